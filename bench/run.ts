@@ -1,0 +1,14 @@
+// `npm run bench -- NAME [options]`: one bench after another, each printing a table and a JSON line.
+const benches: Record<string, () => Promise<{ run(): Promise<void> }>> = {
+  start: () => import('./start.ts'),
+  api: () => import('./api.ts'),
+  tasks: () => import('./tasks.ts'),
+}
+
+const names = process.argv.slice(2)
+const unknown = names.filter((name) => !(name in benches))
+if (names.length === 0 || unknown.length > 0) {
+  console.error(`usage: npm run bench -- ${Object.keys(benches).join('|')} ...`)
+  process.exit(2)
+}
+for (const name of names) await (await benches[name]?.())?.run()

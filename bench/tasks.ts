@@ -1,0 +1,157 @@
+// Throughput and latency of trivial tasks beside the same programs run bare, with the same sandbox and concurrency.
+import { type ChildProcess, spawn } from 'node:child_process'
+import { availableParallelism } from 'node:os'
+import { join } from 'node:path'
+import { generateLoad } from './load.ts'
+import { percentile, type Row, report, residentMemory, round } from './measure.ts'
+import { type RunningService, startService } from './service.ts'
+
+const count = Number(process.env.BENCH_TASKS ?? 500)
+export const concurrency = Math.max(4, availableParallelism() * 2)
+
+const commandSpec = { type: 'container', command: ['true'] }
+const workerSpec = { type: 'ai', ai: { providerRef: { name: 'demo' }, model: 'demo', prompt: 'say done' } }
+
+export async function run(): Promise<void> {
+  const rows: Row[] = []
+  for (const [what, spec, floor] of [
+    ['command `true`', commandSpec, 'command'],
+    ['worker, demo model', workerSpec, 'worker'],
+  ] as const) {
+    const bare = await timeFloor(floor)
+    const ours = await benchTasks(spec)
+    rows.push({ what: `floor: ${what}, ${count} bare`, seconds: round(bare, 2) })
+    rows.push({ what: `${what}, ${count} tasks`, ...ours, 'x floor': round(ours.seconds / bare, 2) })
+    rows.push({ what: `${what}, idle, one at a time`, ...(await benchLatency(spec)) })
+  }
+  if (process.env.BENCH_SOAK) rows.push(...(await soak(Number(process.env.BENCH_SOAK))))
+  report('tasks', rows)
+}
+
+async function benchTasks(spec: object) {
+  const service = await startTaskService()
+  const started = performance.now()
+  await createTasks(service, count, spec)
+  await waitUntilFinished(service, count)
+  const seconds = (performance.now() - started) / 1000
+  const tasks = await listTasks(service)
+  const failed = tasks.filter((task) => task.status?.phase !== 'Succeeded').length
+  await service.stop()
+  return { seconds: round(seconds, 2), failed }
+}
+
+/** Latency of one task at a time, from the timeline: created to running, running to succeeded. */
+async function benchLatency(spec: object) {
+  const service = await startTaskService()
+  const toRunning: number[] = []
+  const toSucceeded: number[] = []
+  for (let index = 0; index < 30; index += 1) {
+    const began = Date.now()
+    await createTasks(service, 1, spec, `one-${index}`)
+    const events = await waitForEnd(service, `one-${index}-0`)
+    toRunning.push((events.get('Running') ?? 0) - began)
+    toSucceeded.push((events.get('Succeeded') ?? 0) - began)
+  }
+  await service.stop()
+  return {
+    'created to running p50 ms': percentile(toRunning, 0.5),
+    'p99 ms': percentile(toRunning, 0.99),
+    'created to succeeded p50 ms': percentile(toSucceeded, 0.5),
+    'succeeded p99 ms': percentile(toSucceeded, 0.99),
+  }
+}
+
+/** Memory of the service over many finished tasks. */
+async function soak(total: number): Promise<Row[]> {
+  const service = await startTaskService()
+  const rows: Row[] = []
+  for (let done = 0; done < total; done += 1000) {
+    await createTasks(service, 1000, commandSpec, `soak-${done}`)
+    await waitUntilFinished(service, done + 1000)
+    rows.push({ what: `service memory after ${done + 1000} tasks, MiB`, MiB: round(residentMemory(service.pid)) })
+  }
+  await service.stop()
+  return rows
+}
+
+async function startTaskService(): Promise<RunningService> {
+  const service = await startService(['--max-concurrent-tasks', String(concurrency)])
+  await post(service, '/api/v1/providers', { name: 'demo', spec: { type: 'demo', defaultModel: 'demo' } })
+  return service
+}
+
+export async function createTasks(service: RunningService, total: number, spec: object, prefix = 'task') {
+  const headers = { authorization: `Bearer ${service.token}` }
+  const request = (index: number) => ({
+    method: 'POST' as const,
+    path: '/api/v1/tasks',
+    headers,
+    body: JSON.stringify({ metadata: { name: `${prefix}-${index}` }, spec }),
+  })
+  const result = await generateLoad({ url: service.url, concurrency: 16, total, request, expect: 201 })
+  if (result.errors > 0) throw new Error(`${result.errors} of ${total} tasks were refused`)
+}
+
+export async function waitUntilFinished(service: RunningService, total: number): Promise<void> {
+  for (;;) {
+    const phases = await Promise.all(['Pending', 'Running'].map((phase) => countPhase(service, phase)))
+    if (phases.every((open) => open === 0) && (await listTasks(service)).length >= total) return
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  }
+}
+
+type TaskItem = { status?: { phase?: string } }
+
+async function countPhase(service: RunningService, phase: string): Promise<number> {
+  return ((await get(service, `/api/v1/tasks?limit=1&phase=${phase}`)) as { items: unknown[] }).items.length
+}
+
+async function listTasks(service: RunningService): Promise<TaskItem[]> {
+  const items: TaskItem[] = []
+  let cursor: string | undefined
+  do {
+    const next = cursor === undefined ? '' : `&continue=${encodeURIComponent(cursor)}`
+    const page = (await get(service, `/api/v1/tasks?limit=500${next}`)) as {
+      items: TaskItem[]
+      metadata: { continue?: string }
+    }
+    items.push(...page.items)
+    cursor = page.metadata.continue
+  } while (cursor !== undefined)
+  return items
+}
+
+async function waitForEnd(service: RunningService, name: string): Promise<Map<string, number>> {
+  for (;;) {
+    const list = (await get(service, `/api/v1/tasks/${name}/events`)) as {
+      items: { phase?: string; createdAt: string }[]
+    }
+    const moments = new Map(list.items.map((event) => [event.phase ?? '', Date.parse(event.createdAt)]))
+    if (moments.has('Succeeded')) return moments
+    if (moments.has('Failed')) throw new Error(`${name} failed`)
+    await new Promise((resolve) => setTimeout(resolve, 5))
+  }
+}
+
+async function get(service: RunningService, path: string): Promise<unknown> {
+  const answer = await fetch(`${service.url}${path}`, { headers: { authorization: `Bearer ${service.token}` } })
+  if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`)
+  return answer.json()
+}
+
+async function post(service: RunningService, path: string, body: unknown): Promise<void> {
+  const headers = { authorization: `Bearer ${service.token}`, 'content-type': 'application/json' }
+  const answer = await fetch(`${service.url}${path}`, { method: 'POST', headers, body: JSON.stringify(body) })
+  if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`)
+}
+
+function timeFloor(kind: 'command' | 'worker'): Promise<number> {
+  const script = join(import.meta.dirname, 'floors', 'bare-tasks.ts')
+  const child: ChildProcess = spawn(process.execPath, [script, kind, String(count), String(concurrency)], {
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  })
+  return new Promise((resolve, reject) => {
+    child.once('message', (message) => resolve((message as { seconds: number }).seconds))
+    child.once('exit', (code) => code !== 0 && reject(new Error(`the floor ended with ${code}`)))
+  })
+}

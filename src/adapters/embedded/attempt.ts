@@ -1,0 +1,58 @@
+// What each way to run an attempt gives back, and how its end is put into words.
+import type { CommandOutput, FailureReason } from '../../ports/workloads.ts'
+import type { ProcessExit } from './confinement/local-process.ts'
+
+export type AttemptEnd = { ok: true } | { ok: false; reason: FailureReason; message: string; exitCode?: number }
+
+export type RunningAttempt = {
+  /** Resolves when nothing of it runs any more and its output is read; never rejects. */
+  ended: Promise<AttemptEnd>
+  terminate(): Promise<void>
+  kill(): Promise<void>
+  /** Present for commands. */
+  readOutput?: () => Promise<CommandOutput>
+  /** Removes what it left, after its end. */
+  release(): Promise<void>
+}
+
+/** Takes lines of output; is waited for, which slows the program down. */
+export type AttemptSink = (lines: string[]) => Promise<void> | void
+
+/** An attempt that could not be started, with the reason that its task shows. */
+export class StartRefused extends Error {
+  readonly reason: FailureReason
+
+  constructor(reason: FailureReason, message: string) {
+    super(message)
+    this.name = 'StartRefused'
+    this.reason = reason
+  }
+}
+
+export function describeMemory(memoryBytes: number | undefined): string {
+  return memoryBytes === undefined
+    ? 'its memory limit'
+    : `its memory limit of ${Math.round(memoryBytes / 1024 ** 2)} MiB`
+}
+
+export type EndFacts = { exit: ProcessExit; what: string; errorTail: string; outOfMemory: string | undefined }
+
+function quoteTail(errorTail: string): string {
+  const last = errorTail.trim().split('\n').at(-1) ?? ''
+  return last === '' ? '' : `: ${last.slice(0, 500)}`
+}
+
+/** Puts the end of a process into a sentence: what ended, how, and its last words. */
+export function describeEnd(facts: EndFacts): AttemptEnd {
+  const { exit, what } = facts
+  if (exit.code === 0) return { ok: true }
+  const exitCode = exit.code === null ? {} : { exitCode: exit.code }
+  if (facts.outOfMemory !== undefined) {
+    const message = `${what} used more than ${facts.outOfMemory}; raise the limit or give it less to hold.`
+    return { ok: false, reason: 'OutOfMemory', message, ...exitCode }
+  }
+  const tail = quoteTail(facts.errorTail)
+  if (exit.signal !== null)
+    return { ok: false, reason: 'Signal', message: `${what} was ended by ${exit.signal}${tail}` }
+  return { ok: false, reason: 'ExitCode', message: `${what} ended with exit code ${exit.code}${tail}`, ...exitCode }
+}

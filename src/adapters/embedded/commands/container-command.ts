@@ -1,0 +1,250 @@
+// Runs a user's command in an image on a Docker-compatible engine: read-only root, no capabilities, limits.
+import { join } from 'node:path'
+import type { Readable } from 'node:stream'
+import type Docker from 'dockerode'
+import { messageOf } from '../../../errors.ts'
+import type { AttemptKey, WorkloadLimits } from '../../../ports/workloads.ts'
+import {
+  type AttemptEnd,
+  type AttemptSink,
+  describeEnd,
+  describeMemory,
+  type RunningAttempt,
+  StartRefused,
+} from '../attempt.ts'
+import { type CommandCapture, createCommandCapture } from '../output/command-capture.ts'
+import { createLineFeed, readLines } from '../output/line-reader.ts'
+import { createOutputTail, type OutputTail } from '../output/output-tail.ts'
+import type { ContainerEngine } from './container-engine.ts'
+import { readFrames } from './container-output.ts'
+
+export type ContainerCommandOptions = {
+  engine: ContainerEngine
+  /** Which service the containers belong to: what another life of it left is found by this label. */
+  instance: string
+  workFolder: string
+  outputBytes: number
+  processes: number
+  /** Network mode of the containers; the engine's default when absent. */
+  network: string | undefined
+}
+
+export type ContainerCommand = {
+  id: string
+  key: AttemptKey
+  image: string
+  /** Empty: the image's own. */
+  command: string[]
+  args: string[]
+  env: Record<string, string>
+  limits: WorkloadLimits
+  sink: AttemptSink
+  /** Ends a pull that is under way. */
+  signal: AbortSignal
+}
+
+export const containerLabels = { taskUid: 'svc.ai/task-uid', attempt: 'svc.ai/attempt', instance: 'svc.ai/instance' }
+
+/** HTTP status of an answer of the engine. */
+function statusOf(error: unknown): number | undefined {
+  return (error as { statusCode?: number }).statusCode
+}
+
+/** The engine's own sentence, without what dockerode puts around it. */
+export function engineMessageOf(error: unknown): string {
+  const json = (error as { json?: { message?: string } }).json
+  return json?.message ?? messageOf(error)
+}
+
+async function isPresent(docker: Docker, image: string): Promise<boolean> {
+  try {
+    await docker.getImage(image).inspect()
+    return true
+  } catch (error) {
+    if (statusOf(error) !== 404) throw error
+    return false
+  }
+}
+
+/** A pull answers 200 at once; how it went is told line by line. */
+function readPullError(line: string): string | undefined {
+  try {
+    return (JSON.parse(line) as { error?: string }).error
+  } catch {
+    return undefined
+  }
+}
+
+async function pullImage(docker: Docker, image: string, signal: AbortSignal): Promise<void> {
+  const progress = (await docker.pull(image, { abortSignal: signal })) as Readable
+  const abort = () => progress.destroy()
+  signal.addEventListener('abort', abort, { once: true })
+  let problem: string | undefined
+  const take = (lines: string[]) => {
+    for (const line of lines) problem = readPullError(line) ?? problem
+  }
+  await readLines(progress, createLineFeed(take)).finally(() => signal.removeEventListener('abort', abort))
+  signal.throwIfAborted()
+  if (problem !== undefined) throw new Error(problem)
+}
+
+/** Pulls the image when it is not there. */
+export async function ensureImage(docker: Docker, image: string, signal: AbortSignal): Promise<void> {
+  if (await isPresent(docker, image)) return
+  try {
+    await pullImage(docker, image, signal)
+  } catch (error) {
+    throw new StartRefused('ImageUnavailable', `The image ${image} could not be pulled: ${engineMessageOf(error)}`)
+  }
+}
+
+/** What every container gets, whatever runs in it. */
+export function hardenContainer(limits: { memoryBytes?: number; cpu?: number; processes: number }): Docker.HostConfig {
+  return {
+    ReadonlyRootfs: true,
+    CapDrop: ['ALL'],
+    SecurityOpt: ['no-new-privileges'],
+    PidsLimit: limits.processes,
+    Ulimits: [
+      { Name: 'nofile', Soft: 1024, Hard: 1024 },
+      { Name: 'nproc', Soft: 1024, Hard: 1024 },
+    ],
+    Tmpfs: { '/tmp': 'rw,nosuid,nodev,size=256m,mode=1777' },
+    // The output is read as it comes: a second copy kept by the engine would have no limit.
+    LogConfig: { Type: 'none', Config: {} },
+    ...(limits.memoryBytes === undefined ? {} : { Memory: limits.memoryBytes, MemorySwap: limits.memoryBytes }),
+    ...(limits.cpu === undefined ? {} : { NanoCpus: Math.round(limits.cpu * 1e9) }),
+  }
+}
+
+function describeContainer(options: ContainerCommandOptions, command: ContainerCommand): Docker.ContainerCreateOptions {
+  const network = options.network === undefined ? {} : { NetworkMode: options.network }
+  return {
+    name: command.id,
+    Image: command.image,
+    ...(command.command.length > 0 ? { Entrypoint: command.command } : {}),
+    ...(command.args.length > 0 ? { Cmd: command.args } : {}),
+    Env: Object.entries(command.env).map(([name, value]) => `${name}=${value}`),
+    Labels: {
+      [containerLabels.taskUid]: command.key.taskUid,
+      [containerLabels.attempt]: String(command.key.attempt),
+      [containerLabels.instance]: options.instance,
+    },
+    HostConfig: { ...hardenContainer({ ...command.limits, processes: options.processes }), ...network },
+  }
+}
+
+async function captureFrames(source: NodeJS.ReadableStream, capture: CommandCapture): Promise<void> {
+  for await (const frame of readFrames(source as AsyncIterable<Buffer>)) await capture[frame.stream].write(frame.chunk)
+  await capture.stdout.end()
+  await capture.stderr.end()
+}
+
+type Run = { container: Docker.Container; captured: Promise<void>; capture: CommandCapture; command: ContainerCommand }
+
+async function awaitEnd(run: Run, exited: Promise<{ StatusCode: number }>): Promise<AttemptEnd> {
+  const { StatusCode: code } = await exited
+  await run.captured
+  const { State: state } = await run.container.inspect()
+  const { memoryBytes } = run.command.limits
+  // Podman with cgroup v1 does not always say so; nobody but the kernel and a stop, which has its own reason, kills here.
+  const wasKilled = code === 137 && memoryBytes !== undefined
+  const outOfMemory = state.OOMKilled || wasKilled ? describeMemory(memoryBytes) : undefined
+  return describeEnd({
+    exit: { code, signal: null },
+    what: 'The container',
+    errorTail: run.capture.errorTail(),
+    outOfMemory,
+  })
+}
+
+/** A container that is gone or has ended is what was wanted. */
+async function ignoreAbsence(work: Promise<unknown>): Promise<void> {
+  try {
+    await work
+  } catch (error) {
+    if (![304, 404, 409].includes(statusOf(error) ?? 0)) throw error
+  }
+}
+
+async function removeContainer(container: Docker.Container): Promise<void> {
+  await ignoreAbsence(container.remove({ force: true, v: true }))
+}
+
+async function runContainer(
+  container: Docker.Container,
+  command: ContainerCommand,
+  tail: OutputTail,
+): Promise<RunningAttempt> {
+  const capture = createCommandCapture(tail, command.sink)
+  // Attached and waited for before the start, so that nothing a quick command says or does is missed.
+  const source = await container.attach({ stream: true, stdout: true, stderr: true })
+  const captured = captureFrames(source, capture)
+  captured.catch(() => void ignoreAbsence(container.kill()))
+  await container.start()
+  const ended = awaitEnd({ container, captured, capture, command }, container.wait()).catch(
+    (error: unknown): AttemptEnd => ({
+      ok: false,
+      reason: 'NoEngine',
+      message: `The container was lost to the service: ${engineMessageOf(error)}`,
+    }),
+  )
+  return {
+    ended,
+    terminate: () => ignoreAbsence(container.kill({ signal: 'SIGTERM' })),
+    kill: () => ignoreAbsence(container.kill({ signal: 'SIGKILL' })),
+    readOutput: tail.read,
+    release: async () => {
+      await tail.remove()
+      await removeContainer(container)
+    },
+  }
+}
+
+async function createAndRun(
+  options: ContainerCommandOptions,
+  command: ContainerCommand,
+  docker: Docker,
+): Promise<RunningAttempt> {
+  await ensureImage(docker, command.image, command.signal)
+  const container = await docker.createContainer(describeContainer(options, command))
+  const tail = createOutputTail(join(options.workFolder, `${command.id}.stdout`), options.outputBytes)
+  try {
+    return await runContainer(container, command, tail)
+  } catch (error) {
+    await tail.remove()
+    await removeContainer(container).catch(() => undefined)
+    throw error
+  }
+}
+
+/** Starts the container. Rejects with StartRefused: NoEngine, ImageUnavailable, StartFailed. */
+export async function startContainerCommand(
+  options: ContainerCommandOptions,
+  command: ContainerCommand,
+): Promise<RunningAttempt> {
+  const engine = await options.engine.find()
+  if (!engine.available) {
+    throw new StartRefused(
+      'NoEngine',
+      `The image ${command.image} needs a container engine. ${engine.reason}: ${engine.suggestion}.`,
+    )
+  }
+  try {
+    return await createAndRun(options, command, engine.docker)
+  } catch (error) {
+    if (error instanceof StartRefused) throw error
+    if (statusOf(error) === undefined) options.engine.forget()
+    throw new StartRefused('StartFailed', `The container could not be started: ${engineMessageOf(error)}`)
+  }
+}
+
+/** Removes the containers that an earlier life of this service left. Does nothing where there is no engine. */
+export async function reapContainers(options: Pick<ContainerCommandOptions, 'engine' | 'instance'>): Promise<number> {
+  const engine = await options.engine.find()
+  if (!engine.available) return 0
+  const filters = { label: [`${containerLabels.instance}=${options.instance}`] }
+  const left = await engine.docker.listContainers({ all: true, filters })
+  for (const { Id: id } of left) await removeContainer(engine.docker.getContainer(id))
+  return left.length
+}

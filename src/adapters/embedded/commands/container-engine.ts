@@ -1,0 +1,90 @@
+// Finds a Docker-compatible engine by its sockets and speaks to it.
+import { existsSync } from 'node:fs'
+import Docker from 'dockerode'
+import { messageOf } from '../../../errors.ts'
+
+export type ContainerEngineOptions = {
+  /** As DOCKER_HOST: `unix:///path` or `tcp://host:port`. Goes before the usual sockets; when it is away no other is taken. */
+  host?: string
+  /** XDG_RUNTIME_DIR, for a rootless Podman. */
+  runtimeDir?: string
+  /** Sockets to try; the usual ones when absent. */
+  sockets?: string[]
+}
+
+export type EngineProbe =
+  | { available: true; docker: Docker; name: string }
+  | { available: false; reason: string; suggestion: string }
+
+export type ContainerEngine = {
+  /** Looks for an engine; one that answered is kept until a request to it fails. */
+  find(): Promise<EngineProbe>
+  /** Forgets the engine found, so that the next `find` looks again. */
+  forget(): void
+}
+
+export const startEngine =
+  'start Docker (systemctl start docker) or Podman (systemctl --user start podman.socket), or set DOCKER_HOST to where an engine listens'
+
+function listSockets(options: ContainerEngineOptions): string[] {
+  const rootless =
+    options.runtimeDir === undefined
+      ? []
+      : [`${options.runtimeDir}/podman/podman.sock`, `${options.runtimeDir}/docker.sock`]
+  return options.sockets ?? ['/var/run/docker.sock', ...rootless, '/run/podman/podman.sock']
+}
+
+function openHost(host: string, timeout?: number): Docker {
+  const limits = timeout === undefined ? {} : { timeout }
+  if (host.startsWith('unix://')) return new Docker({ ...limits, socketPath: host.slice('unix://'.length) })
+  if (host.startsWith('/')) return new Docker({ ...limits, socketPath: host })
+  const url = new URL(host)
+  const protocol = url.protocol === 'https:' ? 'https' : 'http'
+  return new Docker({ ...limits, host: url.hostname, port: url.port || '2375', protocol })
+}
+
+const answerMs = 5000
+
+async function tryHost(host: string): Promise<{ docker: Docker } | { problem: string }> {
+  try {
+    // The one that is kept has no timeout: waiting for a container may take hours.
+    await openHost(host, answerMs).ping()
+    return { docker: openHost(host) }
+  } catch (error) {
+    return { problem: `${host}: ${messageOf(error)}` }
+  }
+}
+
+async function probeHosts(hosts: string[]): Promise<EngineProbe> {
+  const problems: string[] = []
+  for (const host of hosts) {
+    const outcome = await tryHost(host)
+    if ('docker' in outcome) return { available: true, docker: outcome.docker, name: host }
+    problems.push(outcome.problem)
+  }
+  const reason =
+    problems.length === 0
+      ? 'No container engine is running here'
+      : `No container engine answers (${problems.join('; ')})`
+  return { available: false, reason, suggestion: startEngine }
+}
+
+export function createContainerEngine(options: ContainerEngineOptions): ContainerEngine {
+  let found: Promise<EngineProbe> | undefined
+  const look = async () => {
+    const sockets = () => listSockets(options).filter((socket) => existsSync(socket))
+    const probe = await probeHosts(options.host === undefined ? sockets() : [options.host])
+    // An engine may be started later: only a success is kept.
+    if (!probe.available) found = undefined
+    return probe
+  }
+  return {
+    find: () => {
+      found ??= look()
+      return found
+    },
+    forget: () => {
+      found = undefined
+    },
+  }
+}

@@ -1,0 +1,142 @@
+// Runs a user's command without an image: in a sandbox of its own, its output captured by line.
+import { release } from 'node:os'
+import { join } from 'node:path'
+import type { WorkloadLimits } from '../../../ports/workloads.ts'
+import { type AttemptEnd, type AttemptSink, describeEnd, describeMemory, type RunningAttempt } from '../attempt.ts'
+import type { Bubblewrap } from '../confinement/bubblewrap.ts'
+import type { ControlGroup } from '../confinement/control-group.ts'
+import type { ControlGroups } from '../confinement/control-groups.ts'
+import { countsProcessesPerNamespace, limitProcess } from '../confinement/launch-script.ts'
+import { isSandboxFailure, type LocalProcess, launchConfined, launchPlain } from '../confinement/local-process.ts'
+import { forgetProcess, recordProcess } from '../confinement/process-record.ts'
+import {
+  baseEnvironment,
+  bindArguments,
+  environmentArguments,
+  maskArguments,
+  nodeInside,
+  procArguments,
+  rootArguments,
+  sealArguments,
+  workspaceInside,
+} from '../confinement/root-folder.ts'
+import { makeWorkFolder, removeWorkFolder } from '../confinement/work-folder.ts'
+import { type CommandCapture, createCommandCapture } from '../output/command-capture.ts'
+import { readLines } from '../output/line-reader.ts'
+import { createOutputTail } from '../output/output-tail.ts'
+
+export type LocalCommandOptions = {
+  /** Absent: commands run as plain child processes (`--allow-unsandboxed`). */
+  bubblewrap: Bubblewrap | undefined
+  groups: ControlGroups
+  nodePath: string
+  workFolder: string
+  /** Data and config folders. */
+  masked: string[]
+  /** Of stdout, kept for the result. */
+  outputBytes: number
+  processes: number
+}
+
+export type LocalCommand = {
+  id: string
+  argv: string[]
+  env: Record<string, string>
+  limits: WorkloadLimits
+  sink: AttemptSink
+}
+
+const scratchBytes = 256 * 1024 * 1024
+
+function confinedArguments(
+  options: LocalCommandOptions,
+  bubblewrap: Bubblewrap,
+  command: { folder: string; env: Record<string, string> },
+) {
+  const binds = [{ source: options.nodePath, target: nodeInside }]
+  return [
+    ...rootArguments({ network: true, temporaryBytes: scratchBytes }),
+    ...procArguments(bubblewrap.proc, { leaf: false }),
+    ...bindArguments(binds),
+    ...maskArguments(options.masked, binds),
+    ...bindArguments([{ source: command.folder, target: workspaceInside, writable: true }]),
+    ...environmentArguments({ variables: command.env }),
+    ...sealArguments(),
+    ...['--chdir', workspaceInside],
+  ]
+}
+
+type Place = { folder: string; group: ControlGroup | undefined }
+
+function launch(options: LocalCommandOptions, command: LocalCommand, place: Place): LocalProcess {
+  const isCounted = options.bubblewrap !== undefined && countsProcessesPerNamespace(release())
+  const argv = limitProcess(command.argv, isCounted ? { processes: options.processes } : {})
+  const shared = { argv, group: place.group, withStdin: false, withReport: false }
+  if (options.bubblewrap === undefined) {
+    const env = { ...baseEnvironment(place.folder), TMPDIR: place.folder, ...command.env }
+    return launchPlain({ ...shared, folder: place.folder, env })
+  }
+  const inside = confinedArguments(options, options.bubblewrap, { folder: place.folder, env: command.env })
+  return launchConfined({ ...shared, bubblewrap: options.bubblewrap, options: inside })
+}
+
+async function captureStreams(running: LocalProcess, capture: CommandCapture): Promise<void> {
+  await Promise.all([readLines(running.stdout, capture.stdout), readLines(running.stderr, capture.stderr)])
+}
+
+type Run = {
+  running: LocalProcess
+  group: ControlGroup | undefined
+  captured: Promise<void>
+  capture: CommandCapture
+  command: LocalCommand
+}
+
+async function awaitEnd(run: Run): Promise<AttemptEnd> {
+  const exit = await run.running.exited
+  const kills = (await run.group?.readEvents())?.memoryKills ?? 0
+  // Removing the group first: it ends what an unsandboxed command left behind and lets its pipes close.
+  await run.group?.remove()
+  const failure = await run.captured.then(
+    () => undefined,
+    (error: Error) => error.message,
+  )
+  const errorTail = run.capture.errorTail()
+  if (failure !== undefined)
+    return { ok: false, reason: 'OutputLimit', message: `The output of the command could not be kept: ${failure}` }
+  if (isSandboxFailure(exit, errorTail)) {
+    const message = `The command could not be started: ${exit.startError ?? errorTail}`
+    return { ok: false, reason: 'StartFailed', message }
+  }
+  const outOfMemory = kills > 0 ? describeMemory(run.command.limits.memoryBytes) : undefined
+  return describeEnd({ exit, what: 'The command', errorTail, outOfMemory })
+}
+
+/**
+ * Starts the command; rejects only when nothing was started. Memory and CPU are limited by control groups alone: an
+ * rlimit on address space or data ends every Node program at its start, since V8 reserves before it uses.
+ */
+export async function startLocalCommand(options: LocalCommandOptions, command: LocalCommand): Promise<RunningAttempt> {
+  const folder = await makeWorkFolder(options.workFolder, command.id)
+  const group = await options.groups.create(command.id)
+  const tail = createOutputTail(join(options.workFolder, `${command.id}.stdout`), options.outputBytes)
+  const removeAll = async () => {
+    await group?.remove()
+    await forgetProcess(options.workFolder, command.id)
+    await tail.remove()
+    await removeWorkFolder(folder)
+  }
+  try {
+    await group?.setLimits({ ...command.limits, processes: options.processes })
+    const running = launch(options, command, { folder, group })
+    if (options.bubblewrap === undefined) await recordProcess(options.workFolder, command.id, running.pid)
+    const capture = createCommandCapture(tail, command.sink)
+    const captured = captureStreams(running, capture)
+    captured.catch(() => void running.kill())
+    const ended = awaitEnd({ running, group, captured, capture, command })
+    return { ended, terminate: running.terminate, kill: running.kill, readOutput: tail.read, release: removeAll }
+  } catch (error) {
+    await removeAll()
+    throw error
+  }
+}

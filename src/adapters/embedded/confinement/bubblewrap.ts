@@ -1,0 +1,86 @@
+// Finds out once what bubblewrap can do on this machine, by running it.
+import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
+import { type ProcMount, procArguments, rootArguments } from './root-folder.ts'
+
+export type Bubblewrap = {
+  binary: string
+  version: string
+  /** How /proc is made: `own` where the kernel allows to mount one, `bound` inside another sandbox. */
+  proc: ProcMount
+  /** Whether a sandbox can forbid user namespaces of its own inside it (bubblewrap 0.8, not when nested). */
+  locksUserNamespaces: boolean
+}
+
+export type BubblewrapProbe =
+  | { available: true; bubblewrap: Bubblewrap }
+  | { available: false; reason: string; suggestion: string }
+
+export type BubblewrapProbeOptions = {
+  platform?: NodeJS.Platform
+  /** Folders to look in, as in PATH. */
+  searchPath?: string
+}
+
+export const installBubblewrap =
+  'install bubblewrap: apt-get install bubblewrap (Debian, Ubuntu), dnf install bubblewrap (Fedora), apk add bubblewrap (Alpine)'
+
+const defaultSearchPath = '/usr/bin:/usr/local/bin:/bin:/run/current-system/sw/bin'
+
+type Outcome = { ok: boolean; text: string }
+
+function tryCommand(binary: string, args: string[]): Promise<Outcome> {
+  return new Promise((resolve) => {
+    execFile(binary, args, { timeout: 10_000, env: {} }, (error, stdout, stderr) => {
+      resolve({ ok: error === null, text: (error === null ? stdout : stderr || error.message).trim() })
+    })
+  })
+}
+
+function findBinary(searchPath: string): string | undefined {
+  return searchPath
+    .split(delimiter)
+    .map((folder) => join(folder, 'bwrap'))
+    .find((file) => existsSync(file))
+}
+
+/** Tries the strictest variant first and keeps the first that runs a program. */
+async function chooseVariant(binary: string, version: string): Promise<BubblewrapProbe> {
+  const variants: Pick<Bubblewrap, 'proc' | 'locksUserNamespaces'>[] = [
+    { proc: 'own', locksUserNamespaces: true },
+    { proc: 'own', locksUserNamespaces: false },
+    { proc: 'bound', locksUserNamespaces: false },
+  ]
+  let reason = ''
+  for (const variant of variants) {
+    const bubblewrap: Bubblewrap = { binary, version, ...variant }
+    const args = [...rootArguments({ network: false }), ...procArguments(bubblewrap.proc, { leaf: true })]
+    const outcome = await tryCommand(binary, [...args, ...leafArguments(bubblewrap), '/bin/sh', '-c', ':'])
+    if (outcome.ok) return { available: true, bubblewrap }
+    reason = outcome.text
+  }
+  const suggestion =
+    'allow unprivileged user namespaces for bubblewrap (sysctl kernel.unprivileged_userns_clone=1; on Ubuntu its AppArmor profile), or start Docker or Podman'
+  return { available: false, reason: `bubblewrap can not make a sandbox here: ${reason}`, suggestion }
+}
+
+/** What only a sandbox gets that starts no further one inside it. */
+export function leafArguments(bubblewrap: Bubblewrap): string[] {
+  return bubblewrap.locksUserNamespaces ? ['--disable-userns'] : []
+}
+
+/** Runs bubblewrap at most four times; some 15 ms. The caller keeps the answer. */
+export async function probeBubblewrap(options: BubblewrapProbeOptions = {}): Promise<BubblewrapProbe> {
+  const platform = options.platform ?? process.platform
+  if (platform !== 'linux') {
+    const suggestion = 'run svc on Linux (or in WSL), or start Docker or Podman'
+    return { available: false, reason: `bubblewrap needs Linux, this is ${platform}`, suggestion }
+  }
+  const binary = findBinary(options.searchPath ?? defaultSearchPath)
+  if (binary === undefined) {
+    return { available: false, reason: 'bubblewrap (bwrap) is not installed', suggestion: installBubblewrap }
+  }
+  const version = await tryCommand(binary, ['--version'])
+  return chooseVariant(binary, version.text.replace(/^bubblewrap /, ''))
+}

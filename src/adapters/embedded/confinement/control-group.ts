@@ -1,0 +1,192 @@
+// One control group of a local process: the limits that bind a whole tree of processes, also of the machine's root.
+import { mkdir, readdir, readFile, rm, rmdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+
+export type GroupLimits = {
+  memoryBytes?: number
+  processes?: number
+  /** CPU cores, as a share of time per 100 ms. */
+  cpu?: number
+}
+
+/** What the kernel counted: processes it killed for memory, forks it refused. */
+export type GroupEvents = { memoryKills: number; refusedForks: number }
+
+export type ControlGroup = {
+  /** Folders to join, by writing to their cgroup.procs. */
+  folders: string[]
+  /** Folders in which what runs inside may make groups below this one's limits, by controller. */
+  nested: { controller: string; folder: string }[]
+  setLimits(limits: GroupLimits): Promise<void>
+  readEvents(): Promise<GroupEvents>
+  /** Bytes in use now, or undefined. */
+  readMemory(): Promise<number | undefined>
+  /** Kills what is in it and removes it. */
+  remove(): Promise<void>
+}
+
+/** `version` 2: one folder for all controllers. */
+export type GroupPlace = { controller: string; folder: string; version: 1 | 2 }
+
+export const limitedControllers = ['memory', 'pids', 'cpu']
+
+export async function readText(file: string): Promise<string> {
+  try {
+    return await readFile(file, 'utf8')
+  } catch {
+    return ''
+  }
+}
+
+/** Writes a setting that an older kernel may not have; whether it took. */
+export async function writeSetting(file: string, value: string): Promise<boolean> {
+  try {
+    // Never creates the file: on a kernel without the setting that would be refused anyway.
+    await writeFile(file, value, { flag: 'r+' })
+    return true
+  } catch {
+    return false
+  }
+}
+
+export async function enableControllers(folder: string): Promise<void> {
+  for (const controller of limitedControllers)
+    await writeSetting(join(folder, 'cgroup.subtree_control'), `+${controller}`)
+}
+
+const settings: Record<1 | 2, { memory: string; swap: string; processes: string; memoryNow: string }> = {
+  1: {
+    memory: 'memory.limit_in_bytes',
+    swap: 'memory.memsw.limit_in_bytes',
+    processes: 'pids.max',
+    memoryNow: 'memory.usage_in_bytes',
+  },
+  2: { memory: 'memory.max', swap: 'memory.swap.max', processes: 'pids.max', memoryNow: 'memory.current' },
+}
+
+async function limitMemory(group: GroupPlace, bytes: number): Promise<void> {
+  const names = settings[group.version]
+  await writeSetting(join(group.folder, names.memory), String(bytes))
+  // Version 1 counts memory and swap together, version 2 swap alone: either way no swap is left to use.
+  await writeSetting(join(group.folder, names.swap), group.version === 1 ? String(bytes) : '0')
+}
+
+async function limitCpu(group: GroupPlace, cores: number): Promise<void> {
+  const quota = String(Math.max(1000, Math.round(cores * 100_000)))
+  if (group.version === 2) {
+    await writeSetting(join(group.folder, 'cpu.max'), `${quota} 100000`)
+    return
+  }
+  await writeSetting(join(group.folder, 'cpu.cfs_period_us'), '100000')
+  await writeSetting(join(group.folder, 'cpu.cfs_quota_us'), quota)
+}
+
+async function limitGroup(group: GroupPlace, limits: GroupLimits): Promise<void> {
+  if (group.controller === 'memory' && limits.memoryBytes !== undefined) await limitMemory(group, limits.memoryBytes)
+  if (group.controller === 'cpu' && limits.cpu !== undefined) await limitCpu(group, limits.cpu)
+  if (group.controller === 'pids' && limits.processes !== undefined) {
+    await writeSetting(join(group.folder, settings[group.version].processes), String(limits.processes))
+  }
+}
+
+function readCounter(text: string, name: string): number {
+  const line = text.split('\n').find((candidate) => candidate.startsWith(`${name} `))
+  return line === undefined ? 0 : Number(line.slice(name.length + 1))
+}
+
+// A kill is counted where the process was, a refused fork there or, since Linux 6.12, where the limit is.
+async function readGroupEvents(groups: GroupPlace[]): Promise<GroupEvents> {
+  const memory = groups.find((group) => group.controller === 'memory')
+  const pids = groups.find((group) => group.controller === 'pids')
+  const memoryFile = memory?.version === 2 ? 'memory.events' : 'memory.oom_control'
+  const forkFiles = pids ? [join(pids.folder, 'pids.events'), join(pids.folder, 'main', 'pids.events')] : []
+  let refusedForks = 0
+  for (const file of forkFiles) refusedForks += readCounter(await readText(file), 'max')
+  const memoryText = memory ? await readText(join(memory.folder, 'main', memoryFile)) : ''
+  return { memoryKills: readCounter(memoryText, 'oom_kill'), refusedForks }
+}
+
+async function listTree(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { withFileTypes: true }).catch(() => [])
+  const below = entries.filter((entry) => entry.isDirectory()).map((entry) => listTree(join(folder, entry.name)))
+  return [...(await Promise.all(below)).flat(), folder]
+}
+
+async function killMembers(folder: string): Promise<void> {
+  for (const member of (await readText(join(folder, 'cgroup.procs'))).split('\n').filter(Boolean)) {
+    try {
+      if (Number(member) !== process.pid) process.kill(Number(member), 'SIGKILL')
+    } catch {
+      // Gone already.
+    }
+  }
+}
+
+/** Deepest first. A group stays busy for a moment while the kernel lets go of killed processes. */
+export async function removeTree(folder: string): Promise<void> {
+  for (const group of await listTree(folder)) {
+    for (let round = 0; round < 100; round++) {
+      await killMembers(group)
+      const removed = await rmdir(group).then(
+        () => true,
+        (error: NodeJS.ErrnoException) => error.code === 'ENOENT',
+      )
+      if (removed) break
+      await new Promise((resolve) => setTimeout(resolve, 10))
+    }
+  }
+}
+
+export function distinctFolders(parents: GroupPlace[]): string[] {
+  return [...new Set(parents.map((parent) => parent.folder))]
+}
+
+/** `main` holds the processes, `nested` is what they may divide further; the limits are on the folder above both. */
+async function prepareGroup(groups: GroupPlace[]): Promise<void> {
+  for (const folder of distinctFolders(groups)) {
+    await mkdir(folder, { recursive: true })
+    if (groups[0]?.version === 2) await enableControllers(folder)
+    await mkdir(join(folder, 'main'))
+    await mkdir(join(folder, 'nested'))
+    if (groups[0]?.version === 2) await enableControllers(join(folder, 'nested'))
+  }
+}
+
+function openGroup(groups: GroupPlace[]): ControlGroup {
+  const folders = distinctFolders(groups)
+  const memory = groups.find((group) => group.controller === 'memory')
+  return {
+    folders: folders.map((folder) => join(folder, 'main')),
+    nested: folders.map((folder) => {
+      const version2 = groups.find((group) => group.folder === folder)?.version === 2
+      const controller = version2 ? 'unified' : groups.find((group) => group.folder === folder)?.controller
+      return { controller: controller ?? 'unified', folder: join(folder, 'nested') }
+    }),
+    setLimits: async (limits) => {
+      for (const group of groups) await limitGroup(group, limits)
+    },
+    readEvents: () => readGroupEvents(groups),
+    readMemory: async () => {
+      if (memory === undefined) return undefined
+      const text = (await readText(join(memory.folder, settings[memory.version].memoryNow))).trim()
+      return text === '' ? undefined : Number(text)
+    },
+    remove: async () => {
+      for (const folder of folders) await removeTree(folder)
+    },
+  }
+}
+
+export async function createGroup(parents: GroupPlace[], name: string): Promise<ControlGroup | undefined> {
+  if (parents.length === 0) return undefined
+  const groups = parents.map((parent) => ({ ...parent, folder: join(parent.folder, name) }))
+  try {
+    await prepareGroup(groups)
+    return openGroup(groups)
+  } catch {
+    // Limits by cgroup are an addition to those that always hold; a tree that can not be written gives none.
+    for (const folder of distinctFolders(groups))
+      await rm(folder, { recursive: true, force: true }).catch(() => undefined)
+    return undefined
+  }
+}

@@ -1,0 +1,69 @@
+// The two small shell scripts around a confined program: one outside joins its cgroups, one inside sets its limits.
+
+/** Limits of one process, inherited by what it starts. Where only rlimits hold, a tree can use each of them per process. */
+export type ProcessLimits = {
+  cpuSeconds?: number
+  /** Largest file it may write; beyond it SIGXFSZ. */
+  fileBytes?: number
+  openFiles?: number
+  /** Address space. Not for Node, which reserves far more than it uses. */
+  addressBytes?: number
+  /** Processes of the user. Without effect when the user behind it is the machine's root: a cgroup holds there. */
+  processes?: number
+}
+
+/**
+ * Since Linux 5.14 RLIMIT_NPROC counts per user namespace; before, it would count all processes of the user, whatever
+ * started them, and must not be set.
+ */
+export function countsProcessesPerNamespace(kernel: string): boolean {
+  const [major = 0, minor = 0] = kernel.split('.').map(Number)
+  return major > 5 || (major === 5 && minor >= 14)
+}
+
+/** `source` is where the input lies inside, `target` where it goes, relative to the working folder. */
+export type InputFile = { source: string; target: string }
+
+const joinScript = `IFS='
+'
+for group in $1; do echo 0 > "$group/cgroup.procs" || exit 126; done
+shift
+exec "$@"`
+
+/** Runs `argv` in these cgroups (joined before anything of it starts). */
+export function joinGroups(groups: string[], argv: string[]): string[] {
+  return groups.length === 0 ? argv : ['/bin/sh', '-c', joinScript, 'sh', groups.join('\n'), ...argv]
+}
+
+// Files are put in place from inside, where a symbolic link that an earlier run left can lead nowhere else.
+// Units are those of POSIX sh (blocks of 512 bytes, KiB); the number of processes is -u in bash and ash, -p in dash.
+// Only the soft CPU limit is at the mark: the kernel kills at the hard one, a second later, without saying why.
+const limitScript = `while [ "$1" != -- ]; do
+  mkdir -p -- "$(dirname -- "$2")" && cp --remove-destination -- "$1" "$2" || exit 125
+  shift 2
+done
+ulimit -c 0
+[ -z "$2" ] || { ulimit -S -t "$2" && ulimit -H -t "$(($2 + 1))"; }
+[ -z "$3" ] || ulimit -f "$3"
+[ -z "$4" ] || ulimit -n "$4"
+[ -z "$5" ] || ulimit -v "$5"
+[ -z "$6" ] || ulimit -u "$6" 2>/dev/null || ulimit -p "$6" 2>/dev/null
+shift 6
+exec "$@"`
+
+function countUnits(value: number | undefined, unit: number): string {
+  return value === undefined ? '' : String(Math.max(1, Math.ceil(value / unit)))
+}
+
+/** Puts the files into the working folder, then becomes `argv` under the limits. */
+export function limitProcess(argv: string[], limits: ProcessLimits, files: InputFile[] = []): string[] {
+  const moves = files.flatMap((file) => [file.source, file.target])
+  const values = [
+    countUnits(limits.cpuSeconds, 1),
+    countUnits(limits.fileBytes, 512),
+    countUnits(limits.openFiles, 1),
+    countUnits(limits.addressBytes, 1024),
+    countUnits(limits.processes, 1),
+  ]
+  return ['/bin/sh', '-c', limitScript, 'sh', ...moves, '--', ...values, ...argv]
+}

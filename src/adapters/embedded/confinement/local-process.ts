@@ -1,0 +1,212 @@
+// One local program and everything it starts, as one thing that ends together.
+import { type ChildProcess, spawn } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { constants } from 'node:os'
+import { Readable, type Writable } from 'node:stream'
+import type { Bubblewrap } from './bubblewrap.ts'
+import type { ControlGroup } from './control-group.ts'
+import { joinGroups } from './launch-script.ts'
+
+export type ProcessExit = {
+  code: number | null
+  signal: string | null
+  /** It never ran: the program or the sandbox could not be started. */
+  startError?: string
+}
+
+export type LocalProcess = {
+  pid: number | undefined
+  /** Absent when it was started without. */
+  stdin: Writable | undefined
+  stdout: Readable
+  stderr: Readable
+  /** File descriptor 3, on which a worker reports; absent when it was started without. */
+  report: Readable | undefined
+  /** Resolves when nothing of it is left; never rejects. */
+  exited: Promise<ProcessExit>
+  /** Asks its main program to end (SIGTERM). */
+  terminate(): Promise<void>
+  /** Ends all of it at once (SIGKILL). */
+  kill(): Promise<void>
+}
+
+export type LaunchOptions = {
+  /** Program and arguments, as seen inside. */
+  argv: string[]
+  group?: ControlGroup | undefined
+  withStdin: boolean
+  withReport: boolean
+}
+
+export type ConfinedLaunch = LaunchOptions & {
+  bubblewrap: Bubblewrap
+  /** Options of bubblewrap; handed over by pipe, so that no value of them shows in the process list. */
+  options: string[]
+  /** Contents read from file descriptors 6, 7 ... by options that name them. */
+  data?: (string | Buffer)[]
+}
+
+export type PlainLaunch = LaunchOptions & { folder: string; env: Record<string, string> }
+
+// 3 is the report.
+const infoFd = 4
+const argumentsFd = 5
+export const firstDataFd = 6
+
+// Reversed: of two names for one number (SIGABRT, SIGIOT) the first listed stays.
+const signalNames = new Map(
+  Object.entries(constants.signals)
+    .reverse()
+    .map(([name, number]) => [number, name]),
+)
+
+/** Shells and bubblewrap say 128+n for a program that signal n ended. */
+function readExit(code: number | null, signal: string | null): ProcessExit {
+  const name = code !== null && code > 128 ? signalNames.get(code - 128) : undefined
+  return name === undefined ? { code, signal } : { code: null, signal: name }
+}
+
+function watchExit(child: ChildProcess): Promise<ProcessExit> {
+  return new Promise((resolve) => {
+    child.once('error', (error) => resolve({ code: null, signal: null, startError: error.message }))
+    child.once('exit', (code, signal) => resolve(readExit(code, signal)))
+  })
+}
+
+function signalProcess(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal)
+  } catch {
+    // ESRCH: it is gone, which is what was wanted.
+  }
+}
+
+/** A reader that has gone away is no error of ours. */
+function writeAll(stream: unknown, content: string | Buffer): void {
+  const writable = stream as Writable | undefined
+  writable?.on('error', () => undefined)
+  writable?.end(content)
+}
+
+type Stdio = 'pipe' | 'ignore'
+
+function chooseStdio(launch: LaunchOptions): Stdio[] {
+  return [launch.withStdin ? 'pipe' : 'ignore', 'pipe', 'pipe', launch.withReport ? 'pipe' : 'ignore']
+}
+
+function readStreams(
+  child: ChildProcess,
+  launch: LaunchOptions,
+): Pick<LocalProcess, 'stdin' | 'stdout' | 'stderr' | 'report'> {
+  // Node makes no streams at all when it has no file descriptor left for them.
+  const [stdin, stdout, stderr, report] = (child.stdio as ChildProcess['stdio'] | undefined) ?? []
+  for (const stream of [stdin, stdout, stderr, report]) stream?.on('error', () => undefined)
+  return {
+    stdin: launch.withStdin ? ((stdin ?? undefined) as Writable | undefined) : undefined,
+    stdout: stdout ?? Readable.from([]),
+    stderr: stderr ?? Readable.from([]),
+    report: launch.withReport ? ((report ?? undefined) as Readable | undefined) : undefined,
+  }
+}
+
+/** Bubblewrap writes `{"child-pid": N}`: the init of the pid namespace, with which everything in it ends. */
+async function readInitPid(info: Readable | undefined): Promise<number | undefined> {
+  let text = ''
+  try {
+    for await (const chunk of info ?? []) text += chunk
+    return (JSON.parse(text) as { 'child-pid'?: number })['child-pid']
+  } catch {
+    return undefined
+  }
+}
+
+function listChildren(pid: number): number[] {
+  try {
+    return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number)
+  } catch {
+    return []
+  }
+}
+
+/**
+ * Starts a program in a sandbox. Bubblewrap waits for the init of the pid namespace, and the kernel ends that one only
+ * after all others in it, so its exit means that nothing is left. When the service dies, --die-with-parent ends it all.
+ */
+export function launchConfined(launch: ConfinedLaunch): LocalProcess {
+  const { bubblewrap, data = [] } = launch
+  const command = [bubblewrap.binary, '--info-fd', String(infoFd), '--args', String(argumentsFd), ...launch.argv]
+  const [file = '', ...args] = joinGroups(launch.group?.folders ?? [], command)
+  const child = spawn(file, args, {
+    env: {},
+    cwd: '/',
+    stdio: [...chooseStdio(launch), 'pipe', 'pipe', ...data.map((): Stdio => 'pipe')],
+  })
+  const exited = watchExit(child)
+  const init = readInitPid(child.stdio?.at(infoFd) as Readable | undefined)
+  writeAll(child.stdio?.at(argumentsFd), launch.options.map((option) => `${option}\0`).join(''))
+  data.forEach((content, index) => {
+    writeAll(child.stdio?.at(firstDataFd + index), content)
+  })
+  const isAlive = () => child.exitCode === null && child.signalCode === null
+  return {
+    pid: child.pid,
+    ...readStreams(child, launch),
+    exited,
+    terminate: async () => {
+      const pid = await init
+      if (pid !== undefined && isAlive()) for (const main of listChildren(pid)) signalProcess(main, 'SIGTERM')
+    },
+    kill: async () => {
+      const pid = await init
+      if (!isAlive()) return
+      if (pid === undefined) child.kill('SIGKILL')
+      else signalProcess(pid, 'SIGKILL')
+    },
+  }
+}
+
+const abandonAfterMs = 5000
+
+/** What escaped the process group may hold the pipes open for ever; what was written before the exit is read by then. */
+function abandonStreams(streams: Pick<LocalProcess, 'stdout' | 'stderr' | 'report'>): void {
+  const timer = setTimeout(() => {
+    for (const stream of [streams.stdout, streams.stderr, streams.report]) stream?.destroy()
+  }, abandonAfterMs)
+  timer.unref()
+}
+
+/**
+ * Starts a program without a sandbox, as leader of a process group. What leaves that group is caught only where a
+ * control group holds it; where there is none it can survive (`--allow-unsandboxed` accepts that).
+ */
+export function launchPlain(launch: PlainLaunch): LocalProcess {
+  const [file = '', ...args] = joinGroups(launch.group?.folders ?? [], launch.argv)
+  const child = spawn(file, args, {
+    env: launch.env,
+    cwd: launch.folder,
+    detached: true,
+    stdio: chooseStdio(launch),
+  })
+  const signalGroup = (signal: NodeJS.Signals) => {
+    if (child.pid !== undefined) signalProcess(-child.pid, signal)
+  }
+  const streams = readStreams(child, launch)
+  const exited = watchExit(child).then((exit) => {
+    signalGroup('SIGKILL')
+    abandonStreams(streams)
+    return exit
+  })
+  return {
+    pid: child.pid,
+    ...streams,
+    exited,
+    terminate: async () => signalGroup('SIGTERM'),
+    kill: async () => signalGroup('SIGKILL'),
+  }
+}
+
+/** True when the sandbox itself failed before the program ran. */
+export function isSandboxFailure(exit: ProcessExit, errorText: string): boolean {
+  if (exit.startError !== undefined) return true
+  return (exit.code === 1 && /^bwrap: /m.test(errorText)) || (exit.code === 126 && /cgroup\.procs/.test(errorText))
+}

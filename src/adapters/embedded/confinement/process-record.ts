@@ -1,0 +1,48 @@
+// Remembers processes that no sandbox ends with the service, so that the next start can end them.
+import { execFile } from 'node:child_process'
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+
+const suffix = '.pid'
+
+/** When the process started, as the system words it: with it a number is never taken for another process. */
+export async function readStartTime(pid: number): Promise<string | undefined> {
+  if (process.platform === 'linux') {
+    const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined)
+    // The name in parentheses may hold anything; starttime is field 22 of proc_pid_stat(5), the 20th after it.
+    return stat?.slice(stat.lastIndexOf(')') + 2).split(' ')[19]
+  }
+  return new Promise((resolve) => {
+    execFile('ps', ['-o', 'lstart=', '-p', String(pid)], (error, stdout) => {
+      resolve(error === null && stdout.trim() !== '' ? stdout.trim() : undefined)
+    })
+  })
+}
+
+export async function recordProcess(folder: string, id: string, pid: number | undefined): Promise<void> {
+  if (pid === undefined) return
+  const startTime = await readStartTime(pid)
+  if (startTime !== undefined) await writeFile(join(folder, id + suffix), JSON.stringify({ pid, startTime }))
+}
+
+export async function forgetProcess(folder: string, id: string): Promise<void> {
+  await rm(join(folder, id + suffix), { force: true })
+}
+
+type ProcessRecord = { pid: number; startTime: string }
+
+async function endRecorded(text: string): Promise<void> {
+  const { pid, startTime } = JSON.parse(text) as ProcessRecord
+  if ((await readStartTime(pid)) !== startTime) return
+  process.kill(-pid, 'SIGKILL')
+}
+
+/** Ends the process groups that were recorded and still run. */
+export async function reapProcesses(folder: string): Promise<void> {
+  const names = (await readdir(folder).catch(() => [])).filter((name) => name.endsWith(suffix))
+  for (const name of names) {
+    // A record cut off by a crash, or a group that is gone: nothing to end.
+    await endRecorded(await readFile(join(folder, name), 'utf8')).catch(() => undefined)
+    await rm(join(folder, name), { force: true })
+  }
+}

@@ -1,0 +1,50 @@
+// Keys of the environment as a read-only secret: referenced by name, never copied into the store (MODE-016).
+import { SvcError } from '../../errors.ts'
+import type { ResourceKey } from '../../ports/resources.ts'
+import type { SecretMetadata, Secrets } from '../../ports/secrets.ts'
+
+export const environmentSecret: ResourceKey = { namespace: 'default', name: 'environment' }
+
+function isEnvironment(key: ResourceKey): boolean {
+  return key.namespace === environmentSecret.namespace && key.name === environmentSecret.name
+}
+
+/** `secrets` with one more, whose values are those of `values`; nothing of it is written anywhere. */
+export function withEnvironmentSecret(secrets: Secrets, values: Record<string, string>, startedAt: Date): Secrets {
+  if (Object.keys(values).length === 0) return secrets
+  const metadata: SecretMetadata = {
+    ...environmentSecret,
+    type: 'svc.ai/environment',
+    keys: Object.keys(values).toSorted(),
+    annotations: {},
+    createdAt: `${startedAt.toISOString().slice(0, 19)}Z`,
+  }
+  const refuse = (what: string) =>
+    new SvcError(
+      'Conflict',
+      `the secret default/environment stands for the environment of the service and can not be ${what}`,
+    )
+  return {
+    ...secrets,
+    read: async (key) => (isEnvironment(key) ? { ...values } : secrets.read(key)),
+    describe: async (key) => (isEnvironment(key) ? metadata : secrets.describe(key)),
+    async list(namespace) {
+      const stored = await secrets.list(namespace)
+      if (namespace !== undefined && namespace !== environmentSecret.namespace) return stored
+      return [...stored, metadata].toSorted((a, b) => compareKeys(a, b))
+    },
+    create: async (draft) => {
+      if (isEnvironment(draft)) throw refuse('made')
+      return secrets.create(draft)
+    },
+    remove: async (key) => {
+      if (isEnvironment(key)) throw refuse('removed; unset the variables and start the service again')
+      return secrets.remove(key)
+    },
+  }
+}
+
+function compareKeys(a: ResourceKey, b: ResourceKey): number {
+  const [left, right] = [`${a.namespace}/${a.name}`, `${b.namespace}/${b.name}`]
+  return left < right ? -1 : Number(left > right)
+}

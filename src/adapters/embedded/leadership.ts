@@ -1,0 +1,109 @@
+// Embedded mode has one process per data folder: it leads as long as it holds the folder's lock file.
+import { link, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { hostname } from 'node:os'
+import { join } from 'node:path'
+import { SvcError } from '../../errors.ts'
+import type { Leadership } from '../../ports/leadership.ts'
+import { readStartTime } from './confinement/process-record.ts'
+
+export type EmbeddedLeadershipOptions = {
+  dataDir: string
+  /** Named in the lock; this process and this machine unless a test says otherwise. */
+  pid?: number
+  host?: string
+}
+
+type Holder = { pid: number; host: string; startTime: string | undefined }
+
+function parseHolder(text: string): Holder | undefined {
+  try {
+    return JSON.parse(text) as Holder
+  } catch {
+    return undefined
+  }
+}
+
+/** Another machine's name means a container that was replaced: its pids say nothing here, and its lock is stale. */
+async function isAlive(holder: Holder | undefined, host: string): Promise<boolean> {
+  if (holder === undefined || holder.host !== host) return false
+  const startTime = await readStartTime(holder.pid)
+  return startTime !== undefined && startTime === holder.startTime
+}
+
+/** Makes the lock with its content in one step; false when there is one. */
+async function placeLock(file: string, content: string): Promise<boolean> {
+  const draft = `${file}.${process.pid}.new`
+  await writeFile(draft, content, { mode: 0o600 })
+  try {
+    await link(draft, file)
+    return true
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+    return false
+  } finally {
+    await rm(draft, { force: true })
+  }
+}
+
+/** Takes a stale lock away. Moved first and looked at then: another starter may have replaced it in between. */
+async function clearStale(file: string, stale: string): Promise<void> {
+  const aside = `${file}.${process.pid}.stale`
+  try {
+    await rename(file, aside)
+  } catch {
+    return
+  }
+  if ((await readFile(aside, 'utf8')) !== stale) await link(aside, file).catch(() => undefined)
+  await rm(aside, { force: true })
+}
+
+async function lockFolder(file: string, self: Holder): Promise<void> {
+  for (let round = 0; round < 10; round++) {
+    if (await placeLock(file, JSON.stringify(self))) return
+    const text = await readFile(file, 'utf8').catch(() => '')
+    const holder = parseHolder(text)
+    if (holder !== undefined && (await isAlive(holder, self.host))) {
+      const words = `is in use by another service (pid ${holder.pid}). Stop that one, or choose another folder with --data-dir.`
+      throw new SvcError('Conflict', `The data folder ${file.slice(0, -'/service.lock'.length)} ${words}`)
+    }
+    await clearStale(file, text)
+  }
+  throw new SvcError(
+    'Conflict',
+    `The lock file ${file} could not be taken: other services are starting on this folder.`,
+  )
+}
+
+/** `acquire` fails with Conflict, naming the pid, when another service has the data folder. */
+export function createEmbeddedLeadership(options: EmbeddedLeadershipOptions): Leadership {
+  const file = join(options.dataDir, 'service.lock')
+  const pid = options.pid ?? process.pid
+  let held: AbortController | undefined
+  let acquiring: Promise<AbortSignal> | undefined
+
+  const acquire = async (): Promise<AbortSignal> => {
+    await mkdir(options.dataDir, { recursive: true, mode: 0o700 })
+    await lockFolder(file, { pid, host: options.host ?? hostname(), startTime: await readStartTime(pid) })
+    held = new AbortController()
+    return held.signal
+  }
+  return {
+    acquire: async (signal) => {
+      signal.throwIfAborted()
+      acquiring ??= acquire()
+      try {
+        return await acquiring
+      } catch (error) {
+        acquiring = undefined
+        throw error
+      }
+    },
+    release: async () => {
+      if (held === undefined) return
+      held.abort(new Error('The lock of the data folder was given up.'))
+      held = undefined
+      acquiring = undefined
+      await rm(file, { force: true })
+    },
+  }
+}

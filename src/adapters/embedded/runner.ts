@@ -1,0 +1,191 @@
+// Chooses how an attempt runs on this machine, and refuses in words what can not run here.
+import { createHash } from 'node:crypto'
+import { realpathSync } from 'node:fs'
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Clock, Ids } from '../../ports/clock.ts'
+import type { WorkloadSpec } from '../../ports/workloads.ts'
+import { type AttemptSink, type RunningAttempt, StartRefused } from './attempt.ts'
+import { reapContainers, startContainerCommand } from './commands/container-command.ts'
+import type { ContainerEngine } from './commands/container-engine.ts'
+import { type LocalCommandOptions, startLocalCommand } from './commands/local-command.ts'
+import { type Bubblewrap, type BubblewrapProbe, probeBubblewrap } from './confinement/bubblewrap.ts'
+import { type ControlGroups, findControlGroups } from './confinement/control-groups.ts'
+import { reapProcesses } from './confinement/process-record.ts'
+import { clearWorkFolders } from './confinement/work-folder.ts'
+import { listProgramFolders } from './workers/program-folders.ts'
+import { createWorkerAttempts, type WorkerAttempts } from './workers/worker-attempts.ts'
+import type { IdleWorker } from './workers/worker-pool.ts'
+
+export type RunnerOptions = {
+  clock: Clock
+  ids: Ids
+  dataDir: string
+  configDir: string
+  /** Names this service on the container engine: the same over its lives, different for another data folder. */
+  instance: string
+  /** The installed program, and the worker in it (`src/worker.ts` or `dist/worker.js`). */
+  programRoot: string
+  workerProgram: string
+  /** May be emptied at any time; absent: no compile cache. */
+  cacheFolder?: string
+  nodePath?: string
+  /** Agent tasks and image-less commands run even where no sandbox can be had (SAND-003). */
+  allowUnsandboxed: boolean
+  engine: ContainerEngine
+  /** Network mode of containers; the engine's default when absent. */
+  containerNetwork?: string
+  /** What workers find in their environment besides PATH, HOME, LANG, TERM and TMPDIR. */
+  workerEnvironment?: Record<string, string>
+  /** Of a worker and what it starts, when its task names no limit; 1 GiB. */
+  workerMemoryBytes?: number
+  /** Processes and threads of one attempt; 512. */
+  processes?: number
+  idle?: { usual: number; burst: number }
+  idleMs?: number
+  /** Answers known already; found out otherwise. */
+  bubblewrap?: Promise<BubblewrapProbe>
+  groups?: Promise<ControlGroups>
+}
+
+export type RunnerStatus = {
+  /** How local work is confined, or why it is not. */
+  sandbox: { available: true; kind: string } | { available: false; reason: string; suggestion: string }
+  /** What control groups limit: `memory`, `pids`, `cpu`. */
+  limits: string[]
+  idleWorkers: IdleWorker[]
+}
+
+export type Runner = {
+  /** Rejects with StartRefused, or with whatever went wrong. */
+  start(spec: WorkloadSpec, sink: AttemptSink, signal: AbortSignal): Promise<RunningAttempt>
+  status(): Promise<RunnerStatus>
+  close(): Promise<void>
+}
+
+const resultBytes = 5 * 1024 * 1024
+
+type Prepared = {
+  probe: BubblewrapProbe
+  bubblewrap: Bubblewrap | undefined
+  groups: ControlGroups
+  workers: WorkerAttempts
+  local: LocalCommandOptions
+  prefix: string
+  /** Done once the containers of an earlier life are removed; awaited before new ones are made, which look the same. */
+  containersReaped: Promise<unknown>
+}
+
+/** Removes what an earlier life of this service left: processes, control groups, folders. */
+async function reapLeftovers(options: RunnerOptions, groups: ControlGroups, prefix: string): Promise<void> {
+  const workFolder = join(options.dataDir, 'work')
+  await reapProcesses(workFolder)
+  await groups.reap(prefix)
+  await clearWorkFolders(workFolder)
+}
+
+async function prepare(options: RunnerOptions): Promise<Prepared> {
+  const [probe, groups] = await Promise.all([
+    options.bubblewrap ?? probeBubblewrap(),
+    options.groups ?? findControlGroups(),
+  ])
+  const prefix = `svc-${createHash('sha256').update(options.instance).digest('hex').slice(0, 8)}`
+  await mkdir(join(options.dataDir, 'work'), { recursive: true, mode: 0o700 })
+  await reapLeftovers(options, groups, prefix)
+  // An engine that fails now is no reason not to start: what it holds is found again next time.
+  const containersReaped = reapContainers(options).catch(() => undefined)
+  const bubblewrap = probe.available ? probe.bubblewrap : undefined
+  const shared = {
+    bubblewrap,
+    groups,
+    nodePath: options.nodePath ?? process.execPath,
+    workFolder: join(options.dataDir, 'work'),
+    masked: [options.dataDir, options.configDir],
+    processes: options.processes ?? 512,
+  }
+  const workers = createWorkerAttempts({
+    ...options,
+    prefix,
+    cacheFolder: options.cacheFolder,
+    launcher: {
+      ...shared,
+      program: realpathSync(options.workerProgram),
+      programFolders: listProgramFolders(options.programRoot, options.workerProgram),
+      environment: options.workerEnvironment ?? {},
+      memoryBytes: options.workerMemoryBytes ?? 1024 ** 3,
+    },
+  })
+  return {
+    probe,
+    bubblewrap,
+    groups,
+    workers,
+    local: { ...shared, outputBytes: resultBytes },
+    prefix,
+    containersReaped,
+  }
+}
+
+/** Refuses what must not run without a sandbox; plain `ai` workers may, with a scrubbed environment (decisions §5). */
+function requireSandbox(options: RunnerOptions, prepared: Prepared, what: string): void {
+  if (prepared.probe.available || options.allowUnsandboxed) return
+  const { reason, suggestion } = prepared.probe
+  throw new StartRefused(
+    'NoSandbox',
+    `${what} needs a sandbox, and ${reason}. To fix it: ${suggestion}; or start the service with --allow-unsandboxed.`,
+  )
+}
+
+type Start = { spec: WorkloadSpec; sink: AttemptSink; signal: AbortSignal }
+
+async function startWorker(options: RunnerOptions, prepared: Prepared, { spec, sink }: Start): Promise<RunningAttempt> {
+  if (spec.run.kind !== 'worker') throw new StartRefused('StartFailed', 'The attempt has no work for a worker.')
+  const { assignment } = spec.run
+  if (assignment.task.type === 'agent') requireSandbox(options, prepared, 'An agent task')
+  return prepared.workers.start({ assignment, limits: spec.limits, sink })
+}
+
+async function startCommand(options: RunnerOptions, prepared: Prepared, start: Start): Promise<RunningAttempt> {
+  const { spec, sink, signal } = start
+  if (spec.run.kind !== 'command') throw new StartRefused('StartFailed', 'The attempt has no command.')
+  const { image, command, args, env } = spec.run
+  const shared = { id: options.ids.next(prepared.prefix), env, limits: spec.limits, sink }
+  if (image !== undefined) {
+    await prepared.containersReaped
+    const engine = { engine: options.engine, instance: options.instance, network: options.containerNetwork }
+    return startContainerCommand(
+      { ...prepared.local, ...engine },
+      { ...shared, key: spec.key, image, command, args, signal },
+    )
+  }
+  requireSandbox(options, prepared, 'A command without an image')
+  const argv = [...command, ...args]
+  if (argv.length === 0)
+    throw new StartRefused('StartFailed', 'The task has neither an image nor a command: set one of them.')
+  return startLocalCommand(prepared.local, { ...shared, argv })
+}
+
+/** Looks at the machine and cleans up in the background; the first attempt waits for it. */
+export function createRunner(options: RunnerOptions): Runner {
+  const preparing = prepare(options)
+  // Reported by the first attempt that needs it.
+  preparing.catch(() => undefined)
+  return {
+    start: async (spec, sink, signal) => {
+      const prepared = await preparing
+      signal.throwIfAborted()
+      const start = { spec, sink, signal }
+      return spec.run.kind === 'worker' ? startWorker(options, prepared, start) : startCommand(options, prepared, start)
+    },
+    status: async () => {
+      const { probe, groups, workers } = await preparing
+      const sandbox = probe.available ? { available: true as const, kind: 'bubblewrap' } : probe
+      return { sandbox, limits: groups.controllers, idleWorkers: await workers.listIdle() }
+    },
+    close: async () => {
+      const prepared = await preparing.catch(() => undefined)
+      await prepared?.workers.close()
+      await prepared?.containersReaped
+    },
+  }
+}

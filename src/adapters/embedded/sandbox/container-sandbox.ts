@@ -1,0 +1,146 @@
+// Runs untrusted commands in a container where bubblewrap can not be had: no network, read-only root, limits.
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type Docker from 'dockerode'
+import { messageOf, SvcError } from '../../../errors.ts'
+import type { SandboxCommand, SandboxOutcome } from '../../../ports/sandbox.ts'
+import { StartRefused } from '../attempt.ts'
+import { containerLabels, engineMessageOf, ensureImage, hardenContainer } from '../commands/container-command.ts'
+import { readFrames } from '../commands/container-output.ts'
+import { limitProcess } from '../confinement/launch-script.ts'
+import { baseEnvironment, workspaceInside } from '../confinement/root-folder.ts'
+import { makeWorkFolder, removeWorkFolder } from '../confinement/work-folder.ts'
+import { createHeadBuffer } from './captured-output.ts'
+import { checkFileNames } from './file-names.ts'
+
+export type ContainerSandboxOptions = {
+  docker: Docker
+  /** Must have sh, and the languages that are to run. */
+  image: string
+  instance: string
+  /** Folder that the engine sees too (it runs on this machine). */
+  scratchRoot: string
+  nextName: () => string
+}
+
+const inputInside = '/run/svc/input'
+
+/** Files reach the container through a folder of their own and are put into place from inside, as in bubblewrap. */
+async function writeInput(folder: string, command: SandboxCommand): Promise<void> {
+  await mkdir(folder, { mode: 0o755 })
+  const contents = Object.values(command.files ?? {})
+  for (const [index, content] of contents.entries())
+    await writeFile(join(folder, String(index)), content, { mode: 0o644 })
+  await writeFile(join(folder, 'stdin'), command.stdin ?? '', { mode: 0o644 })
+}
+
+function composeCommand(command: SandboxCommand): string[] {
+  const files = Object.keys(command.files ?? {}).map((target, index) => ({ source: `${inputInside}/${index}`, target }))
+  const limits = { cpuSeconds: command.limits.cpuSeconds, fileBytes: command.limits.diskBytes, openFiles: 1024 }
+  const limited = limitProcess(command.argv, limits, files)
+  return ['/bin/sh', '-c', `exec "$@" < ${inputInside}/stdin`, 'sh', ...limited]
+}
+
+function describeSandbox(
+  options: ContainerSandboxOptions,
+  command: SandboxCommand,
+  input: string,
+): Docker.ContainerCreateOptions {
+  const { limits } = command
+  const hardened = hardenContainer({ memoryBytes: limits.memoryBytes, processes: limits.processes })
+  const disk = `rw,nosuid,nodev,size=${limits.diskBytes},mode=1777`
+  const workspace = command.workspace === undefined ? [] : [`${command.workspace}:${workspaceInside}:rw`]
+  return {
+    Image: options.image,
+    Entrypoint: composeCommand(command),
+    WorkingDir: workspaceInside,
+    Env: Object.entries({ ...baseEnvironment(workspaceInside), ...command.env }).map(
+      ([name, value]) => `${name}=${value}`,
+    ),
+    Labels: { [containerLabels.instance]: options.instance },
+    NetworkDisabled: true,
+    HostConfig: {
+      ...hardened,
+      NetworkMode: 'none',
+      Binds: [`${input}:${inputInside}:ro`, ...workspace],
+      Tmpfs: { '/tmp': disk, ...(command.workspace === undefined ? { [workspaceInside]: disk } : {}) },
+    },
+  }
+}
+
+type Ended = Pick<
+  SandboxOutcome,
+  'exitCode' | 'stdout' | 'stderr' | 'stdoutTruncated' | 'stderrTruncated' | 'timedOut' | 'exceeded'
+>
+
+async function runToEnd(container: Docker.Container, command: SandboxCommand, signal: AbortSignal): Promise<Ended> {
+  const buffers = {
+    stdout: createHeadBuffer(command.limits.outputBytes),
+    stderr: createHeadBuffer(command.limits.outputBytes),
+  }
+  const source = await container.attach({ stream: true, stdout: true, stderr: true })
+  await container.start()
+  let timedOut = false
+  const kill = () => void container.kill().catch(() => undefined)
+  const timer = setTimeout(() => {
+    timedOut = true
+    kill()
+  }, command.limits.timeoutMs)
+  signal.addEventListener('abort', kill, { once: true })
+  if (signal.aborted) kill()
+  try {
+    for await (const { stream, chunk } of readFrames(source as AsyncIterable<Buffer>)) buffers[stream].write(chunk)
+    const { StatusCode: exitCode } = (await container.wait()) as { StatusCode: number }
+    const { State: state } = await container.inspect()
+    const [stdout, stderr] = [buffers.stdout.read(), buffers.stderr.read()]
+    const streams = {
+      stdout: stdout.text,
+      stderr: stderr.text,
+      stdoutTruncated: stdout.truncated,
+      stderrTruncated: stderr.truncated,
+    }
+    return { exitCode, ...streams, timedOut, ...(state.OOMKilled ? { exceeded: 'memory' as const } : {}) }
+  } finally {
+    clearTimeout(timer)
+    signal.removeEventListener('abort', kill)
+  }
+}
+
+async function runWithInput(
+  options: ContainerSandboxOptions,
+  command: SandboxCommand,
+  run: { input: string; signal: AbortSignal },
+): Promise<SandboxOutcome> {
+  await ensureImage(options.docker, options.image, run.signal)
+  const container = await options.docker.createContainer(describeSandbox(options, command, run.input))
+  try {
+    const ended = await runToEnd(container, command, run.signal)
+    run.signal.throwIfAborted()
+    return ended.timedOut ? { ...ended, exitCode: null, signal: 'SIGKILL' } : { ...ended, signal: null }
+  } finally {
+    await container.remove({ force: true, v: true }).catch(() => undefined)
+  }
+}
+
+/** NotConfigured when the image can not be had: the user has to name another, or let this one be pulled. */
+export async function runInContainer(
+  options: ContainerSandboxOptions,
+  command: SandboxCommand,
+  signal: AbortSignal,
+): Promise<SandboxOutcome> {
+  checkFileNames(Object.keys(command.files ?? {}))
+  signal.throwIfAborted()
+  const folder = await makeWorkFolder(options.scratchRoot, options.nextName())
+  try {
+    const input = join(folder, 'input')
+    await writeInput(input, command)
+    return await runWithInput(options, command, { input, signal })
+  } catch (error) {
+    if (error instanceof StartRefused)
+      throw new SvcError('NotConfigured', `${messageOf(error)}; install bubblewrap instead.`)
+    if (signal.aborted || error instanceof SvcError) throw error
+    throw new SvcError('Internal', `The sandbox container failed: ${engineMessageOf(error)}`, { cause: error })
+  } finally {
+    await removeWorkFolder(folder)
+  }
+}

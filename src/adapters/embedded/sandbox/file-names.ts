@@ -1,0 +1,17 @@
+// Names of the files that a command brings along.
+import { SvcError } from '../../../errors.ts'
+
+const maxInputFiles = 64
+
+/** Names of files are relative and stay below the scratch folder; inside the sandbox a bad one could harm only itself. */
+export function checkFileNames(names: string[]): void {
+  if (names.length > maxInputFiles)
+    throw new SvcError('InvalidRequest', `At most ${maxInputFiles} files can be handed to a sandbox.`)
+  for (const name of names) {
+    const parts = name.split('/')
+    const isBad =
+      name === '' || name.includes('\0') || parts.includes('..') || parts.includes('') || parts.includes('.')
+    if (isBad)
+      throw new SvcError('InvalidRequest', `"${name}" is no relative file name: use letters, digits, "/" and no "..".`)
+  }
+}

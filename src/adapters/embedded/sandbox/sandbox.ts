@@ -1,0 +1,82 @@
+// The Sandbox port on one machine: bubblewrap, else a container engine, else it says what to install.
+import { existsSync } from 'node:fs'
+import { SvcError } from '../../../errors.ts'
+import type { Ids } from '../../../ports/clock.ts'
+import type { Sandbox, SandboxAvailability, SandboxCommand, SandboxOutcome } from '../../../ports/sandbox.ts'
+import type { ContainerEngine } from '../commands/container-engine.ts'
+import { type BubblewrapProbe, probeBubblewrap } from '../confinement/bubblewrap.ts'
+import { type ControlGroups, findControlGroups } from '../confinement/control-groups.ts'
+import { runInBubblewrap } from './bubblewrap-sandbox.ts'
+import { runInContainer } from './container-sandbox.ts'
+
+export type SandboxOptions = {
+  ids: Ids
+  /** The Node that runs JavaScript inside; the one that runs us unless told otherwise. */
+  nodePath?: string
+  /** Answers known already; found out when first needed otherwise. */
+  bubblewrap?: Promise<BubblewrapProbe>
+  groups?: Promise<ControlGroups>
+  /** Where bubblewrap is not: run in this image. */
+  container?: { engine: ContainerEngine; image: string; instance: string; scratchRoot: string }
+}
+
+type Runner = {
+  availability: SandboxAvailability
+  run?: (command: SandboxCommand, signal: AbortSignal) => Promise<SandboxOutcome>
+}
+
+const containerLanguages = ['python', 'javascript', 'bash']
+
+/** Python and bash are the machine's own; JavaScript comes with us. */
+function listLanguages(): string[] {
+  const hasPython = ['/usr/bin/python3', '/usr/local/bin/python3'].some((file) => existsSync(file))
+  const hasBash = ['/usr/bin/bash', '/bin/bash'].some((file) => existsSync(file))
+  return [...(hasPython ? ['python'] : []), 'javascript', ...(hasBash ? ['bash'] : [])]
+}
+
+async function chooseRunner(options: SandboxOptions): Promise<Runner> {
+  const probe = await (options.bubblewrap ?? probeBubblewrap())
+  const nextName = () => options.ids.next('svc-exec')
+  if (probe.available) {
+    const groups = await (options.groups ?? findControlGroups())
+    const { bubblewrap } = probe
+    const parts = { bubblewrap, groups, nodePath: options.nodePath ?? process.execPath, nextName }
+    return {
+      availability: { available: true, kind: 'bubblewrap', languages: listLanguages() },
+      run: (command, signal) => runInBubblewrap(parts, command, signal),
+    }
+  }
+  const unavailable: Runner = { availability: { available: false, reason: probe.reason, suggestion: probe.suggestion } }
+  return options.container === undefined ? unavailable : chooseContainer(options.container, nextName, unavailable)
+}
+
+async function chooseContainer(
+  container: NonNullable<SandboxOptions['container']>,
+  nextName: () => string,
+  otherwise: Runner,
+): Promise<Runner> {
+  const engine = await container.engine.find()
+  if (!engine.available) return otherwise
+  return {
+    availability: { available: true, kind: 'container', languages: containerLanguages },
+    run: (command, signal) => runInContainer({ ...container, docker: engine.docker, nextName }, command, signal),
+  }
+}
+
+/** Looks once, when first asked. */
+export function createSandbox(options: SandboxOptions): Sandbox {
+  let chosen: Promise<Runner> | undefined
+  const choose = () => {
+    chosen ??= chooseRunner(options)
+    return chosen
+  }
+  return {
+    check: async () => (await choose()).availability,
+    run: async (command, signal) => {
+      const { availability, run } = await choose()
+      if (run !== undefined) return run(command, signal)
+      const words = availability.available ? '' : `${availability.reason}: ${availability.suggestion}`
+      throw new SvcError('NotConfigured', `No sandbox can be had on this machine. ${words}.`)
+    },
+  }
+}

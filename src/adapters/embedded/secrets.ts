@@ -1,0 +1,123 @@
+// The Secrets port of embedded mode: values sealed by the key file, rows kept by a SecretStorage.
+import { SvcError } from '../../errors.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { ResourceKey } from '../../ports/resources.ts'
+import type { SecretDraft, SecretMetadata, Secrets } from '../../ports/secrets.ts'
+import type { SecretRow, SecretStorage } from '../sql/secret-storage.ts'
+import type { SecretKeys } from './secret-key.ts'
+
+export type EmbeddedSecretsOptions = { storage: SecretStorage; keys: SecretKeys; clock: Clock }
+
+export type EmbeddedSecrets = Secrets & {
+  /**
+   * Makes a new key and seals every value anew (MODE-015). A crash at any moment loses nothing: the old key stays in the
+   * file until nothing needs it, and the next rotation finishes what this one did not.
+   */
+  rotateKey(): Promise<{ secrets: number }>
+}
+
+function describeRow(row: SecretRow): SecretMetadata {
+  const { namespace, name, type, annotations, createdAt } = row
+  return { namespace, name, type, keys: Object.keys(row.entries).sort(), annotations, createdAt }
+}
+
+/** What a value is bound to: it can not be moved to another secret, key or namespace (MODE-013). */
+function contextOf(key: ResourceKey, entry: string): string[] {
+  return [key.namespace, key.name, entry]
+}
+
+function formatSeconds(now: Date): string {
+  return `${now.toISOString().slice(0, 19)}Z`
+}
+
+function sealAll(keys: SecretKeys, key: ResourceKey, values: Record<string, string>): Record<string, Buffer> {
+  const sealed = Object.entries(values).map(([entry, value]) => [entry, keys.seal(contextOf(key, entry), value)])
+  return Object.fromEntries(sealed) as Record<string, Buffer>
+}
+
+function unsealAll(keys: SecretKeys, row: SecretRow): Record<string, string> {
+  const values = Object.entries(row.entries).map(([entry, sealed]) => [
+    entry,
+    keys.unseal(contextOf(row, entry), sealed),
+  ])
+  return Object.fromEntries(values) as Record<string, string>
+}
+
+function isStale(keys: SecretKeys, row: SecretRow): boolean {
+  return Object.values(row.entries).some((sealed) => !keys.isCurrent(sealed))
+}
+
+/** Work that must not overlap: a secret sealed under the old key must not arrive after the last look for such ones. */
+function createQueue(): <T>(work: () => Promise<T>) => Promise<T> {
+  let last: Promise<unknown> = Promise.resolve()
+  return (work) => {
+    const next = last.then(work, work)
+    last = next.catch(() => undefined)
+    return next
+  }
+}
+
+async function resealAll({ storage, keys }: EmbeddedSecretsOptions): Promise<number> {
+  let resealed = 0
+  for (;;) {
+    const stale = (await storage.list()).filter((row) => isStale(keys, row))
+    if (stale.length === 0) return resealed
+    for (const row of stale) {
+      // False when the row changed meanwhile: the next look sees what it is now.
+      if (await storage.replaceEntries(row, row.entries, sealAll(keys, row, unsealAll(keys, row)))) resealed++
+    }
+  }
+}
+
+export function createEmbeddedSecrets(options: EmbeddedSecretsOptions): EmbeddedSecrets {
+  const { storage, keys, clock } = options
+  const listeners = new Set<(key: ResourceKey) => void>()
+  const queue = createQueue()
+  const announce = (key: ResourceKey) => {
+    for (const listener of listeners) listener({ namespace: key.namespace, name: key.name })
+  }
+  const insert = async (draft: SecretDraft): Promise<SecretMetadata> => {
+    const { namespace, name, annotations = {} } = draft
+    const entries = sealAll(keys, draft, draft.stringData)
+    const row = { namespace, name, type: 'Opaque', annotations, createdAt: formatSeconds(clock.now()), entries }
+    if (!(await storage.insert(row))) {
+      throw new SvcError(
+        'AlreadyExists',
+        `The secret ${namespace}/${name} is there already: delete it first, or take another name.`,
+      )
+    }
+    return describeRow(row)
+  }
+  return {
+    read: async (key) => {
+      const row = await storage.get(key)
+      return row === undefined ? undefined : unsealAll(keys, row)
+    },
+    describe: async (key) => {
+      const row = await storage.get(key)
+      return row === undefined ? undefined : describeRow(row)
+    },
+    list: async (namespace) => (await storage.list(namespace)).map(describeRow),
+    create: async (draft) => {
+      const metadata = await queue(() => insert(draft))
+      announce(draft)
+      return metadata
+    },
+    remove: async (key) => {
+      if (!(await storage.delete(key)))
+        throw new SvcError('NotFound', `There is no secret ${key.namespace}/${key.name}.`)
+      announce(key)
+    },
+    onChange: (listener) => {
+      listeners.add(listener)
+      return () => void listeners.delete(listener)
+    },
+    rotateKey: () =>
+      queue(async () => {
+        await keys.addKey()
+        const secrets = await resealAll(options)
+        await keys.dropOlder()
+        return { secrets }
+      }),
+  }
+}

@@ -1,0 +1,81 @@
+// The compile cache of the worker program: filled by a trusted run without work, read-only for all workers.
+import { createHash } from 'node:crypto'
+import { mkdir, readdir, rm, stat } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { makeWorkFolder, removeWorkFolder } from '../confinement/work-folder.ts'
+import { startWorkerProgram, type WorkerLauncherOptions } from './worker-launcher.ts'
+
+export type CompileCacheOptions = {
+  launcher: WorkerLauncherOptions
+  /** Folder for the caches of all versions; may be removed at any time. */
+  folder: string
+  /** A fresh name for the work folder of the warming run. */
+  id: string
+  timeoutMs?: number
+}
+
+async function findNewestChange(folder: string): Promise<number> {
+  const entries = await readdir(folder, { withFileTypes: true, recursive: true })
+  const files = entries.filter((entry) => entry.isFile())
+  const times = files.map(async (entry) => (await stat(join(entry.parentPath, entry.name))).mtimeMs)
+  return Math.max(0, ...(await Promise.all(times)))
+}
+
+/** A new Node or a changed source gives another folder, so that a cache is complete or not there at all. */
+async function chooseFolder(options: CompileCacheOptions): Promise<string> {
+  const { program } = options.launcher
+  const parts = [process.version, program, await findNewestChange(dirname(program))]
+  const version = createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 16)
+  return join(options.folder, version)
+}
+
+async function isThere(folder: string): Promise<boolean> {
+  return (await readdir(folder).catch(() => [])).length > 0
+}
+
+/** The program exits when its stdin ends, and Node writes the cache on the way out. */
+async function runOnce(options: CompileCacheOptions, cache: string): Promise<boolean> {
+  const launcher = { ...options.launcher, compileCache: cache }
+  const folder = await makeWorkFolder(launcher.workFolder, options.id)
+  try {
+    const running = startWorkerProgram(
+      launcher,
+      { folder, group: undefined, cacheIsWritable: true },
+      launcher.memoryBytes,
+    )
+    for (const stream of [running.stdout, running.stderr, running.report]) stream?.resume()
+    running.stdin?.end()
+    const timer = setTimeout(() => void running.kill(), options.timeoutMs ?? 30_000)
+    const exit = await running.exited
+    clearTimeout(timer)
+    return exit.startError === undefined && exit.signal === null
+  } finally {
+    await removeWorkFolder(folder)
+  }
+}
+
+async function removeOthers(folder: string, kept: string): Promise<void> {
+  for (const name of await readdir(folder)) {
+    if (join(folder, name) !== kept) await rm(join(folder, name), { recursive: true, force: true })
+  }
+}
+
+/** The folder of a filled cache, filling it first if need be; undefined when it can not be filled. */
+export async function warmCompileCache(options: CompileCacheOptions): Promise<string | undefined> {
+  const folder = await chooseFolder(options)
+  if (await isThere(folder)) return folder
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  const isFilled = (await runOnce(options, folder)) && (await isThere(folder))
+  if (!isFilled) {
+    await rm(folder, { recursive: true, force: true })
+    return undefined
+  }
+  await removeOthers(options.folder, folder)
+  return folder
+}
+
+/** The folder if it is filled already; some milliseconds. */
+export async function findCompileCache(options: Omit<CompileCacheOptions, 'id'>): Promise<string | undefined> {
+  const folder = await chooseFolder({ ...options, id: '' })
+  return (await isThere(folder)) ? folder : undefined
+}

@@ -1,0 +1,137 @@
+// Starts worker processes: born in their sandbox, with an empty folder and nothing of the service's environment.
+
+import { realpathSync } from 'node:fs'
+import type { Bubblewrap } from '../confinement/bubblewrap.ts'
+import type { ControlGroup } from '../confinement/control-group.ts'
+import { type ControlGroups, delegateBinds } from '../confinement/control-groups.ts'
+import { type LocalProcess, launchConfined, launchPlain } from '../confinement/local-process.ts'
+import { forgetProcess, recordProcess } from '../confinement/process-record.ts'
+import {
+  type Bind,
+  baseEnvironment,
+  bindArguments,
+  environmentArguments,
+  maskArguments,
+  nodeInside,
+  procArguments,
+  rootArguments,
+  sealArguments,
+  workspaceInside,
+} from '../confinement/root-folder.ts'
+import { makeWorkFolder, removeWorkFolder } from '../confinement/work-folder.ts'
+import { superviseWorker, type WorkerProcess } from './worker-process.ts'
+
+export type WorkerLauncherOptions = {
+  /** Absent: workers are plain child processes, with a scrubbed environment and a folder of their own. */
+  bubblewrap: Bubblewrap | undefined
+  groups: ControlGroups
+  /** The worker program (`src/worker.ts` or `dist/worker.js`). */
+  program: string
+  nodePath: string
+  /** Folders and files shown read-only at their own paths (`listProgramFolders`). */
+  programFolders: string[]
+  /** Where workers get their folders; not seen by them otherwise. */
+  workFolder: string
+  /** Data and config folders. */
+  masked: string[]
+  /** Beyond PATH, HOME, LANG, TERM and TMPDIR. */
+  environment: Record<string, string>
+  /** Filled by `warmCompileCache`, shown read-only. */
+  compileCache: string | undefined
+  /** Memory of a worker and of what it starts, unless its task says otherwise. */
+  memoryBytes: number
+  processes: number
+}
+
+export type LaunchedLimits = { memoryBytes?: number }
+
+const cacheInside = '/opt/svc/compile-cache'
+
+// Enough for a tool loop; a tool that needs gigabytes belongs into a task with a memory limit of its own.
+const scratchBytes = 256 * 1024 * 1024
+
+export function chooseHeapMegabytes(memoryBytes: number): number {
+  return Math.max(32, Math.floor((memoryBytes * 0.6) / 1024 ** 2))
+}
+
+function listBinds(options: WorkerLauncherOptions, group: ControlGroup | undefined): Bind[] {
+  const program = options.programFolders.map((path) => ({ source: realpathSync(path), target: path }))
+  return [
+    { source: realpathSync(options.nodePath), target: nodeInside },
+    ...program,
+    ...(group === undefined ? [] : delegateBinds(group)),
+  ]
+}
+
+export type WorkerSandbox = { folder: string; group: ControlGroup | undefined; cacheIsWritable?: boolean }
+
+/** The sandbox of a worker shares the network: it must reach the service on loopback, and the vendors. */
+function workerArguments(options: WorkerLauncherOptions, bubblewrap: Bubblewrap, sandbox: WorkerSandbox): string[] {
+  const binds = listBinds(options, sandbox.group)
+  const cache = options.compileCache
+  const cacheBind =
+    cache === undefined ? [] : [{ source: cache, target: cacheInside, writable: sandbox.cacheIsWritable === true }]
+  const variables = { ...options.environment, ...(cache === undefined ? {} : { NODE_COMPILE_CACHE: cacheInside }) }
+  return [
+    ...rootArguments({ network: true, temporaryBytes: scratchBytes }),
+    ...procArguments(bubblewrap.proc, { leaf: false }),
+    ...bindArguments(binds),
+    ...maskArguments(options.masked, binds),
+    ...bindArguments([...cacheBind, { source: sandbox.folder, target: workspaceInside, writable: true }]),
+    ...environmentArguments({ variables }),
+    ...sealArguments(),
+    ...['--chdir', workspaceInside],
+  ]
+}
+
+/** Starts the program, confined where that can be had. */
+export function startWorkerProgram(
+  options: WorkerLauncherOptions,
+  sandbox: WorkerSandbox,
+  memoryBytes: number,
+): LocalProcess {
+  const heap = `--max-old-space-size=${chooseHeapMegabytes(memoryBytes)}`
+  const shared = { group: sandbox.group, withStdin: true, withReport: true }
+  if (options.bubblewrap === undefined) {
+    const env = { ...baseEnvironment(sandbox.folder), TMPDIR: sandbox.folder, ...options.environment }
+    const cache: Record<string, string> =
+      options.compileCache === undefined ? {} : { NODE_COMPILE_CACHE: options.compileCache }
+    return launchPlain({
+      ...shared,
+      argv: [options.nodePath, heap, options.program],
+      folder: sandbox.folder,
+      env: { ...env, ...cache },
+    })
+  }
+  return launchConfined({
+    ...shared,
+    bubblewrap: options.bubblewrap,
+    options: workerArguments(options, options.bubblewrap, sandbox),
+    argv: [nodeInside, heap, options.program],
+  })
+}
+
+/** Starts a worker, idle. `id` names its folder and control group. */
+export async function launchWorker(
+  options: WorkerLauncherOptions,
+  id: string,
+  limits: LaunchedLimits = {},
+): Promise<WorkerProcess> {
+  const memoryBytes = limits.memoryBytes ?? options.memoryBytes
+  const folder = await makeWorkFolder(options.workFolder, id)
+  const group = await options.groups.create(id)
+  const release = async () => {
+    await group?.remove()
+    await forgetProcess(options.workFolder, id)
+    await removeWorkFolder(folder)
+  }
+  try {
+    await group?.setLimits({ memoryBytes, processes: options.processes })
+    const running = startWorkerProgram(options, { folder, group }, memoryBytes)
+    if (options.bubblewrap === undefined) await recordProcess(options.workFolder, id, running.pid)
+    return superviseWorker({ id, folder, running, group, release })
+  } catch (error) {
+    await release()
+    throw error
+  }
+}

@@ -1,0 +1,102 @@
+// One worker process: started idle, given one assignment by pipe, observed to its end.
+import type { WorkAssignment } from '../../../contract/api/assignment.ts'
+import type { ControlGroup } from '../confinement/control-group.ts'
+import type { LocalProcess, ProcessExit } from '../confinement/local-process.ts'
+import { createLineFeed, forgive, readLines, type TakeLines } from '../output/line-reader.ts'
+import { readReportLine, type WorkerOutcome, type WorkerReport } from './worker-report.ts'
+
+export type WorkerEnd = {
+  exit: ProcessExit
+  /** It said that it could take work. */
+  wasReady: boolean
+  outcome: WorkerOutcome | undefined
+  /** The last of what it wrote to stderr. */
+  errorTail: string
+  wasOutOfMemory: boolean
+}
+
+export type WorkerProcess = {
+  id: string
+  pid: number | undefined
+  /** Its own folder, seen inside as /workspace. */
+  folder: string
+  isReady(): boolean
+  /** Hands it its one assignment; its output goes to `sink` from then on. */
+  assign(assignment: WorkAssignment, sink: TakeLines): void
+  limit(limits: { memoryBytes?: number; cpu?: number }): Promise<void>
+  /** Resolves when nothing of it is left and all its output is read; never rejects. */
+  ended: Promise<WorkerEnd>
+  /** Resolves when it is ready or has ended. */
+  settled: Promise<void>
+  terminate(): Promise<void>
+  kill(): Promise<void>
+  readMemory(): Promise<number | undefined>
+}
+
+export type WorkerParts = {
+  id: string
+  folder: string
+  running: LocalProcess
+  group: ControlGroup | undefined
+  /** Removes folder and control group, once the process has ended. */
+  release: () => Promise<void>
+}
+
+const errorTailLength = 4096
+
+type WorkerStreams = { sink: TakeLines | undefined; errorTail: string; report: WorkerReport }
+
+function watchStreams(running: LocalProcess, streams: WorkerStreams, markReady: () => void): Promise<unknown> {
+  const takeReport = (lines: string[]) => {
+    for (const line of lines) streams.report = readReportLine(streams.report, line)
+    if (streams.report.isReady) markReady()
+  }
+  const takeErrors = (lines: string[]) => {
+    streams.errorTail = `${streams.errorTail}${lines.join('\n')}\n`.slice(-errorTailLength)
+    return streams.sink?.(lines)
+  }
+  return Promise.all([
+    readLines(running.stdout, createLineFeed(forgive((lines) => streams.sink?.(lines)))),
+    readLines(running.stderr, createLineFeed(forgive(takeErrors))),
+    running.report === undefined ? undefined : readLines(running.report, createLineFeed(takeReport)),
+  ])
+}
+
+async function awaitEnd(parts: WorkerParts, streams: WorkerStreams, drained: Promise<unknown>): Promise<WorkerEnd> {
+  const exit = await parts.running.exited
+  const events = await parts.group?.readEvents()
+  const released = parts.release().catch(() => undefined)
+  await drained
+  await released
+  const wasOutOfMemory = (events?.memoryKills ?? 0) > 0 || /JavaScript heap out of memory/.test(streams.errorTail)
+  return {
+    exit,
+    wasReady: streams.report.isReady,
+    outcome: streams.report.outcome,
+    errorTail: streams.errorTail.trim(),
+    wasOutOfMemory: exit.code !== 0 && wasOutOfMemory,
+  }
+}
+
+export function superviseWorker(parts: WorkerParts): WorkerProcess {
+  const { running, group } = parts
+  const streams: WorkerStreams = { sink: undefined, errorTail: '', report: { isReady: false, outcome: undefined } }
+  const ready = Promise.withResolvers<void>()
+  const ended = awaitEnd(parts, streams, watchStreams(running, streams, ready.resolve))
+  return {
+    id: parts.id,
+    pid: running.pid,
+    folder: parts.folder,
+    isReady: () => streams.report.isReady,
+    assign: (assignment, sink) => {
+      streams.sink = sink
+      running.stdin?.write(`${JSON.stringify(assignment)}\n`)
+    },
+    limit: async (limits) => group?.setLimits(limits),
+    ended,
+    settled: Promise.race([ready.promise, ended.then(() => undefined)]),
+    terminate: running.terminate,
+    kill: running.kill,
+    readMemory: async () => group?.readMemory(),
+  }
+}

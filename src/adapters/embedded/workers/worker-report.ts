@@ -1,0 +1,40 @@
+// What a worker says about itself on file descriptor 3: JSON lines, the last one its outcome.
+
+/**
+ * The protocol of the worker program:
+ * - it is started idle, with no assignment; once it can take one it writes `{"ready":true}` on descriptor 3;
+ * - one line of JSON, the WorkAssignment, comes on stdin, which then stays open: its end means that the service has died
+ *   or lets go of the worker, and the worker exits at once;
+ * - stdout and stderr are log lines of the task;
+ * - it ends with a WorkerOutcome on descriptor 3 and exit code 0 (its result is submitted) or 1 (failed, the reason is
+ *   submitted). Anything else is a crash.
+ */
+export type WorkerOutcome = { ok: boolean; reason?: string; message?: string }
+
+export type WorkerReport = { isReady: boolean; outcome: WorkerOutcome | undefined }
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null
+}
+
+function readText(value: unknown): string | undefined {
+  return typeof value === 'string' ? value.slice(0, 4096) : undefined
+}
+
+function readOutcome(value: Record<string, unknown>): WorkerOutcome | undefined {
+  if (typeof value.ok !== 'boolean') return undefined
+  const reason = readText(value.reason)
+  const message = readText(value.message)
+  return { ok: value.ok, ...(reason === undefined ? {} : { reason }), ...(message === undefined ? {} : { message }) }
+}
+
+/** Folds one line into the report. A worker is not trusted: what is no report is passed over. */
+export function readReportLine(report: WorkerReport, line: string): WorkerReport {
+  try {
+    const value: unknown = JSON.parse(line)
+    if (!isRecord(value)) return report
+    return { isReady: report.isReady || value.ready === true, outcome: readOutcome(value) ?? report.outcome }
+  } catch {
+    return report
+  }
+}

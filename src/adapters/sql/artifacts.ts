@@ -1,0 +1,133 @@
+// Artifacts in SQL: one row per task and file name. A later attempt's file takes the place of an earlier one's.
+import { SvcError } from '../../errors.ts'
+import type { ArtifactInfo, Artifacts } from '../../ports/artifacts.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { BlobLimits, BlobReference, Blobs, StoredBlob } from './blobs/blobs.ts'
+import type { Database, Reader, Tx } from './database.ts'
+import { sql } from './statement.ts'
+import { decodeText, encodeText } from './stored-text.ts'
+
+const MEBIBYTE = 1024 * 1024
+const FILE_LIMIT = 10 * MEBIBYTE
+const TASK_LIMIT = 50 * MEBIBYTE
+const NAME_BYTES = 255
+const TASK_FULL = 'the artifacts of this task would be over 50 MiB in sum: keep fewer or smaller files'
+
+type InfoRow = {
+  task_uid: string
+  attempt: number
+  filename: string
+  size: number
+  content_type: string
+  created_at: string
+}
+type ArtifactRow = InfoRow & BlobReference
+
+function toInfo(row: InfoRow): ArtifactInfo {
+  return {
+    taskUid: row.task_uid,
+    attempt: row.attempt,
+    filename: row.filename,
+    contentType: decodeText(row.content_type),
+    size: row.size,
+    createdAt: row.created_at,
+  }
+}
+
+function findNameProblem(filename: string): string | undefined {
+  if (filename === '') return 'is empty'
+  if (filename === '.' || filename === '..') return 'names a folder'
+  if (/[/\\]/.test(filename)) return 'contains a slash or backslash'
+  if (/\p{Cc}/u.test(filename)) return 'contains control characters'
+  if (!filename.isWellFormed()) return 'is not valid Unicode'
+  if (Buffer.byteLength(filename) > NAME_BYTES) return `is longer than ${NAME_BYTES} bytes`
+  return undefined
+}
+
+function checkFilename(filename: string): void {
+  const problem = findNameProblem(filename)
+  if (problem === undefined) return
+  throw new SvcError('InvalidRequest', `the artifact's file name ${problem}: choose a plain file name`, {
+    details: [{ path: 'filename', message: problem }],
+  })
+}
+
+/** Bytes that the task's other files take. */
+async function sumOthers(reader: Reader, taskUid: string, filename: string): Promise<number> {
+  const row = await reader.first(sql<{ bytes: number }>`select coalesce(sum(size), 0) as bytes from artifacts
+    where task_uid = ${taskUid} and filename <> ${filename}`)
+  return Number(row?.bytes ?? 0)
+}
+
+/** What the file may have while others are uploaded too; the sum is checked again when its row is written. */
+async function findLimits(reader: Reader, taskUid: string, filename: string): Promise<BlobLimits> {
+  const empty = 'the artifact is empty: send at least one byte'
+  const left = TASK_LIMIT - (await sumOthers(reader, taskUid, filename))
+  if (left < FILE_LIMIT) return { limit: left, tooLarge: TASK_FULL, empty }
+  return { limit: FILE_LIMIT, tooLarge: 'the artifact is over 10 MiB: split it', empty }
+}
+
+/** Makes uploads to one task take turns from here to the end of the transaction. */
+async function lockTask(tx: Tx, taskUid: string): Promise<void> {
+  await tx.run(sql`insert into artifact_locks (task_uid) values (${taskUid})
+    on conflict (task_uid) do update set task_uid = excluded.task_uid`)
+}
+
+async function replaceRow(tx: Tx, info: ArtifactInfo, blob: StoredBlob): Promise<string | null> {
+  const { taskUid, filename, attempt } = info
+  await lockTask(tx, taskUid)
+  if ((await sumOthers(tx, taskUid, filename)) + blob.size > TASK_LIMIT) throw new SvcError('TooLarge', TASK_FULL)
+  const earlier = await tx.first(sql<{ attempt: number; blob_id: string | null }>`select attempt, blob_id from artifacts
+    where task_uid = ${taskUid} and filename = ${filename}`)
+  if (earlier !== undefined && earlier.attempt > attempt) {
+    throw new SvcError('Conflict', `attempt ${earlier.attempt} has stored ${filename}: attempt ${attempt} is over`)
+  }
+  await tx.run(sql`insert into artifacts
+      (task_uid, filename, attempt, size, content_type, created_at, blob_id, content)
+    values (${taskUid}, ${filename}, ${attempt}, ${blob.size}, ${encodeText(info.contentType)}, ${info.createdAt},
+      ${blob.blob_id}, ${blob.content})
+    on conflict (task_uid, filename) do update set attempt = excluded.attempt, size = excluded.size,
+      content_type = excluded.content_type, created_at = excluded.created_at, blob_id = excluded.blob_id,
+      content = excluded.content`)
+  return earlier?.blob_id ?? null
+}
+
+export function createArtifacts(deps: { database: Database; blobs: Blobs; clock: Clock }): Artifacts {
+  const { database, blobs, clock } = deps
+  return {
+    async put({ taskUid, attempt }, { filename, contentType, body }) {
+      checkFilename(filename)
+      const limits = await findLimits(database.read, taskUid, filename)
+      const { info, replaced } = await blobs.store(body, limits, async (blob) => {
+        const createdAt = clock.now().toISOString()
+        const info = { taskUid, attempt, filename, contentType, size: blob.size, createdAt }
+        return { info, replaced: await database.write((tx) => replaceRow(tx, info, blob)) }
+      })
+      await blobs.remove([replaced])
+      return info
+    },
+
+    async list(taskUid) {
+      const rows =
+        await database.read.all(sql<InfoRow>`select task_uid, attempt, filename, size, content_type, created_at
+        from artifacts where task_uid = ${taskUid} order by filename`)
+      return rows.map(toInfo)
+    },
+
+    async open(taskUid, filename) {
+      const row = await database.read.first(sql<ArtifactRow>`select * from artifacts
+        where task_uid = ${taskUid} and filename = ${filename}`)
+      return row === undefined ? undefined : { info: toInfo(row), open: () => blobs.open(row) }
+    },
+
+    async removeTask(taskUid) {
+      const removed = await database.write(async (tx) => {
+        await tx.run(sql`delete from artifact_locks where task_uid = ${taskUid}`)
+        return tx.all(
+          sql<{ blob_id: string | null }>`delete from artifacts where task_uid = ${taskUid} returning blob_id`,
+        )
+      })
+      await blobs.remove(removed.map((row) => row.blob_id))
+    },
+  }
+}

@@ -1,0 +1,32 @@
+// Bodies of results, artifacts and checkpoints: small ones go into their row, larger ones beside the database.
+import type { Readable } from 'node:stream'
+
+/** What a record's row says about its body; exactly one of `blob_id` and `content` is set. */
+export type BlobReference = { blob_id: string | null; content: Uint8Array | null }
+
+export type StoredBlob = BlobReference & { size: number }
+
+export type BlobLimits = {
+  /** Largest body in bytes. */
+  limit: number
+  /** The sentence of TooLarge. */
+  tooLarge: string
+  /** The sentence of InvalidRequest for a body without a byte. */
+  empty: string
+}
+
+export interface Blobs {
+  /**
+   * Streams the body to durable storage, then runs `commit`, which writes the row that refers to it. When anything
+   * fails nothing is left of the body. TooLarge as soon as the limit is passed: the body is then left paused, neither
+   * read on nor destroyed, so that an HTTP answer can still be sent. InvalidRequest when empty, StorageFull,
+   * ClientClosed when the body breaks off.
+   */
+  store<T>(body: Readable, limits: BlobLimits, commit: (blob: StoredBlob) => Promise<T>): Promise<T>
+  /** The bytes. Conflict when they were replaced or removed since the row was read. */
+  open(blob: BlobReference): Readable
+  /** Removes bodies whose rows are gone. Harmless when they are gone too. */
+  remove(blobIds: readonly (string | null)[]): Promise<void>
+  /** Removes what a crash left between body and row; `findReferenced` says which of the ids have a row. How many. */
+  sweepOrphans(findReferenced: (blobIds: string[]) => Promise<Set<string>>): Promise<number>
+}

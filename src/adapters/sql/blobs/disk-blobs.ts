@@ -1,0 +1,186 @@
+// Bodies as files. A file is written under tmp/, made durable, renamed, its folder made durable; only then comes the row.
+import { createReadStream, openSync } from 'node:fs'
+import { type FileHandle, mkdir, open, readdir, rename, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { isSvcError, SvcError } from '../../../errors.ts'
+import type { Ids } from '../../../ports/clock.ts'
+import type { BlobLimits, BlobReference, Blobs, StoredBlob } from './blobs.ts'
+import { hasCode, toStorageError } from './storage-errors.ts'
+
+// SQLite reads blobs of this size faster than a file system does (https://sqlite.org/fasterthanfs.html), and a row
+// costs one sync where a file costs three.
+const INLINE_BYTES = 16 * 1024
+const SWEEP_BATCH = 500
+const TEMPORARY = 'tmp'
+
+export type DiskBlobsOptions = {
+  /** Folder of the files; made when missing. One process at a time may sweep it. */
+  folder: string
+  ids: Ids
+  /** Opens a file for writing; tests give one that fails. */
+  openFile?: (path: string) => Promise<FileHandle>
+}
+
+type Disk = Required<DiskBlobsOptions> & { active: Set<string> }
+
+async function* readChunks(body: Readable): AsyncGenerator<Buffer> {
+  try {
+    for await (const chunk of body.iterator({ destroyOnReturn: false })) {
+      yield typeof chunk === 'string' ? Buffer.from(chunk) : (chunk as Buffer)
+    }
+  } catch (cause) {
+    if (isSvcError(cause)) throw cause
+    throw new SvcError('ClientClosed', 'the body broke off before its end: send it again', { cause })
+  }
+}
+
+/** Makes new names in the folder durable (fsync(2): a file's own sync does not cover its directory entry). */
+export async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, 'r')
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}
+
+function locate(disk: Disk, id: string): { folder: string; path: string; temporary: string } {
+  const folder = join(disk.folder, id.slice(-2))
+  return { folder, path: join(folder, id), temporary: join(disk.folder, TEMPORARY, id) }
+}
+
+async function publishFile(disk: Disk, id: string): Promise<void> {
+  const { folder, path, temporary } = locate(disk, id)
+  const made = await mkdir(folder, { recursive: true })
+  await rename(temporary, path)
+  await syncFolder(folder)
+  if (made !== undefined) await syncFolder(disk.folder)
+}
+
+async function writeFile(disk: Disk, id: string, chunks: AsyncIterable<Buffer>): Promise<void> {
+  await mkdir(join(disk.folder, TEMPORARY), { recursive: true })
+  const handle = await disk.openFile(locate(disk, id).temporary)
+  try {
+    for await (const chunk of chunks) await handle.appendFile(chunk)
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+  await publishFile(disk, id)
+}
+
+async function* prepend(head: Buffer[], rest: AsyncIterator<Buffer>): AsyncGenerator<Buffer> {
+  yield* head
+  for (let next = await rest.next(); next.done !== true; next = await rest.next()) yield next.value
+}
+
+async function* countChunks(chunks: AsyncIterable<Buffer>, limits: BlobLimits, counted: { size: number }) {
+  for await (const chunk of chunks) {
+    counted.size += chunk.length
+    if (counted.size > limits.limit) throw new SvcError('TooLarge', limits.tooLarge)
+    yield chunk
+  }
+}
+
+async function receiveBody(disk: Disk, id: string, chunks: AsyncIterator<Buffer>): Promise<BlobReference> {
+  const head: Buffer[] = []
+  let size = 0
+  while (size <= INLINE_BYTES) {
+    const next = await chunks.next()
+    if (next.done === true) return { blob_id: null, content: Buffer.concat(head) }
+    head.push(next.value)
+    size += next.value.length
+  }
+  await writeFile(disk, id, prepend(head, chunks))
+  return { blob_id: id, content: null }
+}
+
+async function removeFile(disk: Disk, id: string): Promise<void> {
+  const { path, temporary } = locate(disk, id)
+  await rm(path, { force: true })
+  await rm(temporary, { force: true })
+}
+
+async function storeBody<T>(
+  disk: Disk,
+  id: string,
+  request: { body: Readable; limits: BlobLimits; commit: (blob: StoredBlob) => Promise<T> },
+): Promise<T> {
+  const counted = { size: 0 }
+  const chunks = countChunks(readChunks(request.body), request.limits, counted)
+  try {
+    const reference = await receiveBody(disk, id, chunks)
+    if (counted.size === 0) throw new SvcError('InvalidRequest', request.limits.empty)
+    return await request.commit({ ...reference, size: counted.size })
+  } catch (error) {
+    await chunks.return(undefined)
+    await removeFile(disk, id)
+    throw toStorageError(error)
+  }
+}
+
+function openFileStream(disk: Disk, id: string): Readable {
+  try {
+    return createReadStream('', { fd: openSync(locate(disk, id).path, 'r'), autoClose: true })
+  } catch (cause) {
+    if (!hasCode(cause, 'ENOENT')) throw cause
+    throw new SvcError('Conflict', 'the data was replaced or removed while it was being read: read it again', { cause })
+  }
+}
+
+async function listFiles(folder: string): Promise<string[]> {
+  return readdir(folder).catch((error: unknown) => {
+    if (hasCode(error, 'ENOENT')) return []
+    throw error
+  })
+}
+
+async function sweepFolder(
+  disk: Disk,
+  shard: string,
+  findReferenced: (blobIds: string[]) => Promise<Set<string>>,
+): Promise<number> {
+  let removed = 0
+  const names = await listFiles(join(disk.folder, shard))
+  // Asked after the folder was read: what is not active now has its row already, or never gets one.
+  const idle = names.filter((name) => !disk.active.has(name))
+  for (let start = 0; start < idle.length; start += SWEEP_BATCH) {
+    const batch = idle.slice(start, start + SWEEP_BATCH)
+    const referenced = shard === TEMPORARY ? new Set<string>() : await findReferenced(batch)
+    const orphans = batch.filter((name) => !referenced.has(name))
+    await Promise.all(orphans.map((name) => rm(join(disk.folder, shard, name), { force: true })))
+    removed += orphans.length
+  }
+  return removed
+}
+
+export function createDiskBlobs(options: DiskBlobsOptions): Blobs {
+  const openFile = options.openFile ?? ((path: string) => open(path, 'wx', 0o600))
+  const disk: Disk = { ...options, openFile, active: new Set() }
+  return {
+    async store(body, limits, commit) {
+      const id = disk.ids.next()
+      disk.active.add(id)
+      try {
+        return await storeBody(disk, id, { body, limits, commit })
+      } finally {
+        disk.active.delete(id)
+      }
+    },
+    open(blob) {
+      if (blob.blob_id !== null) return openFileStream(disk, blob.blob_id)
+      return Readable.from(blob.content === null ? [] : [Buffer.from(blob.content)], { objectMode: false })
+    },
+    async remove(blobIds) {
+      const ids = blobIds.filter((id) => id !== null)
+      // The rows are gone already: a file that can not be removed now is an orphan, and swept later.
+      await Promise.allSettled(ids.map((id) => rm(locate(disk, id).path, { force: true })))
+    },
+    async sweepOrphans(findReferenced) {
+      let removed = 0
+      for (const shard of await listFiles(disk.folder)) removed += await sweepFolder(disk, shard, findReferenced)
+      return removed
+    },
+  }
+}

@@ -1,0 +1,89 @@
+// The logs that are in use: jobs of one task run one after the other, and only so many tasks keep their file open.
+import type { FileHandle } from 'node:fs/promises'
+import { closeTaskLog, loadTaskLog, type TaskLog } from './log-files.ts'
+
+export type OpenLogsOptions = {
+  /** Where the files of a task are. */
+  locate: (taskUid: string) => string
+  /** How many tasks stay open when nobody uses them. */
+  openTasks: number
+  openFile: (path: string) => Promise<FileHandle>
+}
+
+/** One task's log within a job. */
+export type OpenLog = { load(): Promise<TaskLog>; close(): Promise<void> }
+
+export type OpenLogs = {
+  /** Runs the job after those before it of the same task. */
+  run<T>(taskUid: string, job: (log: OpenLog) => Promise<T>): Promise<T>
+  /** Makes everything durable and lets go of the files; later jobs open them again. */
+  closeAll(): Promise<void>
+}
+
+type Entry = { log: OpenLog; jobs: Promise<unknown>; users: number }
+
+function createOpenLog(folder: string, openFile: OpenLogsOptions['openFile']): OpenLog {
+  let loaded: TaskLog | undefined
+  return {
+    load: async () => {
+      loaded ??= await loadTaskLog(folder, openFile)
+      return loaded
+    },
+    close: async () => {
+      const log = loaded
+      loaded = undefined
+      if (log !== undefined) await closeTaskLog(log)
+    },
+  }
+}
+
+export function createOpenLogs(options: OpenLogsOptions): OpenLogs {
+  /** Least recently used first. */
+  const entries = new Map<string, Entry>()
+
+  function findEntry(taskUid: string): Entry {
+    const log = () => createOpenLog(options.locate(taskUid), options.openFile)
+    const entry = entries.get(taskUid) ?? { log: log(), jobs: Promise.resolve(), users: 0 }
+    entries.delete(taskUid)
+    entries.set(taskUid, entry)
+    return entry
+  }
+
+  function enqueue<T>(entry: Entry, job: (log: OpenLog) => Promise<T>): Promise<T> {
+    entry.users += 1
+    const done = entry.jobs.then(() => job(entry.log))
+    entry.jobs = done
+      .catch(() => undefined)
+      .then(() => {
+        entry.users -= 1
+      })
+    return done
+  }
+
+  /** Closes the task's file; the entry goes unless somebody came for it meanwhile. */
+  async function forget(taskUid: string, entry: Entry): Promise<void> {
+    const closed = enqueue(entry, (log) => log.close())
+    await entry.jobs
+    if (entry.users === 0 && entries.get(taskUid) === entry) entries.delete(taskUid)
+    return closed
+  }
+
+  function evictIdle(): void {
+    const surplus = entries.size - options.openTasks
+    const idle = surplus <= 0 ? [] : [...entries].filter(([, entry]) => entry.users === 0).slice(0, surplus)
+    // A failure to make lines durable has nobody to hear it here; the lines are with the operating system all the same.
+    for (const [taskUid, entry] of idle) forget(taskUid, entry).catch(() => undefined)
+  }
+
+  return {
+    run(taskUid, job) {
+      const entry = findEntry(taskUid)
+      const done = enqueue(entry, job)
+      void entry.jobs.then(evictIdle)
+      return done
+    },
+    async closeAll() {
+      await Promise.all([...entries].map(([taskUid, entry]) => forget(taskUid, entry)))
+    },
+  }
+}

@@ -1,0 +1,105 @@
+// Timeline events in SQL. The counter row of the task is locked until the commit, so numbers become visible in order.
+import { SvcError } from '../../errors.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { Events, TimelineEvent } from '../../ports/events.ts'
+import type { Database, Tx } from './database.ts'
+import { createListeners } from './listeners.ts'
+import { sql } from './statement.ts'
+import { decodeOptional, decodeText, encodeOptional, encodeText } from './stored-text.ts'
+
+const SWEEP_BATCH = 1000
+
+type EventRow = {
+  task_uid: string
+  seq: number
+  attempt: number
+  namespace: string
+  task_name: string
+  type: string
+  phase: string | null
+  reason: string | null
+  message: string
+  created_at: string
+}
+
+function toEvent(row: EventRow): TimelineEvent {
+  const phase = decodeOptional(row.phase)
+  const reason = decodeOptional(row.reason)
+  return {
+    seq: Number(row.seq),
+    taskUid: row.task_uid,
+    attempt: row.attempt,
+    namespace: decodeText(row.namespace),
+    taskName: decodeText(row.task_name),
+    type: decodeText(row.type),
+    ...(phase === undefined ? {} : { phase }),
+    ...(reason === undefined ? {} : { reason }),
+    message: decodeText(row.message),
+    createdAt: row.created_at,
+  }
+}
+
+async function takeSeq(tx: Tx, taskUid: string): Promise<number> {
+  const row = await tx.first(sql<{ last_seq: number }>`insert into event_counters (task_uid, last_seq)
+    values (${taskUid}, 1)
+    on conflict (task_uid) do update set last_seq = event_counters.last_seq + 1 returning last_seq`)
+  if (row === undefined) throw new SvcError('Internal', 'the event got no number')
+  return Number(row.last_seq)
+}
+
+async function insertEvent(tx: Tx, event: TimelineEvent): Promise<void> {
+  await tx.run(sql`insert into events
+      (task_uid, seq, attempt, namespace, task_name, type, phase, reason, message, created_at)
+    values (${event.taskUid}, ${event.seq}, ${event.attempt}, ${encodeText(event.namespace)},
+      ${encodeText(event.taskName)}, ${encodeText(event.type)}, ${encodeOptional(event.phase)},
+      ${encodeOptional(event.reason)}, ${encodeText(event.message)}, ${event.createdAt})`)
+}
+
+export function createEvents(deps: { database: Database; clock: Clock }): Events {
+  const { database, clock } = deps
+  const listeners = createListeners()
+
+  async function sweepBatch(before: string): Promise<number> {
+    const { changes } = await database.write((tx) =>
+      tx.run(sql`delete from events where (task_uid, seq) in
+        (select task_uid, seq from events where created_at < ${before} limit ${SWEEP_BATCH})`),
+    )
+    return changes
+  }
+
+  return {
+    append(draft) {
+      return database.write(async (tx) => {
+        const seq = await takeSeq(tx, draft.taskUid)
+        const event = { ...draft, seq, createdAt: clock.now().toISOString() }
+        await insertEvent(tx, event)
+        tx.afterCommit(() => listeners.notify(event.taskUid))
+        return event
+      })
+    },
+
+    async list({ taskUid, afterSeq = 0, limit }) {
+      const page = limit === undefined ? sql`` : sql` limit ${limit}`
+      const rows = await database.read.all(sql<EventRow>`select * from events
+        where task_uid = ${taskUid} and seq > ${afterSeq} order by seq${page}`)
+      return rows.map(toEvent)
+    },
+
+    onAppend: (taskUid, listener) => listeners.add(taskUid, listener),
+
+    async removeTask(taskUid) {
+      await database.write(async (tx) => {
+        await tx.run(sql`delete from events where task_uid = ${taskUid}`)
+        await tx.run(sql`delete from event_counters where task_uid = ${taskUid}`)
+      })
+    },
+
+    async sweep(before) {
+      let removed = 0
+      for (let batch = SWEEP_BATCH; batch === SWEEP_BATCH; removed += batch) {
+        batch = await sweepBatch(before.toISOString())
+      }
+      return removed
+    },
+  }
+}

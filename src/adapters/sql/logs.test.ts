@@ -1,0 +1,103 @@
+import { appendFile, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { createLogs } from './logs.ts'
+
+describe('log files', () => {
+  let folder: string
+  const key = { taskUid: 'task-1', attempt: 1 }
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'svc-logs-'))
+  })
+  afterEach(() => rm(folder, { recursive: true, force: true }))
+
+  const lastSegment = async () => {
+    const names = (await readdir(join(folder, 'task-1'))).sort()
+    return join(folder, 'task-1', names.at(-1) ?? '')
+  }
+
+  async function readTexts(): Promise<string[]> {
+    const texts: string[] = []
+    for await (const line of createLogs({ folder }).read('task-1', {})) texts.push(`${line.seq} ${line.text}`)
+    return texts
+  }
+
+  async function appendAfresh(lines: string[]): Promise<void> {
+    const logs = createLogs({ folder })
+    await logs.append(key, lines)
+    await logs.close()
+  }
+
+  it('passes over half a line that a crash left, and writes on in its place', async () => {
+    await appendAfresh(['one', 'two'])
+    await appendFile(await lastSegment(), '1 half a li')
+    expect(await readTexts()).toEqual(['1 one', '2 two'])
+    await appendAfresh(['three'])
+    expect(await readTexts()).toEqual(['1 one', '2 two', '3 three'])
+    expect(await readFile(await lastSegment(), 'utf8')).toBe('1 one\n1 two\n1 three\n')
+  })
+
+  it('passes over zeros that a power cut left', async () => {
+    await appendAfresh(['one'])
+    await appendFile(await lastSegment(), Buffer.concat([Buffer.alloc(4096), Buffer.from('1 lost\n')]))
+    await appendAfresh(['two'])
+    expect(await readTexts()).toEqual(['1 one', '2 two'])
+  })
+
+  it('goes on after a segment that was begun and never written', async () => {
+    await appendAfresh(['one', 'two'])
+    await writeFile(join(folder, 'task-1', '0000000000000003.log'), '')
+    await appendAfresh(['three'])
+    expect(await readTexts()).toEqual(['1 one', '2 two', '3 three'])
+  })
+
+  it('keeps no more files open than it may, and forgets no line', async () => {
+    let [opened, most] = [0, 0]
+    const { open } = await import('node:fs/promises')
+    const logs = createLogs({
+      folder,
+      openTasks: 4,
+      openFile: async (path) => {
+        const handle = await open(path, 'a+')
+        opened += 1
+        most = Math.max(most, opened)
+        const close = handle.close.bind(handle)
+        handle.close = () => {
+          opened -= 1
+          return close()
+        }
+        return handle
+      },
+    })
+    const uids = Array.from({ length: 40 }, (_, index) => `task-${index}`)
+    for (const text of ['a', 'b']) {
+      for (const taskUid of uids) await logs.append({ taskUid, attempt: 1 }, [text])
+    }
+    // Files are closed behind the writers' backs, so a few more are open for a moment.
+    expect(most).toBeLessThan(20)
+    await vi.waitFor(() => expect(opened).toBeLessThanOrEqual(4))
+    await logs.close()
+    expect(opened).toBe(0)
+    for (const uid of uids) {
+      expect(await readFile(join(folder, uid, '0000000000000001.log'), 'utf8')).toBe('1 a\n1 b\n')
+    }
+  })
+
+  it('reads a follower’s few lines without reading the segment from its start', async () => {
+    const logs = createLogs({ folder })
+    const line = 'x'.repeat(99)
+    await logs.append(
+      key,
+      Array.from({ length: 5000 }, () => line),
+    )
+    const segment = await lastSegment()
+    const bytes = await readFile(segment)
+    // What is before the place where the last lines begin may be anything.
+    await writeFile(segment, bytes.fill('#\n', 0, 400_000))
+    const texts: string[] = []
+    for await (const { seq, text } of logs.read('task-1', { afterSeq: 4998 })) texts.push(`${seq} ${text}`)
+    expect(texts).toEqual([`4999 ${line}`, `5000 ${line}`])
+    await logs.close()
+  })
+})

@@ -1,0 +1,130 @@
+// Token buckets and cool-downs in SQL: one row per provider, locked while it is counted.
+import { SvcError } from '../../errors.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { Lease, RateLimit, RateLimits } from '../../ports/rate-limits.ts'
+import type { ResourceKey } from '../../ports/resources.ts'
+import type { Database, Reader, Tx } from './database.ts'
+import { type Fragment, sql } from './statement.ts'
+import { decodeText, encodeText } from './stored-text.ts'
+
+const MINUTE_MS = 60_000
+
+type LimitRow = {
+  /** Null: never counted, so the bucket is full. */
+  requests_level: number | null
+  tokens_level: number | null
+  refilled_at: number
+  cool_until: number | null
+  cool_reason: string | null
+}
+
+/** A bucket at one moment: `capacity` is what flows in within a minute; undefined means unlimited. */
+type Bucket = { level: number; capacity: number } | undefined
+
+function matchProvider(provider: ResourceKey): Fragment {
+  return sql`namespace = ${encodeText(provider.namespace)} and name = ${encodeText(provider.name)}`
+}
+
+async function lockRow(tx: Tx, provider: ResourceKey, now: number): Promise<LimitRow> {
+  const row = await tx.first(sql<LimitRow>`insert into rate_limits (namespace, name, refilled_at)
+    values (${encodeText(provider.namespace)}, ${encodeText(provider.name)}, ${now})
+    on conflict (namespace, name) do update set namespace = excluded.namespace returning *`)
+  if (row === undefined) throw new SvcError('Internal', 'the rate limit was not stored')
+  return row
+}
+
+async function writeLevels(tx: Tx, provider: ResourceKey, levels: { requests: Bucket; tokens: Bucket; now: number }) {
+  await tx.run(sql`update rate_limits set requests_level = ${levels.requests?.level ?? null},
+      tokens_level = ${levels.tokens?.level ?? null}, refilled_at = ${levels.now}
+    where ${matchProvider(provider)}`)
+}
+
+function refillBucket(level: number | null, capacity: number | undefined, elapsedMs: number): Bucket {
+  if (capacity === undefined) return undefined
+  if (level === null) return { level: capacity, capacity }
+  return { level: Math.min(capacity, level + (capacity * elapsedMs) / MINUTE_MS), capacity }
+}
+
+function refill(row: LimitRow, limit: RateLimit, now: number) {
+  // A clock that was set back must not empty the buckets.
+  const elapsed = Math.max(0, now - Number(row.refilled_at))
+  return {
+    requests: refillBucket(row.requests_level, limit.requestsPerMinute, elapsed),
+    tokens: refillBucket(row.tokens_level, limit.tokensPerMinute, elapsed),
+    now: Math.max(now, Number(row.refilled_at)),
+  }
+}
+
+/** How long until the bucket has it. More than a minute's worth is let through once the bucket is full. */
+function findDelay(bucket: Bucket, want: number): number {
+  if (bucket === undefined || want === 0) return 0
+  const missing = Math.min(want, bucket.capacity) - bucket.level
+  return missing <= 0 ? 0 : Math.ceil((missing * MINUTE_MS) / bucket.capacity)
+}
+
+function drain(bucket: Bucket, want: number): Bucket {
+  return bucket === undefined ? undefined : { ...bucket, level: bucket.level - want }
+}
+
+function findCoolDown(row: Pick<LimitRow, 'cool_until'> | undefined, now: number): number {
+  return row?.cool_until == null ? 0 : Math.max(0, Number(row.cool_until) - now)
+}
+
+async function readCoolDown(reader: Reader, provider: ResourceKey) {
+  return reader.first(sql<Pick<LimitRow, 'cool_until' | 'cool_reason'>>`select cool_until, cool_reason
+    from rate_limits where ${matchProvider(provider)}`)
+}
+
+type TakeRequest = { want: { requests: number; tokens: number }; limit: RateLimit; now: number }
+
+async function takeFrom(tx: Tx, provider: ResourceKey, { want, limit, now }: TakeRequest): Promise<Lease> {
+  const row = await lockRow(tx, provider, now)
+  const buckets = refill(row, limit, now)
+  const delays = [findDelay(buckets.requests, want.requests), findDelay(buckets.tokens, want.tokens)]
+  const retryAfterMs = Math.max(findCoolDown(row, now), ...delays)
+  if (retryAfterMs > 0) return { granted: false, retryAfterMs }
+  await writeLevels(tx, provider, {
+    requests: drain(buckets.requests, want.requests),
+    tokens: drain(buckets.tokens, want.tokens),
+    now: buckets.now,
+  })
+  return { granted: true }
+}
+
+export function createRateLimits(deps: { database: Database; clock: Clock }): RateLimits {
+  const { database, clock } = deps
+  return {
+    async take(provider, want, limit) {
+      const now = clock.now().getTime()
+      if (limit.requestsPerMinute === undefined && limit.tokensPerMinute === undefined) {
+        const retryAfterMs = findCoolDown(await readCoolDown(database.read, provider), now)
+        return retryAfterMs > 0 ? { granted: false, retryAfterMs } : { granted: true }
+      }
+      return database.write((tx) => takeFrom(tx, provider, { want, limit, now }))
+    },
+
+    async settle(provider, tokens, limit) {
+      if (limit.tokensPerMinute === undefined || tokens === 0) return
+      const now = clock.now().getTime()
+      await database.write(async (tx) => {
+        const buckets = refill(await lockRow(tx, provider, now), limit, now)
+        await writeLevels(tx, provider, { ...buckets, tokens: drain(buckets.tokens, tokens) })
+      })
+    },
+
+    async coolDown(provider, until, reason) {
+      const now = clock.now().getTime()
+      await database.write(async (tx) => {
+        await lockRow(tx, provider, now)
+        await tx.run(sql`update rate_limits set cool_until = ${until.getTime()}, cool_reason = ${encodeText(reason)}
+          where ${matchProvider(provider)} and (cool_until is null or cool_until < ${until.getTime()})`)
+      })
+    },
+
+    async coolingDown(provider) {
+      const row = await readCoolDown(database.read, provider)
+      if (row?.cool_until == null || findCoolDown(row, clock.now().getTime()) === 0) return undefined
+      return { until: new Date(Number(row.cool_until)), reason: decodeText(row.cool_reason ?? '') }
+    },
+  }
+}

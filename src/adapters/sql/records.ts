@@ -1,0 +1,74 @@
+// All record stores over one database and one folder.
+import type { FileHandle } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Clock, Ids } from '../../ports/clock.ts'
+import type { Records } from '../../ports/index.ts'
+import type { RecordOwners } from '../../ports/retention.ts'
+import { createArtifacts } from './artifacts.ts'
+import { createDiskBlobs } from './blobs/disk-blobs.ts'
+import { createCheckpoints } from './checkpoints.ts'
+import type { Database } from './database.ts'
+import { createEvents } from './events.ts'
+import { createIdempotencyKeys } from './idempotency.ts'
+import { createLogs, type LogStore } from './logs.ts'
+import { createMessages } from './messages.ts'
+import { createPlans } from './plans.ts'
+import { createRateLimits } from './rate-limits.ts'
+import { createResults } from './results.ts'
+import { createSessions } from './sessions.ts'
+import { listSql, sql } from './statement.ts'
+import { createRecordOwners } from './task-uids.ts'
+import { createUsage } from './usage.ts'
+
+export type RecordsOptions = {
+  database: Database
+  /** Folder of bodies (`blobs/`) and logs (`logs/`); made when missing. */
+  blobDir: string
+  clock: Clock
+  ids: Ids
+  /** Opens files for writing; tests give one that fails. */
+  openFile?: (path: string) => Promise<FileHandle>
+}
+
+export type RecordStores = Required<Records> & {
+  logs: LogStore
+  owners: RecordOwners
+  /** Removes bodies that a crash left without a row; how many. By the one process that serves the folder. */
+  sweepOrphans(): Promise<number>
+  /** Makes logs durable and lets go of their files. The database is closed by who opened it. */
+  close(): Promise<void>
+}
+
+async function findReferenced(database: Database, blobIds: string[]): Promise<Set<string>> {
+  const ids = listSql(blobIds)
+  const rows = await database.read.all(sql<{ blob_id: string }>`
+    select blob_id from results where blob_id in (${ids})
+    union select blob_id from artifacts where blob_id in (${ids})
+    union select blob_id from checkpoints where blob_id in (${ids})`)
+  return new Set(rows.map((row) => row.blob_id))
+}
+
+export function createRecords(options: RecordsOptions): RecordStores {
+  const { database, blobDir, clock, ids, openFile } = options
+  const fault = openFile === undefined ? {} : { openFile }
+  const blobs = createDiskBlobs({ folder: join(blobDir, 'blobs'), ids, ...fault })
+  const records = {
+    results: createResults({ database, blobs, clock }),
+    artifacts: createArtifacts({ database, blobs, clock }),
+    logs: createLogs({ folder: join(blobDir, 'logs'), ...fault }),
+    sessions: createSessions({ database, clock }),
+    plans: createPlans({ database, clock }),
+    messages: createMessages({ database, clock }),
+    usage: createUsage({ database }),
+    events: createEvents({ database, clock }),
+    idempotency: createIdempotencyKeys({ database }),
+    checkpoints: createCheckpoints({ database, blobs }),
+    rateLimits: createRateLimits({ database, clock }),
+  }
+  return {
+    ...records,
+    owners: createRecordOwners({ database, records }),
+    sweepOrphans: () => blobs.sweepOrphans((blobIds) => findReferenced(database, blobIds)),
+    close: () => records.logs.close(),
+  }
+}

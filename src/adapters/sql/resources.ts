@@ -1,0 +1,123 @@
+// The embedded resource store: objects in SQL with the semantics of the Kubernetes API, changes remembered in memory.
+import type { Kind, ResourceOf } from '../../contract/resources/index.ts'
+import type { Clock, Ids } from '../../ports/clock.ts'
+import type { DeletePreconditions, ResourceDraft, ResourceKey, Resources } from '../../ports/resources.ts'
+import type { Database, Tx } from './database.ts'
+import { createChangeRing, type RingLimits } from './resources/change-ring.ts'
+import { createCounts } from './resources/counts.ts'
+import { createMutations, type Mutations } from './resources/mutations.ts'
+import { createOwnerBacklog, createOwnerCollector } from './resources/owner-collector.ts'
+import { createPages } from './resources/pages.ts'
+import { readCounter, readCounts, readRow, readText } from './resources/rows.ts'
+import {
+  describeMissing,
+  parseObject,
+  type StoredObject,
+  type StoredRow,
+  stringifyJson,
+} from './resources/stored-object.ts'
+import {
+  applyStatus,
+  applyUpdate,
+  checkPreconditions,
+  isGone,
+  makeObject,
+  markDeleted,
+} from './resources/transitions.ts'
+import { createWatches } from './resources/watches.ts'
+
+export type ResourceStoreOptions = {
+  clock: Clock
+  ids: Ids
+  /** How many changes are remembered for watches and snapshots. */
+  ring?: RingLimits
+}
+
+export interface ResourceStore extends Resources {
+  /** Ends watches and background work. The database stays open. */
+  close(): Promise<void>
+}
+
+async function requireRow(tx: Tx, kind: Kind, key: ResourceKey): Promise<StoredRow> {
+  const row = await readRow(tx, kind, key)
+  if (row === undefined) throw describeMissing(kind, key)
+  return row
+}
+
+/** What the caller gave as it would be stored: no undefined values, no shared parts. */
+function normalize(object: { metadata: unknown; spec: unknown; status?: unknown }): StoredObject {
+  return JSON.parse(stringifyJson(object))
+}
+
+function createWriter(database: Database, mutations: Mutations, { clock, ids }: ResourceStoreOptions) {
+  async function write<K extends Kind>(kind: K, work: (tx: Tx) => Promise<StoredRow>): Promise<ResourceOf<K>> {
+    const row = await database.write(work)
+    return parseObject(kind, row.text)
+  }
+
+  async function change<K extends Kind>(
+    kind: K,
+    object: ResourceOf<K>,
+    apply: (current: StoredObject, incoming: StoredObject) => StoredObject,
+  ): Promise<ResourceOf<K>> {
+    const incoming = normalize(object)
+    return write(kind, async (tx) => {
+      const row = await requireRow(tx, kind, incoming.metadata)
+      checkPreconditions(row.object, incoming.metadata)
+      const next = apply(row.object, incoming)
+      return isGone(next) ? mutations.erase(tx, row, next) : mutations.replace(tx, row, next)
+    })
+  }
+
+  return {
+    create<K extends Kind>(kind: K, draft: ResourceDraft<K>): Promise<ResourceOf<K>> {
+      const object = makeObject(kind, draft, { uid: ids.next(), now: clock.now() })
+      return write(kind, (tx) => mutations.insert(tx, object))
+    },
+    update: <K extends Kind>(kind: K, object: ResourceOf<K>) => change(kind, object, applyUpdate),
+    updateStatus: <K extends Kind>(kind: K, object: ResourceOf<K>) => change(kind, object, applyStatus),
+    remove: <K extends Kind>(kind: K, key: ResourceKey, preconditions: DeletePreconditions = {}) =>
+      write(kind, async (tx) => {
+        const row = await requireRow(tx, kind, key)
+        checkPreconditions(row.object, preconditions)
+        const marked = markDeleted(row.object, clock.now())
+        return isGone(marked) ? mutations.erase(tx, row, row.object) : mutations.replace(tx, row, marked)
+      }),
+  }
+}
+
+/** Opens the store over a migrated database. One store per database: what changes besides it is not seen. */
+export async function createResources(database: Database, options: ResourceStoreOptions): Promise<ResourceStore> {
+  let version = await readCounter(database.read)
+  const ring = createChangeRing(version, options.ring)
+  const counts = createCounts(await readCounts(database.read))
+  const backlog = createOwnerBacklog()
+  const mutations = createMutations({
+    nextVersion: () => ++version,
+    publish: (change) => {
+      counts.apply(change)
+      ring.publish(change)
+    },
+    owners: backlog,
+  })
+  const collector = createOwnerCollector({ database, mutations, clock: options.clock, queue: backlog })
+  const writer = createWriter(database, mutations, options)
+  const list = createPages({ database, ring, counts })
+  await collector.start()
+  return {
+    get: async (kind, key) => {
+      const text = await readText(database.read, kind, key)
+      return text === undefined ? undefined : parseObject(kind, text)
+    },
+    list,
+    watch: createWatches({ ring, list }),
+    create: writer.create,
+    update: writer.update,
+    updateStatus: writer.updateStatus,
+    remove: writer.remove,
+    close: async () => {
+      ring.close()
+      await collector.close()
+    },
+  }
+}

@@ -1,0 +1,32 @@
+// How many objects there are, so that no list has to count rows.
+import type { Kind } from '../../../contract/resources/index.ts'
+import type { Change, Scope } from './change-ring.ts'
+
+export type ResourceCounts = {
+  apply(change: Change): void
+  count(scope: Scope): number
+}
+
+export function createCounts(initial: { kind: Kind; namespace: string; count: number }[]): ResourceCounts {
+  const byNamespace = new Map<string, number>()
+  const byKind = new Map<Kind, number>()
+
+  function add(kind: Kind, namespace: string, amount: number): void {
+    const key = `${kind}/${namespace}`
+    const count = (byNamespace.get(key) ?? 0) + amount
+    // Namespaces come and go: an empty one leaves nothing behind.
+    if (count === 0) byNamespace.delete(key)
+    else byNamespace.set(key, count)
+    byKind.set(kind, (byKind.get(kind) ?? 0) + amount)
+  }
+
+  for (const { kind, namespace, count } of initial) add(kind, namespace, count)
+  return {
+    apply(change) {
+      if (change.type === 'ADDED') add(change.kind, change.namespace, 1)
+      if (change.type === 'DELETED') add(change.kind, change.namespace, -1)
+    },
+    count: ({ kind, namespace }) =>
+      (namespace === undefined ? byKind.get(kind) : byNamespace.get(`${kind}/${namespace}`)) ?? 0,
+  }
+}

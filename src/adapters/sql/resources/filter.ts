@@ -1,0 +1,49 @@
+// A list's filters: what SQL narrows down by the index, and the test of each object that is left.
+import type { Kind } from '../../../contract/resources/index.ts'
+import type { ListQuery } from '../../../ports/resources.ts'
+import { type LabelRequirement, matchesLabels, parseLabelSelector } from '../../../rules/label-selector.ts'
+import { checkFields, listFields, matchesFields } from '../../../rules/resource-fields.ts'
+import { encodeText } from '../stored-text.ts'
+import { type IndexEntry, labelField, type StoredObject } from './stored-object.ts'
+
+/** A condition on indexed values: the object has (or has not) one of them. */
+export type IndexCondition = { field: string; values: string[]; isNegated: boolean }
+
+export type ResourceFilter = {
+  /** Each of these the object has; one of them can lead the search. */
+  equalities: IndexEntry[]
+  /** Further conditions that the index can answer. */
+  conditions: IndexCondition[]
+  /** False for an empty filter. */
+  isFiltering: boolean
+  /** The whole truth; the others only narrow the search. */
+  matches(object: StoredObject): boolean
+}
+
+function toConditions(requirements: LabelRequirement[]): IndexCondition[] {
+  return requirements.flatMap((requirement) => {
+    if (requirement.operator !== 'in' && requirement.operator !== 'notin') return []
+    const values = requirement.values.map(encodeText)
+    return [{ field: labelField(requirement.key), values, isNegated: requirement.operator === 'notin' }]
+  })
+}
+
+/** InvalidRequest when the selector or a field is not understood. */
+export function parseFilter(kind: Kind, query: ListQuery): ResourceFilter {
+  const fields = query.fields ?? {}
+  checkFields(kind, fields)
+  const requirements = parseLabelSelector(query.labelSelector ?? '')
+  // Of values that many objects have, the earlier one leads: labels, then fields from the most selective on.
+  const ofFields = listFields(kind).flatMap((field) => {
+    const value = fields[field]
+    return value === undefined ? [] : [{ field, values: [encodeText(value)], isNegated: false }]
+  })
+  const all: IndexCondition[] = [...toConditions(requirements), ...ofFields]
+  const isEquality = (condition: IndexCondition) => condition.values.length === 1 && !condition.isNegated
+  return {
+    equalities: all.filter(isEquality).map(({ field, values }) => ({ field, value: values[0] ?? '' })),
+    conditions: all.filter((condition) => !isEquality(condition)),
+    isFiltering: all.length > 0 || requirements.length > 0,
+    matches: (object) => matchesLabels(requirements, object.metadata.labels) && matchesFields(kind, fields, object),
+  }
+}

@@ -1,0 +1,56 @@
+// Owners that are gone: noted in the write that makes them so, durable until their dependants have been dealt with.
+import { isKind, kindNames, type ObjectMeta } from '../../../contract/resources/index.ts'
+import type { OwnerReference } from '../../../contract/resources/metadata.ts'
+import type { Reader, Tx } from '../database.ts'
+import { listSql, sql } from '../statement.ts'
+import { encodeText } from '../stored-text.ts'
+import { readRow } from './rows.ts'
+import { ownerField, type StoredObject } from './stored-object.ts'
+
+/** An owner that does not exist (any more), and the namespace of what it owned. */
+export type AbsentOwner = { namespace: string; uid: string }
+
+/** Told of absent owners after the commit that noted them. */
+export type OwnerQueue = { add(owner: AbsentOwner): void }
+
+type OwnedMetadata = Pick<ObjectMeta, 'namespace' | 'ownerReferences' | 'resourceVersion'>
+
+/** Owners are looked for in the dependant's namespace. Those of foreign kinds can not be judged, so they count as there. */
+export async function hasOwner(reader: Reader, namespace: string, owner: OwnerReference): Promise<boolean> {
+  if (!isKind(owner.kind)) return true
+  const row = await readRow(reader, owner.kind, { namespace, name: owner.name })
+  return row?.object.metadata.uid === owner.uid
+}
+
+async function noteOwner(tx: Tx, queue: OwnerQueue, uid: string, metadata: OwnedMetadata): Promise<void> {
+  const { namespace } = metadata
+  // The version tells a collection under way that more dependants came after it had begun.
+  const version = Number(metadata.resourceVersion)
+  await tx.run(sql`insert into absent_owners (namespace, uid, version) values (${namespace}, ${uid}, ${version})
+    on conflict (namespace, uid) do update set version = excluded.version`)
+  tx.afterCommit(() => queue.add({ namespace, uid }))
+}
+
+/** Notes the owners that an object names newly (not in `before`) and that do not exist. */
+export async function noteAbsentOwners(
+  tx: Tx,
+  queue: OwnerQueue,
+  object: StoredObject,
+  before?: StoredObject,
+): Promise<void> {
+  const { namespace, ownerReferences = [] } = object.metadata
+  const known = new Set(before?.metadata.ownerReferences?.map((owner) => owner.uid))
+  for (const owner of ownerReferences) {
+    if (known.has(owner.uid) || (await hasOwner(tx, namespace, owner))) continue
+    await noteOwner(tx, queue, encodeText(owner.uid), object.metadata)
+  }
+}
+
+/** Notes an object that was just removed, if it owned anything. */
+export async function noteDependants(tx: Tx, queue: OwnerQueue, object: StoredObject): Promise<void> {
+  const { namespace, uid } = object.metadata
+  const dependant = await tx.first(sql`select name from resource_index
+    where kind in (${listSql(kindNames)}) and field = ${ownerField} and value = ${uid} and namespace = ${namespace}
+    limit 1`)
+  if (dependant !== undefined) await noteOwner(tx, queue, uid, object.metadata)
+}

@@ -1,0 +1,67 @@
+// The token that a list hands out for its next page.
+import { createHash } from 'node:crypto'
+import type { Kind } from '../../../contract/resources/index.ts'
+import { SvcError } from '../../../errors.ts'
+import type { ListQuery, ResourceKey } from '../../../ports/resources.ts'
+
+export type PageToken = {
+  /** Last key of the page before. */
+  after: ResourceKey
+  /** Version that the listing is read at. */
+  snapshot: number
+  /** Objects after that page at the snapshot, where they are counted. */
+  remaining?: number
+}
+
+type Encoded = { key: [string, string]; filter: string; version: number; remaining?: number }
+
+/** Stands for what is listed: kind, namespace and filters (HTTP-025). */
+export function hashFilter(kind: Kind, query: ListQuery): string {
+  const fields = Object.entries(query.fields ?? {}).sort(([left], [right]) => (left < right ? -1 : 1))
+  const filter = JSON.stringify([kind, query.namespace ?? null, query.labelSelector ?? '', fields])
+  return createHash('sha256').update(filter).digest('base64url').slice(0, 16)
+}
+
+export function encodePageToken(token: PageToken, filter: string): string {
+  const { after, snapshot, remaining } = token
+  const encoded: Encoded = {
+    key: [after.namespace, after.name],
+    filter,
+    version: snapshot,
+    ...(remaining !== undefined && { remaining }),
+  }
+  return Buffer.from(JSON.stringify(encoded)).toString('base64url')
+}
+
+function isCount(value: unknown): boolean {
+  return Number.isSafeInteger(value) && Number(value) >= 0
+}
+
+function isEncoded(value: unknown): value is Encoded {
+  if (typeof value !== 'object' || value === null) return false
+  const { key, filter, version, remaining } = value as Partial<Encoded>
+  const isKey = Array.isArray(key) && key.length === 2 && key.every((part) => typeof part === 'string')
+  return isKey && typeof filter === 'string' && isCount(version) && (remaining === undefined || isCount(remaining))
+}
+
+function parseToken(text: string): unknown {
+  try {
+    return JSON.parse(Buffer.from(text, 'base64url').toString())
+  } catch {
+    return undefined
+  }
+}
+
+/** InvalidRequest when the text is no token, or one of another listing. */
+export function decodePageToken(text: string, filter: string): PageToken {
+  const encoded = parseToken(text)
+  if (!isEncoded(encoded)) {
+    throw new SvcError('InvalidRequest', 'continue is not a token that a list gave: start again without it')
+  }
+  if (encoded.filter !== filter) {
+    throw new SvcError('InvalidRequest', 'continue belongs to a list with other filters: repeat those, or start again')
+  }
+  const [namespace, name] = encoded.key
+  const { version, remaining } = encoded
+  return { after: { namespace, name }, snapshot: version, ...(remaining !== undefined && { remaining }) }
+}

@@ -1,0 +1,70 @@
+// Rows of sessions and of their messages, and what moves them between SQL and the port's shapes.
+import type { Session, SessionKey, StoredMessage, TranscriptMessage } from '../../ports/sessions.ts'
+import type { Tx } from './database.ts'
+import { type Fragment, sql } from './statement.ts'
+import { decodeOptional, decodeText, encodeText } from './stored-text.ts'
+
+export type SessionRow = {
+  namespace: string
+  name: string
+  session_type: Session['sessionType']
+  active_task: string | null
+  message_count: number
+  last_message_id: number
+  input_tokens: number
+  output_tokens: number
+  created_at: string
+  updated_at: string
+}
+
+export type MessageRow = { id: number; body: string }
+
+export function toSession(row: SessionRow): Session {
+  const activeTask = decodeOptional(row.active_task)
+  return {
+    namespace: decodeText(row.namespace),
+    name: decodeText(row.name),
+    sessionType: row.session_type,
+    ...(activeTask === undefined ? {} : { activeTask }),
+    messageCount: Number(row.message_count),
+    inputTokens: Number(row.input_tokens),
+    outputTokens: Number(row.output_tokens),
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  }
+}
+
+export function toStoredMessage(row: MessageRow): StoredMessage {
+  return { ...(JSON.parse(row.body) as TranscriptMessage & { ts: string }), id: Number(row.id) }
+}
+
+/** `namespace = ... and name = ...` for any table of sessions. */
+export function matchKey(key: SessionKey): Fragment {
+  return sql`namespace = ${encodeText(key.namespace)} and name = ${encodeText(key.name)}`
+}
+
+/** The session's row, locked to the end of the transaction: writers of one session take turns. */
+export async function lockRow(tx: Tx, key: SessionKey): Promise<SessionRow | undefined> {
+  return tx.first(sql<SessionRow>`update sessions set updated_at = updated_at where ${matchKey(key)} returning *`)
+}
+
+/** Inserts the messages under the ids from `firstId` on. JSON escapes NUL and lone surrogates by itself (ECMA-404). */
+export async function insertMessages(
+  tx: Tx,
+  key: SessionKey,
+  batch: { firstId: number; messages: TranscriptMessage[]; now: string },
+): Promise<void> {
+  let id = batch.firstId
+  for (const message of batch.messages) {
+    const body = JSON.stringify({ ...message, id: undefined, ts: message.ts ?? batch.now })
+    await tx.run(sql`insert into session_messages (namespace, name, id, body)
+      values (${encodeText(key.namespace)}, ${encodeText(key.name)}, ${id}, ${body})`)
+    id += 1
+  }
+}
+
+export async function deleteSession(tx: Tx, key: SessionKey): Promise<void> {
+  await tx.run(sql`delete from session_messages where ${matchKey(key)}`)
+  await tx.run(sql`delete from session_appends where ${matchKey(key)}`)
+  await tx.run(sql`delete from sessions where ${matchKey(key)}`)
+}

@@ -1,0 +1,118 @@
+// Sessions in SQL: who they are and who holds them; their messages are in session-transcripts.ts.
+import { SvcError } from '../../errors.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { Session, SessionKey, Sessions } from '../../ports/sessions.ts'
+import type { Database, Reader, Tx } from './database.ts'
+import { deleteSession, lockRow, matchKey, type SessionRow, toSession } from './session-rows.ts'
+import { createTranscripts } from './session-transcripts.ts'
+import { type Fragment, joinSql, sql } from './statement.ts'
+import { decodeCursor, decodeText, encodeCursor, encodeText } from './stored-text.ts'
+
+const SWEEP_BATCH = 200
+
+async function findRow(reader: Reader, key: SessionKey): Promise<SessionRow | undefined> {
+  return reader.first(sql<SessionRow>`select * from sessions where ${matchKey(key)}`)
+}
+
+async function ensureRow(tx: Tx, key: SessionKey, create: { sessionType: Session['sessionType']; now: string }) {
+  await tx.run(sql`insert into sessions (namespace, name, session_type, message_count, last_message_id, input_tokens,
+      output_tokens, created_at, updated_at)
+    values (${encodeText(key.namespace)}, ${encodeText(key.name)}, ${create.sessionType}, 0, 0, 0, 0,
+      ${create.now}, ${create.now})
+    on conflict (namespace, name) do nothing`)
+  return findRow(tx, key)
+}
+
+/** A page token belongs to the namespace it was made for. */
+function readCursor(token: string, namespace: string): Fragment {
+  const [scope = '', createdAt = '', afterNamespace = '', afterName = ''] = decodeCursor(token, 4)
+  if (scope !== namespace) {
+    throw new SvcError('InvalidRequest', 'continue belongs to a list of another namespace: start again without it')
+  }
+  return sql`(created_at, namespace, name) < (${createdAt}, ${afterNamespace}, ${afterName})`
+}
+
+function selectPage(query: { namespace?: string; limit: number; continue?: string }) {
+  const scope = encodeText(query.namespace ?? '')
+  const conditions = [sql`1 = 1`]
+  if (query.namespace !== undefined) conditions.push(sql`namespace = ${scope}`)
+  if (query.continue !== undefined) conditions.push(readCursor(query.continue, scope))
+  return sql<SessionRow>`select * from sessions where ${joinSql(conditions, ' and ')}
+    order by created_at desc, namespace desc, name desc limit ${query.limit + 1}`
+}
+
+async function lockSession(tx: Tx, key: SessionKey, holder: string): Promise<boolean> {
+  const row = await lockRow(tx, key)
+  if (row === undefined) throw new SvcError('NotFound', `there is no session ${key.name} in namespace ${key.namespace}`)
+  if (row.active_task !== null) return row.active_task === encodeText(holder)
+  await tx.run(sql`update sessions set active_task = ${encodeText(holder)} where ${matchKey(key)}`)
+  return true
+}
+
+async function removeSession(tx: Tx, key: SessionKey): Promise<boolean> {
+  const row = await lockRow(tx, key)
+  if (row === undefined) return false
+  if (row.active_task !== null) {
+    throw new SvcError('Conflict', `session ${key.name} is in use by ${decodeText(row.active_task)}: end that first`)
+  }
+  await deleteSession(tx, key)
+  return true
+}
+
+async function sweepBatch(tx: Tx, before: string): Promise<number> {
+  const rows = await tx.all(sql<SessionRow>`select * from sessions
+    where updated_at < ${before} and active_task is null limit ${SWEEP_BATCH}`)
+  for (const row of rows) {
+    await deleteSession(tx, { namespace: decodeText(row.namespace), name: decodeText(row.name) })
+  }
+  return rows.length
+}
+
+export function createSessions(deps: { database: Database; clock: Clock }): Sessions {
+  const { database, clock } = deps
+  return {
+    ...createTranscripts(deps),
+
+    async ensure(key, { create, sessionType }) {
+      const found = await findRow(database.read, key)
+      if (found !== undefined || !create) return found === undefined ? undefined : toSession(found)
+      const now = clock.now().toISOString()
+      const row = await database.write((tx) => ensureRow(tx, key, { sessionType, now }))
+      return row === undefined ? undefined : toSession(row)
+    },
+
+    async get(key) {
+      const row = await findRow(database.read, key)
+      return row === undefined ? undefined : toSession(row)
+    },
+
+    async list(query) {
+      const rows = await database.read.all(selectPage(query))
+      const items = rows.slice(0, query.limit)
+      const last = items.at(-1)
+      const page = { items: items.map(toSession) }
+      if (rows.length <= query.limit || last === undefined) return page
+      const scope = encodeText(query.namespace ?? '')
+      return { ...page, continue: encodeCursor([scope, last.created_at, last.namespace, last.name]) }
+    },
+
+    lock: (key, holder) => database.write((tx) => lockSession(tx, key, holder)),
+
+    async unlock(key, holder) {
+      await database.write((tx) =>
+        tx.run(sql`update sessions set active_task = null
+          where ${matchKey(key)} and active_task = ${encodeText(holder)}`),
+      )
+    },
+
+    remove: (key) => database.write((tx) => removeSession(tx, key)),
+
+    async sweep(before) {
+      let removed = 0
+      for (let batch = SWEEP_BATCH; batch === SWEEP_BATCH; removed += batch) {
+        batch = await database.write((tx) => sweepBatch(tx, before.toISOString()))
+      }
+      return removed
+    },
+  }
+}

@@ -1,0 +1,76 @@
+// SQLite behind the Database interface: one connection writes, another reads, many writers share one commit.
+import { mkdirSync } from 'node:fs'
+import { dirname } from 'node:path'
+import Sqlite from 'better-sqlite3'
+import { SvcError } from '../../../errors.ts'
+import type { Database, Reader } from '../database.ts'
+import { createExecutor } from './executor.ts'
+import { createCommitQueue } from './group-commit.ts'
+import { applyMigrations, type Migration } from './migrate.ts'
+import { migrations as allMigrations } from './migrations/index.ts'
+
+export type SqliteOptions = {
+  /** The database file; its folder is made when it is missing. */
+  path: string
+  /** Tests open older versions; everybody else leaves this out. */
+  migrations?: readonly Migration[]
+}
+
+export interface SqliteDatabase extends Database {
+  /** The most pages the file may have from now on: stands for a full disk in tests. */
+  limitPages(count: number): void
+  /** Copies the database as of now into a new file while it is in use. */
+  backup(path: string): Promise<void>
+}
+
+function openConnection(path: string, readonly: boolean): Sqlite.Database {
+  try {
+    const connection = new Sqlite(path, { readonly, timeout: 5000 })
+    connection.pragma('foreign_keys = on')
+    connection.pragma('temp_store = memory')
+    return connection
+  } catch (error) {
+    throw new SvcError('Unavailable', `The database ${path} can not be opened: ${String(error)}`, { cause: error })
+  }
+}
+
+function openWriter(path: string): Sqlite.Database {
+  const connection = openConnection(path, false)
+  connection.pragma('journal_mode = wal')
+  connection.pragma('synchronous = full')
+  connection.pragma('wal_autocheckpoint = 1000')
+  return connection
+}
+
+function createReader(connection: Sqlite.Database): Reader {
+  const execute = createExecutor(connection)
+  return {
+    all: async (statement) => execute.all(statement),
+    first: async (statement) => execute.first(statement),
+  }
+}
+
+/** Opens (and migrates) the database in a file. `:memory:` does not work: reads have a connection of their own. */
+export function openSqlite(options: SqliteOptions): SqliteDatabase {
+  mkdirSync(dirname(options.path), { recursive: true })
+  const writer = openWriter(options.path)
+  try {
+    applyMigrations(writer, options.migrations ?? allMigrations)
+  } catch (error) {
+    writer.close()
+    throw error
+  }
+  const readConnection = openConnection(options.path, true)
+  const queue = createCommitQueue(writer)
+  return {
+    read: createReader(readConnection),
+    write: (work) => queue.write(work),
+    limitPages: (count) => void writer.pragma(`max_page_count = ${count}`),
+    backup: async (path) => void (await readConnection.backup(path)),
+    close: async () => {
+      await queue.close()
+      readConnection.close()
+      writer.close()
+    },
+  }
+}

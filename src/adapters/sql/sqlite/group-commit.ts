@@ -1,0 +1,140 @@
+// Group commit: writers that come together share one transaction and one fsync, each in a savepoint of its own.
+import type Sqlite from 'better-sqlite3'
+import { SvcError } from '../../../errors.ts'
+import type { Database, Tx } from '../database.ts'
+import { createExecutor, type Executor, translateError } from './executor.ts'
+
+/** Units in one commit at most, so that a flood of writers does not hold up the event loop. */
+const maxBatch = 128
+
+/** A unit of work, its promise, and what it publishes. Its outcome is settled only after the commit. */
+type Unit = {
+  run(tx: Tx): Promise<void>
+  resolve(): void
+  reject(error: unknown): void
+  hooks: (() => void)[]
+  failure?: { error: unknown }
+}
+
+export type CommitQueue = Pick<Database, 'write' | 'close'>
+
+function createUnit<T>(work: (tx: Tx) => Promise<T>): { unit: Unit; outcome: Promise<T> } {
+  const { promise, resolve, reject } = Promise.withResolvers<T>()
+  let value: { result: T } | undefined
+  const unit: Unit = {
+    run: async (tx) => {
+      value = { result: await work(tx) }
+    },
+    resolve: () => value !== undefined && resolve(value.result),
+    reject,
+    hooks: [],
+  }
+  return { unit, outcome: promise }
+}
+
+function createTx(execute: Executor, hooks: (() => void)[]): Tx {
+  return {
+    all: async (statement) => execute.all(statement),
+    first: async (statement) => execute.first(statement),
+    run: async (statement) => execute.run(statement),
+    afterCommit: (publish) => void hooks.push(publish),
+  }
+}
+
+/** Runs a hook whose failure must not reach the writers: what they wrote is durable. */
+function runHook(hook: () => void): void {
+  try {
+    hook()
+  } catch (error) {
+    queueMicrotask(() => {
+      throw error
+    })
+  }
+}
+
+function settle(units: Unit[]): void {
+  for (const unit of units) {
+    if (unit.failure === undefined) unit.hooks.forEach(runHook)
+  }
+  for (const unit of units) {
+    if (unit.failure === undefined) unit.resolve()
+    else unit.reject(unit.failure.error)
+  }
+}
+
+export function createCommitQueue(connection: Sqlite.Database): CommitQueue {
+  const execute = createExecutor(connection)
+  const begin = connection.prepare('begin immediate')
+  const commit = connection.prepare('commit')
+  const rollback = connection.prepare('rollback')
+  const savepoint = connection.prepare('savepoint unit')
+  const release = connection.prepare('release unit')
+  const rollbackUnit = connection.prepare('rollback to unit')
+  let waiting: Unit[] = []
+  let flushing = false
+  let closed = false
+  const idle: (() => void)[] = []
+
+  /** Leaves the transaction as it was before the unit; throws when SQLite has given up the whole transaction. */
+  async function runUnit(unit: Unit): Promise<void> {
+    savepoint.run()
+    try {
+      await unit.run(createTx(execute, unit.hooks))
+    } catch (error) {
+      unit.failure = { error }
+      if (!connection.inTransaction) throw error
+      rollbackUnit.run()
+    }
+    release.run()
+  }
+
+  function abandon(): void {
+    try {
+      if (connection.inTransaction) rollback.run()
+    } catch {
+      // What failed before is what the writers are told; the next `begin` fails if the connection is beyond use.
+    }
+  }
+
+  async function commitBatch(units: Unit[]): Promise<void> {
+    try {
+      begin.run()
+      for (const unit of units) await runUnit(unit)
+      commit.run()
+    } catch (error) {
+      for (const unit of units) unit.failure ??= { error: translateError(error) }
+      abandon()
+    }
+    settle(units)
+  }
+
+  function flushSoon(): void {
+    if (flushing) return
+    flushing = true
+    // After the requests that arrived in this turn of the event loop have asked for their writes.
+    setImmediate(() => void flush())
+  }
+
+  async function flush(): Promise<void> {
+    const batch = waiting.slice(0, maxBatch)
+    waiting = waiting.slice(maxBatch)
+    await commitBatch(batch)
+    flushing = false
+    if (waiting.length > 0) flushSoon()
+    else for (const resolve of idle.splice(0)) resolve()
+  }
+
+  return {
+    write: (work) => {
+      if (closed) return Promise.reject(new SvcError('Unavailable', 'The database is closed: the service is stopping.'))
+      const { unit, outcome } = createUnit(work)
+      waiting.push(unit)
+      flushSoon()
+      return outcome
+    },
+    close: async () => {
+      closed = true
+      if (flushing) await new Promise<void>((resolve) => void idle.push(resolve))
+    },
+  }
+}

@@ -1,0 +1,87 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { sql } from '../statement.ts'
+import { openSqlite } from './database.ts'
+import type { Migration } from './migrate.ts'
+import { migrations } from './migrations/index.ts'
+
+const first: Migration = { number: 1, name: 'notes', statements: 'create table notes (text text not null)' }
+const second: Migration = {
+  number: 2,
+  name: 'authors',
+  statements: "alter table notes add column author text not null default 'unknown'; create table authors (name text);",
+}
+const broken: Migration = {
+  number: 3,
+  name: 'broken',
+  statements: 'create table more (a text); create table notes (a)',
+}
+
+let folder: string
+let path: string
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'svc-migrate-'))
+  path = join(folder, 'svc.db')
+})
+afterEach(() => rmSync(folder, { recursive: true }))
+
+async function open<T>(known: readonly Migration[], work: (database: ReturnType<typeof openSqlite>) => Promise<T>) {
+  const database = openSqlite({ path, migrations: known })
+  try {
+    return await work(database)
+  } finally {
+    await database.close()
+  }
+}
+const addNote = (known: Migration[], text: string) =>
+  open(known, (database) => database.write((tx) => tx.run(sql`insert into notes (text) values (${text})`)))
+const readNotes = (known: Migration[]) => open(known, (database) => database.read.all(sql`select * from notes`))
+
+describe('migrations', () => {
+  it('bring data of the version before to the present schema', async () => {
+    await addNote([first], 'old')
+    expect(await readNotes([first, second])).toEqual([{ text: 'old', author: 'unknown' }])
+    expect(await readNotes([first, second])).toEqual([{ text: 'old', author: 'unknown' }])
+  })
+
+  it('refuse data of a newer version and leave it alone', async () => {
+    await addNote([first, second], 'new')
+    expect(() => openSqlite({ path, migrations: [first] })).toThrow(
+      'written by a newer version of the service (schema 2',
+    )
+    expect(await readNotes([first, second])).toEqual([{ text: 'new', author: 'unknown' }])
+  })
+
+  it('refuse data that another step with the same number has made', async () => {
+    await addNote([first], 'old')
+    const other = { ...first, statements: 'create table notes (text text)' }
+    expect(() => openSqlite({ path, migrations: [other, second] })).toThrow('another schema step 1 (notes)')
+    expect(await readNotes([first])).toEqual([{ text: 'old' }])
+  })
+
+  it('are taken back as a whole when one of them fails', async () => {
+    await addNote([first], 'old')
+    expect(() => openSqlite({ path, migrations: [first, second, broken] })).toThrow('notes')
+    expect(await readNotes([first])).toEqual([{ text: 'old' }])
+  })
+
+  it('of the service are numbered without gaps and all apply to an empty file', async () => {
+    expect(migrations.map(({ number }) => number)).toEqual(migrations.map((_, index) => index + 1))
+    const applied = await open(migrations, (database) => database.read.all(sql`select number, name from migrations`))
+    expect(applied).toEqual(migrations.map(({ number, name }) => ({ number, name })))
+  })
+
+  it.each(migrations.slice(1).map(({ number }) => number))(
+    'open what release %i minus one has left',
+    async (number) => {
+      const older = migrations.slice(0, number - 1)
+      const insert = sql`insert into resources (kind, namespace, name, resource_version, object)
+      values ('Task', 'default', 'a', 1, '{}')`
+      await open(older, (database) => database.write((tx) => tx.run(insert)))
+      const kept = await open(migrations, (database) => database.read.all(sql`select name, object from resources`))
+      expect(kept).toEqual([{ name: 'a', object: '{}' }])
+    },
+  )
+})

@@ -1,0 +1,63 @@
+// The one way free text is kept: any JavaScript string survives any store, NUL characters and lone surrogates included.
+// PostgreSQL refuses NUL in text (https://www.postgresql.org/docs/current/datatype-character.html) and UTF-8 has no form
+// for a lone surrogate, so these two are escaped, and the backslash with them. Every other text is stored as it is.
+import { SvcError } from '../../errors.ts'
+
+const UNSTORABLE = /[\\\0]|[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/g
+const ESCAPED = /\\(?:([\\0n])|u([0-9A-F]{4}))/g
+const UNESCAPED: Record<string, string> = { '\\': '\\', '0': '\0', n: '\n' }
+
+function escapeCharacter(character: string): string {
+  if (character === '\\') return '\\\\'
+  if (character === '\0') return '\\0'
+  return `\\u${character.charCodeAt(0).toString(16).toUpperCase()}`
+}
+
+/** The text as it is stored. Equal texts give equal forms and different ones different forms. */
+export function encodeText(text: string): string {
+  return text.replace(UNSTORABLE, escapeCharacter)
+}
+
+/** Like encodeText, on one line. */
+export function encodeLine(text: string): string {
+  return encodeText(text).replaceAll('\n', '\\n')
+}
+
+/** The text that encodeText or encodeLine was given. */
+export function decodeText(stored: string): string {
+  if (!stored.includes('\\')) return stored
+  return stored.replace(ESCAPED, (_, short: string | undefined, code: string | undefined) =>
+    short === undefined ? String.fromCharCode(Number.parseInt(code ?? '', 16)) : (UNESCAPED[short] ?? ''),
+  )
+}
+
+/** encodeText for a value that may be absent. */
+export function encodeOptional(text: string | undefined): string | null {
+  return text === undefined ? null : encodeText(text)
+}
+
+/** decodeText for a column that may be null. */
+export function decodeOptional(stored: string | null): string | undefined {
+  return stored === null ? undefined : decodeText(stored)
+}
+
+/** The part of a page token that a list hands out: opaque to callers, checked when it comes back. */
+export function encodeCursor(parts: string[]): string {
+  return Buffer.from(JSON.stringify(parts)).toString('base64url')
+}
+
+/** The parts of a cursor made by encodeCursor. InvalidRequest when it is anything else. */
+export function decodeCursor(cursor: string, length: number): string[] {
+  const bad = () => new SvcError('InvalidRequest', 'continue is not a token of this list: start again without it')
+  let parts: unknown
+  try {
+    parts = JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8'))
+  } catch {
+    throw bad()
+  }
+  if (!Array.isArray(parts) || parts.length !== length) throw bad()
+  return parts.map((part) => {
+    if (typeof part !== 'string') throw bad()
+    return part
+  })
+}

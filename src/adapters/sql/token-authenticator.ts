@@ -1,0 +1,113 @@
+// Who a token stands for: the owner's token, kept here as a hash only, or one of the stored tokens.
+import { timingSafeEqual } from 'node:crypto'
+import { SvcError } from '../../errors.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { Authenticator, Caller, TokenRecord } from '../../ports/identity.ts'
+import { hashToken, type TokenStore } from './tokens.ts'
+
+const TOUCH_MS = 60_000
+// Another replica may revoke a token: nobody is believed longer than this without a look at the store.
+const CACHE_MS = 5_000
+const CACHE_SIZE = 1_000
+
+export type TokenAuthenticatorOptions = {
+  tokens: TokenStore
+  clock: Clock
+  /** The bootstrap token's text; whoever shows it is the owner. Never stored. */
+  ownerToken?: string
+  /** Told when the time of last use could not be noted; requests go on. */
+  onTouchFailure?: (error: unknown) => void
+}
+
+type Entry = { record: TokenRecord; caller: Caller; checkedAt: number }
+
+const OWNER: Caller = {
+  authType: 'token',
+  username: 'owner',
+  uid: 'owner',
+  groups: [],
+  readOnly: false,
+  isOwner: true,
+  serverTools: true,
+}
+
+function toCaller(record: TokenRecord): Caller {
+  const { namespace } = record
+  return {
+    authType: 'token',
+    username: record.name,
+    uid: record.id,
+    groups: [],
+    ...(namespace === undefined ? {} : { namespace, boundNamespace: namespace }),
+    readOnly: record.readOnly,
+    isOwner: false,
+    serverTools: record.serverTools,
+  }
+}
+
+function isSameHash(one: string, other: string): boolean {
+  const [left, right] = [Buffer.from(one, 'hex'), Buffer.from(other, 'hex')]
+  return left.length === right.length && timingSafeEqual(left, right)
+}
+
+function isExpired(record: TokenRecord, now: number): boolean {
+  return record.expiresAt !== undefined && Date.parse(record.expiresAt) <= now
+}
+
+/** One sentence for every failure, so that nothing is learnt about tokens. */
+function refuse(): never {
+  throw new SvcError('Unauthenticated', 'the credential is missing or not valid: send a valid token')
+}
+
+export function createTokenAuthenticator(options: TokenAuthenticatorOptions): Authenticator {
+  const { tokens, clock } = options
+  const ownerHash = options.ownerToken === undefined ? undefined : hashToken(options.ownerToken)
+  const cache = new Map<string, Entry>()
+  const touched = new Map<string, number>()
+  let revocations = 0
+
+  tokens.onRevoke((id) => {
+    revocations += 1
+    touched.delete(id)
+    for (const [hash, entry] of cache) if (entry.record.id === id) cache.delete(hash)
+  })
+
+  function touchSoon(record: TokenRecord, now: Date): void {
+    const last = touched.get(record.id) ?? Date.parse(record.lastUsedAt ?? '')
+    if (now.getTime() - last < TOUCH_MS) return
+    touched.set(record.id, now.getTime())
+    tokens.touch(record.id, now).catch((error: unknown) => options.onTouchFailure?.(error))
+  }
+
+  function remember(hash: string, entry: Entry): void {
+    const oldest = cache.size >= CACHE_SIZE ? cache.keys().next().value : undefined
+    if (oldest !== undefined) cache.delete(oldest)
+    cache.set(hash, entry)
+  }
+
+  async function findEntry(hash: string, now: number): Promise<Entry | undefined> {
+    const cached = cache.get(hash)
+    if (cached !== undefined && Math.abs(now - cached.checkedAt) < CACHE_MS) return cached
+    cache.delete(hash)
+    const before = revocations
+    const found = await tokens.find(hash)
+    if (found === undefined || !isSameHash(found.hash, hash)) return undefined
+    const entry = { record: found.record, caller: toCaller(found.record), checkedAt: now }
+    // What was read before a revocation may be the revoked token: good for this request, not to be kept.
+    if (before === revocations) remember(hash, entry)
+    return entry
+  }
+
+  return {
+    async authenticate({ token }) {
+      if (token === '') refuse()
+      const hash = hashToken(token)
+      if (ownerHash !== undefined && isSameHash(ownerHash, hash)) return OWNER
+      const now = clock.now()
+      const entry = await findEntry(hash, now.getTime())
+      if (entry === undefined || isExpired(entry.record, now.getTime())) return refuse()
+      touchSoon(entry.record, now)
+      return entry.caller
+    },
+  }
+}

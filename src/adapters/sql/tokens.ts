@@ -1,0 +1,124 @@
+// Access tokens in SQL, kept as SHA-256: with 256 random bits behind it, a hash needs no salt and no slowness.
+import { createHash, randomBytes } from 'node:crypto'
+import { SvcError } from '../../errors.ts'
+import type { Clock, Ids } from '../../ports/clock.ts'
+import type { TokenDraft, TokenRecord, Tokens } from '../../ports/identity.ts'
+import type { Database } from './database.ts'
+import { sql } from './statement.ts'
+import { decodeOptional, decodeText, encodeOptional, encodeText } from './stored-text.ts'
+
+const PREFIX = 'svc_'
+const RANDOM_BYTES = 32
+
+type TokenRow = {
+  id: string
+  hash: string
+  name: string
+  namespace: string | null
+  read_only: number
+  server_tools: number
+  created_at: string
+  expires_at: string | null
+  last_used_at: string | null
+}
+
+/** What the authenticator needs beyond the port. */
+export interface TokenStore extends Tokens {
+  /** The record whose token has this hash, expired or not. */
+  find(hash: string): Promise<{ record: TokenRecord; hash: string } | undefined>
+  /** Notes that the token was used. */
+  touch(id: string, at: Date): Promise<void>
+  /** Calls back when a token was revoked. */
+  onRevoke(listener: (id: string) => void): void
+}
+
+export type TokensOptions = {
+  database: Database
+  clock: Clock
+  ids: Ids
+  /** Random bytes for new tokens; the system's by default. */
+  randomBytes?: (size: number) => Uint8Array
+}
+
+/** The form in which a token is stored and looked up. */
+export function hashToken(token: string): string {
+  return createHash('sha256').update(token, 'utf8').digest('hex')
+}
+
+function toRecord(row: Omit<TokenRow, 'hash'>): TokenRecord {
+  const namespace = decodeOptional(row.namespace)
+  return {
+    id: row.id,
+    name: decodeText(row.name),
+    ...(namespace === undefined ? {} : { namespace }),
+    readOnly: row.read_only === 1,
+    serverTools: row.server_tools === 1,
+    createdAt: row.created_at,
+    ...(row.expires_at === null ? {} : { expiresAt: row.expires_at }),
+    ...(row.last_used_at === null ? {} : { lastUsedAt: row.last_used_at }),
+  }
+}
+
+function checkDraft(draft: TokenDraft, now: Date): void {
+  if (draft.expiresAt !== undefined && draft.expiresAt.getTime() <= now.getTime()) {
+    throw new SvcError('InvalidRequest', 'the token would have expired already: choose a later time', {
+      details: [{ path: 'expiresAt', message: 'lies in the past' }],
+    })
+  }
+}
+
+export function createTokens(options: TokensOptions): TokenStore {
+  const { database, clock, ids } = options
+  const makeRandom = options.randomBytes ?? randomBytes
+  const revokeListeners: ((id: string) => void)[] = []
+
+  async function insertToken(draft: TokenDraft, hash: string): Promise<TokenRow | undefined> {
+    return database.write((tx) =>
+      tx.first(sql<TokenRow>`insert into api_tokens
+          (id, hash, name, namespace, read_only, server_tools, created_at, expires_at)
+        values (${ids.next('tok')}, ${hash}, ${encodeText(draft.name)}, ${encodeOptional(draft.namespace)},
+          ${draft.readOnly ? 1 : 0}, ${draft.serverTools ? 1 : 0}, ${clock.now().toISOString()},
+          ${draft.expiresAt?.toISOString() ?? null})
+        returning *`),
+    )
+  }
+
+  return {
+    async create(draft) {
+      checkDraft(draft, clock.now())
+      const token = PREFIX + Buffer.from(makeRandom(RANDOM_BYTES)).toString('base64url')
+      const row = await insertToken(draft, hashToken(token))
+      if (row === undefined) throw new SvcError('Internal', 'the token was not stored')
+      return { record: toRecord(row), token }
+    },
+
+    async list() {
+      const rows = await database.read.all(sql<
+        Omit<TokenRow, 'hash'>
+      >`select id, name, namespace, read_only, server_tools,
+        created_at, expires_at, last_used_at from api_tokens order by created_at desc, id desc`)
+      return rows.map(toRecord)
+    },
+
+    async revoke(id) {
+      const { changes } = await database.write((tx) => tx.run(sql`delete from api_tokens where id = ${encodeText(id)}`))
+      if (changes === 0) throw new SvcError('NotFound', `there is no token ${id}: list the tokens to see their ids`)
+      for (const listener of revokeListeners) listener(id)
+    },
+
+    async find(hash) {
+      const row = await database.read.first(sql<TokenRow>`select * from api_tokens where hash = ${hash}`)
+      return row === undefined ? undefined : { record: toRecord(row), hash: row.hash }
+    },
+
+    async touch(id, at) {
+      const time = at.toISOString()
+      await database.write((tx) =>
+        tx.run(sql`update api_tokens set last_used_at = ${time}
+          where id = ${id} and (last_used_at is null or last_used_at < ${time})`),
+      )
+    },
+
+    onRevoke: (listener) => void revokeListeners.push(listener),
+  }
+}

@@ -1,0 +1,88 @@
+// The kinds that the command line lists, gets, applies and deletes, with their routes: one table.
+import { createAgent, deleteAgent, getAgent, listAgents, updateAgent } from '../contract/api/agents.ts'
+import {
+  createProvider,
+  deleteProvider,
+  getProvider,
+  listProviders,
+  updateProvider,
+} from '../contract/api/providers.ts'
+import type { Route } from '../contract/api/route.ts'
+import { createSkill, deleteSkill, getSkill, listSkills, updateSkill } from '../contract/api/skills.ts'
+import { createTask, deleteTask, getTask, listTasks } from '../contract/api/tasks.ts'
+import { createTool, deleteTool, getTool, listTools, updateTool } from '../contract/api/tools.ts'
+import { SvcError } from '../errors.ts'
+
+export type CatalogEntry = {
+  kind: string
+  /** First is the command's name; all are accepted where a kind is named. */
+  words: string[]
+  /** Name of the path parameter. */
+  parameter: 'id' | 'name'
+  create: Route
+  get: Route
+  list: Route
+  remove: Route
+  /** Absent: the kind can not be changed, only made anew. */
+  update?: Route
+}
+
+export const catalog: CatalogEntry[] = [
+  {
+    kind: 'Agent',
+    words: ['agent', 'agents', 'ag'],
+    parameter: 'name',
+    create: createAgent,
+    get: getAgent,
+    list: listAgents,
+    update: updateAgent,
+    remove: deleteAgent,
+  },
+  {
+    kind: 'Provider',
+    words: ['provider', 'providers', 'prov'],
+    parameter: 'name',
+    create: createProvider,
+    get: getProvider,
+    list: listProviders,
+    update: updateProvider,
+    remove: deleteProvider,
+  },
+  {
+    kind: 'Tool',
+    words: ['tool', 'tools'],
+    parameter: 'name',
+    create: createTool,
+    get: getTool,
+    list: listTools,
+    update: updateTool,
+    remove: deleteTool,
+  },
+  {
+    kind: 'Skill',
+    words: ['skill', 'skills', 'sk'],
+    parameter: 'name',
+    create: createSkill,
+    get: getSkill,
+    list: listSkills,
+    update: updateSkill,
+    remove: deleteSkill,
+  },
+  {
+    kind: 'Task',
+    words: ['task', 'tasks', 'st'],
+    parameter: 'id',
+    create: createTask,
+    get: getTask,
+    list: listTasks,
+    remove: deleteTask,
+  },
+]
+
+/** The entry for a word such as `agents` or a kind such as `Agent`; InvalidRequest naming what there is. */
+export function findEntry(word: string): CatalogEntry {
+  const entry = catalog.find((known) => known.kind === word || known.words.includes(word.toLowerCase()))
+  if (entry) return entry
+  const known = catalog.map((candidate) => candidate.words[0]).join(', ')
+  throw new SvcError('InvalidRequest', `\`${word}\` is no kind that can be used here; there are ${known}`)
+}

@@ -1,0 +1,59 @@
+// session: transcripts that tasks and chats continue.
+import type { Command } from 'commander'
+import { deleteSession, getSession, listSessions } from '../../contract/api/sessions.ts'
+import type { CliContext } from '../context.ts'
+import { namespaceOf, printAnswer, readGlobalOptions } from '../global-options.ts'
+import { formatAge, formatTable } from '../output.ts'
+
+export function addSessionCommands(program: Command, context: CliContext): void {
+  const session = program.command('session').description('conversations that tasks continue')
+  session
+    .command('list')
+    .alias('ls')
+    .description('sessions, newest first')
+    .action((_options: unknown, command: Command) => listAll(command, context))
+  session
+    .command('get <name>')
+    .description('the transcript of a session')
+    .action((name: string, _options: unknown, command: Command) => show(name, command, context))
+  session
+    .command('delete <name>')
+    .alias('rm')
+    .description('remove a session and its transcript')
+    .action(async (name: string, _options: unknown, command: Command) => {
+      const options = readGlobalOptions(command)
+      const client = await context.connect(options)
+      await client.call(deleteSession, { params: { id: name }, query: namespaceOf(options) })
+      context.terminal.note(`session ${name} deleted`)
+    })
+}
+
+async function listAll(command: Command, context: CliContext): Promise<void> {
+  const options = readGlobalOptions(command)
+  const client = await context.connect(options)
+  const { items } = await client.call(listSessions, { query: namespaceOf(options) })
+  printAnswer(context, options, items, () =>
+    formatTable(items, [
+      { title: 'NAMESPACE', value: (item) => item.namespace },
+      { title: 'NAME', value: (item) => item.name },
+      { title: 'TYPE', value: (item) => item.sessionType },
+      { title: 'MESSAGES', value: (item) => item.messageCount },
+      { title: 'UPDATED', value: (item) => formatAge(item.updatedAt, context.now()) },
+    ]),
+  )
+}
+
+async function show(name: string, command: Command, context: CliContext): Promise<void> {
+  const options = readGlobalOptions(command)
+  const client = await context.connect(options)
+  const session = await client.call(getSession, { params: { id: name }, query: namespaceOf(options) })
+  printAnswer(context, options, session, () =>
+    session.transcript.split('\n').filter(Boolean).map(formatMessage).join('\n\n'),
+  )
+}
+
+function formatMessage(line: string): string {
+  const message = JSON.parse(line) as { role: string; content: string; name?: string }
+  const who = message.name === undefined ? message.role : `${message.role} ${message.name}`
+  return `${who}:\n${message.content}`
+}

@@ -1,0 +1,67 @@
+// token: credentials for people and programs, beside the owner's.
+import type { Command } from 'commander'
+import { createToken, deleteToken, listTokens } from '../../contract/api/tokens.ts'
+import type { CliContext } from '../context.ts'
+import { printAnswer, readGlobalOptions } from '../global-options.ts'
+import { formatTable } from '../output.ts'
+
+type CreateOptions = { bind?: string; readOnly?: boolean; expires?: string; serverTools?: 'on' | 'off' }
+
+export function addTokenCommands(program: Command, context: CliContext): void {
+  const token = program.command('token').description('credentials for people and programs')
+  token
+    .command('create <name>')
+    .description('make a token and print it, once')
+    .option('--read-only', 'may only read')
+    .option('--expires <duration>', 'refused after this long, such as 30d')
+    .option('--server-tools <on|off>', 'whether the proxies run tools for it')
+    .addHelpText('after', '\nWith --namespace the token may act in that namespace only.')
+    .action((name: string, given: CreateOptions, command: Command) => create(name, given, { command, context }))
+  token
+    .command('list')
+    .alias('ls')
+    .description('tokens, without their text')
+    .action((_given: unknown, command: Command) => listAll(command, context))
+  token
+    .command('revoke <id>')
+    .alias('rm')
+    .description('refuse a token from now on')
+    .action(async (id: string, _given: unknown, command: Command) => {
+      const client = await context.connect(readGlobalOptions(command))
+      await client.call(deleteToken, { params: { id } })
+      context.terminal.note(`token ${id} revoked`)
+    })
+}
+
+type Invocation = { command: Command; context: CliContext }
+
+async function create(name: string, given: CreateOptions, { command, context }: Invocation): Promise<void> {
+  const options = readGlobalOptions(command)
+  const client = await context.connect(options)
+  const body = {
+    name,
+    ...(options.namespace === undefined ? {} : { namespace: options.namespace }),
+    ...(given.readOnly === undefined ? {} : { readOnly: given.readOnly }),
+    ...(given.expires === undefined ? {} : { expires: given.expires }),
+    ...(given.serverTools === undefined ? {} : { serverTools: given.serverTools === 'on' }),
+  }
+  const created = await client.call(createToken, { body })
+  printAnswer(context, options, created, () => created.token)
+  if (options.output === 'table') context.terminal.note('this is shown once; keep it safe')
+}
+
+async function listAll(command: Command, context: CliContext): Promise<void> {
+  const options = readGlobalOptions(command)
+  const client = await context.connect(options)
+  const { items } = await client.call(listTokens)
+  printAnswer(context, options, items, () =>
+    formatTable(items, [
+      { title: 'ID', value: (item) => item.id },
+      { title: 'NAME', value: (item) => item.name },
+      { title: 'NAMESPACE', value: (item) => item.namespace ?? 'any' },
+      { title: 'READ ONLY', value: (item) => item.readOnly },
+      { title: 'EXPIRES', value: (item) => item.expiresAt ?? 'never' },
+      { title: 'LAST USED', value: (item) => item.lastUsedAt ?? 'never' },
+    ]),
+  )
+}

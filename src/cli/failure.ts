@@ -1,0 +1,33 @@
+// How a failed command says so: the error, every problem, and what to do next.
+import { CommanderError } from 'commander'
+import { isSvcError, messageOf, type SvcError } from '../errors.ts'
+import type { Terminal } from './terminal.ts'
+
+/** Exit codes; scripts may rely on them. */
+export const exitCodes = { ok: 0, failed: 1, usage: 2, unreachable: 3, cancelled: 4 } as const
+
+/** Ends a command with a code after it has printed what there is to say. */
+export class ExitSignal extends Error {
+  readonly code: number
+  constructor(code: number) {
+    super(`exit ${code}`)
+    this.code = code
+  }
+}
+
+/** Prints the error and gives the exit code. */
+export function reportFailure(error: unknown, terminal: Terminal): number {
+  if (error instanceof ExitSignal) return error.code
+  if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage
+  terminal.note(`${terminal.colors.red('error:')} ${messageOf(error)}`)
+  return isSvcError(error) ? explainReason(error, terminal) : exitCodes.failed
+}
+
+function explainReason(error: SvcError, terminal: Terminal): number {
+  for (const { path, message } of error.details ?? []) terminal.note(`  ${path === '' ? '' : `${path}: `}${message}`)
+  if (error.reason === 'Unauthenticated') {
+    terminal.note('Give a token with --token or SVC_TOKEN; its owner makes one with `svc token create NAME`.')
+  }
+  if (error.reason === 'Unavailable') return exitCodes.unreachable
+  return error.reason === 'InvalidRequest' ? exitCodes.usage : exitCodes.failed
+}

@@ -1,0 +1,126 @@
+// The typed REST client, made from the route table: one `call` for every route that is defined there.
+import type { ErrorBody } from '../contract/api/error.ts'
+import type {
+  Route,
+  RouteAnswer,
+  RouteBodyInput,
+  RouteHeaders,
+  RouteParams,
+  RouteQueryInput,
+} from '../contract/api/route.ts'
+import { type ErrorReason, errorStatus, messageOf, SvcError } from '../errors.ts'
+
+export type ClientOptions = {
+  /** Base address, such as `http://127.0.0.1:8080`. */
+  url: string
+  token: string
+  fetch?: typeof globalThis.fetch
+}
+
+/** A stream is sent as it is, in chunks; its length need not be known. */
+export type RawBody = string | Uint8Array | AsyncIterable<Uint8Array | string>
+
+export type CallInput<R extends Route> = {
+  params?: { [K in keyof RouteParams<R>]: string }
+  query?: RouteQueryInput<R>
+  headers?: Partial<RouteHeaders<R>>
+  body?: RouteBodyInput<R>
+  /** For routes with `rawBody`. */
+  raw?: { body: RawBody; contentType: string }
+  signal?: AbortSignal
+}
+
+export interface Client {
+  readonly url: string
+  /** The JSON answer; undefined where the route answers none. SvcError with the server's reason, or Unavailable. */
+  call<R extends Route>(route: R, input?: CallInput<R>): Promise<RouteAnswer<R>>
+  /** The answer with its body unread: event streams, files. */
+  open<R extends Route>(route: R, input?: CallInput<R>): Promise<Response>
+}
+
+export function createClient(options: ClientOptions): Client {
+  const doFetch = options.fetch ?? globalThis.fetch
+  async function open<R extends Route>(route: R, input: CallInput<R> = {}): Promise<Response> {
+    const response = await send(doFetch, buildUrl(options.url, route, input), buildRequest(route, options.token, input))
+    if (!response.ok) throw await readError(response)
+    return response
+  }
+  return {
+    url: options.url,
+    open,
+    async call(route, input) {
+      const response = await open(route, input)
+      const text = await response.text()
+      const isJson = response.headers.get('content-type')?.includes('json') ?? false
+      return (isJson && text !== '' ? JSON.parse(text) : undefined) as RouteAnswer<typeof route>
+    },
+  }
+}
+
+async function send(doFetch: typeof globalThis.fetch, url: string, init: RequestInit): Promise<Response> {
+  try {
+    return await doFetch(url, init)
+  } catch (error) {
+    if (init.signal?.aborted) throw error
+    const cause = error instanceof Error && error.cause ? `: ${messageOf(error.cause)}` : ''
+    throw new SvcError('Unavailable', `${new URL(url).origin} can not be reached (${messageOf(error)}${cause})`, {
+      cause: error,
+    })
+  }
+}
+
+function buildUrl(base: string, route: Route, input: CallInput<Route>): string {
+  const given = (input.params ?? {}) as Record<string, string>
+  const path = route.path.replace(/:([A-Za-z]+)/g, (_, name: string) => encodeURIComponent(given[name] ?? ''))
+  const url = new URL(path, base)
+  for (const [name, value] of Object.entries(input.query ?? {})) {
+    if (value !== undefined) url.searchParams.set(name, String(value))
+  }
+  return url.href
+}
+
+function buildRequest(route: Route, token: string, input: CallInput<Route>): RequestInit {
+  const headers: Record<string, string> = { authorization: `Bearer ${token}` }
+  for (const [name, value] of Object.entries(input.headers ?? {}))
+    if (value !== undefined) headers[name] = String(value)
+  const init: RequestInit & { duplex?: 'half' } = { method: route.method, headers, redirect: 'error' }
+  if (input.signal) init.signal = input.signal
+  if (input.raw) {
+    headers['content-type'] = input.raw.contentType
+    init.body = input.raw.body as NonNullable<RequestInit['body']>
+    init.duplex = 'half'
+  } else if (input.body !== undefined) {
+    headers['content-type'] = 'application/json'
+    init.body = JSON.stringify(input.body)
+  }
+  return init
+}
+
+async function readError(response: Response): Promise<SvcError> {
+  const text = await response.text()
+  const body = parseErrorBody(text)
+  const retryAfter = Number(response.headers.get('retry-after'))
+  const options = {
+    ...(body?.details ? { details: body.details } : {}),
+    ...(retryAfter > 0 ? { retryAfterSeconds: retryAfter } : {}),
+  }
+  const reason = body && body.reason in errorStatus ? (body.reason as ErrorReason) : reasonOfStatus(response.status)
+  return new SvcError(
+    reason,
+    body?.message ?? `the service answered ${response.status}: ${text.slice(0, 200)}`,
+    options,
+  )
+}
+
+function parseErrorBody(text: string): ErrorBody['error'] | undefined {
+  try {
+    return (JSON.parse(text) as ErrorBody).error
+  } catch {
+    return undefined
+  }
+}
+
+function reasonOfStatus(status: number): ErrorReason {
+  const found = Object.entries(errorStatus).find(([, known]) => known === status)
+  return (found?.[0] as ErrorReason | undefined) ?? 'Internal'
+}

@@ -1,0 +1,52 @@
+// Starts a service of its own in the background and waits until it serves.
+import { spawn } from 'node:child_process'
+import { closeSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Config } from '../config/load.ts'
+import { SvcError } from '../errors.ts'
+import { launcherPath } from './program-files.ts'
+import { readServiceNote, type ServiceNote } from './service-file.ts'
+
+const startTimeoutMs = 30_000
+const idleExit = '15m'
+
+export type BackgroundService = ServiceNote & { logFile: string }
+
+/** Unavailable, with the end of its log, when the service does not come up. */
+export async function startInBackground(config: Config, configFile: string | undefined): Promise<BackgroundService> {
+  const { dataDir, configDir } = config.paths
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+  const logFile = join(dataDir, 'service.log')
+  const scratch = mkdtempSync(join(tmpdir(), 'svc-start-'))
+  const readyFile = join(scratch, 'ready.json')
+  const folders = ['--data-dir', dataDir, '--config-dir', configDir]
+  const more = configFile === undefined ? [] : ['--config', configFile]
+  const args = ['up', '--port', '0', '--idle-exit', idleExit, '--ready-file', readyFile, ...folders, ...more]
+  const log = openSync(logFile, 'a', 0o600)
+  const child = spawn(process.execPath, [launcherPath, ...args], { detached: true, stdio: ['ignore', log, log] })
+  closeSync(log)
+  child.unref()
+  try {
+    const ready = await waitForFile(readyFile, () => child.exitCode !== null || child.signalCode !== null)
+    if (ready === undefined) throw new SvcError('Unavailable', `the service did not start:\n${readTail(logFile)}`)
+    return { ...ready, pid: child.pid ?? 0, logFile }
+  } finally {
+    rmSync(scratch, { recursive: true, force: true })
+  }
+}
+
+async function waitForFile(path: string, hasEnded: () => boolean): Promise<{ url: string; token: string } | undefined> {
+  const deadline = Date.now() + startTimeoutMs
+  while (Date.now() < deadline) {
+    const ready = readServiceNote(path)
+    if (ready) return ready
+    if (hasEnded()) return undefined
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+  return undefined
+}
+
+function readTail(file: string): string {
+  return readFileSync(file, 'utf8').trimEnd().split('\n').slice(-5).join('\n')
+}

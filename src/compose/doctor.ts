@@ -1,0 +1,116 @@
+// `svc doctor`: what this machine has for running tasks, what is missing and how to get it.
+
+import { statfsSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { dirname } from 'node:path'
+import { probeBubblewrap } from '../adapters/embedded/confinement/bubblewrap.ts'
+import { createSandbox } from '../adapters/embedded/sandbox/sandbox.ts'
+import { systemIds } from '../adapters/system/clock.ts'
+import type { Finding } from '../cli/context.ts'
+import type { Config } from '../config/load.ts'
+import { isAlive } from './connect.ts'
+import { openEngine } from './embedded-work.ts'
+import { readServiceNote } from './service-file.ts'
+
+export async function diagnose(config: Config): Promise<Finding[]> {
+  return [
+    checkRuntime(),
+    await checkSandbox(),
+    await checkEngine(config),
+    checkKeys(config),
+    checkSearch(config),
+    await checkService(config),
+    checkDisk(config),
+  ]
+}
+
+function checkRuntime(): Finding {
+  return { what: 'runtime', state: 'ok', detail: `Node ${process.version} on ${process.platform}-${process.arch}` }
+}
+
+async function checkSandbox(): Promise<Finding> {
+  const what = 'sandbox'
+  const availability = await createSandbox({ ids: systemIds, bubblewrap: probeBubblewrap() }).check()
+  if (availability.available) {
+    return { what, state: 'ok', detail: `${availability.kind}, runs ${availability.languages.join(', ')}` }
+  }
+  return { what, state: 'missing', detail: availability.reason, fix: availability.suggestion }
+}
+
+async function checkEngine(config: Config): Promise<Finding> {
+  const what = 'containers'
+  const probe = await openEngine(config).find()
+  if (probe.available) return { what, state: 'ok', detail: `engine at ${probe.name}` }
+  return { what, state: 'warning', detail: `${probe.reason}; tasks with an image can not run`, fix: probe.suggestion }
+}
+
+function checkKeys(config: Config): Finding {
+  const what = 'model keys'
+  const names = config.vendorKeys.map((key) => key.name)
+  if (names.length > 0) return { what, state: 'ok', detail: `${names.join(', ')} in the environment` }
+  return {
+    what,
+    state: 'warning',
+    detail: 'none in the environment; only the demo provider and providers with secrets work',
+    fix: 'export ANTHROPIC_API_KEY or OPENAI_API_KEY, or `svc provider create`',
+  }
+}
+
+function checkSearch(config: Config): Finding {
+  const what = 'web search'
+  if (config.searchBackend !== undefined) return { what, state: 'ok', detail: config.searchBackend }
+  return {
+    what,
+    state: 'warning',
+    detail: 'no backend; web_search answers not_configured',
+    fix: 'set SVC_SEARCH_BACKEND',
+  }
+}
+
+async function checkService(config: Config): Promise<Finding> {
+  const note = readServiceNote(config.paths.serviceFile)
+  if (note && (await isAlive(note.url)))
+    return { what: 'service', state: 'ok', detail: `runs at ${note.url} (pid ${note.pid})` }
+  const isFree = await canListen(config.host, config.port)
+  if (isFree) return { what: 'service', state: 'ok', detail: `not running; port ${config.port} is free` }
+  return {
+    what: 'service',
+    state: 'warning',
+    detail: `port ${config.port} is taken`,
+    fix: 'svc up --port 0 picks a free one',
+  }
+}
+
+function canListen(host: string, port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const probe = createServer()
+    probe.once('error', () => resolve(false))
+    probe.listen(port, host, () => probe.close(() => resolve(true)))
+  })
+}
+
+const enoughBytes = 1024 ** 3
+
+function checkDisk(config: Config): Finding {
+  const { dataDir } = config.paths
+  const free = freeBytes(dataDir)
+  const detail = `${dataDir}, ${Math.floor(free / 2 ** 20)} MiB free`
+  if (free >= enoughBytes) return { what: 'data folder', state: 'ok', detail }
+  return {
+    what: 'data folder',
+    state: 'warning',
+    detail,
+    fix: 'free some space, or name another folder with --data-dir',
+  }
+}
+
+/** Of the nearest folder that exists. */
+function freeBytes(folder: string): number {
+  try {
+    const { bavail, bsize } = statfsSync(folder)
+    return bavail * bsize
+  } catch (error) {
+    if (dirname(folder) === folder) throw error
+    return freeBytes(dirname(folder))
+  }
+}

@@ -1,0 +1,63 @@
+// What runs on this machine in embedded mode: workers, commands, containers and sandboxed code.
+import { createHash } from 'node:crypto'
+import { availableParallelism } from 'node:os'
+import { join } from 'node:path'
+import { type ContainerEngine, createContainerEngine } from '../adapters/embedded/commands/container-engine.ts'
+import { probeBubblewrap } from '../adapters/embedded/confinement/bubblewrap.ts'
+import { findControlGroups } from '../adapters/embedded/confinement/control-groups.ts'
+import { createSandbox } from '../adapters/embedded/sandbox/sandbox.ts'
+import { createEmbeddedWorkloads, type EmbeddedWorkloads } from '../adapters/embedded/workloads.ts'
+import { systemClock as clock, systemIds as ids } from '../adapters/system/clock.ts'
+import type { Config } from '../config/load.ts'
+import { messageOf } from '../errors.ts'
+import type { Logger } from '../observability/log.ts'
+import type { Logs } from '../ports/logs.ts'
+import type { Sandbox } from '../ports/sandbox.ts'
+import { packageRoot, workerProgram } from './program-files.ts'
+
+export type LocalWork = { workloads: EmbeddedWorkloads; sandbox: Sandbox; engine: ContainerEngine }
+
+/** How many tasks run at once when nothing is said. */
+export function defaultConcurrency(): number {
+  return Math.max(4, availableParallelism() * 2)
+}
+
+/** Names this data folder to a container engine, the same over restarts. */
+function nameInstance(dataDir: string): string {
+  return createHash('sha256').update(dataDir).digest('hex').slice(0, 16)
+}
+
+export function openEngine(config: Config): ContainerEngine {
+  const host = config.containerSocket === undefined ? config.dockerHost : `unix://${config.containerSocket}`
+  return createContainerEngine({
+    ...(host === undefined ? {} : { host }),
+    ...(config.runtimeDir === undefined ? {} : { runtimeDir: config.runtimeDir }),
+  })
+}
+
+export function openLocalWork(config: Config, logs: Logs, log: Logger): LocalWork {
+  const { dataDir, configDir } = config.paths
+  const engine = openEngine(config)
+  const instance = nameInstance(dataDir)
+  const bubblewrap = probeBubblewrap()
+  const groups = findControlGroups()
+  const workloads = createEmbeddedWorkloads({
+    clock,
+    ids,
+    dataDir,
+    configDir,
+    instance,
+    programRoot: packageRoot,
+    workerProgram,
+    cacheFolder: join(dataDir, 'cache'),
+    allowUnsandboxed: config.allowUnsandboxed,
+    engine,
+    bubblewrap,
+    groups,
+    maxConcurrent: config.maxConcurrentTasks ?? defaultConcurrency(),
+    onLog: (key, lines) =>
+      logs.append(key, lines).catch((error) => log.error({ error: messageOf(error) }, 'log lines of a task were lost')),
+  })
+  const container = { engine, image: config.codeImage, instance, scratchRoot: join(dataDir, 'work') }
+  return { workloads, engine, sandbox: createSandbox({ ids, bubblewrap, groups, container }) }
+}

@@ -1,0 +1,128 @@
+// Embedded mode: one process, SQLite, local workloads. Opens what the rest of the service works with.
+import { statSync } from 'node:fs'
+import { join } from 'node:path'
+import { withEnvironmentSecret } from '../adapters/embedded/environment-secret.ts'
+import { createEmbeddedLeadership } from '../adapters/embedded/leadership.ts'
+import { openSecretKeys } from '../adapters/embedded/secret-key.ts'
+import { createEmbeddedSecrets, type EmbeddedSecrets } from '../adapters/embedded/secrets.ts'
+import { createWorkerTokens } from '../adapters/embedded/worker-tokens.ts'
+import { createRecords, type RecordStores } from '../adapters/sql/records.ts'
+import { createResources } from '../adapters/sql/resources.ts'
+import { createSecretStorage } from '../adapters/sql/secrets.ts'
+import { openSqlite, type SqliteDatabase } from '../adapters/sql/sqlite/database.ts'
+import { sql } from '../adapters/sql/statement.ts'
+import { createTokenAuthenticator } from '../adapters/sql/token-authenticator.ts'
+import { createTokens } from '../adapters/sql/tokens.ts'
+import { systemClock as clock, systemIds as ids } from '../adapters/system/clock.ts'
+import type { Config } from '../config/load.ts'
+import { createEgress } from '../egress/egress.ts'
+import type { Logger } from '../observability/log.ts'
+import type { MetricSources } from '../observability/metrics.ts'
+import type { Ports, Records } from '../ports/index.ts'
+import type { RecordOwners } from '../ports/retention.ts'
+import { openLocalWork } from './embedded-work.ts'
+import { type Closing, createClosing } from './lifecycle.ts'
+
+/** The ports, and what only the composition root needs beyond them. */
+export type OpenedMode = {
+  ports: Ports
+  owners: RecordOwners
+  /** Key of the hashes of idempotency keys; the same over restarts. */
+  idempotencyKey: Uint8Array
+  metrics: MetricSources
+}
+
+export type OpenOptions = { ownerToken: string; log: Logger }
+
+/** Conflict when another service holds the data folder. */
+export async function openEmbedded(config: Config, options: OpenOptions): Promise<OpenedMode> {
+  const closing = createClosing()
+  try {
+    return await openAll(config, options, closing)
+  } catch (error) {
+    await closing.run()
+    throw error
+  }
+}
+
+async function openAll(config: Config, options: OpenOptions, closing: Closing): Promise<OpenedMode> {
+  const { dataDir, secretKeyFile } = config.paths
+  const leadership = createEmbeddedLeadership({ dataDir })
+  await leadership.acquire(new AbortController().signal)
+  closing.add(() => leadership.release())
+  const { database, records, resources } = await openStores(dataDir, closing)
+  const keys = await openSecretKeys(secretKeyFile)
+  const stored = createEmbeddedSecrets({ storage: createSecretStorage({ database }), keys, clock })
+  const egress = createEgress()
+  closing.add(() => egress.close())
+  const { workloads, sandbox } = openLocalWork(config, records.logs, options.log)
+  closing.add(() => workloads.close())
+  const tokens = createTokens({ database, clock, ids })
+  const ports: Ports = {
+    resources,
+    records: choosePlans(config, records),
+    secrets: withEnvironmentSecret(stored, environmentValues(config), clock.now()),
+    workloads,
+    sandbox,
+    authenticator: createTokenAuthenticator({ tokens, clock, ownerToken: options.ownerToken }),
+    tokens,
+    workerTokens: createWorkerTokens({ keys, clock }),
+    leadership,
+    egress,
+    clock,
+    ids,
+    health: [{ name: 'store', check: async () => void (await database.read.first(sql`select 1`)) }],
+    close: closing.run,
+  }
+  const countWorkers = async () => {
+    const { idleWorkers, running } = await workloads.status()
+    return { idle: idleWorkers.length, busy: running }
+  }
+  const metrics = { workers: countWorkers, storeBytes: () => statSync(databaseFile(dataDir)).size }
+  return {
+    ports,
+    owners: records.owners,
+    idempotencyKey: keys.derive('idempotency')[0]?.key ?? Buffer.alloc(0),
+    metrics,
+  }
+}
+
+function databaseFile(dataDir: string): string {
+  return join(dataDir, 'svc.db')
+}
+
+async function openStores(dataDir: string, closing: Closing) {
+  const database = openSqlite({ path: databaseFile(dataDir) })
+  closing.add(() => database.close())
+  const records = createRecords({ database, blobDir: dataDir, clock, ids })
+  closing.add(() => records.close())
+  await records.sweepOrphans()
+  const resources = await createResources(database, { clock, ids })
+  closing.add(() => resources.close())
+  return { database, records, resources }
+}
+
+/** `--plan-store none` leaves plans unbound (PLAN-015). */
+function choosePlans(config: Config, stores: RecordStores): Records {
+  const { plans, ...records } = stores
+  return config.planStore === 'none' ? records : { ...records, plans }
+}
+
+function environmentValues(config: Config): Record<string, string> {
+  return Object.fromEntries(config.vendorKeys.map(({ name, value }) => [name, value]))
+}
+
+/** Seals every secret under a new key; how many. Conflict while a service runs on the folder. */
+export async function rotateSecretKey(config: Config): Promise<number> {
+  const leadership = createEmbeddedLeadership({ dataDir: config.paths.dataDir })
+  await leadership.acquire(new AbortController().signal)
+  const database: SqliteDatabase = openSqlite({ path: databaseFile(config.paths.dataDir) })
+  try {
+    const keys = await openSecretKeys(config.paths.secretKeyFile)
+    const secrets: EmbeddedSecrets = createEmbeddedSecrets({ storage: createSecretStorage({ database }), keys, clock })
+    return (await secrets.rotateKey()).secrets
+  } finally {
+    await database.close()
+    await leadership.release()
+  }
+}

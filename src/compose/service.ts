@@ -1,0 +1,124 @@
+// The service from its parts: ports, use cases, HTTP and controllers, started and stopped in order.
+import type { AddressInfo } from 'node:net'
+import type { Config } from '../config/load.ts'
+import { parseDuration } from '../contract/duration.ts'
+import { createCatalogControllers } from '../controllers/catalog/controllers.ts'
+import { defaultCatalogSettings } from '../controllers/catalog/settings.ts'
+import type { Controller } from '../controllers/engine/controller.ts'
+import { createRunner } from '../controllers/engine/runner.ts'
+import { createSweepController, defaultRetention } from '../controllers/records/sweep.ts'
+import { createTaskControllers } from '../controllers/task/controller.ts'
+import { defaultTaskSettings } from '../controllers/task/settings.ts'
+import { createApp, type HttpApp } from '../http/app.ts'
+import type { Logger } from '../observability/log.ts'
+import { createMetrics } from '../observability/metrics.ts'
+import { createBuiltinTools, createUsecases } from '../usecases/index.ts'
+import { isLoopback, type Listening, ownAddresses, urlOf } from './addresses.ts'
+import { ensureDefaultProvider } from './default-provider.ts'
+import type { OpenedMode } from './embedded.ts'
+import { watchIdleness } from './idle-exit.ts'
+import { version } from './program-files.ts'
+
+export type RunningService = {
+  url: string
+  /** Aborts when the service has been idle for `--idle-exit`. */
+  idle: AbortSignal
+  /** Drains HTTP, then stops the controllers, then closes everything. */
+  stop(): Promise<void>
+}
+
+/** Serves when it resolves. */
+export async function startService(config: Config, mode: OpenedMode, log: Logger): Promise<RunningService> {
+  const listening: Listening = { host: config.host, port: config.port }
+  const metrics = createMetrics()
+  const app = composeHttp(config, mode, { log, metrics, listening })
+  metrics.attach(mode.metrics)
+  await app.server.listen({ host: config.host, port: config.port })
+  listening.port = (app.server.server.address() as AddressInfo).port
+  await ensureDefaultProvider(mode.ports.resources, config)
+  const { ports } = mode
+  const controllers = composeControllers(config, mode, { log, listening })
+  const runner = createRunner({ controllers, leadership: ports.leadership, clock: ports.clock, ids: ports.ids, log })
+  runner.start()
+  const stop = async () => {
+    await app.drain(parseDuration(config.drainTimeout))
+    await runner.stop()
+    await ports.close()
+  }
+  return { url: urlOf(listening), idle: watchIdleness(config, { server: app.server, ports }), stop }
+}
+
+type HttpParts = { log: Logger; metrics: ReturnType<typeof createMetrics>; listening: Listening }
+
+function composeHttp(config: Config, mode: OpenedMode, { log, metrics, listening }: HttpParts): HttpApp {
+  const { ports } = mode
+  const search = searchOf(config)
+  const builtinTools = createBuiltinTools(
+    { sandbox: ports.sandbox, ...(search === undefined ? {} : { search }) },
+    { hideUnavailable: config.hideUnavailableTools },
+  )
+  const settings = {
+    allowDemoProvider: isLoopback(config.host),
+    ownAddresses: () => ownAddresses(listening),
+    allowNetworks: config.allowNetwork,
+    idempotencyKey: mode.idempotencyKey,
+  }
+  return createApp({
+    ports,
+    usecases: createUsecases({ ports, settings, builtinTools }),
+    settings: { publicHosts: config.publicHost, corsAllowedOrigins: config.corsAllowedOrigins, version },
+    log,
+    metrics,
+  })
+}
+
+type ControllerParts = { log: Logger; listening: Listening }
+
+function composeControllers(config: Config, mode: OpenedMode, { log, listening }: ControllerParts): Controller[] {
+  const { ports, owners } = mode
+  const egress = { allowNetworks: config.allowNetwork, deny: ownAddresses(listening) }
+  const search = searchOf(config)
+  const deps = { ...ports, log: log.child({ name: 'controllers' }) }
+  return [
+    ...createTaskControllers({
+      ...deps,
+      settings: {
+        ...defaultTaskSettings,
+        maxTasksPerNamespace: config.maxTasksPerNamespace,
+        workerApiUrl: () => urlOf(listening),
+        egress,
+        maxIterations: config.maxIterations,
+        toolTimeoutMs: parseDuration(config.toolTimeout),
+        ...(search === undefined ? {} : { search }),
+      },
+    }),
+    ...createCatalogControllers({ ...deps, settings: { ...defaultCatalogSettings, egress } }),
+    createSweepController({
+      ...deps,
+      owners,
+      settings: {
+        ...defaultRetention,
+        sessionsMs: parseDays(config.sessionRetention),
+        eventsMs: parseDays(config.eventRetention),
+        usageMs: parseDays(config.usageRetention),
+      },
+    }),
+  ]
+}
+
+const hoursPerDay = 24
+
+/** A Go duration, or whole days (`90d`), in milliseconds. */
+function parseDays(text: string): number {
+  const days = /^(\d+)d$/.exec(text)?.[1]
+  return parseDuration(days === undefined ? text : `${Number(days) * hoursPerDay}h`)
+}
+
+function searchOf(config: Config) {
+  if (config.searchBackend === undefined) return undefined
+  return {
+    backend: config.searchBackend,
+    ...(config.searchUrl === undefined ? {} : { url: config.searchUrl }),
+    ...(config.searchApiKey === undefined ? {} : { apiKey: config.searchApiKey }),
+  }
+}

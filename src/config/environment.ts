@@ -1,0 +1,6 @@
+// The one place that reads the process's environment.
+import type { Environment } from './load.ts'
+
+export function readEnvironment(): Environment {
+  return { ...process.env }
+}

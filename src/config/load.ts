@@ -1,0 +1,101 @@
+// Flags, then environment, then file, then defaults (CLI-005): the only reader of the environment.
+import { readFileSync } from 'node:fs'
+import { parse as parseYaml } from 'yaml'
+import { messageOf, type Problem, SvcError } from '../errors.ts'
+import { type Paths, resolvePaths } from './paths.ts'
+import { environmentNameOf, flagOf, type SettingName, type Settings, settings } from './settings.ts'
+
+export type Environment = Record<string, string | undefined>
+export type Source = 'flag' | 'environment' | 'file' | 'default'
+
+/** Vendor keys found in the environment; referenced by a Secret of that name, never copied (MODE-016). */
+export type VendorKeys = { name: string; value: string }[]
+
+export type Config = Readonly<Settings> & {
+  readonly paths: Paths
+  readonly vendorKeys: VendorKeys
+  readonly dockerHost: string | undefined
+  readonly runtimeDir: string | undefined
+  readonly sources: Readonly<Record<SettingName, Source>>
+}
+
+export type LoadOptions = {
+  flags: Record<string, unknown>
+  env: Environment
+  /** Path of the YAML file (`--config`). */
+  file?: string
+}
+
+const vendorKeyNames = ['ANTHROPIC_API_KEY', 'VENDOR_API_KEY', 'OPENAI_API_KEY']
+
+/** InvalidRequest naming every unknown flag, unknown field and bad value (CLI-006). */
+export function loadConfig(options: LoadOptions): Config {
+  const file = options.file === undefined ? {} : readConfigFile(options.file)
+  const problems: Problem[] = [...unknownNames(options.flags, '--'), ...unknownNames(file, '')]
+  const values: Record<string, unknown> = {}
+  const sources: Record<string, Source> = {}
+  for (const name of Object.keys(settings) as SettingName[]) {
+    const [given, source] = pickValue(name, options, file)
+    const parsed = settings[name].schema.safeParse(given)
+    if (parsed.success) values[name] = parsed.data
+    else
+      problems.push({
+        path: describeOrigin(name, source),
+        message: parsed.error.issues.map((i) => i.message).join('; '),
+      })
+    sources[name] = source
+  }
+  if (problems.length > 0) throw new SvcError('InvalidRequest', describeProblems(problems), { details: problems })
+  const config = values as Settings
+  return Object.freeze({
+    ...config,
+    paths: resolvePaths(options.env, config),
+    vendorKeys: findVendorKeys(options.env),
+    dockerHost: options.env.DOCKER_HOST,
+    runtimeDir: options.env.XDG_RUNTIME_DIR,
+    sources: Object.freeze(sources) as Record<SettingName, Source>,
+  })
+}
+
+function pickValue(name: SettingName, options: LoadOptions, file: Record<string, unknown>): [unknown, Source] {
+  if (options.flags[name] !== undefined) return [options.flags[name], 'flag']
+  const fromEnvironment = options.env[environmentNameOf(name)]
+  if (fromEnvironment !== undefined && fromEnvironment !== '') return [fromEnvironment, 'environment']
+  if (file[name] !== undefined) return [file[name], 'file']
+  return [undefined, 'default']
+}
+
+function readConfigFile(path: string): Record<string, unknown> {
+  let parsed: unknown
+  try {
+    parsed = parseYaml(readFileSync(path, 'utf8'))
+  } catch (error) {
+    throw new SvcError('InvalidRequest', `--config ${path}: ${messageOf(error)}`)
+  }
+  if (parsed === null || parsed === undefined) return {}
+  if (typeof parsed === 'object' && !Array.isArray(parsed)) return parsed as Record<string, unknown>
+  throw new SvcError('InvalidRequest', `--config ${path}: must be a YAML mapping of setting names to values`)
+}
+
+function unknownNames(given: Record<string, unknown>, prefix: string): Problem[] {
+  return Object.keys(given)
+    .filter((name) => !(name in settings))
+    .map((name) => ({ path: `${prefix}${name}`, message: 'is not a setting; `svc config print` lists them' }))
+}
+
+function describeOrigin(name: SettingName, source: Source): string {
+  if (source === 'flag') return `--${flagOf(name)}`
+  if (source === 'environment') return environmentNameOf(name)
+  return name
+}
+
+function describeProblems(problems: Problem[]): string {
+  return `bad configuration: ${problems.map((p) => `${p.path} ${p.message}`).join(', ')}`
+}
+
+function findVendorKeys(env: Environment): VendorKeys {
+  return vendorKeyNames.flatMap((name) => {
+    const value = env[name]
+    return value ? [{ name, value }] : []
+  })
+}

@@ -1,0 +1,32 @@
+// Where data, configuration and run state lie on this machine.
+import { createHash } from 'node:crypto'
+import { homedir } from 'node:os'
+import { join, resolve } from 'node:path'
+import type { Environment } from './load.ts'
+
+export type Paths = {
+  dataDir: string
+  configDir: string
+  /** Key that encrypts secrets; outside the data folder (MODE-014). */
+  secretKeyFile: string
+  /** The owner's generated token, one per data folder (MODE-005). */
+  tokenFile: string
+  /** `{url, pid}` of the service that holds the data folder now; for the command line. */
+  serviceFile: string
+}
+
+type PathSettings = { dataDir?: string | undefined; configDir?: string | undefined; secretKeyFile?: string | undefined }
+
+export function resolvePaths(env: Environment, given: PathSettings): Paths {
+  const home = env.HOME ?? homedir()
+  const dataDir = resolve(given.dataDir ?? join(env.XDG_DATA_HOME ?? join(home, '.local', 'share'), 'svc'))
+  const configDir = resolve(given.configDir ?? join(env.XDG_CONFIG_HOME ?? join(home, '.config'), 'svc'))
+  const instance = createHash('sha256').update(dataDir).digest('hex').slice(0, 12)
+  return {
+    dataDir,
+    configDir,
+    secretKeyFile: resolve(given.secretKeyFile ?? join(configDir, 'secret.key')),
+    tokenFile: join(configDir, `token-${instance}`),
+    serviceFile: join(configDir, `service-${instance}.json`),
+  }
+}

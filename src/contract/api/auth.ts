@@ -1,0 +1,42 @@
+// Who the caller is.
+import { z } from 'zod'
+import { defineRoute } from './route.ts'
+
+const tag = 'Authentication'
+
+export const Validation = z.object({ authenticated: z.literal(true) }).meta({ id: 'Validation' })
+
+export const Whoami = z
+  .object({
+    authenticated: z.literal(true),
+    authType: z.enum(['token', 'tokenReview', 'oidc', 'contextToken']),
+    username: z.string(),
+    uid: z.string().optional(),
+    groups: z.array(z.string()),
+    /** Where the caller acts when it names no namespace. */
+    namespace: z.string().optional(),
+    /** Present: the only namespace the caller may act in. */
+    boundNamespace: z.string().optional(),
+    readOnly: z.boolean(),
+    serverTools: z.boolean(),
+  })
+  .meta({ id: 'Whoami' })
+export type Whoami = z.infer<typeof Whoami>
+
+export const validateToken = defineRoute({
+  method: 'GET',
+  path: '/api/v1/auth/validate',
+  tag,
+  summary: 'Validate the credential',
+  responses: { 200: { description: 'The credential is good', schema: Validation } },
+  auth: 'user',
+})
+
+export const getWhoami = defineRoute({
+  method: 'GET',
+  path: '/api/v1/auth/whoami',
+  tag,
+  summary: 'Who the credential belongs to, and what it allows',
+  responses: { 200: { description: 'The caller', schema: Whoami } },
+  auth: 'user',
+})

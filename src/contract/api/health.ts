@@ -1,0 +1,45 @@
+// Liveness, readiness, metrics and the description of this very interface.
+import { z } from 'zod'
+import { defineRoute } from './route.ts'
+
+const tag = 'Health'
+
+export const Health = z.object({ status: z.literal('ok') }).meta({ id: 'Health' })
+
+export const Readiness = z
+  .object({
+    status: z.enum(['ok', 'not ready']),
+    checks: z.record(z.string(), z.enum(['ok', 'unhealthy'])),
+  })
+  .meta({ id: 'Readiness' })
+export type Readiness = z.infer<typeof Readiness>
+
+export const getHealth = defineRoute({
+  method: 'GET',
+  path: '/healthz',
+  tag,
+  summary: 'Whether the process lives',
+  responses: { 200: { description: 'It does', schema: Health } },
+  auth: 'none',
+})
+
+export const getReadiness = defineRoute({
+  method: 'GET',
+  path: '/readyz',
+  tag,
+  summary: 'Whether the service can do its work',
+  responses: {
+    200: { description: 'It can', schema: Readiness },
+    503: { description: 'A check failed', schema: Readiness },
+  },
+  auth: 'none',
+})
+
+export const getOpenApi = defineRoute({
+  method: 'GET',
+  path: '/openapi.json',
+  tag,
+  summary: 'OpenAPI 3.1 description',
+  responses: { 200: { description: 'The document', schema: z.record(z.string(), z.unknown()) } },
+  auth: 'none',
+})

@@ -1,0 +1,73 @@
+// What lists have in common: the envelope, and the query parameters.
+import { z } from 'zod'
+import { Name } from '../resources/metadata.ts'
+import { documentAs } from './route.ts'
+
+export const ListMetadata = z
+  .object({
+    /** Cursor of the next page; absent on the last one. */
+    continue: z.string().optional(),
+    remainingItemCount: z.int().min(0).optional(),
+  })
+  .meta({ id: 'ListMetadata' })
+export type ListMetadata = z.infer<typeof ListMetadata>
+
+/** The envelope of every list (HTTP-020). */
+export function listOf<S extends z.ZodType>(item: S, id: string) {
+  return z.object({ items: z.array(item), metadata: ListMetadata }).meta({ id })
+}
+
+export type ListBody<T> = { items: T[]; metadata: ListMetadata }
+
+export const defaultLimit = 100
+export const maxLimit = 500
+
+/** Text of digits to a number; anything else is refused with `message`. */
+export function integerParameter(range: { min: number; max: number }) {
+  const message = `must be a whole number from ${range.min} to ${range.max}`
+  const schema = z
+    .string(message)
+    .regex(/^\d{1,15}$/, message)
+    .transform(Number)
+    .pipe(z.int().min(range.min, message).max(range.max, message))
+  return documentAs(schema, z.int().min(range.min).max(range.max))
+}
+
+/** Page size: default 100, below 1 is refused, above 500 is 500 (HTTP-023, HTTP-024). */
+export const LimitParameter = documentAs(
+  z
+    .string()
+    .default(String(defaultLimit))
+    .transform((text, context) => {
+      const limit = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN
+      if (limit >= 1) return Math.min(limit, maxLimit)
+      context.addIssue({ code: 'custom', message: 'must be a whole number of at least 1' })
+      return z.NEVER
+    }),
+  z.int().min(1).default(defaultLimit),
+)
+
+/** `true` or `false`, nothing else. */
+export function booleanParameter(standard: boolean) {
+  return documentAs(
+    z
+      .enum(['true', 'false'])
+      .default(standard ? 'true' : 'false')
+      .transform((text) => text === 'true'),
+    z.boolean().default(standard),
+  )
+}
+
+/** A time (RFC 3339). */
+export const TimeParameter = z.iso.datetime({ offset: true })
+
+/** Query of everything that lies in a namespace; absent: the caller's own. */
+export const NamespaceQuery = z.object({ namespace: Name.optional() })
+
+/** Query of every list. */
+export const ListQuery = NamespaceQuery.extend({ limit: LimitParameter, continue: z.string().max(4096).optional() })
+export type ListQuery = z.infer<typeof ListQuery>
+
+/** Query of a list of resources. */
+export const ResourceListQuery = ListQuery.extend({ labelSelector: z.string().max(4096).optional() })
+export type ResourceListQuery = z.infer<typeof ResourceListQuery>

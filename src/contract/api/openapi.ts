@@ -1,0 +1,255 @@
+// The OpenAPI 3.1 document, printed from the route table and the schemas that validate (HTTP-046).
+import { z } from 'zod'
+import { documentedShape, errorDescriptions, type Route, type RouteResponse } from './route.ts'
+
+type Json = Record<string, unknown>
+type Direction = 'input' | 'output'
+type Definitions = Record<string, Json>
+
+/** A schema converted: references point to `#/$defs/Name`, and the definitions they point to. */
+type Converted = { json: Json; definitions: Definitions }
+
+const internalKeywords = ['x-kubernetes-validations', 'x-svc-aliases', 'id']
+
+function isObject(value: unknown): value is Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function convert(schema: z.ZodType, direction: Direction): Converted {
+  const found: Definitions = {}
+  const {
+    $defs = {},
+    $schema: _,
+    ...json
+  } = z.toJSONSchema(schema, {
+    target: 'draft-2020-12',
+    io: direction,
+    unrepresentable: 'any',
+    override: (context) => {
+      const read = context.zodSchema as unknown as z.ZodType
+      const shape = documentedShape(read)
+      if (shape !== read) {
+        const inner = convert(shape, direction)
+        Object.assign(found, inner.definitions)
+        for (const key of Object.keys(context.jsonSchema)) delete context.jsonSchema[key]
+        Object.assign(context.jsonSchema, inner.json)
+      }
+      for (const key of internalKeywords) delete context.jsonSchema[key]
+    },
+  })
+  return { json, definitions: { ...found, ...($defs as Definitions) } }
+}
+
+/** The same JSON with every `$ref` renamed, and examples and number limits as OpenAPI readers expect them. */
+function rewrite(value: unknown, rename: (name: string) => string): unknown {
+  if (Array.isArray(value)) return value.map((entry) => rewrite(entry, rename))
+  if (!isObject(value)) return value
+  const entries = Object.entries(value).map(([key, entry]): [string, unknown] => {
+    if (key === '$ref' && typeof entry === 'string') {
+      return [key, `#/components/schemas/${rename(entry.replace('#/$defs/', ''))}`]
+    }
+    if (key === 'example' && value.properties === undefined) return ['examples', [entry]]
+    return [key, rewrite(entry, rename)]
+  })
+  return Object.fromEntries(entries.filter(([key, entry]) => !isSafeIntegerBound(key, entry)))
+}
+
+function isSafeIntegerBound(key: string, value: unknown): boolean {
+  return (key === 'maximum' || key === 'minimum') && Math.abs(Number(value)) === Number.MAX_SAFE_INTEGER
+}
+
+function listReferences(value: unknown): string[] {
+  return [...JSON.stringify(value).matchAll(/"#\/\$defs\/([^"]+)"/g)].map((match) => match[1] ?? '')
+}
+
+function addDefinitions(all: Definitions, more: Definitions): void {
+  for (const [name, json] of Object.entries(more)) {
+    const known = all[name]
+    if (known !== undefined && JSON.stringify(known) !== JSON.stringify(json)) {
+      throw new Error(`two different schemas have the id ${name}`)
+    }
+    all[name] = json
+  }
+}
+
+/** Names of input definitions that differ from the output ones of the same name, themselves or in what they refer to. */
+function findDifferent(inputs: Definitions, outputs: Definitions): Set<string> {
+  const different = new Set(
+    Object.keys(inputs).filter(
+      (name) => name in outputs && JSON.stringify(inputs[name]) !== JSON.stringify(outputs[name]),
+    ),
+  )
+  for (let size = -1; size !== different.size; ) {
+    size = different.size
+    for (const [name, json] of Object.entries(inputs)) {
+      if (name in outputs && listReferences(json).some((reference) => different.has(reference))) different.add(name)
+    }
+  }
+  return different
+}
+
+/** Collects every schema that is printed, so that names are settled before the first is written. */
+function createSchemaBook() {
+  const definitions: Record<Direction, Definitions> = { input: {}, output: {} }
+  let different: Set<string> | undefined
+  const rename = (direction: Direction) => (name: string) =>
+    direction === 'input' && different?.has(name) ? `${name}Input` : name
+  return {
+    add(schema: z.ZodType, direction: Direction): void {
+      addDefinitions(definitions[direction], convert(schema, direction).definitions)
+    },
+    settle(): void {
+      different = findDifferent(definitions.input, definitions.output)
+    },
+    print(schema: z.ZodType, direction: Direction): Json {
+      return rewrite(convert(schema, direction).json, rename(direction)) as Json
+    },
+    components(): Json {
+      const schemas: Json = {}
+      for (const direction of ['output', 'input'] as const) {
+        const name = rename(direction)
+        for (const [id, json] of Object.entries(definitions[direction])) schemas[name(id)] ??= rewrite(json, name)
+      }
+      return Object.fromEntries(Object.entries(schemas).sort(([a], [b]) => (a < b ? -1 : 1)))
+    },
+  }
+}
+
+type SchemaBook = ReturnType<typeof createSchemaBook>
+
+function listSchemas(route: Route): [z.ZodType, Direction][] {
+  const inputs = [route.params, route.query, route.headers, route.body].filter((schema) => schema !== undefined)
+  const outputs = Object.values(route.responses).flatMap((response) => (response.schema ? [response.schema] : []))
+  return [
+    ...inputs.map((schema): [z.ZodType, Direction] => [schema, 'input']),
+    ...outputs.map((schema): [z.ZodType, Direction] => [schema, 'output']),
+  ]
+}
+
+function printParameters(
+  book: SchemaBook,
+  place: 'path' | 'query' | 'header',
+  schema: z.ZodObject | undefined,
+): Json[] {
+  if (schema === undefined) return []
+  const { properties = {}, required = [] } = book.print(schema, 'input') as { properties?: Json; required?: string[] }
+  return Object.entries(properties).map(([name, json]) => ({
+    name,
+    in: place,
+    required: place === 'path' || required.includes(name),
+    schema: json,
+  }))
+}
+
+function printBody(book: SchemaBook, route: Route): Json {
+  if (route.rawBody !== undefined) {
+    return { requestBody: { required: true, content: { [route.rawBody]: { schema: {} } } } }
+  }
+  if (route.body === undefined) return {}
+  const content = { 'application/json': { schema: book.print(route.body, 'input') } }
+  return { requestBody: { required: route.bodyOptional !== true, content } }
+}
+
+const responseHeaders: Record<string, Json> = {
+  304: { ETag: { schema: { type: 'string' } } },
+  401: { 'WWW-Authenticate': { schema: { type: 'string' } } },
+  429: { 'Retry-After': { schema: { type: 'integer' } } },
+  503: { 'Retry-After': { schema: { type: 'integer' } } },
+}
+
+function printContent(book: SchemaBook, route: Route, response: RouteResponse): Json {
+  const content: Json = {}
+  if (response.schema !== undefined) content['application/json'] = { schema: book.print(response.schema, 'output') }
+  if (response.contentType !== undefined) content[response.contentType] = { schema: { type: 'string' } }
+  if (response.contentType === 'application/octet-stream') content[response.contentType] = { schema: {} }
+  const isStream = route.stream === 'sse' && response.schema !== undefined && response === route.responses[200]
+  if (isStream) content['text/event-stream'] = { schema: { type: 'string' } }
+  return Object.keys(content).length === 0 ? {} : { content }
+}
+
+/** Answers that every route words alike are printed once. */
+function isShared(status: string, response: RouteResponse): boolean {
+  return response.description === errorDescriptions[Number(status)]
+}
+
+function printResponse(book: SchemaBook, route: Route, status: string): Json {
+  const response = route.responses[Number(status)] ?? { description: '' }
+  const headers = responseHeaders[status]
+  const body = printContent(book, route, response)
+  return { description: response.description, ...(headers === undefined ? {} : { headers }), ...body }
+}
+
+function printResponses(book: SchemaBook, route: Route): Json {
+  const entries = Object.entries(route.responses).map(([status, response]) => [
+    status,
+    isShared(status, response) ? { $ref: `#/components/responses/Error${status}` } : printResponse(book, route, status),
+  ])
+  return Object.fromEntries(entries)
+}
+
+function printSharedResponses(book: SchemaBook, routes: readonly Route[]): Json {
+  const shared: Json = {}
+  for (const route of routes) {
+    for (const [status, response] of Object.entries(route.responses)) {
+      if (isShared(status, response)) shared[`Error${status}`] ??= printResponse(book, route, status)
+    }
+  }
+  return Object.fromEntries(Object.entries(shared).sort(([a], [b]) => (a < b ? -1 : 1)))
+}
+
+const security = { user: [{ bearer: [] }, { apiKey: [] }], worker: [{ worker: [] }], none: [] }
+
+function printOperation(book: SchemaBook, operationId: string, route: Route): Json {
+  const parameters = [
+    ...printParameters(book, 'path', route.params),
+    ...printParameters(book, 'query', route.query),
+    ...printParameters(book, 'header', route.headers),
+  ]
+  return {
+    operationId,
+    tags: [route.tag],
+    summary: route.summary,
+    ...(parameters.length === 0 ? {} : { parameters }),
+    ...printBody(book, route),
+    responses: printResponses(book, route),
+    security: security[route.auth],
+  }
+}
+
+const securitySchemes = {
+  bearer: { type: 'http', scheme: 'bearer', description: 'Token of a user' },
+  apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key', description: 'The same token' },
+  worker: { type: 'http', scheme: 'bearer', description: 'Token of one task attempt (audience svc-internal)' },
+}
+
+/** The document for a table of routes; keys of the table are the operation ids. */
+export function buildOpenApi(routes: Readonly<Record<string, Route>>, info: { version: string }): Json {
+  const book = createSchemaBook()
+  for (const route of Object.values(routes)) {
+    for (const [schema, direction] of listSchemas(route)) book.add(schema, direction)
+  }
+  book.settle()
+  const paths: Record<string, Json> = {}
+  for (const [name, route] of Object.entries(routes)) {
+    const path = route.path.replace(/:([A-Za-z]+)/g, '{$1}')
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: printOperation(book, name, route) }
+  }
+  const tags = [...new Set(Object.values(routes).map((route) => route.tag))].map((name) => ({ name }))
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'svc',
+      version: info.version,
+      description: 'Orchestration service for AI work.',
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: '/' }],
+    tags,
+    paths,
+    components: {
+      schemas: book.components(),
+      responses: printSharedResponses(book, Object.values(routes)),
+      securitySchemes,
+    },
+  }
+}

@@ -1,0 +1,117 @@
+// Bodies that make or replace a resource: `{name, namespace?, metadata?, spec}`, and whatever GET gave.
+import { z } from 'zod'
+import type { Problem } from '../../errors.ts'
+import { type Kind, kinds, type SpecOf } from '../resources/index.ts'
+import { MetadataInput, Name } from '../resources/metadata.ts'
+import { addProblems, joinPath } from '../validation.ts'
+import { documentAs } from './route.ts'
+import { findUnknownKeys, isObject, type Reading, readMetadata, readPart, readSpec } from './spec-input.ts'
+
+/** What the client decides about a new object. */
+export type DraftMetadata = {
+  name: string
+  namespace?: string
+  labels?: Record<string, string>
+  annotations?: Record<string, string>
+}
+
+/** A POST body, read. */
+export type CreateBody<K extends Kind> = { metadata: DraftMetadata; spec: SpecOf<K> }
+
+/** A PUT body, read: the whole new spec. metadata.resourceVersion and metadata.uid are preconditions (HTTP-039). */
+export type UpdateBody<K extends Kind> = { metadata: MetadataInput; spec: SpecOf<K> }
+
+/** A POST or PUT body, as a client gives it. */
+export type BodyInput<K extends Kind> = {
+  name?: string | undefined
+  namespace?: string | undefined
+  metadata?: z.input<typeof MetadataInput> | undefined
+  spec: z.input<(typeof kinds)[K]['spec']>
+  apiVersion?: unknown
+  kind?: unknown
+  status?: unknown
+}
+
+/** What the server sets; accepted and ignored (HTTP-016). */
+export const ignoredShape = {
+  apiVersion: z.unknown().optional(),
+  kind: z.unknown().optional(),
+  status: z.unknown().optional(),
+}
+const bodyKeys = new Set([...Object.keys(ignoredShape), 'name', 'namespace', 'metadata', 'spec'])
+
+/** Keeps the metadata that a client may set on a new object. */
+export function pickDraftMetadata(metadata: MetadataInput, name: string): DraftMetadata {
+  const { namespace, labels, annotations } = metadata
+  return {
+    name,
+    ...(namespace === undefined ? {} : { namespace }),
+    ...(labels === undefined ? {} : { labels }),
+    ...(annotations === undefined ? {} : { annotations }),
+  }
+}
+
+const givenName = Name.nullish()
+
+/** The metadata with what stands beside it at the top level, which wins. */
+function readNaming(body: Record<string, unknown>): Reading<MetadataInput> {
+  const name = readPart(givenName, body.name, 'name')
+  const namespace = readPart(givenName, body.namespace, 'namespace')
+  const metadata = readMetadata(body.metadata)
+  const problems = [...name.problems, ...namespace.problems, ...metadata.problems]
+  if (problems.length > 0) return { problems }
+  return {
+    value: {
+      ...metadata.value,
+      name: name.value ?? metadata.value?.name,
+      namespace: namespace.value ?? metadata.value?.namespace,
+    },
+    problems,
+  }
+}
+
+function readBody<K extends Kind>(kind: K, body: unknown): Reading<UpdateBody<K>> {
+  if (!isObject(body)) return { problems: [{ path: '', message: 'the body must be a JSON object' }] }
+  const naming = readNaming(body)
+  const spec = readSpec(kind, body.spec)
+  const specProblems = spec.problems.map((problem) => ({ ...problem, path: joinPath('spec', problem.path) }))
+  const problems = [...findUnknownKeys(body, bodyKeys), ...naming.problems, ...specProblems]
+  if (problems.length > 0 || naming.value === undefined || spec.value === undefined) return { problems }
+  return { value: { metadata: naming.value, spec: spec.value }, problems }
+}
+
+function shapeOf<K extends Kind>(kind: K, id: string): z.ZodType<unknown, BodyInput<K>> {
+  const shape = z.strictObject({
+    ...ignoredShape,
+    name: Name.optional(),
+    namespace: Name.optional(),
+    metadata: MetadataInput.optional(),
+    spec: kinds[kind].spec,
+  })
+  return shape.meta({ id }) as unknown as z.ZodType<unknown, BodyInput<K>>
+}
+
+const nameless: Problem = { path: 'name', message: 'is required' }
+
+/** Schema of the POST body of a kind; parsing gives metadata and spec, or every problem. */
+export function createBodyOf<K extends Kind>(kind: K) {
+  const schema = z.unknown().transform((body, context): CreateBody<K> => {
+    const { value, problems } = readBody(kind, body)
+    const isNameless =
+      isObject(body) && body.name === undefined && !(isObject(body.metadata) && 'name' in body.metadata)
+    addProblems(context, isNameless ? [nameless, ...problems] : problems)
+    if (value?.metadata.name === undefined) return z.NEVER
+    return { metadata: pickDraftMetadata(value.metadata, value.metadata.name), spec: value.spec }
+  })
+  return documentAs(schema, shapeOf(kind, `${kind}Create`))
+}
+
+/** Schema of the PUT body of a kind: the whole new spec. */
+export function updateBodyOf<K extends Kind>(kind: K) {
+  const schema = z.unknown().transform((body, context): UpdateBody<K> => {
+    const { value, problems } = readBody(kind, body)
+    addProblems(context, problems)
+    return value ?? z.NEVER
+  })
+  return documentAs(schema, shapeOf(kind, `${kind}Update`))
+}

@@ -1,0 +1,106 @@
+// The five routes that every kind with full CRUD has.
+import { z } from 'zod'
+import { type Kind, kinds, type ResourceOf } from '../resources/index.ts'
+import { Name } from '../resources/metadata.ts'
+import { listOf, NamespaceQuery, ResourceListQuery } from './list.ts'
+import { createBodyOf, updateBodyOf } from './resource-body.ts'
+import { CreateHeaders, defineRoute, errorResponses, ReadHeaders, WriteHeaders } from './route.ts'
+
+/** Schema of a stored object of the kind. */
+export function resourceSchemaOf<K extends Kind>(kind: K) {
+  return kinds[kind].schema as unknown as z.ZodType<ResourceOf<K>>
+}
+
+/** Where the routes of a kind lie, and how OpenAPI groups them. */
+export type Place = { tag: string; base: string; noun: string }
+
+const params = z.object({ name: Name })
+
+/** POST base: makes an object. */
+export function defineCreate<K extends Kind>(kind: K, { tag, base, noun }: Place) {
+  return defineRoute({
+    method: 'POST',
+    path: base,
+    tag,
+    summary: `Create ${noun}`,
+    headers: CreateHeaders,
+    query: NamespaceQuery,
+    body: createBodyOf(kind),
+    responses: {
+      ...errorResponses(409),
+      201: { description: 'The object as stored', schema: resourceSchemaOf(kind) },
+    },
+    auth: 'user',
+    verb: { verb: 'create', kind },
+  })
+}
+
+/** GET base: lists objects, in namespace and name order. */
+export function defineList<S extends z.ZodType>(kind: Kind, { tag, base }: Place, item: S) {
+  return defineRoute({
+    method: 'GET',
+    path: base,
+    tag,
+    summary: `List ${kinds[kind].plural}`,
+    query: ResourceListQuery,
+    headers: ReadHeaders,
+    responses: {
+      200: { description: 'One page, in order of namespace and name', schema: listOf(item, `${kind}List`) },
+      ...errorResponses(410),
+    },
+    auth: 'user',
+    verb: { verb: 'list', kind },
+  })
+}
+
+/** GET base/:name: one object. */
+export function defineGet<S extends z.ZodType>(kind: Kind, { tag, base, noun }: Place, schema: S) {
+  return defineRoute({
+    method: 'GET',
+    path: `${base}/:name`,
+    tag,
+    summary: `Get ${noun}`,
+    params,
+    query: NamespaceQuery,
+    headers: ReadHeaders,
+    responses: { ...errorResponses(404), 200: { description: 'The object', schema } },
+    auth: 'user',
+    verb: { verb: 'get', kind },
+  })
+}
+
+/** PUT base/:name: replaces the spec. */
+export function defineUpdate<K extends Kind>(kind: K, { tag, base, noun }: Place) {
+  return defineRoute({
+    method: 'PUT',
+    path: `${base}/:name`,
+    tag,
+    summary: `Replace the spec of ${noun}`,
+    params,
+    query: NamespaceQuery,
+    headers: WriteHeaders,
+    body: updateBodyOf(kind),
+    responses: {
+      ...errorResponses(404, 409),
+      200: { description: 'The object as stored', schema: resourceSchemaOf(kind) },
+    },
+    auth: 'user',
+    verb: { verb: 'update', kind },
+  })
+}
+
+/** DELETE base/:name: removes the object. */
+export function defineDelete(kind: Kind, { tag, base, noun }: Place) {
+  return defineRoute({
+    method: 'DELETE',
+    path: `${base}/:name`,
+    tag,
+    summary: `Delete ${noun}`,
+    params,
+    query: NamespaceQuery,
+    headers: WriteHeaders,
+    responses: { ...errorResponses(404, 409), 204: { description: 'Deleted, or about to be' } },
+    auth: 'user',
+    verb: { verb: 'delete', kind },
+  })
+}

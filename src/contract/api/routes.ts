@@ -1,0 +1,47 @@
+// The route table: every route of the service, from which the server, the client and OpenAPI are made.
+import * as agents from './agents.ts'
+import * as auth from './auth.ts'
+import * as health from './health.ts'
+import * as internal from './internal.ts'
+import * as metrics from './metrics.ts'
+import * as providers from './providers.ts'
+import type { Route } from './route.ts'
+import * as secrets from './secrets.ts'
+import * as sessions from './sessions.ts'
+import * as skills from './skills.ts'
+import * as tasks from './tasks.ts'
+import * as tokens from './tokens.ts'
+import * as tools from './tools.ts'
+import * as usage from './usage.ts'
+
+const rooms = [
+  tasks,
+  sessions,
+  agents,
+  skills,
+  tools,
+  providers,
+  secrets,
+  tokens,
+  auth,
+  usage,
+  health,
+  metrics,
+  internal,
+]
+
+function isRoute(entry: unknown): entry is Route {
+  return typeof entry === 'object' && entry !== null && 'method' in entry && 'path' in entry && 'responses' in entry
+}
+
+/** The routes of one room, in an order that does not hang on how modules are loaded. */
+function listRoutes(room: object): [string, Route][] {
+  const entries = Object.entries(room).filter((entry): entry is [string, Route] => isRoute(entry[1]))
+  return entries.sort(([a], [b]) => (a < b ? -1 : 1))
+}
+
+/** Every route by the name of its constant, which is also its operation id. */
+export const routesByName: Readonly<Record<string, Route>> = Object.fromEntries(rooms.flatMap(listRoutes))
+
+/** Every route. */
+export const routes: readonly Route[] = Object.values(routesByName)

@@ -1,0 +1,76 @@
+// Reads the parts of a body one by one, so that a fault in one part does not hide the faults of another (HTTP-004).
+import type { z } from 'zod'
+import type { Problem } from '../../errors.ts'
+import { type Kind, kinds, type SpecOf } from '../resources/index.ts'
+import { MetadataInput, reservedPrefix } from '../resources/metadata.ts'
+import { joinPath, maxProblems, parse, problemsOf } from '../validation.ts'
+
+/** What was read of a part, and what is wrong with it. */
+export type Reading<T> = { value?: T; problems: Problem[] }
+
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** Reads one part; paths of problems start with `path`. */
+export function readPart<S extends z.ZodType>(schema: S, input: unknown, path: string): Reading<z.output<S>> {
+  const result = parse(schema, input)
+  if (result.success) return { value: result.data, problems: [] }
+  return { problems: problemsOf(result.error).map((problem) => ({ ...problem, path: joinPath(path, problem.path) })) }
+}
+
+/** A copy without some keys of the object at `path`; copies only what lies on the way, for inputs can be deep. */
+function omitKeys(input: unknown, path: readonly PropertyKey[], keys: readonly string[]): unknown {
+  const [part, ...rest] = path
+  if (part === undefined) {
+    const gone = new Set(keys)
+    return Object.fromEntries(Object.entries(input as object).filter(([key]) => !gone.has(key)))
+  }
+  if (Array.isArray(input)) return input.map((entry, at) => (at === part ? omitKeys(entry, rest, keys) : entry))
+  const object = input as Record<PropertyKey, unknown>
+  return { ...object, [part]: omitKeys(object[part], rest, keys) }
+}
+
+/** The input without its unknown fields, parsed; undefined when other things are wrong too. */
+function parseKnown<S extends z.ZodType>(schema: S, input: unknown, error: z.core.$ZodError): z.output<S> | undefined {
+  // One issue per object with unknown fields: beyond a few the input is no slip of the pen.
+  if (error.issues.length > 20) return undefined
+  let known = input
+  for (const issue of error.issues) {
+    if (issue.code !== 'unrecognized_keys') return undefined
+    known = omitKeys(known, issue.path, issue.keys)
+  }
+  return parse(schema, known).data
+}
+
+/** Reads a spec: its fields, then the rules across them. Paths are relative to the spec. */
+export function readSpec<K extends Kind>(kind: K, input: unknown): Reading<SpecOf<K>> {
+  if (!isObject(input))
+    return { problems: [{ path: '', message: input === undefined ? 'is required' : 'must be an object' }] }
+  const { spec: schema, problems: findProblems } = kinds[kind]
+  const result = parse(schema as z.ZodType<SpecOf<K>>, input)
+  const known = result.success ? result.data : parseKnown(schema as z.ZodType<SpecOf<K>>, input, result.error)
+  const across = known === undefined ? [] : (findProblems as (spec: SpecOf<K>) => Problem[])(known)
+  if (!result.success) return { problems: [...problemsOf(result.error), ...across] }
+  return across.length > 0 ? { problems: across } : { value: result.data, problems: [] }
+}
+
+/** Names every key of `body` that is not allowed. */
+export function findUnknownKeys(body: Record<string, unknown>, allowed: ReadonlySet<string>): Problem[] {
+  return Object.keys(body)
+    .filter((key) => !allowed.has(key))
+    .slice(0, maxProblems)
+    .map((key) => ({ path: key.slice(0, 200), message: 'is not a known field' }))
+}
+
+/** Annotations of the service's own domain, which clients can not set on tasks (reference-core 1.1). */
+export function findReservedAnnotations(annotations: unknown, path: string): Problem[] {
+  return Object.keys(isObject(annotations) ? annotations : {})
+    .filter((key) => key.startsWith(reservedPrefix))
+    .map((key) => ({ path: `${path}[${JSON.stringify(key)}]`, message: 'is reserved for the service; remove it' }))
+}
+
+/** The metadata of a body; null and absent are the same. */
+export function readMetadata(input: unknown): Reading<MetadataInput> {
+  return readPart(MetadataInput, input ?? {}, 'metadata')
+}

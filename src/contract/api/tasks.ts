@@ -1,0 +1,239 @@
+// Tasks: the ten routes of the specification, and cancel, retry and events.
+import { z } from 'zod'
+import { Name } from '../resources/metadata.ts'
+import { Task, taskPhases, taskTypes } from '../resources/task.ts'
+import { booleanParameter, integerParameter, ListQuery, listOf, NamespaceQuery, ResourceListQuery } from './list.ts'
+import { CreateHeaders, defineRoute, errorResponses, ReadHeaders, StreamHeaders, WriteHeaders } from './route.ts'
+import { TaskCreate } from './task-body.ts'
+import { ArtifactList, PlanExcerpt, PlanRecord, TaskLogs, TaskResult, TimelineEventList } from './task-records.ts'
+
+const tag = 'Tasks'
+const base = '/api/v1/tasks'
+const params = z.object({ id: Name })
+
+export const TaskList = listOf(Task, 'TaskList')
+
+/** GET /tasks/:id: the task, with its plan once it works in iterations. */
+export const TaskDetail = Task.extend({ plan: PlanExcerpt.optional() }).meta({ id: 'TaskDetail' })
+export type TaskDetail = z.infer<typeof TaskDetail>
+
+export const TaskListQuery = ResourceListQuery.extend({
+  phase: z.enum(taskPhases).optional(),
+  type: z.enum(taskTypes).optional(),
+  /** Name of the agent. */
+  agent: Name.optional(),
+  /** Name of the parent task. */
+  parent: Name.optional(),
+})
+export type TaskListQuery = z.infer<typeof TaskListQuery>
+
+export const createTask = defineRoute({
+  method: 'POST',
+  path: base,
+  tag,
+  summary: 'Create a task',
+  query: NamespaceQuery,
+  headers: CreateHeaders,
+  body: TaskCreate,
+  responses: { ...errorResponses(409), 201: { description: 'The task as stored', schema: Task } },
+  auth: 'user',
+  verb: { verb: 'create', kind: 'Task' },
+})
+
+export const listTasks = defineRoute({
+  method: 'GET',
+  path: base,
+  tag,
+  summary: 'List tasks',
+  query: TaskListQuery,
+  headers: ReadHeaders,
+  responses: {
+    ...errorResponses(410),
+    200: { description: 'One page, in order of namespace and name', schema: TaskList },
+  },
+  auth: 'user',
+  verb: { verb: 'list', kind: 'Task' },
+})
+
+export const getTask = defineRoute({
+  method: 'GET',
+  path: `${base}/:id`,
+  tag,
+  summary: 'Get a task',
+  params,
+  query: NamespaceQuery,
+  headers: ReadHeaders,
+  responses: { ...errorResponses(404), 200: { description: 'The task', schema: TaskDetail } },
+  auth: 'user',
+  verb: { verb: 'get', kind: 'Task' },
+})
+
+export const deleteTask = defineRoute({
+  method: 'DELETE',
+  path: `${base}/:id`,
+  tag,
+  summary: 'Stop a task, if it runs, and delete it',
+  params,
+  query: NamespaceQuery,
+  headers: WriteHeaders,
+  responses: { ...errorResponses(404, 409), 204: { description: 'Deleted, or about to be' } },
+  auth: 'user',
+  verb: { verb: 'delete', kind: 'Task' },
+})
+
+export const CancelBody = z.strictObject({ reason: z.string().max(1024).optional() }).meta({ id: 'TaskCancel' })
+export type CancelBody = z.infer<typeof CancelBody>
+
+export const cancelTask = defineRoute({
+  method: 'POST',
+  path: `${base}/:id/cancel`,
+  tag,
+  summary: 'Cancel a task; it stays, in phase Cancelled',
+  params,
+  query: NamespaceQuery,
+  body: CancelBody,
+  bodyOptional: true,
+  responses: {
+    ...errorResponses(404, 409),
+    200: { description: 'The task; already cancelled is no error, otherwise ended is 409', schema: Task },
+  },
+  auth: 'user',
+  verb: { verb: 'update', kind: 'Task' },
+})
+
+export const RetryBody = z.strictObject({ name: Name.optional() }).meta({ id: 'TaskRetry' })
+export type RetryBody = z.infer<typeof RetryBody>
+
+export const retryTask = defineRoute({
+  method: 'POST',
+  path: `${base}/:id/retry`,
+  tag,
+  summary: 'Make a new task with the spec of one that has ended',
+  params,
+  query: NamespaceQuery,
+  headers: CreateHeaders,
+  body: RetryBody,
+  bodyOptional: true,
+  responses: { ...errorResponses(404, 409), 201: { description: 'The new task', schema: Task } },
+  auth: 'user',
+  verb: { verb: 'create', kind: 'Task' },
+})
+
+export const getTaskLogs = defineRoute({
+  method: 'GET',
+  path: `${base}/:id/logs`,
+  tag,
+  summary: 'Logs of a task, at once or as they come',
+  params,
+  query: NamespaceQuery.extend({
+    /** As an event stream with ids, which ends with an `end` event. */
+    follow: booleanParameter(false),
+    /** Only the newest lines. */
+    tailLines: integerParameter({ min: 1, max: 1_000_000 }).optional(),
+  }),
+  headers: StreamHeaders,
+  responses: { ...errorResponses(404), 200: { description: 'Logs kept so far', schema: TaskLogs } },
+  auth: 'user',
+  verb: { verb: 'get', kind: 'Task' },
+  stream: 'sse',
+})
+
+export const getTaskEvents = defineRoute({
+  method: 'GET',
+  path: `${base}/:id/events`,
+  tag,
+  summary: 'Timeline of a task: newest first, or as it grows',
+  params,
+  query: ListQuery.extend({
+    /** As an event stream, oldest first, which ends when the task has ended. */
+    follow: booleanParameter(false),
+  }),
+  headers: StreamHeaders,
+  responses: { ...errorResponses(404), 200: { description: 'Events', schema: TimelineEventList } },
+  auth: 'user',
+  verb: { verb: 'get', kind: 'Task' },
+  stream: 'sse',
+})
+
+export const getTaskResult = defineRoute({
+  method: 'GET',
+  path: `${base}/:id/result`,
+  tag,
+  summary: 'Result of a task',
+  params,
+  query: NamespaceQuery,
+  headers: ReadHeaders,
+  responses: {
+    ...errorResponses(404),
+    200: {
+      description: 'The result; as bytes when asked for',
+      schema: TaskResult,
+      contentType: 'application/octet-stream',
+    },
+  },
+  auth: 'user',
+  verb: { verb: 'get', kind: 'Task' },
+})
+
+export const listTaskArtifacts = defineRoute({
+  method: 'GET',
+  path: `${base}/:id/artifacts`,
+  tag,
+  summary: 'List the artifacts of a task',
+  params,
+  query: NamespaceQuery,
+  headers: ReadHeaders,
+  responses: { ...errorResponses(404), 200: { description: 'Artifacts, by name', schema: ArtifactList } },
+  auth: 'user',
+  verb: { verb: 'get', kind: 'Task' },
+})
+
+/** Name of an artifact: no folder, no control characters, not `.` or `..`. */
+export const ArtifactName = z
+  .string()
+  .min(1, 'must not be empty')
+  .max(255)
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: names with control characters are refused (reference-core 3)
+  .regex(/^(?!\.{1,2}$)[^\x00-\x1f\x7f/\\]+$/, 'must be a file name without folders and control characters')
+
+export const getTaskArtifact = defineRoute({
+  method: 'GET',
+  path: `${base}/:id/artifacts/:filename`,
+  tag,
+  summary: 'Download an artifact',
+  params: params.extend({ filename: ArtifactName }),
+  query: NamespaceQuery,
+  headers: ReadHeaders,
+  responses: {
+    ...errorResponses(404),
+    200: { description: 'The file, with the content type it was stored with', contentType: 'application/octet-stream' },
+  },
+  auth: 'user',
+  verb: { verb: 'get', kind: 'Task' },
+})
+
+export const getTaskPlan = defineRoute({
+  method: 'GET',
+  path: `${base}/:id/plan`,
+  tag,
+  summary: 'Plan of a task',
+  params,
+  query: NamespaceQuery,
+  headers: ReadHeaders,
+  responses: { ...errorResponses(404, 501), 200: { description: 'The plan', schema: PlanRecord } },
+  auth: 'user',
+  verb: { verb: 'get', kind: 'Task' },
+})
+
+export const listTaskChildren = defineRoute({
+  method: 'GET',
+  path: `${base}/:id/children`,
+  tag,
+  summary: 'Child tasks of a task',
+  params,
+  query: ListQuery,
+  headers: ReadHeaders,
+  responses: { 200: { description: 'Children; none when there is no such task', schema: TaskList } },
+  auth: 'user',
+  verb: { verb: 'list', kind: 'Task' },
+})

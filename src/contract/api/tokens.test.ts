@@ -1,0 +1,23 @@
+import { describe, expect, it } from 'vitest'
+import { parseTokenExpiry, TokenCreate } from './tokens.ts'
+
+const now = new Date('2026-01-01T00:00:00Z')
+
+describe('tokens', () => {
+  it.each([
+    ['30d', '2026-01-31T00:00:00.000Z'],
+    ['12h', '2026-01-01T12:00:00.000Z'],
+    ['2026-06-01T00:00:00Z', '2026-06-01T00:00:00.000Z'],
+  ])('that expire %s end at %s', (expires, end) => {
+    expect(parseTokenExpiry(expires, now)?.toISOString()).toBe(end)
+  })
+
+  it.each(['0d', '0s', 'tomorrow', '-1h', '2026-13-45', ''])('can not expire %j', (expires) => {
+    expect(parseTokenExpiry(expires, now)).toBeUndefined()
+    expect(TokenCreate.safeParse({ name: 'a', expires }).success).toBe(false)
+  })
+
+  it('may write and use tools unless it is said otherwise', () => {
+    expect(TokenCreate.parse({ name: 'a' })).toEqual({ name: 'a', readOnly: false, serverTools: true })
+  })
+})

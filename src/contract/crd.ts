@@ -1,0 +1,141 @@
+// Custom resource definitions, printed from the same schemas that validate requests.
+import { z } from 'zod'
+import { type Kind, type KindInfo, kinds } from './resources/index.ts'
+
+type Json = Record<string, unknown>
+
+const dropped = new Set(['$schema', 'id', 'definitions', 'example', 'examples', 'propertyNames', 'x-svc-aliases'])
+const anything: Json = { 'x-kubernetes-preserve-unknown-fields': true }
+
+function isObject(value: unknown): value is Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function mapValues(object: unknown, change: (value: unknown) => unknown): Json {
+  return Object.fromEntries(Object.entries((object ?? {}) as Json).map(([key, value]) => [key, change(value)]))
+}
+
+/** Aliases are for REST input; what is stored has the neutral word (NAME-017), and a CRD has no way to translate. */
+function keepStoredWords(schema: Json): unknown[] {
+  const aliases = isObject(schema['x-svc-aliases']) ? schema['x-svc-aliases'] : {}
+  return (schema.enum as unknown[]).filter((word) => !(String(word) in aliases))
+}
+
+/** A number or text is the one union that Kubernetes has; any other is left open here and checked by the service. */
+function convertUnion(options: unknown[]): Json {
+  const types = new Set(options.map((option) => (option as Json).type))
+  const isIntOrString = [...types].every((type) => type === 'string' || type === 'number' || type === 'integer')
+  if (!isIntOrString || !types.has('string') || types.size < 2) return anything
+  return { anyOf: [{ type: 'integer' }, { type: 'string' }], 'x-kubernetes-int-or-string': true }
+}
+
+type Convert = (value: unknown) => unknown
+
+/** Replacements of single keywords; undefined removes the keyword. */
+const keywords: Record<string, (value: unknown, schema: Json, convert: Convert) => unknown> = {
+  properties: (value, _schema, convert) => mapValues(value, convert),
+  items: (value, _schema, convert) => convert(value),
+  // Structural schemas have either properties or additionalProperties; unknown fields are pruned, or refused by
+  // strict field validation.
+  additionalProperties: (value, _schema, convert) =>
+    value === false || (isObject(value) && Object.keys(value).length === 0) ? undefined : convert(value),
+  // Go's regular expressions know no look-around; a time is checked by its format.
+  pattern: (value, schema) => (String(value).includes('(?') || schema.format === 'date-time' ? undefined : value),
+  enum: (_value, schema) => keepStoredWords(schema),
+  maximum: (value) => (value === Number.MAX_SAFE_INTEGER ? undefined : value),
+  minimum: (value) => (value === Number.MIN_SAFE_INTEGER ? undefined : value),
+}
+
+function isFreeForm(schema: Json): boolean {
+  const rest = schema.additionalProperties
+  return schema.type === 'object' && schema.properties === undefined && isObject(rest) && Object.keys(rest).length === 0
+}
+
+function convertKeywords(schema: Json, convert: Convert): Json {
+  const entries = Object.entries(schema)
+    .filter(([key]) => !dropped.has(key))
+    .map(([key, value]): [string, unknown] => [key, keywords[key] ? keywords[key](value, schema, convert) : value])
+    .filter(([, value]) => value !== undefined)
+  const result: Json = Object.fromEntries(entries)
+  if (isFreeForm(schema)) Object.assign(result, anything)
+  if (schema.type === 'integer') result.format = 'int64'
+  return result
+}
+
+/** Makes a schema structural: no references, no closed objects, no unions (apiextensions.k8s.io/v1). */
+export function makeStructural(schema: Json, definitions: Json = (schema.definitions as Json) ?? {}): Json {
+  const convert = (value: unknown): unknown => (isObject(value) ? makeStructural(value, definitions) : value)
+  const { $ref, allOf, ...beside } = schema
+  // In OpenAPI 3.0 a reference with something beside it stands in an allOf of one.
+  const reference = $ref ?? (Array.isArray(allOf) ? (allOf[0] as Json).$ref : undefined)
+  if (typeof reference === 'string') {
+    const target = definitions[reference.replace('#/definitions/', '')] as Json
+    return makeStructural({ ...target, ...beside, definitions: undefined }, definitions)
+  }
+  const union = schema.anyOf ?? schema.oneOf
+  if (Array.isArray(union))
+    return { ...convertUnion(union), ...(schema.default === undefined ? {} : { default: schema.default }) }
+  if (schema.type === undefined && schema.enum === undefined) return { ...anything }
+  return convertKeywords(schema, convert)
+}
+
+function printSchema(schema: z.ZodType): Json {
+  return makeStructural(z.toJSONSchema(schema, { target: 'openapi-3.0', io: 'input', unrepresentable: 'any' }) as Json)
+}
+
+const nameRule = {
+  rule: "self.metadata.name.size() <= 63 && self.metadata.name.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')",
+  message: 'metadata.name must be a DNS label of at most 63 characters',
+}
+
+function printVersion(info: KindInfo): Json {
+  const schema = {
+    description: info.description,
+    type: 'object',
+    required: ['spec'],
+    properties: {
+      apiVersion: { type: 'string' },
+      kind: { type: 'string' },
+      metadata: { type: 'object' },
+      spec: printSchema(info.spec),
+      status: printSchema(info.status),
+    },
+    'x-kubernetes-validations': [nameRule],
+  }
+  return {
+    name: 'v1alpha1',
+    served: true,
+    storage: true,
+    schema: { openAPIV3Schema: schema },
+    subresources: { status: {} },
+    additionalPrinterColumns: info.columns.map(({ name, type, jsonPath }) => ({ name, type, jsonPath })),
+  }
+}
+
+/** File name of a kind's definition. */
+export function crdFileName(kind: Kind): string {
+  return `core.svc.ai_${kinds[kind].plural}.yaml`
+}
+
+/** The CustomResourceDefinition of a kind. */
+export function buildCrd(kind: Kind): Json {
+  const info: KindInfo = kinds[kind]
+  return {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: `${info.plural}.core.svc.ai` },
+    spec: {
+      group: 'core.svc.ai',
+      scope: 'Namespaced',
+      names: {
+        kind: info.kind,
+        listKind: `${info.kind}List`,
+        plural: info.plural,
+        singular: info.singular,
+        ...(info.shortNames.length === 0 ? {} : { shortNames: [...info.shortNames] }),
+        categories: [...info.categories],
+      },
+      versions: [printVersion(info)],
+    },
+  }
+}

@@ -1,0 +1,79 @@
+// How one resource names another, a Secret, a ConfigMap, a repository or a web address.
+import { z } from 'zod'
+import { ForeignName, Name } from './metadata.ts'
+
+/** An Agent, Provider or Task, by default in the namespace of the resource that names it. */
+export const ResourceRef = z.strictObject({ name: Name, namespace: Name.optional() })
+export type ResourceRef = z.infer<typeof ResourceRef>
+
+/** A whole Secret of the same namespace. */
+export const SecretRef = z.strictObject({ name: ForeignName })
+export type SecretRef = z.infer<typeof SecretRef>
+
+/** Key of a Secret or ConfigMap entry. */
+export const EntryKey = z
+  .string()
+  .min(1, 'must not be empty')
+  .max(253)
+  .regex(/^[-._a-zA-Z0-9]+$/, 'must be letters, digits, "-", "_" and "."')
+
+/** One entry of a Secret of the same namespace. */
+export const SecretKeyRef = z.strictObject({ name: ForeignName, key: EntryKey })
+export type SecretKeyRef = z.infer<typeof SecretKeyRef>
+
+/** One entry of a ConfigMap of the same namespace. */
+export const ConfigMapKeyRef = z.strictObject({ name: ForeignName, key: EntryKey })
+export type ConfigMapKeyRef = z.infer<typeof ConfigMapKeyRef>
+
+/** A policy text in a ConfigMap that carries `svc.ai/security-policy: "true"`. */
+export const PolicyRef = z.strictObject({ name: ForeignName, key: EntryKey.default('policy') })
+export type PolicyRef = z.infer<typeof PolicyRef>
+
+function isWebAddress(text: string): boolean {
+  const url = URL.parse(text)
+  return url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.password === ''
+}
+
+/** An http or https address without user name and password. Where it may lead is checked when dialling. */
+export const WebAddress = z
+  .string()
+  .max(2048)
+  .refine(isWebAddress, 'must be an http or https address without user name and password')
+  .meta({ example: 'https://example.com/path' })
+export type WebAddress = z.infer<typeof WebAddress>
+
+/** A Skill by name, or Markdown from a ConfigMap; exactly one of the two. */
+export const SkillRef = z
+  .strictObject({ name: Name.optional(), configMapRef: ConfigMapKeyRef.optional() })
+  .refine((ref) => (ref.name === undefined) !== (ref.configMapRef === undefined), 'needs either name or configMapRef')
+  .meta({
+    'x-kubernetes-validations': [
+      { rule: 'has(self.name) != has(self.configMapRef)', message: 'needs either name or configMapRef' },
+    ],
+  })
+export type SkillRef = z.infer<typeof SkillRef>
+
+/** Name of a built-in or custom tool. */
+export const ToolName = z
+  .string()
+  .min(1, 'must not be empty')
+  .max(63)
+  .regex(/^[a-z0-9]([-_a-z0-9]*[a-z0-9])?$/, 'must be the name of a tool: lower-case letters, digits, "_" and "-"')
+export type ToolName = z.infer<typeof ToolName>
+
+const maxDepth = 64
+
+function isShallow(value: unknown): boolean {
+  let level: unknown[] = [value]
+  for (let depth = 0; level.length > 0; depth += 1) {
+    if (depth > maxDepth) return false
+    level = level.flatMap((entry) => (typeof entry === 'object' && entry !== null ? Object.values(entry) : []))
+  }
+  return true
+}
+
+/** An object that the service keeps as it is, nested at most 64 deep: deeper ones break readers that recurse. */
+export const FreeForm = z
+  .record(z.string(), z.unknown())
+  .refine(isShallow, `must not be nested deeper than ${maxDepth} levels`)
+export type FreeForm = z.infer<typeof FreeForm>

@@ -1,0 +1,103 @@
+import { describe, expect, it } from 'vitest'
+import { TaskSpec } from './task.ts'
+import { taskProblems, type WorkspaceDefaults } from './task-problems.ts'
+
+type Input = Parameters<typeof TaskSpec.parse>[0]
+
+function pathsOf(input: Input, defaults?: WorkspaceDefaults): string[] {
+  return taskProblems(TaskSpec.parse(input), defaults).map((problem) => problem.path)
+}
+
+const agent = { type: 'agent', agentRef: { name: 'coder' }, prompt: 'do it' }
+const inWorkspace = (workspace: object, more: object = {}) => ({ ...agent, ...more, execution: { workspace } })
+const session = { sessionRef: { name: 's' } }
+
+describe('rules across the fields of a task [TASK-034]', () => {
+  it.each([
+    [{ type: 'ai', prompt: 'hello' }],
+    [{ type: 'ai', ai: { prompt: 'hello' }, agentRef: { name: 'helper' } }],
+    [{ type: 'container', command: ['true'] }],
+    [{ type: 'container', image: 'alpine' }],
+    [agent],
+    [{ ...agent, agentRuntime: { maxTurns: 3 } }],
+    [{ ...agent, schedule: '@hourly', timeZone: 'Europe/Berlin' }],
+    [inWorkspace({ enabled: true, reusePolicy: 'session' }, session)],
+    [inWorkspace({ provider: 'actor', poolRef: { name: 'p' }, cleanupPolicy: 'delete', boot: true })],
+    [inWorkspace({ snapshot: {}, hibernation: {}, poolRef: { name: '' } })],
+  ])('finds nothing wrong with %j', (input) => {
+    expect(pathsOf(input)).toEqual([])
+  })
+
+  it.each([
+    [['agentRef', 'prompt'], { type: 'agent' }],
+    [['prompt'], { type: 'agent', agentRef: { name: 'a' }, prompt: '  ' }],
+    [['prompt'], { type: 'ai' }],
+    [['prompt'], { type: 'ai', agentRef: { name: 'helper' } }],
+    [['command'], { type: 'container' }],
+    [['command'], { type: 'container', command: [], args: ['x'] }],
+    [['image', 'command', 'args'], { type: 'ai', prompt: 'x', image: 'a', command: ['b'], args: ['c'] }],
+    [['agentRef'], { type: 'container', command: ['x'], agentRef: { name: 'a' } }],
+    [['ai'], { ...agent, ai: { model: 'm' } }],
+    [['agentRuntime'], { type: 'ai', prompt: 'x', agentRuntime: {} }],
+    [['agentRuntime.workspace'], { ...agent, workspace: {}, agentRuntime: { workspace: {} } }],
+    [['timeZone'], { type: 'ai', prompt: 'x', timeZone: 'UTC' }],
+  ])('finds %j', (paths, input) => {
+    expect(pathsOf(input)).toEqual(paths)
+  })
+
+  it('refuses an execution workspace on other types [WS-001]', () => {
+    expect(pathsOf({ type: 'ai', prompt: 'x', execution: { workspace: {} } })).toEqual(['execution.workspace'])
+    expect(pathsOf({ type: 'container', image: 'x', execution: { workspace: {} } })).toEqual(['execution.workspace'])
+  })
+
+  it('wants a session for reuse by session [WS-014]', () => {
+    expect(pathsOf(inWorkspace({ reusePolicy: 'session' }))).toEqual(['sessionRef.name'])
+  })
+
+  it('wants pooled workspaces deleted [WS-021]', () => {
+    const pooled = { provider: 'actor', poolRef: { name: 'p' } }
+    expect(pathsOf(inWorkspace(pooled))).toEqual(['execution.workspace.cleanupPolicy'])
+    expect(pathsOf(inWorkspace({ ...pooled, cleanupPolicy: 'retain' }))).toEqual(['execution.workspace.cleanupPolicy'])
+  })
+
+  it('refuses what is reserved [WS-024] [WS-026]', () => {
+    const path = 'execution.workspace'
+    expect(pathsOf(inWorkspace({ snapshot: { restore: 'x' } }))).toEqual([`${path}.snapshot`])
+    expect(pathsOf(inWorkspace({ provider: 'actor', hibernation: { processMode: 'resident' } }))).toEqual([
+      `${path}.hibernation.processMode`,
+    ])
+  })
+
+  it('keeps actor settings from the other provider [WS-018] [WS-020]', () => {
+    const path = 'execution.workspace'
+    const provider = 'agent-sandbox'
+    expect(pathsOf(inWorkspace({ provider, boot: true }))).toEqual([`${path}.boot`])
+    expect(pathsOf(inWorkspace({ provider, cleanupPolicy: 'delete', poolRef: { name: 'p' } }))).toEqual([
+      `${path}.poolRef`,
+    ])
+    expect(pathsOf(inWorkspace({ provider, hibernation: { idle: 1 } }))).toEqual([`${path}.hibernation`])
+  })
+
+  describe('with the defaults of the service', () => {
+    const defaults: WorkspaceDefaults = { enabledProviders: ['agent-sandbox'], defaultProvider: 'agent-sandbox' }
+    const templateRef = { name: 't' }
+
+    it('refuses a provider that is not enabled [WS-005]', () => {
+      expect(pathsOf(inWorkspace({ enabled: true, provider: 'actor', templateRef }), defaults)).toEqual([
+        'execution.workspace.provider',
+      ])
+      expect(pathsOf(inWorkspace({ enabled: true, templateRef }), defaults)).toEqual([])
+      expect(pathsOf(inWorkspace({ provider: 'actor' }), defaults)).toEqual([])
+    })
+
+    it('wants a template unless there is a default one [WS-009]', () => {
+      expect(pathsOf(inWorkspace({ enabled: true }), defaults)).toEqual(['execution.workspace.templateRef.name'])
+      expect(pathsOf(inWorkspace({ enabled: true }), { ...defaults, defaultTemplate: 't' })).toEqual([])
+    })
+
+    it('counts the default cleanup policy for pools', () => {
+      const pooled = inWorkspace({ provider: 'actor', poolRef: { name: 'p' } })
+      expect(pathsOf(pooled, { ...defaults, defaultCleanupPolicy: 'delete' })).toEqual([])
+    })
+  })
+})

@@ -1,0 +1,133 @@
+// What can be known about a task without running it (TASK-034): rules across the fields of its spec.
+import type { Problem } from '../../errors.ts'
+import type { ExecutionWorkspace } from './execution.ts'
+import type { TaskSpec } from './task.ts'
+
+/** What the controller is configured with; absent: only what holds under every configuration is checked. */
+export type WorkspaceDefaults = {
+  enabledProviders: readonly string[]
+  defaultProvider: 'agent-sandbox' | 'actor'
+  defaultTemplate?: string
+  defaultCleanupPolicy?: 'delete' | 'retain'
+}
+
+type Rule = [broken: boolean, path: string, message: string]
+
+function collect(rules: Rule[]): Problem[] {
+  return rules.filter(([broken]) => broken).map(([, path, message]) => ({ path, message }))
+}
+
+function isBlank(text: string | undefined): boolean {
+  return text === undefined || text.trim() === ''
+}
+
+function isEmpty(list: readonly unknown[] | undefined): boolean {
+  return list === undefined || list.length === 0
+}
+
+function promptRules(spec: TaskSpec): Rule[] {
+  return [
+    [spec.type === 'agent' && spec.agentRef === undefined, 'agentRef', 'is required for a task of type agent'],
+    [spec.type === 'agent' && isBlank(spec.prompt), 'prompt', 'is required for a task of type agent'],
+    [
+      spec.type === 'ai' && isBlank(spec.ai?.prompt) && isBlank(spec.prompt),
+      'prompt',
+      'is required for a task of type ai (here or as ai.prompt)',
+    ],
+  ]
+}
+
+function typeRules(spec: TaskSpec): Rule[] {
+  const isContainer = spec.type === 'container'
+  const misplaced = `is only for tasks of type container, not ${spec.type}`
+  return [
+    [isContainer && spec.image === undefined && isEmpty(spec.command), 'command', 'is required without an image'],
+    [!isContainer && spec.image !== undefined, 'image', misplaced],
+    [!isContainer && spec.command !== undefined, 'command', misplaced],
+    [!isContainer && spec.args !== undefined, 'args', misplaced],
+    [isContainer && spec.agentRef !== undefined, 'agentRef', 'is only for tasks of type ai and agent, not container'],
+    [spec.type !== 'ai' && spec.ai !== undefined, 'ai', `is only for tasks of type ai, not ${spec.type}`],
+    [
+      spec.type !== 'agent' && spec.agentRuntime !== undefined,
+      'agentRuntime',
+      `is only for tasks of type agent, not ${spec.type}`,
+    ],
+    [
+      spec.workspace !== undefined && spec.agentRuntime?.workspace !== undefined,
+      'agentRuntime.workspace',
+      'is already given as workspace; remove one of the two',
+    ],
+  ]
+}
+
+function scheduleRules(spec: TaskSpec): Rule[] {
+  return [[spec.timeZone !== undefined && spec.schedule === undefined, 'timeZone', 'has no meaning without a schedule']]
+}
+
+function reuseRules(workspace: ExecutionWorkspace, spec: TaskSpec, defaults?: WorkspaceDefaults): Rule[] {
+  const isPooled = !isBlank(workspace.poolRef?.name)
+  const cleanup = workspace.cleanupPolicy ?? defaults?.defaultCleanupPolicy
+  const hasSnapshot = Object.keys(workspace.snapshot ?? {}).length > 0
+  return [
+    [
+      workspace.reusePolicy === 'session' && spec.sessionRef === undefined,
+      'sessionRef.name',
+      'is required for execution.workspace.reusePolicy session',
+    ],
+    [isPooled && cleanup !== 'delete', 'execution.workspace.cleanupPolicy', 'must be delete for a pooled workspace'],
+    [hasSnapshot, 'execution.workspace.snapshot', 'is reserved and must be empty'],
+    [
+      workspace.hibernation?.processMode === 'resident',
+      'execution.workspace.hibernation.processMode',
+      'must not be resident',
+    ],
+  ]
+}
+
+function providerRules(workspace: ExecutionWorkspace, defaults?: WorkspaceDefaults): Rule[] {
+  const provider = workspace.provider ?? defaults?.defaultProvider
+  const isSandbox = provider === 'agent-sandbox'
+  const message = 'is only for workspace provider actor'
+  const hasHibernation = Object.keys(workspace.hibernation ?? {}).length > 0
+  return [
+    [isSandbox && workspace.boot, 'execution.workspace.boot', message],
+    [isSandbox && !isBlank(workspace.poolRef?.name), 'execution.workspace.poolRef', message],
+    [isSandbox && hasHibernation, 'execution.workspace.hibernation', message],
+  ]
+}
+
+function availabilityRules(workspace: ExecutionWorkspace, defaults?: WorkspaceDefaults): Rule[] {
+  if (defaults === undefined || !workspace.enabled) return []
+  const provider = workspace.provider ?? defaults.defaultProvider
+  return [
+    [
+      !defaults.enabledProviders.includes(provider),
+      'execution.workspace.provider',
+      `${provider} is not enabled on this service`,
+    ],
+    [
+      isBlank(workspace.templateRef?.name) && isBlank(defaults.defaultTemplate),
+      'execution.workspace.templateRef.name',
+      'is required; this service has no default template',
+    ],
+  ]
+}
+
+function workspaceRules(spec: TaskSpec, defaults?: WorkspaceDefaults): Rule[] {
+  const workspace = spec.execution?.workspace
+  if (workspace === undefined) return []
+  return [
+    [spec.type !== 'agent', 'execution.workspace', `is only for tasks of type agent, not ${spec.type}`],
+    ...reuseRules(workspace, spec, defaults),
+    ...providerRules(workspace, defaults),
+    ...availabilityRules(workspace, defaults),
+  ]
+}
+
+/**
+ * Problems of a task's spec across its fields; paths are relative to the spec. `defaults` are those of the service for
+ * execution workspaces; without them what depends on them is left to the controller.
+ */
+export function taskProblems(spec: TaskSpec, defaults?: WorkspaceDefaults): Problem[] {
+  return collect([...promptRules(spec), ...typeRules(spec), ...scheduleRules(spec), ...workspaceRules(spec, defaults)])
+}

@@ -1,0 +1,22 @@
+// The neutral words for LLM vendors' APIs, and the vendor names accepted for them.
+import { z } from 'zod'
+
+/** Stored words (decisions section 1). `demo` is no language model (PROV-014). */
+export const vendorTypes = ['llma', 'llmo', 'azure-llmo', 'demo'] as const
+export type VendorType = (typeof vendorTypes)[number]
+
+/** Vendor names accepted as input, and the word stored for each (NAME-006, NAME-009, NAME-017). */
+export const vendorAliases = { anthropic: 'llma', openai: 'llmo', 'azure-openai': 'azure-llmo' } as const
+
+type VendorInput = VendorType | keyof typeof vendorAliases
+
+function toVendorType(word: VendorInput): VendorType {
+  return (vendorAliases as Partial<Record<VendorInput, VendorType>>)[word] ?? (word as VendorType)
+}
+
+/** Reads a vendor word or its alias, gives the neutral word. */
+export const VendorType = z
+  .enum([...vendorTypes, 'anthropic', 'openai', 'azure-openai'])
+  .transform(toVendorType)
+  .pipe(z.enum(vendorTypes))
+  .meta({ 'x-svc-aliases': vendorAliases })

@@ -1,0 +1,132 @@
+// From a zod error to the problems a client is told: every one of them, each with its own path (HTTP-004, HTTP-015).
+import type { z } from 'zod'
+import { type Problem, SvcError } from '../errors.ts'
+
+/** More problems than this are not listed: an answer must not grow with a hostile body. */
+export const maxProblems = 1000
+
+type Issue = z.core.$ZodIssue
+type RawIssue = z.core.$ZodRawIssue
+
+/** Where something is: `spec.env[0].name`, `metadata.labels["example.com/a"]`; empty for the whole body. */
+export function formatPath(path: readonly PropertyKey[]): string {
+  let text = ''
+  for (const part of path) {
+    if (typeof part === 'number') text += `[${part}]`
+    else if (/^[A-Za-z_][A-Za-z0-9_-]*$/.test(String(part))) text += text === '' ? String(part) : `.${String(part)}`
+    else text += `[${JSON.stringify(String(part)).slice(0, 200)}]`
+  }
+  return text
+}
+
+/** Puts `prefix` before a path that is already text. */
+export function joinPath(prefix: string, path: string): string {
+  if (prefix === '' || path === '') return `${prefix}${path}`
+  return path.startsWith('[') ? `${prefix}${path}` : `${prefix}.${path}`
+}
+
+/** Adds problems whose path is already text to the parse that a transform is part of. */
+export function addProblems(context: z.RefinementCtx, problems: readonly Problem[]): void {
+  for (const { path, message } of problems.slice(0, maxProblems))
+    context.addIssue({ code: 'custom', message, params: { at: path } })
+}
+
+const typeNames: Record<string, string> = {
+  string: 'a text',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'an object',
+  record: 'an object',
+}
+
+function describeSize(issue: RawIssue, bound: 'at least' | 'at most'): string {
+  const limit = bound === 'at least' ? issue.minimum : issue.maximum
+  const exclusive = issue.inclusive === false ? (bound === 'at least' ? 'more than' : 'less than') : bound
+  if (issue.origin === 'string') return `must have ${exclusive} ${limit} characters`
+  if (issue.origin === 'array') return `must have ${exclusive} ${limit} entries`
+  return `must be ${exclusive} ${limit}`
+}
+
+/** Message of an issue whose schema brings none of its own; a zod error map for `safeParse`. */
+export function describeIssue(issue: RawIssue): string | undefined {
+  switch (issue.code) {
+    case 'invalid_type':
+      if (issue.input === undefined) return 'is required'
+      return `must be ${typeNames[issue.expected as string] ?? issue.expected}`
+    case 'invalid_value': {
+      const values = issue.values as unknown[]
+      if (issue.input === undefined) return `is required; one of ${values.join(', ')}`
+      return values.length === 1 ? `must be ${values[0]}` : `must be one of ${values.join(', ')}`
+    }
+    case 'too_small':
+      return describeSize(issue, 'at least')
+    case 'too_big':
+      return describeSize(issue, 'at most')
+    case 'unrecognized_keys':
+      return 'is not a known field'
+    case 'invalid_format':
+      return issue.format === 'datetime' ? 'must be a time in UTC like 2026-01-31T12:00:00Z' : undefined
+    default:
+      return undefined
+  }
+}
+
+function describeUnion(issue: Extract<Issue, { code: 'invalid_union' }>): string {
+  const messages = issue.errors.flat().map((inner) => {
+    const path = formatPath(inner.path)
+    return path === '' ? inner.message : `${path} ${inner.message}`
+  })
+  return messages.length === 0 ? issue.message : [...new Set(messages)].join(', or ')
+}
+
+function describeKey(issue: Extract<Issue, { code: 'invalid_key' }>): string {
+  return `key ${[...new Set(issue.issues.map((inner) => inner.message))].join(', and ')}`
+}
+
+function toProblems(issue: Issue, prefix: readonly PropertyKey[]): Problem[] {
+  const path = [...prefix, ...issue.path]
+  if (issue.code === 'unrecognized_keys') {
+    return issue.keys.map((key) => ({ path: formatPath([...path, key]), message: 'is not a known field' }))
+  }
+  if (issue.code === 'invalid_union') return [{ path: formatPath(path), message: describeUnion(issue) }]
+  if (issue.code === 'custom' && typeof issue.params?.at === 'string') {
+    return [{ path: joinPath(formatPath(path), issue.params.at), message: issue.message }]
+  }
+  if (issue.code === 'invalid_key') return [{ path: formatPath(path), message: describeKey(issue) }]
+  return [{ path: formatPath(path), message: issue.message }]
+}
+
+/** Every problem of a zod error; `prefix` goes before each path. */
+export function problemsOf(error: z.core.$ZodError, prefix: readonly PropertyKey[] = []): Problem[] {
+  return error.issues.flatMap((issue) => toProblems(issue, prefix))
+}
+
+/** `safeParse` with the messages of this service. */
+export function parse<S extends z.ZodType>(schema: S, input: unknown): z.ZodSafeParseResult<z.output<S>> {
+  return schema.safeParse(input, { error: describeIssue })
+}
+
+/** One sentence for a list of problems: the first of them, and how many more there are. */
+export function summarize(what: string, problems: readonly Problem[]): string {
+  const first = problems[0]
+  if (first === undefined) return `invalid ${what}`
+  const subject = first.path === '' ? '' : `${first.path} `
+  const more = problems.length > 1 ? ` (and ${problems.length - 1} more; see details)` : ''
+  return `invalid ${what}: ${subject}${first.message}${more}`
+}
+
+/** Throws InvalidRequest with all problems, if there are any. */
+export function refuse(what: string, problems: readonly Problem[]): void {
+  if (problems.length === 0) return
+  throw new SvcError('InvalidRequest', summarize(what, problems), { details: problems.slice(0, maxProblems) })
+}
+
+/** The parsed input, or InvalidRequest with every problem. `what` names it in the message ("task", "query"). */
+export function parseOrThrow<S extends z.ZodType>(schema: S, input: unknown, what: string): z.output<S> {
+  const result = parse(schema, input)
+  if (result.success) return result.data
+  const problems = problemsOf(result.error)
+  throw new SvcError('InvalidRequest', summarize(what, problems), { details: problems.slice(0, maxProblems) })
+}

@@ -1,0 +1,93 @@
+// Whether everything an agent names is there.
+import { type Agent, agentProblems } from '../../contract/resources/agent.ts'
+import { summarize } from '../../contract/validation.ts'
+import { defaultProviderName } from '../../rules/model-choice.ts'
+import { isServiceTool } from '../../rules/tool-choice.ts'
+import { nameReference } from './reference-index.ts'
+import type { CatalogDeps } from './settings.ts'
+
+type Named = {
+  kind: 'Provider' | 'Tool' | 'Skill' | 'Agent' | 'Secret'
+  namespace: string
+  name: string
+  field: string
+}
+
+function listNamed({ metadata, spec }: Agent): Named[] {
+  const { namespace } = metadata
+  const provider = spec.providerRef ?? { name: defaultProviderName }
+  const tools = (spec.tools ?? []).filter((tool) => tool.enabled && !isServiceTool(tool.name))
+  const skills = (spec.skills ?? []).flatMap(({ name }) => (name === undefined ? [] : [name]))
+  const agents = spec.coordination?.allowedAgents ?? []
+  return [
+    ...(spec.runtime === undefined
+      ? [
+          {
+            kind: 'Provider' as const,
+            namespace: provider.namespace ?? namespace,
+            name: provider.name,
+            field: 'providerRef',
+          },
+        ]
+      : []),
+    ...(spec.secretRef === undefined
+      ? []
+      : [{ kind: 'Secret' as const, namespace, name: spec.secretRef.name, field: 'secretRef' }]),
+    ...tools.map(({ name }) => ({ kind: 'Tool' as const, namespace, name, field: 'tools' })),
+    ...skills.map((name) => ({ kind: 'Skill' as const, namespace, name, field: 'skills' })),
+    ...agents.map((agent) => ({
+      kind: 'Agent' as const,
+      namespace: agent.namespace ?? namespace,
+      name: agent.name,
+      field: 'coordination.allowedAgents',
+    })),
+  ]
+}
+
+export function listAgentReferences(agent: Agent): string[] {
+  return listNamed(agent).map(({ kind, namespace, name }) => nameReference(kind, namespace, name))
+}
+
+async function exists(deps: CatalogDeps, { kind, ...key }: Named): Promise<boolean> {
+  if (kind === 'Secret') return (await deps.secrets.describe(key)) !== undefined
+  return (await deps.resources.get(kind, key)) !== undefined
+}
+
+/** What keeps a provider or skill that is there from being used. */
+async function findFault({ resources }: CatalogDeps, { kind, ...key }: Named): Promise<string | undefined> {
+  if (kind === 'Provider') {
+    const { ready, message } = (await resources.get(kind, key))?.status ?? {}
+    return ready === false ? `provider "${key.name}" is not ready: ${message}` : undefined
+  }
+  if (kind !== 'Skill') return undefined
+  const { phase } = (await resources.get(kind, key))?.status ?? {}
+  return phase === 'Error' ? `skill "${key.name}" has unusable content; see its status` : undefined
+}
+
+async function checkNamed(deps: CatalogDeps, named: Named): Promise<string | undefined> {
+  const { kind, namespace, name, field } = named
+  if (await exists(deps, named)) return await findFault(deps, named)
+  const what = `${kind.toLowerCase()} "${name}" (${field})`
+  return `${what} does not exist in namespace "${namespace}"; create it or name another`
+}
+
+function checkAbilities({ spec }: Agent, runtimes: string[]): string | undefined {
+  if (spec.runtime !== undefined && !runtimes.includes(spec.runtime.type ?? '')) {
+    return `runtime ${spec.runtime.type ?? spec.runtime.runtimeRef?.name} is not available on this service`
+  }
+  const fromMap = spec.systemPrompt?.configMapRef !== undefined || spec.skills?.some((skill) => skill.configMapRef)
+  return fromMap ? 'ConfigMap references are not available on this service; use inline text or a Skill' : undefined
+}
+
+/** Why the agent is not ready, or undefined. */
+export async function findAgentProblem(deps: CatalogDeps, agent: Agent): Promise<string | undefined> {
+  const problems = agentProblems(agent.spec)
+  if (problems.length > 0) return summarize('agent', problems)
+  const inability = checkAbilities(agent, deps.settings.agentRuntimes)
+  if (inability !== undefined) return inability
+  for (const named of listNamed(agent)) {
+    const problem = await checkNamed(deps, named)
+    if (problem !== undefined) return problem
+  }
+  return undefined
+}

@@ -1,0 +1,16 @@
+// The catalog controllers: what agents, providers, tools and skills are really worth at the moment.
+import type { Controller } from '../engine/controller.ts'
+import { createAgentController } from './agent-controller.ts'
+import { createProviderController } from './provider-controller.ts'
+import type { CatalogDeps } from './settings.ts'
+import { createSkillController } from './skill-controller.ts'
+import { createToolController } from './tool-controller.ts'
+
+export function createCatalogControllers(deps: CatalogDeps): Controller[] {
+  return [
+    createSkillController(deps),
+    createToolController(deps),
+    createProviderController(deps),
+    createAgentController(deps),
+  ]
+}

@@ -1,0 +1,53 @@
+// Sources of a catalog controller: its own kind, and what its objects refer to.
+import type { Kind, ResourceOf } from '../../contract/resources/index.ts'
+import { createListenerSource, type Enqueue, type Source } from '../engine/controller.ts'
+import { formatKey } from '../engine/key.ts'
+import { createKindSource } from '../engine/kind-source.ts'
+import { nameReference, type ReferenceIndex } from './reference-index.ts'
+import type { CatalogDeps } from './settings.ts'
+
+/** Every change of the kind's objects; what each of them names goes into the index. */
+export function createOwnSource<K extends Kind>(
+  deps: CatalogDeps,
+  kind: K,
+  index: ReferenceIndex,
+  listReferences: (object: ResourceOf<K>) => string[],
+): Source {
+  const { resources, clock } = deps
+  return createKindSource({
+    kind,
+    resources,
+    clock,
+    onObject({ type, object }, enqueue) {
+      const key = formatKey(object.metadata)
+      if (type === 'DELETED') index.remove(key)
+      else index.set(key, listReferences(object))
+      enqueue(key)
+    },
+  })
+}
+
+function wakeNamers(index: ReferenceIndex, reference: string, enqueue: Enqueue): void {
+  for (const key of index.find(reference)) enqueue(key)
+}
+
+/** Changes of a kind that the controller's objects name. */
+export function createReferenceSource(deps: CatalogDeps, kind: Kind, index: ReferenceIndex): Source {
+  const { resources, clock } = deps
+  return createKindSource({
+    kind,
+    resources,
+    clock,
+    resync: [],
+    onObject({ type, object }, enqueue) {
+      if (type === 'LISTED') return
+      wakeNamers(index, nameReference(kind, object.metadata.namespace, object.metadata.name), enqueue)
+    },
+  })
+}
+
+export function createSecretSource({ secrets }: CatalogDeps, index: ReferenceIndex): Source {
+  return createListenerSource('secrets', (enqueue) =>
+    secrets.onChange(({ namespace, name }) => wakeNamers(index, nameReference('Secret', namespace, name), enqueue)),
+  )
+}

@@ -1,0 +1,31 @@
+// What the catalog controllers are given.
+import type { Clock } from '../../ports/clock.ts'
+import type { Egress } from '../../ports/egress.ts'
+import type { Records } from '../../ports/index.ts'
+import type { Resources } from '../../ports/resources.ts'
+import type { Secrets } from '../../ports/secrets.ts'
+import type { Log } from '../engine/controller.ts'
+
+export type CatalogSettings = {
+  egress: { allowNetworks: string[]; deny: string[] }
+  /** Command lines that agent tasks can run here. */
+  agentRuntimes: string[]
+  /** Between two looks at an endpoint. */
+  checkIntervalMs: number
+}
+
+export const defaultCatalogSettings: CatalogSettings = {
+  egress: { allowNetworks: [], deny: [] },
+  agentRuntimes: [],
+  checkIntervalMs: 300_000,
+}
+
+export type CatalogDeps = {
+  resources: Resources
+  records: Pick<Records, 'rateLimits' | 'usage'>
+  secrets: Secrets
+  egress: Egress
+  clock: Clock
+  log: Log
+  settings: CatalogSettings
+}

@@ -1,0 +1,32 @@
+// How long to wait after repeated failures of one key: exponential with full jitter.
+import type { Ids } from '../../ports/clock.ts'
+
+export type Backoff = {
+  /** The delay before the next try of the key, in milliseconds; longer each time. */
+  next(key: string): number
+  /** Forgets the key's failures. */
+  reset(key: string): void
+  failures(key: string): number
+}
+
+export type BackoffOptions = {
+  ids: Pick<Ids, 'random'>
+  /** Upper bound of the first delay. */
+  baseMs?: number
+  /** Upper bound of every delay. */
+  maxMs?: number
+}
+
+export function createBackoff({ ids, baseMs = 100, maxMs = 60_000 }: BackoffOptions): Backoff {
+  const failures = new Map<string, number>()
+  return {
+    next(key) {
+      const count = failures.get(key) ?? 0
+      failures.set(key, count + 1)
+      const ceiling = Math.min(maxMs, baseMs * 2 ** Math.min(count, 40))
+      return Math.round(ceiling * ids.random())
+    },
+    reset: (key) => void failures.delete(key),
+    failures: (key) => failures.get(key) ?? 0,
+  }
+}

@@ -1,0 +1,80 @@
+// What a controller is: a name, where its keys come from, and one idempotent step that brings a key closer to its spec.
+import type { Logger } from '../../observability/log.ts'
+
+export type Log = Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>
+
+/** What a reconcile asks for: another look after a while, or nothing until something changes. */
+export type Reconciled = { requeueAfterMs?: number } | undefined
+
+/** Adds a key to the controller's queue, at once or after a delay in milliseconds. */
+export type Enqueue = (key: string, afterMs?: number) => void
+
+/** Where keys come from. `run` feeds them until the signal aborts; when it rejects it is run again after a backoff. */
+export type Source = { name: string; run(enqueue: Enqueue, signal: AbortSignal): Promise<void> }
+
+export type ControllerDefinition = {
+  name: string
+  sources: Source[]
+  /** Keys at a time; default 8. */
+  concurrency?: number
+  /** Upper bound of the delay after repeated errors; default one minute. */
+  maxBackoffMs?: number
+  /** Called each time this replica starts to lead, before anything else: forget what an earlier term knew. */
+  begin?(): void
+  /** Brings one key closer to its spec. Rejections are retried with backoff. */
+  reconcile(key: string, signal: AbortSignal): Promise<Reconciled>
+}
+
+export type Controller = Required<Omit<ControllerDefinition, 'begin'>> & Pick<ControllerDefinition, 'begin'>
+
+export function defineController(definition: ControllerDefinition): Controller {
+  return { concurrency: 8, maxBackoffMs: 60_000, ...definition }
+}
+
+/** A source whose keys are pushed from outside, such as by another controller. Pushes while nothing runs are dropped. */
+export function createPushSource(name: string): Source & { push: Enqueue } {
+  let target: Enqueue | undefined
+  return {
+    name,
+    push: (key, afterMs) => target?.(key, afterMs),
+    async run(enqueue, signal) {
+      target = enqueue
+      await waitForAbort(signal)
+      target = undefined
+    },
+  }
+}
+
+/** Resolves when the signal aborts. */
+export async function waitForAbort(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return
+  await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
+}
+
+/** A source from a port's `onChange`: subscribes while it runs. */
+export function createListenerSource(name: string, subscribe: (enqueue: Enqueue) => () => void): Source {
+  return {
+    name,
+    async run(enqueue, signal) {
+      const unsubscribe = subscribe(enqueue)
+      await waitForAbort(signal)
+      unsubscribe()
+    },
+  }
+}
+
+type Sleep = (ms: number, signal: AbortSignal) => Promise<void>
+
+/** A source that adds one key every `intervalMs`, for the first time after `firstMs`. */
+export function createTimerSource(key: string, times: { firstMs: number; intervalMs: number }, sleep: Sleep): Source {
+  return {
+    name: `timer:${key}`,
+    async run(enqueue, signal) {
+      await sleep(times.firstMs, signal).catch(() => undefined)
+      while (!signal.aborted) {
+        enqueue(key)
+        await sleep(times.intervalMs, signal).catch(() => undefined)
+      }
+    },
+  }
+}

@@ -1,0 +1,114 @@
+// Feeds keys from a kind's objects: list, then watch with resume; lists again when the watch is too old, and now and then.
+import type { Kind, ResourceOf } from '../../contract/resources/index.ts'
+import { isSvcError } from '../../errors.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { ResourceReader, WatchEvent } from '../../ports/resources.ts'
+import type { Enqueue, Source } from './controller.ts'
+
+/** `LISTED` is an object found by listing; it may be one that an event told of before. */
+export type Observation<R> = { type: WatchEvent<R>['type'] | 'LISTED'; object: R }
+
+export type KindSourceOptions<K extends Kind> = {
+  kind: K
+  resources: ResourceReader
+  clock: Clock
+  /** Adds the keys that the object is of interest to. */
+  onObject(observation: Observation<ResourceOf<K>>, enqueue: Enqueue): void
+  /** Read before anything else, each in pages; the whole kind is read after them. */
+  first?: Record<string, string>[]
+  /** Called after the `first` lists. */
+  onFirst?(): void
+  /** Which lists are read again every `resyncMs`; default: the whole kind. */
+  resync?: Record<string, string>[]
+  /** Default ten minutes. */
+  resyncMs?: number
+  pageSize?: number
+}
+
+type Reader<K extends Kind> = Pick<KindSourceOptions<K>, 'kind' | 'resources' | 'onObject' | 'pageSize'>
+
+type Lists = (Record<string, string> | undefined)[]
+
+const everything: Lists = [undefined]
+
+/** Reads lists page by page. */
+async function readLists<K extends Kind>(reader: Reader<K>, lists: Lists, enqueue: Enqueue, signal: AbortSignal) {
+  for (const fields of lists) {
+    let token: string | undefined
+    do {
+      const query = { limit: reader.pageSize ?? 500, ...(fields && { fields }), ...(token && { continue: token }) }
+      const page = await reader.resources.list(reader.kind, query)
+      for (const object of page.items) reader.onObject({ type: 'LISTED', object }, enqueue)
+      token = page.continue
+    } while (token !== undefined && !signal.aborted)
+  }
+}
+
+/** Runs all of them until the first fails or the outer signal aborts, then ends the others. */
+async function runTogether(outer: AbortSignal, works: ((signal: AbortSignal) => Promise<void>)[]): Promise<void> {
+  const failed = new AbortController()
+  const signal = AbortSignal.any([outer, failed.signal])
+  const running = works.map(async (work) => {
+    try {
+      await work(signal)
+    } catch (error) {
+      failed.abort(error)
+    }
+  })
+  await Promise.all(running)
+  if (failed.signal.aborted && !outer.aborted) throw failed.signal.reason
+}
+
+export function createKindSource<K extends Kind>(options: KindSourceOptions<K>): Source {
+  const { kind, resources, clock, resyncMs = 600_000 } = options
+  let version: string | undefined
+  let listed = false
+  let term: AbortSignal | undefined
+
+  async function listAll(enqueue: Enqueue, signal: AbortSignal): Promise<void> {
+    if (listed) return
+    await readLists(options, options.first ?? [], enqueue, signal)
+    options.onFirst?.()
+    await readLists(options, everything, enqueue, signal)
+    listed = true
+  }
+
+  async function follow(enqueue: Enqueue, signal: AbortSignal): Promise<void> {
+    for await (const event of resources.watch(kind, { ...(version && { resourceVersion: version }), signal })) {
+      version = event.object.metadata.resourceVersion
+      options.onObject(event, enqueue)
+    }
+    if (!signal.aborted) throw new Error(`the watch of ${kind} ended`)
+  }
+
+  function forgetWhenExpired(error: unknown): never {
+    if (isSvcError(error, 'Expired')) version = undefined
+    throw error
+  }
+
+  async function resync(enqueue: Enqueue, signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      await clock.sleep(resyncMs, signal).catch(() => undefined)
+      if (!signal.aborted) await readLists(options, options.resync ?? everything, enqueue, signal)
+    }
+  }
+
+  return {
+    name: `watch:${kind}`,
+    async run(enqueue, outer) {
+      // A new term knows nothing of what an earlier one saw; within a term the watch goes on where it broke.
+      if (term !== outer) version = undefined
+      term = outer
+      if (version === undefined) {
+        // The version is taken before the lists, so that the watch repeats what changes while they are read.
+        version = (await resources.list(kind, { limit: 1 })).resourceVersion
+        listed = false
+      }
+      await runTogether(outer, [
+        (signal) => follow(enqueue, signal).catch(forgetWhenExpired),
+        (signal) => listAll(enqueue, signal),
+        (signal) => resync(enqueue, signal),
+      ])
+    },
+  }
+}

@@ -1,0 +1,131 @@
+// A work queue of names: each is there once, never runs twice at a time, and runs again when added while it ran.
+import type { Clock } from '../../ports/clock.ts'
+import { createHeap } from './heap.ts'
+
+export type Queue = {
+  add(key: string): void
+  /** Adds the key after a delay; of several delays the earliest counts. */
+  addAfter(key: string, ms: number): void
+  /** Takes nothing more and resolves once nothing runs. Idempotent. */
+  stop(): Promise<void>
+  /** How many wait for their turn now, without delayed ones. */
+  size(): number
+}
+
+export type QueueOptions = {
+  /** Keys that run at the same time, at most. */
+  concurrency: number
+  clock: Clock
+  /** Does the work and never rejects; a number asks for another look after that many milliseconds. */
+  handle(key: string): Promise<number | undefined>
+}
+
+// Timers of the platform overflow at 2^31 ms; a sleeper that wakes early just sleeps again.
+const longestSleepMs = 3_600_000
+
+type Due = { key: string; at: number }
+
+/** Calls back with each key when its delay is over; one sleeper serves all of them. */
+function createDelays(clock: Clock, onDue: (key: string) => void) {
+  const heap = createHeap<Due>((a, b) => a.at - b.at)
+  const dues = new Map<string, number>()
+  let sleeper: { at: number; controller: AbortController } | undefined
+
+  function release(): void {
+    const now = clock.now().getTime()
+    for (let first = heap.peek(); first !== undefined && first.at <= now; first = heap.peek()) {
+      heap.pop()
+      if (dues.get(first.key) !== first.at) continue
+      dues.delete(first.key)
+      onDue(first.key)
+    }
+  }
+
+  function arm(): void {
+    const first = heap.peek()
+    if (first === undefined || (sleeper !== undefined && sleeper.at <= first.at)) return
+    sleeper?.controller.abort()
+    const mine = { at: first.at, controller: new AbortController() }
+    sleeper = mine
+    const ms = Math.min(longestSleepMs, Math.max(0, first.at - clock.now().getTime()))
+    clock.sleep(ms, mine.controller.signal).then(
+      () => {
+        if (sleeper !== mine) return
+        sleeper = undefined
+        release()
+        arm()
+      },
+      () => undefined,
+    )
+  }
+
+  return {
+    set(key: string, ms: number): void {
+      const at = clock.now().getTime() + ms
+      const present = dues.get(key)
+      if (present !== undefined && present <= at) return
+      dues.set(key, at)
+      heap.push({ key, at })
+      arm()
+    },
+    clear: (key: string) => void dues.delete(key),
+    close(): void {
+      sleeper?.controller.abort()
+      sleeper = undefined
+      heap.clear()
+      dues.clear()
+    },
+  }
+}
+
+export function createQueue({ concurrency, clock, handle }: QueueOptions): Queue {
+  const waiting = new Set<string>()
+  const running = new Set<string>()
+  const again = new Set<string>()
+  const idle: (() => void)[] = []
+  let stopped = false
+  const delays = createDelays(clock, add)
+
+  function add(key: string): void {
+    if (stopped) return
+    if (running.has(key)) again.add(key)
+    else waiting.add(key)
+    pump()
+  }
+
+  function pump(): void {
+    for (const key of waiting) {
+      if (running.size >= concurrency || stopped) return
+      waiting.delete(key)
+      running.add(key)
+      delays.clear(key)
+      void run(key)
+    }
+  }
+
+  async function run(key: string): Promise<void> {
+    const after = await handle(key)
+    running.delete(key)
+    if (again.delete(key)) add(key)
+    else if (after !== undefined && !stopped) delays.set(key, after)
+    pump()
+    if (running.size === 0) for (const resolve of idle.splice(0)) resolve()
+  }
+
+  return {
+    add,
+    addAfter(key, ms) {
+      if (stopped) return
+      if (ms <= 0) add(key)
+      else delays.set(key, ms)
+    },
+    async stop() {
+      stopped = true
+      delays.close()
+      waiting.clear()
+      again.clear()
+      if (running.size > 0) await new Promise<void>((resolve) => idle.push(resolve))
+    },
+    size: () => waiting.size,
+  }
+}

@@ -1,0 +1,139 @@
+// Runs controllers while this replica leads: sources, queues, backoff, and a stop that waits for what runs.
+import { isSvcError, messageOf } from '../../errors.ts'
+import type { Clock, Ids } from '../../ports/clock.ts'
+import type { Leadership } from '../../ports/leadership.ts'
+import { createBackoff } from './backoff.ts'
+import type { Controller, Log, Source } from './controller.ts'
+import { waitForAbort } from './controller.ts'
+import { createQueue, type Queue } from './queue.ts'
+
+export type RunnerOptions = {
+  controllers: Controller[]
+  leadership: Leadership
+  clock: Clock
+  ids: Pick<Ids, 'random'>
+  log: Log
+  /** How long a stop waits for running reconciles before it aborts them; default 5 s. */
+  stopGraceMs?: number
+}
+
+export type Runner = {
+  /** Begins to seek leadership and, when it has it, runs the controllers. Returns at once. */
+  start(): void
+  /** Stops sources and queues, waits for running reconciles, gives leadership up. Idempotent. */
+  stop(): Promise<void>
+}
+
+type Term = { stop(): Promise<void>; abort(): void }
+
+export function createRunner(options: RunnerOptions): Runner {
+  const { controllers, leadership, clock, log, stopGraceMs = 5000 } = options
+  const stopping = new AbortController()
+  let loop: Promise<void> | undefined
+
+  async function lead(): Promise<void> {
+    const lost = await leadership.acquire(stopping.signal)
+    const terms = controllers.map((controller) => startController(controller, options))
+    await waitForAbort(AbortSignal.any([stopping.signal, lost]))
+    // Who no longer leads must not go on writing; who merely stops lets running work end.
+    if (lost.aborted) for (const term of terms) term.abort()
+    await stopTerms(terms)
+  }
+
+  async function stopTerms(terms: Term[]): Promise<void> {
+    const done = new AbortController()
+    const ended = Promise.all(terms.map((term) => term.stop())).finally(() => done.abort())
+    clock.sleep(stopGraceMs, done.signal).then(
+      () => terms.forEach((term) => void term.abort()),
+      () => undefined,
+    )
+    await ended
+  }
+
+  async function run(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      try {
+        await lead()
+      } catch (error) {
+        if (stopping.signal.aborted) break
+        log.warn({ error: messageOf(error) }, 'leadership could not be acquired; trying again')
+        await clock.sleep(1000, stopping.signal).catch(() => undefined)
+      }
+    }
+    await leadership.release()
+  }
+
+  return {
+    start() {
+      loop ??= run()
+    },
+    async stop() {
+      stopping.abort()
+      await loop
+    },
+  }
+}
+
+function startController(controller: Controller, options: RunnerOptions): Term {
+  const work = new AbortController()
+  const feeding = new AbortController()
+  controller.begin?.()
+  const queue = createReconcileQueue(controller, options, work.signal)
+  const sources = controller.sources.map((source) => feed(source, queue, { ...options, controller, feeding }))
+  return {
+    abort() {
+      feeding.abort()
+      work.abort()
+    },
+    async stop() {
+      feeding.abort()
+      await Promise.all([queue.stop(), ...sources])
+    },
+  }
+}
+
+function createReconcileQueue(controller: Controller, options: RunnerOptions, signal: AbortSignal): Queue {
+  const { clock, ids, log } = options
+  const backoff = createBackoff({ ids, maxMs: controller.maxBackoffMs })
+
+  function describeFailure(key: string, error: unknown): number {
+    const delay = backoff.next(key)
+    const fields = { controller: controller.name, key, error: messageOf(error), delay }
+    // A conflict only says that somebody else wrote first; the next look sees what they wrote.
+    if (isSvcError(error, 'Conflict') && backoff.failures(key) < 5) log.debug(fields, 'reconcile met a newer version')
+    else log.warn(fields, 'reconcile failed; trying again')
+    return delay
+  }
+
+  return createQueue({
+    concurrency: controller.concurrency,
+    clock,
+    async handle(key) {
+      try {
+        const outcome = await controller.reconcile(key, signal)
+        backoff.reset(key)
+        return outcome?.requeueAfterMs
+      } catch (error) {
+        return signal.aborted ? undefined : describeFailure(key, error)
+      }
+    },
+  })
+}
+
+type Feeding = RunnerOptions & { controller: Controller; feeding: AbortController }
+
+async function feed(source: Source, queue: Queue, { clock, ids, log, controller, feeding }: Feeding): Promise<void> {
+  const backoff = createBackoff({ ids, baseMs: 200, maxMs: 30_000 })
+  const enqueue = (key: string, afterMs = 0) => queue.addAfter(key, afterMs)
+  while (!feeding.signal.aborted) {
+    try {
+      await source.run(enqueue, feeding.signal)
+      backoff.reset(source.name)
+    } catch (error) {
+      if (feeding.signal.aborted) return
+      const delay = backoff.next(source.name)
+      log.warn({ controller: controller.name, source: source.name, error: messageOf(error), delay }, 'source failed')
+      await clock.sleep(delay, feeding.signal).catch(() => undefined)
+    }
+  }
+}

@@ -1,0 +1,107 @@
+// Removes what nobody needs any more: records without an owner, and what is older than its kind is kept (TASK-063).
+import { messageOf } from '../../errors.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { Records } from '../../ports/index.ts'
+import type { ResourceReader } from '../../ports/resources.ts'
+import type { RecordOwners } from '../../ports/retention.ts'
+import { type Controller, createTimerSource, defineController, type Log } from '../engine/controller.ts'
+
+export type RetentionSettings = {
+  /** Between two sweeps. */
+  intervalMs: number
+  /** How long records of each kind are kept; absent: for ever. */
+  sessionsMs?: number
+  eventsMs?: number
+  usageMs?: number
+}
+
+const dayMs = 86_400_000
+
+export const defaultRetention: RetentionSettings = {
+  intervalMs: 3_600_000,
+  sessionsMs: 90 * dayMs,
+  eventsMs: 30 * dayMs,
+  usageMs: 400 * dayMs,
+}
+
+export type SweepDeps = {
+  resources: ResourceReader
+  records: Pick<Records, 'sessions' | 'events' | 'usage' | 'idempotency'>
+  owners: RecordOwners
+  clock: Clock
+  log: Log
+  settings: RetentionSettings
+}
+
+const pageSize = 200
+/** Starting up and serving come first. */
+const startPauseMs = 60_000
+/** Between two pages, so that a large store holds up nobody. */
+const pagePauseMs = 20
+
+async function isOwned({ resources }: SweepDeps, uid: string): Promise<boolean> {
+  const { items } = await resources.list('Task', { fields: { uid }, limit: 1 })
+  return items.length > 0
+}
+
+/** A task is stored before its first record, so a uid that no task has is of one that is gone. */
+async function sweepOrphans(deps: SweepDeps, signal: AbortSignal): Promise<number> {
+  let removed = 0
+  let after: string | undefined
+  while (!signal.aborted) {
+    const uids = await deps.owners.taskUids(after, pageSize)
+    for (const uid of uids) {
+      if (await isOwned(deps, uid)) continue
+      await deps.owners.removeTask(uid)
+      removed += 1
+    }
+    after = uids.at(-1)
+    if (uids.length < pageSize) return removed
+    await deps.clock.sleep(pagePauseMs, signal)
+  }
+  return removed
+}
+
+type Sweep = { name: string; run(): Promise<number> }
+
+function listSweeps(deps: SweepDeps, signal: AbortSignal): Sweep[] {
+  const { records, settings } = deps
+  const now = deps.clock.now()
+  const kept = [
+    { name: 'sessions', ms: settings.sessionsMs, store: records.sessions },
+    { name: 'events', ms: settings.eventsMs, store: records.events },
+    { name: 'usage', ms: settings.usageMs, store: records.usage },
+  ]
+  const aged = kept.flatMap(({ name, ms, store }) =>
+    ms === undefined ? [] : [{ name, run: () => store.sweep(new Date(now.getTime() - ms)) }],
+  )
+  return [
+    { name: 'orphans', run: () => sweepOrphans(deps, signal) },
+    ...aged,
+    { name: 'idempotency keys', run: () => records.idempotency.sweep(new Date(now.getTime() - dayMs)) },
+  ]
+}
+
+/** Runs off the request path, one sweep after the other; a failing one does not keep the rest from running. */
+export function createSweepController(deps: SweepDeps): Controller {
+  const { clock, log, settings } = deps
+  const { intervalMs } = settings
+  return defineController({
+    name: 'retention',
+    sources: [
+      createTimerSource('sweep', { firstMs: startPauseMs, intervalMs }, (ms, signal) => clock.sleep(ms, signal)),
+    ],
+    concurrency: 1,
+    async reconcile(_key, signal) {
+      for (const sweep of listSweeps(deps, signal)) {
+        try {
+          const removed = await sweep.run()
+          if (removed > 0) log.info({ sweep: sweep.name, removed }, 'old records were removed')
+        } catch (error) {
+          log.warn({ sweep: sweep.name, error: messageOf(error) }, 'a sweep of old records failed')
+        }
+      }
+      return undefined
+    },
+  })
+}

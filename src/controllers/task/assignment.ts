@@ -1,0 +1,132 @@
+// Puts together what one attempt is started with.
+import type { WorkAssignment } from '../../contract/api/assignment.ts'
+import { tryParseDuration } from '../../contract/duration.ts'
+import { tryParseQuantity } from '../../contract/quantity.ts'
+import type { ResourceRequirements } from '../../contract/resources/execution.ts'
+import type { Task } from '../../contract/resources/task.ts'
+import type { WorkloadLimits, WorkloadSpec } from '../../ports/workloads.ts'
+import { parentOf } from '../../rules/scheduled-run.ts'
+import { formatSkill } from '../../rules/skill-content.ts'
+import { buildCommand } from './command.ts'
+import type { References } from './references.ts'
+import type { TaskControllerDeps } from './settings.ts'
+
+export type Attempt = { task: Task; attempt: number; startedAt: Date; references: References }
+
+export async function buildWorkload(deps: TaskControllerDeps, attempt: Attempt): Promise<WorkloadSpec> {
+  const { task, references } = attempt
+  const { namespace, name, uid } = task.metadata
+  const isCommand = task.spec.type === 'container'
+  const run = isCommand
+    ? await buildCommand(deps.secrets, task)
+    : { kind: 'worker' as const, assignment: await buildAssignment(deps, attempt) }
+  return {
+    key: { taskUid: uid, attempt: attempt.attempt },
+    namespace,
+    taskName: name,
+    run,
+    limits: makeLimits(deps, task, references.agent?.spec.resources),
+  }
+}
+
+function makeLimits(deps: TaskControllerDeps, task: Task, ofAgent?: ResourceRequirements): WorkloadLimits {
+  const resources = task.spec.resources ?? ofAgent
+  const amount = (name: string) => {
+    const quantity = resources?.limits?.[name] ?? resources?.requests?.[name]
+    return quantity === undefined ? undefined : tryParseQuantity(quantity)
+  }
+  const cpu = amount('cpu') ?? deps.settings.defaultLimits.cpu
+  const memoryBytes = amount('memory') ?? deps.settings.defaultLimits.memoryBytes
+  const timeout = timeoutOf(task)
+  return {
+    ...(cpu !== undefined && { cpu }),
+    ...(memoryBytes !== undefined && { memoryBytes }),
+    ...(timeout !== undefined && { deadlineSeconds: Math.max(1, Math.ceil(timeout / 1000)) }),
+  }
+}
+
+function timeoutOf(task: Task): number | undefined {
+  return task.spec.timeout === undefined ? undefined : tryParseDuration(task.spec.timeout)
+}
+
+async function buildAssignment(deps: TaskControllerDeps, attempt: Attempt): Promise<WorkAssignment> {
+  const { task, references } = attempt
+  const { settings } = deps
+  const { namespace, name, uid } = task.metadata
+  const identity = { namespace, taskName: name, taskUid: uid, attempt: attempt.attempt }
+  const token = await deps.workerTokens.mint(identity)
+  const timeout = timeoutOf(task)
+  const session = await readSession(deps, task)
+  return {
+    version: 1,
+    api: { url: settings.workerApiUrl(), token },
+    task: describeTask(task, attempt.attempt),
+    ...(timeout !== undefined && { deadline: new Date(attempt.startedAt.getTime() + timeout).toISOString() }),
+    loop: makeLoop(deps, attempt),
+    model: { choices: references.models },
+    customTools: references.customTools,
+    egress: settings.egress,
+    ...(settings.search && { search: settings.search }),
+    ...(session && { session }),
+    redact: listSecrets(token, references, settings.search?.apiKey),
+  }
+}
+
+function describeTask(task: Task, attempt: number): WorkAssignment['task'] {
+  const { namespace, name, uid } = task.metadata
+  const parentTask = parentOf(task)
+  const agentName = task.spec.agentRef?.name
+  const sessionName = task.spec.sessionRef?.name
+  return {
+    namespace,
+    name,
+    uid,
+    attempt,
+    type: task.spec.type,
+    ...(agentName !== undefined && { agentName }),
+    ...(sessionName !== undefined && { sessionName }),
+    ...(parentTask !== undefined && { parentTask }),
+  }
+}
+
+function makeLoop(deps: TaskControllerDeps, { task, references }: Attempt): WorkAssignment['loop'] {
+  const ai = task.spec.ai
+  const model = references.agent?.spec.model
+  const maxTokens = ai?.maxTokens ?? model?.maxTokens
+  const temperature = ai?.temperature ?? model?.temperature
+  return {
+    maxIterations: deps.settings.maxIterations,
+    toolTimeoutMs: deps.settings.toolTimeoutMs,
+    ...(maxTokens !== undefined && { maxTokens }),
+    ...(temperature !== undefined && { temperature }),
+    systemPrompt: makeSystemPrompt(task, references),
+    prompt: promptOf(task),
+    tools: references.builtInTools,
+  }
+}
+
+/** What the task is asked to do: `ai.prompt` before `prompt`. */
+export function promptOf(task: Task): string {
+  return task.spec.ai?.prompt ?? task.spec.prompt ?? ''
+}
+
+function makeSystemPrompt(task: Task, { agent, skills }: References): string {
+  const own = task.spec.ai?.systemPrompt ?? agent?.spec.systemPrompt?.inline ?? ''
+  const sections = skills.map((skill) => formatSkill(skill.metadata.name, skill.spec.content))
+  return [own, ...sections].filter((text) => text !== '').join('\n\n')
+}
+
+async function readSession(deps: TaskControllerDeps, task: Task): Promise<WorkAssignment['session']> {
+  const reference = task.spec.sessionRef
+  if (reference === undefined) return undefined
+  const key = { namespace: task.metadata.namespace, name: reference.name }
+  const stored = await deps.records.sessions.transcript(key, { limit: reference.maxMessages })
+  return { name: reference.name, messages: stored.map(({ id, ...message }) => message) }
+}
+
+function listSecrets(token: string, references: References, searchKey: string | undefined): string[] {
+  const keys = references.models.map((choice) => choice.provider.apiKey)
+  const tools = references.customTools.map((tool) => tool.http.auth?.token)
+  const values = [token, searchKey, ...keys, ...tools].filter((value) => value !== undefined && value !== '')
+  return [...new Set(values as string[])]
+}

@@ -1,0 +1,52 @@
+// What a parent knows of its children: the list in a running parent's status, the old runs of a schedule.
+import type { ChildTask, Task } from '../../contract/resources/task.ts'
+import { isTerminalPhase } from '../../contract/resources/task.ts'
+import { isSvcError } from '../../errors.ts'
+import { summarizeChild } from '../../rules/child-tasks.ts'
+import { listExpiredRuns, parentOf } from '../../rules/scheduled-run.ts'
+import { formatKey } from '../engine/key.ts'
+import { keyOf, type TaskContext } from './context.ts'
+import { readResultText } from './record-text.ts'
+
+const longestResultBytes = 4 * 4096 + 4
+
+export async function listChildren(context: TaskContext, parent: Task): Promise<Task[]> {
+  const { namespace, name } = parent.metadata
+  const { items } = await context.resources.list('Task', { namespace, fields: { parent: name } })
+  return items
+}
+
+async function summarizeChildren(context: TaskContext, children: Task[]): Promise<ChildTask[]> {
+  const summaries: ChildTask[] = []
+  for (const child of children) {
+    const isReadable = isTerminalPhase(child.status?.phase) && child.status?.resultRef?.available === true
+    const which = { taskUid: child.metadata.uid }
+    const result = isReadable ? await readResultText(context.records.results, which, longestResultBytes) : undefined
+    summaries.push(summarizeChild(child, result))
+  }
+  return summaries
+}
+
+/** Shows a running parent's children in its status when one of them changed. */
+export async function updateChildTasks(context: TaskContext, parent: Task): Promise<Task> {
+  if (!context.dirtyParents.delete(keyOf(parent))) return parent
+  const childTasks = await summarizeChildren(context, await listChildren(context, parent))
+  return await context.recorder.write(parent, { childTasks: childTasks.length > 0 ? childTasks : undefined })
+}
+
+/** Removes the scheduled runs that the history limits have no room for. */
+export async function removeExpiredRuns(context: TaskContext, parent: Task, children: Task[]): Promise<void> {
+  for (const run of listExpiredRuns(parent, children)) {
+    try {
+      await context.resources.remove('Task', run.metadata, { uid: run.metadata.uid })
+    } catch (error) {
+      if (!isSvcError(error, 'NotFound') && !isSvcError(error, 'Conflict')) throw error
+    }
+  }
+}
+
+/** Key of the task's parent, or undefined. */
+export function parentKeyOf(task: Task): string | undefined {
+  const name = parentOf(task)
+  return name === undefined ? undefined : formatKey({ namespace: task.metadata.namespace, name })
+}

@@ -1,0 +1,37 @@
+// What the steps of a reconcile share.
+import type { Task } from '../../contract/resources/task.ts'
+import type { Enqueue } from '../engine/controller.ts'
+import { formatKey } from '../engine/key.ts'
+import type { Board } from './board.ts'
+import type { TaskControllerDeps } from './settings.ts'
+import type { StatusRecorder } from './status-recorder.ts'
+import type { WaitingRoom } from './waiting-room.ts'
+
+export type TaskContext = TaskControllerDeps & {
+  board: Board
+  waitingRoom: WaitingRoom
+  recorder: StatusRecorder
+  /** Keys of parents whose children changed since they were looked at. */
+  dirtyParents: Set<string>
+  /** Looks at a task again. */
+  enqueue: Enqueue
+  /** Hands an ended task to the callback controller. */
+  owesCallback: Enqueue
+}
+
+export function keyOf(task: Task): string {
+  return formatKey(task.metadata)
+}
+
+/** The live attempt of a running task. */
+export function attemptOf(task: Task): { taskUid: string; attempt: number } {
+  return { taskUid: task.metadata.uid, attempt: task.status?.attempts ?? 0 }
+}
+
+/** Tasks of one coordinator count together; undefined for others. */
+export function siblingsOf(task: Task): string | undefined {
+  const { namespace, labels, annotations } = task.metadata
+  if (labels?.['svc.ai/coordinator'] !== 'true') return undefined
+  const parent = annotations?.['svc.ai/parent-task-name'] ?? labels['svc.ai/parent-task']
+  return parent === undefined ? undefined : `${namespace}/${parent}`
+}

@@ -1,0 +1,124 @@
+// The Task controller: reads a task by name, decides purely, does the one thing decided, says when to look again.
+import { isTerminalPhase, type Task } from '../../contract/resources/task.ts'
+import type { WorkloadState } from '../../ports/workloads.ts'
+import { owesCallback } from '../../rules/callback.ts'
+import { decideTask, type TaskDecision } from '../../rules/task-decision.ts'
+import { type Controller, createPushSource, defineController, type Reconciled } from '../engine/controller.ts'
+import { parseKey } from '../engine/key.ts'
+import { createBoard } from './board.ts'
+import { createCallbackController } from './callbacks.ts'
+import { updateChildTasks } from './children.ts'
+import { attemptOf, keyOf, siblingsOf, type TaskContext } from './context.ts'
+import { createTaskSources } from './feed.ts'
+import { closeInterrupted, finishTask, saveOutput, scheduleRetry, stopAttempt } from './finish.ts'
+import { ensureFinalizer, removeTask } from './removal.ts'
+import { reconcileSchedule } from './schedule.ts'
+import type { TaskControllerDeps } from './settings.ts'
+import { startTask } from './start.ts'
+import { createStatusRecorder } from './status-recorder.ts'
+import { createWaitingRoom } from './waiting-room.ts'
+
+type Seen = { attempt?: WorkloadState; hasResult: boolean }
+
+const nothingSeen: Seen = { hasResult: false }
+
+async function observe(context: TaskContext, task: Task): Promise<Seen> {
+  if (task.status?.phase !== 'Running') return nothingSeen
+  const key = attemptOf(task)
+  const attempt = await context.workloads.observe(key)
+  const isUnderWay = attempt.phase === 'Pending' || attempt.phase === 'Running'
+  const result = isUnderWay ? undefined : await context.records.results.get(key.taskUid, key.attempt)
+  return { attempt, hasResult: result !== undefined }
+}
+
+/** An ended task: only what its end left undone. */
+async function settleEnded(context: TaskContext, task: Task): Promise<Reconciled> {
+  const key = keyOf(task)
+  if (context.board.known(key, task.metadata.uid).liveAttempt !== undefined) await stopAttempt(context, task)
+  context.board.forgetObject(key, task.metadata.uid)
+  if (owesCallback(task)) context.owesCallback(key)
+  return undefined
+}
+
+async function watchTask(context: TaskContext, task: Task, lookAgainMs: number): Promise<Reconciled> {
+  const { uid, namespace } = task.metadata
+  context.board.adopt(keyOf(task), { namespace, siblings: siblingsOf(task), uid, attempt: attemptOf(task).attempt })
+  await updateChildTasks(context, task)
+  return { requeueAfterMs: lookAgainMs }
+}
+
+async function act(context: TaskContext, task: Task, decision: TaskDecision, seen: Seen): Promise<Reconciled> {
+  switch (decision.action) {
+    case 'none':
+      return await settleEnded(context, task)
+    case 'delete':
+      return await removeTask(context, task)
+    case 'schedule':
+      return await reconcileSchedule(context, task)
+    case 'start':
+      return await startTask(context, task)
+    case 'wait':
+      return { requeueAfterMs: decision.lookAgainMs }
+    case 'watch':
+      return await watchTask(context, task, decision.lookAgainMs)
+    case 'retry':
+      return await scheduleRetry(context, task, decision)
+    case 'interrupt':
+      return await closeInterrupted(context, task, decision.message)
+    case 'succeed':
+      if (seen.attempt !== undefined && !seen.hasResult) await saveOutput(context, task, seen.attempt)
+      return await finishTask(context, task, { phase: 'Succeeded', reason: 'TaskSucceeded', message: decision.message })
+    case 'fail':
+      return await finishTask(context, task, { phase: 'Failed', reason: decision.reason, message: decision.message })
+    case 'cancel':
+      return await finishTask(context, task, { phase: 'Cancelled', reason: 'Cancelled', message: decision.message })
+  }
+}
+
+async function reconcileTask(context: TaskContext, key: string): Promise<Reconciled> {
+  const stored = await context.resources.get('Task', parseKey(key))
+  if (stored === undefined) {
+    context.board.forget(key)
+    context.waitingRoom.leave(key)
+    context.dirtyParents.delete(key)
+    return undefined
+  }
+  const task = isTerminalPhase(stored.status?.phase) ? stored : await ensureFinalizer(context, stored)
+  const seen = await observe(context, task)
+  const decision = decideTask({ task, ...seen }, { now: context.clock.now(), random: context.ids.random() })
+  return await act(context, task, decision, seen)
+}
+
+/** The task controller and, beside it, the one that delivers completion callbacks. */
+export function createTaskControllers(deps: TaskControllerDeps): Controller[] {
+  const board = createBoard({
+    capacity: () => deps.workloads.capacity(),
+    namespaceLimit: deps.settings.maxTasksPerNamespace,
+    onGrant: (key) => again.push(key),
+  })
+  const again = createPushSource('again')
+  const callbacks = createPushSource('ended tasks')
+  const recorder = createStatusRecorder({ resources: deps.resources, events: deps.records.events })
+  const context: TaskContext = {
+    ...deps,
+    board,
+    recorder,
+    waitingRoom: createWaitingRoom(),
+    dirtyParents: new Set(),
+    enqueue: again.push,
+    owesCallback: callbacks.push,
+  }
+  const tasks = defineController({
+    name: 'tasks',
+    sources: [again, ...createTaskSources(context)],
+    concurrency: deps.settings.concurrency,
+    begin() {
+      board.reset()
+      context.waitingRoom.reset()
+      context.dirtyParents.clear()
+    },
+    reconcile: (key) => reconcileTask(context, key),
+  })
+  // Before the tasks, so that it listens when the first ended one is found.
+  return [createCallbackController({ ...deps, recorder }, callbacks), tasks]
+}

@@ -1,0 +1,95 @@
+// Where the task controller's keys come from: tasks, their workloads, and the objects that waiting tasks name.
+import { isTerminalPhase, type Task } from '../../contract/resources/task.ts'
+import { owesCallback } from '../../rules/callback.ts'
+import { needsAttention } from '../../rules/task-attention.ts'
+import { createListenerSource, type Enqueue, type Source } from '../engine/controller.ts'
+import { formatKey } from '../engine/key.ts'
+import { createKindSource, type Observation } from '../engine/kind-source.ts'
+import { parentKeyOf } from './children.ts'
+import { keyOf, siblingsOf, type TaskContext } from './context.ts'
+import { missingReferences } from './waiting-room.ts'
+
+function noteParent(context: TaskContext, { type, object }: Observation<Task>, enqueue: Enqueue): void {
+  // Ended children found by listing were told of when they ended.
+  if (type === 'LISTED' && isTerminalPhase(object.status?.phase)) return
+  const parent = parentKeyOf(object)
+  if (parent === undefined) return
+  context.dirtyParents.add(parent)
+  enqueue(parent, 100)
+}
+
+function observeTask(context: TaskContext, observation: Observation<Task>, enqueue: Enqueue): void {
+  const { type, object } = observation
+  const { uid, namespace } = object.metadata
+  const key = keyOf(object)
+  noteParent(context, observation, enqueue)
+  if (type === 'DELETED') {
+    context.board.forgetObject(key, uid)
+    return
+  }
+  if (type === 'LISTED' && object.status?.phase === 'Running') {
+    const attempt = object.status.attempts ?? 0
+    context.board.adopt(key, { namespace, siblings: siblingsOf(object), uid, attempt })
+    enqueue(key)
+    return
+  }
+  if (needsAttention(object, context.board.known(key, uid)) || owesCallback(object)) enqueue(key)
+}
+
+function createTaskSource(context: TaskContext): Source {
+  const active = ['Running', 'Pending', 'Scheduled'].map((phase) => ({ phase }))
+  return createKindSource({
+    kind: 'Task',
+    resources: context.resources,
+    clock: context.clock,
+    onObject: (observation, enqueue) => observeTask(context, observation, enqueue),
+    // Who runs must be known before anybody may start, or the limits would not hold.
+    first: active,
+    onFirst: () => context.board.open(),
+    resync: active,
+  })
+}
+
+function createWorkloadSource(context: TaskContext): Source {
+  return createListenerSource('workloads', (enqueue) =>
+    context.workloads.onChange(({ namespace, taskName }) => {
+      enqueue(formatKey({ namespace, name: taskName }))
+      context.board.pump()
+    }),
+  )
+}
+
+/** Whatever a task may name appears or changes: those that wait for something look again. */
+function createReferenceSources(context: TaskContext): Source[] {
+  const { resources, clock, secrets, waitingRoom } = context
+  const wake = (enqueue: Enqueue) => {
+    for (const key of waitingRoom.call(missingReferences)) enqueue(key)
+  }
+  const kinds = ['Agent', 'Provider', 'Tool', 'Skill'] as const
+  const sources = kinds.map((kind) =>
+    createKindSource({ kind, resources, clock, onObject: (_seen, enqueue) => wake(enqueue), resync: [] }),
+  )
+  return [...sources, createListenerSource('secrets', (enqueue) => secrets.onChange(() => wake(enqueue)))]
+}
+
+/** Workers can become free without anybody telling; then those that wait are looked at again. */
+function createCapacitySource(context: TaskContext): Source {
+  return {
+    name: 'capacity',
+    async run(_enqueue, signal) {
+      while (!signal.aborted) {
+        await context.clock.sleep(1000, signal).catch(() => undefined)
+        context.board.pump()
+      }
+    },
+  }
+}
+
+export function createTaskSources(context: TaskContext): Source[] {
+  return [
+    createTaskSource(context),
+    createWorkloadSource(context),
+    ...createReferenceSources(context),
+    createCapacitySource(context),
+  ]
+}

@@ -1,0 +1,124 @@
+// The ends of attempts and of tasks: succeeded, failed, cancelled, to be repeated, lost.
+import { Readable } from 'node:stream'
+import type { Task, TaskPhase, TaskUsage } from '../../contract/resources/task.ts'
+import type { WorkloadState } from '../../ports/workloads.ts'
+import { dropConditions, setCondition } from '../../rules/conditions.ts'
+import type { AttemptFailure } from '../../rules/retry.ts'
+import { decideFailedAttempt } from '../../rules/task-decision.ts'
+import type { Reconciled } from '../engine/controller.ts'
+import { attemptOf, keyOf, type TaskContext } from './context.ts'
+import { appendOutcome, unlockSession } from './session-lock.ts'
+import type { StatusChange } from './status-recorder.ts'
+
+export type Outcome = {
+  phase: Extract<TaskPhase, 'Succeeded' | 'Failed' | 'Cancelled'>
+  /** CamelCase cause, for the event. */
+  reason: string
+  /** One sentence a user can act on (TASK-046). */
+  message: string
+}
+
+const completeReasons = { Succeeded: 'TaskSucceeded', Failed: 'TaskFailed', Cancelled: 'TaskCancelled' } as const
+
+/** Stops the attempt that runs, if one does, and waits until nothing of it is left. */
+export async function stopAttempt(context: TaskContext, task: Task): Promise<void> {
+  const attempt = attemptOf(task)
+  if (attempt.attempt > 0) await context.workloads.remove(attempt)
+}
+
+async function sumUsage(context: TaskContext, task: Task): Promise<TaskUsage | undefined> {
+  const sum = await context.records.usage.ofTask(task.metadata.uid)
+  if (sum === undefined || sum.llmCalls === 0) return undefined
+  const { inputTokens, outputTokens, cachedTokens, llmCalls, cost, currency } = sum
+  const priced = currency === undefined ? {} : { cost, currency }
+  return { inputTokens, outputTokens, cachedTokens, llmCalls, ...priced }
+}
+
+async function makeFinalStatus(context: TaskContext, task: Task, outcome: Outcome): Promise<StatusChange> {
+  const now = context.clock.now()
+  const { phase, message } = outcome
+  const available = phase === 'Succeeded' && (await context.records.results.get(task.metadata.uid)) !== undefined
+  const waits = dropConditions(task.status?.conditions, 'WaitingForReferences')
+  const status = phase === 'Succeeded' ? ('True' as const) : ('False' as const)
+  const owesCallback = task.spec.webhookURL !== undefined
+  return {
+    phase,
+    message,
+    completionTime: now.toISOString(),
+    resultRef: { available },
+    conditions: setCondition(waits, { type: 'Complete', status, reason: completeReasons[phase], message }, now),
+    usage: await sumUsage(context, task),
+    queuedReason: undefined,
+    nextRetryTime: undefined,
+    ...(owesCallback && { webhook: { state: 'Pending' as const, attempts: 0 }, webhookDelivered: false }),
+  }
+}
+
+/** Ends the task: everything it leaves is written before the status that says so (TASK-062). */
+export async function finishTask(context: TaskContext, task: Task, outcome: Outcome): Promise<Reconciled> {
+  const wasRunning = task.status?.phase === 'Running'
+  // What succeeded has ended by itself; anything else must not be called ended while something of it runs.
+  if (wasRunning && outcome.phase !== 'Succeeded') await stopAttempt(context, task)
+  if (outcome.phase !== 'Cancelled') await appendOutcome(context, task, outcome.message)
+  await unlockSession(context, task)
+  const status = await makeFinalStatus(context, task, outcome)
+  const { phase, reason, message } = outcome
+  const ended = await context.recorder.move(task, { type: 'PhaseChanged', phase, reason, message }, status)
+  if (wasRunning) await stopAttempt(context, task)
+  context.board.forget(keyOf(task))
+  if (ended.status?.webhook?.state === 'Pending') context.owesCallback(keyOf(task))
+  return undefined
+}
+
+/** Stores what a command wrote as the task's result. A command that wrote nothing has none. */
+export async function saveOutput(context: TaskContext, task: Task, state: WorkloadState): Promise<void> {
+  if (state.phase !== 'Succeeded' || task.spec.type !== 'container') return
+  const { text = '', truncated = false } = state.output ?? {}
+  if (text === '') return
+  const body = truncated ? `${text}\n[truncated]` : text
+  await context.records.results.put(attemptOf(task), Readable.from([Buffer.from(body)]), 'text/plain; charset=utf-8')
+}
+
+/** Ends the attempt and sets the moment before which no other starts (TASK-042). */
+export async function scheduleRetry(
+  context: TaskContext,
+  task: Task,
+  { message, delayMs }: { message: string; delayMs: number },
+): Promise<Reconciled> {
+  await stopAttempt(context, task)
+  const nextRetryTime = new Date(context.clock.now().getTime() + delayMs).toISOString()
+  const event = { type: 'RetryScheduled', phase: 'Pending' as const, reason: 'AttemptFailed', message }
+  await context.recorder.move(task, event, {
+    phase: 'Pending',
+    message,
+    nextRetryTime,
+    queuedReason: 'RetryDelay',
+    completionTime: undefined,
+    resultRef: undefined,
+  })
+  context.board.forget(keyOf(task))
+  return { requeueAfterMs: delayMs }
+}
+
+/** Ends a failed attempt as the retry policy has it. */
+export async function failAttempt(context: TaskContext, task: Task, failure: AttemptFailure): Promise<Reconciled> {
+  const decision = decideFailedAttempt(task, failure, context.ids.random())
+  if (decision.action === 'retry') return await scheduleRetry(context, task, decision)
+  return await finishTask(context, task, { phase: 'Failed', reason: decision.reason, message: decision.message })
+}
+
+/** Closes a lost attempt; the next follows at once and costs no retry (TASK-043). */
+export async function closeInterrupted(context: TaskContext, task: Task, message: string): Promise<Reconciled> {
+  await stopAttempt(context, task)
+  const interruptions = (task.status?.interruptions ?? 0) + 1
+  const event = { type: 'Interrupted', phase: 'Pending' as const, reason: 'Interrupted', message }
+  await context.recorder.move(task, event, {
+    phase: 'Pending',
+    message,
+    interruptions,
+    queuedReason: undefined,
+    nextRetryTime: undefined,
+  })
+  context.board.forget(keyOf(task))
+  return { requeueAfterMs: 0 }
+}

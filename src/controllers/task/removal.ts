@@ -1,0 +1,51 @@
+// The end of a deleted task: stop it, remove its records, let the object go. Whatever is missing is fine (TASK-064).
+import type { Task } from '../../contract/resources/task.ts'
+import { isSvcError } from '../../errors.ts'
+import { cleanupFinalizer } from '../../rules/scheduled-run.ts'
+import type { Reconciled } from '../engine/controller.ts'
+import { keyOf, type TaskContext } from './context.ts'
+import { stopAttempt } from './finish.ts'
+import { unlockSession } from './session-lock.ts'
+
+async function removeRecords(context: TaskContext, task: Task): Promise<void> {
+  const { results, artifacts, logs, plans, messages, checkpoints, events } = context.records
+  const { uid, namespace, name } = task.metadata
+  await Promise.all([
+    results.removeTask(uid),
+    artifacts.removeTask(uid),
+    logs.removeTask(uid),
+    checkpoints.removeTask(uid),
+    plans?.removeTask(uid),
+    messages.removeTask(namespace, name),
+  ])
+  await events.removeTask(uid)
+}
+
+async function dropFinalizer(context: TaskContext, task: Task): Promise<void> {
+  const finalizers = task.metadata.finalizers?.filter((finalizer) => finalizer !== cleanupFinalizer) ?? []
+  try {
+    await context.resources.update('Task', { ...task, metadata: { ...task.metadata, finalizers } })
+  } catch (error) {
+    if (!isSvcError(error, 'NotFound')) throw error
+  }
+}
+
+export async function removeTask(context: TaskContext, task: Task): Promise<Reconciled> {
+  if (!task.metadata.finalizers?.includes(cleanupFinalizer)) return undefined
+  await stopAttempt(context, task)
+  await unlockSession(context, task)
+  await removeRecords(context, task)
+  context.waitingRoom.leave(keyOf(task))
+  context.dirtyParents.delete(keyOf(task))
+  await dropFinalizer(context, task)
+  context.board.forget(keyOf(task))
+  return undefined
+}
+
+/** Holds the object back until its records are removed. The use case that creates tasks sets this too. */
+export async function ensureFinalizer(context: TaskContext, task: Task): Promise<Task> {
+  const { finalizers = [], deletionTimestamp } = task.metadata
+  if (deletionTimestamp !== undefined || finalizers.includes(cleanupFinalizer)) return task
+  const metadata = { ...task.metadata, finalizers: [...finalizers, cleanupFinalizer] }
+  return await context.resources.update('Task', { ...task, metadata })
+}

@@ -1,0 +1,112 @@
+// A task with a schedule never runs itself: at each tick it makes a child that does.
+import { isTerminalPhase, type Task } from '../../contract/resources/task.ts'
+import { isSvcError } from '../../errors.ts'
+import { dropConditions, setCondition } from '../../rules/conditions.ts'
+import { decideSchedule, type ScheduleDecision } from '../../rules/schedule.ts'
+import { makeScheduledRun, nameScheduledRun, scheduledRunLabel } from '../../rules/scheduled-run.ts'
+import type { Reconciled } from '../engine/controller.ts'
+import { listChildren, removeExpiredRuns } from './children.ts'
+import { keyOf, type TaskContext } from './context.ts'
+import { finishTask } from './finish.ts'
+import type { StatusChange, TaskEvent } from './status-recorder.ts'
+
+type Ticked = Extract<ScheduleDecision, { tick: Date }>
+
+function isActiveRun(child: Task): boolean {
+  return child.metadata.labels?.[scheduledRunLabel] === 'true' && !isTerminalPhase(child.status?.phase)
+}
+
+function decide(context: TaskContext, task: Task, children: Task[]): ScheduleDecision {
+  const { schedule = '', timeZone, startingDeadlineSeconds, concurrencyPolicy, suspend } = task.spec
+  const lastTick = task.status?.lastScheduleTime
+  return decideSchedule(
+    { schedule, timeZone, startingDeadlineSeconds, concurrencyPolicy, suspend },
+    {
+      createdAt: new Date(task.metadata.creationTimestamp),
+      lastTick: lastTick === undefined ? undefined : new Date(lastTick),
+      hasActiveRun: children.some(isActiveRun),
+    },
+    context.clock.now(),
+  )
+}
+
+/** Makes the child of a tick. A child of that name is this tick's own, made before a crash. */
+async function createRun(context: TaskContext, task: Task, tick: Date): Promise<void> {
+  try {
+    await context.resources.create('Task', makeScheduledRun(task, tick))
+  } catch (error) {
+    if (!isSvcError(error, 'AlreadyExists')) throw error
+  }
+}
+
+function describeTick(task: Task, decision: Ticked): TaskEvent {
+  const at = decision.tick.toISOString()
+  switch (decision.action) {
+    case 'run':
+      return { type: 'ScheduledRun', message: `run ${nameScheduledRun(task.metadata.name, decision.tick)} was created` }
+    case 'skip':
+      return {
+        type: 'RunSkipped',
+        reason: 'Forbid',
+        message: `the run of ${at} was left out: the one before it has not ended`,
+      }
+    case 'missed': {
+      const limit = `${task.spec.startingDeadlineSeconds} s`
+      return { type: 'MissedSchedule', message: `the run of ${at} was found more than ${limit} late and left out` }
+    }
+  }
+}
+
+/** Status of a schedule that counts; `next` is undefined when it never fires again. */
+function makeScheduledStatus(context: TaskContext, task: Task, next: Date | undefined): StatusChange {
+  const isSuspended = task.spec.suspend
+  const suspended = {
+    type: 'Suspended',
+    status: 'True' as const,
+    reason: 'Suspended',
+    message: 'no runs are made until spec.suspend is false',
+  }
+  const { conditions } = task.status ?? {}
+  return {
+    phase: 'Scheduled',
+    conditions: isSuspended
+      ? setCondition(conditions, suspended, context.clock.now())
+      : dropConditions(conditions, 'Suspended'),
+    nextScheduleTime: next?.toISOString(),
+    queuedReason: undefined,
+    message: isSuspended ? 'suspended; set spec.suspend to false to go on' : describeNext(next),
+  }
+}
+
+function describeNext(next: Date | undefined): string {
+  return next === undefined
+    ? 'the schedule never fires again; change spec.schedule'
+    : `next run at ${next.toISOString()}`
+}
+
+async function enterScheduled(context: TaskContext, task: Task, change: StatusChange): Promise<Task> {
+  if (task.status?.phase === 'Scheduled') return await context.recorder.write(task, change)
+  const message = `runs are made by schedule ${task.spec.schedule}`
+  return await context.recorder.move(task, { type: 'PhaseChanged', phase: 'Scheduled', message }, change)
+}
+
+async function applyTick(context: TaskContext, task: Task, decision: Ticked): Promise<StatusChange> {
+  if (decision.action === 'run') await createRun(context, task, decision.tick)
+  await context.recorder.append(task, { ...describeTick(task, decision), phase: 'Scheduled' })
+  return { lastScheduleTime: decision.tick.toISOString() }
+}
+
+export async function reconcileSchedule(context: TaskContext, task: Task): Promise<Reconciled> {
+  context.dirtyParents.delete(keyOf(task))
+  const children = await listChildren(context, task)
+  const decision = decide(context, task, children)
+  if (decision.action === 'invalid') {
+    return await finishTask(context, task, { phase: 'Failed', reason: 'Validation', message: decision.message })
+  }
+  const next = 'next' in decision ? decision.next : undefined
+  const ticked = 'tick' in decision ? await applyTick(context, task, decision) : {}
+  await enterScheduled(context, task, { ...makeScheduledStatus(context, task, next), ...ticked })
+  await removeExpiredRuns(context, task, children)
+  if (next === undefined) return undefined
+  return { requeueAfterMs: Math.max(0, next.getTime() - context.clock.now().getTime()) }
+}

@@ -1,0 +1,66 @@
+// The session of a task: taken before the attempt starts, written to and let go at the task's end.
+import type { Task } from '../../contract/resources/task.ts'
+import { isSvcError, SvcError } from '../../errors.ts'
+import type { SessionKey } from '../../ports/sessions.ts'
+import { promptOf } from './assignment.ts'
+import type { TaskContext } from './context.ts'
+import { readResultText } from './record-text.ts'
+import { nameSessionRoom } from './waiting-room.ts'
+
+const longestMessageBytes = 262_144
+
+export function sessionOf(task: Task): SessionKey | undefined {
+  const reference = task.spec.sessionRef
+  return reference && { namespace: task.metadata.namespace, name: reference.name }
+}
+
+/** Takes the task's session. False when another task has it; InvalidRequest when it is not there and not to be made. */
+export async function lockSession(context: TaskContext, task: Task): Promise<boolean> {
+  const key = sessionOf(task)
+  if (key === undefined) return true
+  const { sessions } = context.records
+  const create = task.spec.sessionRef?.create ?? false
+  const session = await sessions.ensure(key, { create, sessionType: 'task' })
+  if (session === undefined) {
+    throw new SvcError(
+      'InvalidRequest',
+      `session "${key.name}" does not exist in namespace "${key.namespace}"; set spec.sessionRef.create to make it`,
+    )
+  }
+  return await sessions.lock(key, task.metadata.uid)
+}
+
+/** Lets the session go and has the tasks that wait for it look again. */
+export async function unlockSession(context: TaskContext, task: Task): Promise<void> {
+  const key = sessionOf(task)
+  if (key === undefined) return
+  await context.records.sessions.unlock(key, task.metadata.uid)
+  for (const waiter of context.waitingRoom.call(nameSessionRoom(key))) context.enqueue(waiter)
+}
+
+function describePrompt(task: Task): string {
+  if (task.spec.type !== 'container') return promptOf(task)
+  const words = [...(task.spec.command ?? []), ...(task.spec.args ?? [])]
+  return words.length > 0 ? words.join(' ') : (task.spec.image ?? '')
+}
+
+/**
+ * Adds prompt and outcome to the session. A worker that has added its own transcript did so under the same word, the
+ * task's uid, and this does nothing.
+ */
+export async function appendOutcome(context: TaskContext, task: Task, message: string): Promise<void> {
+  const key = sessionOf(task)
+  if (key === undefined || task.spec.sessionRef?.append === false) return
+  const taskUid = task.metadata.uid
+  const result = await readResultText(context.records.results, { taskUid }, longestMessageBytes)
+  const messages = [
+    { role: 'user' as const, content: describePrompt(task) },
+    { role: 'assistant' as const, content: result ?? message },
+  ]
+  try {
+    await context.records.sessions.append(key, messages, { dedupe: taskUid })
+  } catch (error) {
+    // The session was deleted while the task ran; there is nothing left to write to.
+    if (!isSvcError(error, 'NotFound')) throw error
+  }
+}

@@ -1,0 +1,60 @@
+// What the task controllers are given: ports, settings, and how they are bound together.
+import type { AssignedEgress, AssignedSearch } from '../../contract/api/assignment.ts'
+import type { WorkspaceDefaults } from '../../contract/resources/task-problems.ts'
+import type { Clock, Ids } from '../../ports/clock.ts'
+import type { Egress } from '../../ports/egress.ts'
+import type { WorkerTokens } from '../../ports/identity.ts'
+import type { Records } from '../../ports/index.ts'
+import type { Resources } from '../../ports/resources.ts'
+import type { Secrets } from '../../ports/secrets.ts'
+import type { WorkloadLimits, Workloads } from '../../ports/workloads.ts'
+import type { Log } from '../engine/controller.ts'
+
+export type TaskSettings = {
+  /** Running tasks of one namespace at a time; 0: no limit. */
+  maxTasksPerNamespace: number
+  /** How long a task waits for an agent, provider, secret, tool or skill that does not exist. */
+  referenceWaitMs: number
+  /** Base address of the worker API; asked when a task starts, since a port may be picked late. */
+  workerApiUrl: () => string
+  egress: AssignedEgress
+  search?: AssignedSearch
+  /** Turns of an ai task's tool loop. */
+  maxIterations: number
+  toolTimeoutMs: number
+  /** For tasks and agents that set no resources. */
+  defaultLimits: WorkloadLimits
+  /** Command lines that agent tasks can run here. */
+  agentRuntimes: string[]
+  workspaces?: WorkspaceDefaults
+  /** References into other namespaces are refused. */
+  isolateNamespaces: boolean
+  /** Tasks that are reconciled at the same time. */
+  concurrency: number
+}
+
+/** Everything but the address of the worker API, which only the composition root knows. */
+export const defaultTaskSettings: Omit<TaskSettings, 'workerApiUrl'> = {
+  maxTasksPerNamespace: 0,
+  referenceWaitMs: 30_000,
+  egress: { allowNetworks: [], deny: [] },
+  maxIterations: 50,
+  toolTimeoutMs: 60_000,
+  defaultLimits: { cpu: 1, memoryBytes: 2 * 1024 ** 3 },
+  agentRuntimes: [],
+  isolateNamespaces: false,
+  concurrency: 32,
+}
+
+export type TaskControllerDeps = {
+  resources: Resources
+  records: Records
+  secrets: Secrets
+  workloads: Workloads
+  workerTokens: WorkerTokens
+  egress: Egress
+  clock: Clock
+  ids: Ids
+  log: Log
+  settings: TaskSettings
+}

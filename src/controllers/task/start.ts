@@ -1,0 +1,168 @@
+// From Pending to Running: references, a place among those who may run, the session, the workload.
+import type { Task } from '../../contract/resources/task.ts'
+import { isSvcError, messageOf } from '../../errors.ts'
+import { dropConditions, findCondition, setCondition } from '../../rules/conditions.ts'
+import { rankTask } from '../../rules/start-order.ts'
+import { watchDelayMs } from '../../rules/task-decision.ts'
+import type { Reconciled } from '../engine/controller.ts'
+import { buildWorkload } from './assignment.ts'
+import { keyOf, siblingsOf, type TaskContext } from './context.ts'
+import { failAttempt, finishTask } from './finish.ts'
+import type { Candidate } from './lanes.ts'
+import { type References, resolveReferences } from './references.ts'
+import { lockSession, sessionOf, unlockSession } from './session-lock.ts'
+import { findSiblingLimit } from './siblings.ts'
+import type { StatusChange } from './status-recorder.ts'
+import { missingReferences, nameSessionRoom } from './waiting-room.ts'
+
+const sessionPollMs = 5_000
+const referencePollMs = 5_000
+
+/** Notes why a task does not start yet; silent when that was said already. */
+async function noteWaiting(context: TaskContext, task: Task, queuedReason: string, message: string): Promise<Task> {
+  const { status } = task
+  if (status?.phase === 'Pending' && status.queuedReason === queuedReason) return task
+  const event = { type: 'Queued', phase: 'Pending' as const, reason: queuedReason, message }
+  return await context.recorder.move(task, event, { phase: 'Pending', queuedReason, message })
+}
+
+/** Waits for something named that is not there, and fails the task when it does not come (TASK-035). */
+async function waitForReferences(context: TaskContext, task: Task, message: string): Promise<Reconciled> {
+  const { clock, settings, waitingRoom } = context
+  const now = clock.now()
+  context.board.forget(keyOf(task))
+  const before = findCondition(task.status?.conditions, 'WaitingForReferences')
+  const since = before === undefined ? now.getTime() : Date.parse(before.lastTransitionTime)
+  const remainingMs = since + settings.referenceWaitMs - now.getTime()
+  if (remainingMs <= 0) {
+    return await finishTask(context, task, { phase: 'Failed', reason: 'MissingReference', message })
+  }
+  if (before?.message !== message) {
+    const condition = { type: 'WaitingForReferences', status: 'True' as const, reason: 'NotFound', message }
+    const conditions = setCondition(task.status?.conditions, condition, now)
+    const event = { type: 'Queued', phase: 'Pending' as const, reason: 'WaitingForReferences', message }
+    const change = { phase: 'Pending' as const, queuedReason: 'WaitingForReferences', message, conditions }
+    await context.recorder.move(task, event, change)
+  }
+  await unlockSession(context, task)
+  waitingRoom.wait(missingReferences, keyOf(task))
+  return { requeueAfterMs: Math.min(remainingMs, referencePollMs) }
+}
+
+const queueMessages = {
+  Capacity: 'waiting for a free worker; it starts in order of priority, then age',
+  NamespaceLimit: 'waiting: as many tasks as the namespace may run at a time are running',
+  SiblingLimit: 'waiting: as many children as the coordinator may run at a time are running',
+} as const
+
+async function makeCandidate(context: TaskContext, task: Task): Promise<Candidate> {
+  const siblings = siblingsOf(task)
+  return {
+    key: keyOf(task),
+    uid: task.metadata.uid,
+    namespace: task.metadata.namespace,
+    rank: rankTask(task),
+    generation: task.metadata.generation,
+    siblings,
+    siblingLimit: siblings === undefined ? undefined : await findSiblingLimit(context.resources, task),
+  }
+}
+
+/** Asks for a place; true when the task may start now. */
+async function seekPlace(context: TaskContext, task: Task): Promise<boolean> {
+  const candidate = await makeCandidate(context, task)
+  if (context.board.offer(candidate)) return true
+  const reason = context.board.blockedBy(candidate)
+  const said = task.status?.queuedReason
+  // Which limit holds a task back may change often; it is told once.
+  if (said === undefined || !(said in queueMessages)) await noteWaiting(context, task, reason, queueMessages[reason])
+  // It may have been granted while that was written; then the key is in the queue again.
+  return false
+}
+
+async function waitForSession(context: TaskContext, task: Task): Promise<Reconciled> {
+  const session = sessionOf(task)
+  context.board.forget(keyOf(task))
+  if (session !== undefined) context.waitingRoom.wait(nameSessionRoom(session), keyOf(task))
+  const message = `waiting for session "${session?.name}", which another task holds`
+  await noteWaiting(context, task, 'SessionLocked', message)
+  return { requeueAfterMs: sessionPollMs }
+}
+
+function makeRunningStatus(task: Task, attempt: number, startedAt: Date): StatusChange {
+  const message = `attempt ${attempt} was started`
+  const conditions = dropConditions(task.status?.conditions, 'WaitingForReferences')
+  const created = { type: 'JobCreated', status: 'True' as const, reason: 'JobCreated', message }
+  return {
+    phase: 'Running',
+    attempts: attempt,
+    startTime: startedAt.toISOString(),
+    message,
+    conditions: setCondition(conditions, created, startedAt),
+    queuedReason: undefined,
+    nextRetryTime: undefined,
+    completionTime: undefined,
+  }
+}
+
+async function noteAccepted(context: TaskContext, task: Task): Promise<void> {
+  if (task.status?.phase !== undefined) return
+  await context.recorder.append(task, { type: 'PhaseChanged', phase: 'Pending', message: 'the task was accepted' })
+}
+
+/** Announces the attempt, then starts it: a worker finds its attempt to be the live one from its first call on. */
+async function launch(context: TaskContext, task: Task, references: References): Promise<Reconciled> {
+  const { board, clock, recorder, workloads } = context
+  const key = keyOf(task)
+  const { uid, namespace } = task.metadata
+  const attempt = (task.status?.attempts ?? 0) + 1
+  const startedAt = clock.now()
+  const build = buildWorkload(context, { task, attempt, startedAt, references })
+  const [workload] = await Promise.all([build, noteAccepted(context, task)])
+  board.setStarting(key, { namespace, siblings: siblingsOf(task), uid, attempt })
+  const event = { type: 'PhaseChanged', phase: 'Running' as const, message: `attempt ${attempt} was started`, attempt }
+  const running = await recorder.move(task, event, makeRunningStatus(task, attempt, startedAt))
+  try {
+    await workloads.ensure(workload)
+  } catch (error) {
+    return await handleRefusal(context, running, error)
+  }
+  board.setStarted(key)
+  return { requeueAfterMs: watchDelayMs(running, clock.now()) }
+}
+
+/** The workload could not be started: no room after all, or a failure of the attempt. */
+async function handleRefusal(context: TaskContext, task: Task, error: unknown): Promise<Reconciled> {
+  const message = messageOf(error)
+  context.log.warn({ task: keyOf(task), error: message }, 'an attempt could not be started')
+  if (!isSvcError(error, 'Unavailable')) return await failAttempt(context, task, { reason: 'StartFailed', message })
+  const event = { type: 'Queued', phase: 'Pending' as const, reason: 'Capacity', message }
+  const attempts = (task.status?.attempts ?? 1) - 1
+  await context.recorder.move(task, event, { phase: 'Pending', attempts, queuedReason: 'Capacity', message })
+  context.board.forget(keyOf(task))
+  return { requeueAfterMs: 1000 }
+}
+
+async function startGranted(context: TaskContext, task: Task, references: References): Promise<Reconciled> {
+  if (!(await lockSession(context, task))) return await waitForSession(context, task)
+  return await launch(context, task, references)
+}
+
+/** Starts the task if it may; otherwise says why not and when to look again. */
+export async function startTask(context: TaskContext, task: Task): Promise<Reconciled> {
+  context.waitingRoom.leave(keyOf(task))
+  try {
+    const references = await resolveReferences(context, task)
+    if (!(await seekPlace(context, task))) return undefined
+    return await startGranted(context, task, references)
+  } catch (error) {
+    if (task.status?.phase !== 'Running' && isSvcError(error, 'NotFound')) {
+      return await waitForReferences(context, task, error.message)
+    }
+    if (isSvcError(error, 'InvalidRequest')) {
+      return await finishTask(context, task, { phase: 'Failed', reason: 'Validation', message: error.message })
+    }
+    context.board.forget(keyOf(task))
+    throw error
+  }
+}

@@ -1,0 +1,84 @@
+// Writes what happened: first the timeline event, then the status that announces it (TASK-062).
+import type { Task, TaskStatus } from '../../contract/resources/task.ts'
+import { isSvcError, SvcError } from '../../errors.ts'
+import type { Events } from '../../ports/events.ts'
+import type { Resources } from '../../ports/resources.ts'
+
+export type TaskEvent = {
+  type: string
+  phase?: TaskStatus['phase']
+  reason?: string
+  message: string
+  /** Default: the live attempt. */
+  attempt?: number
+}
+
+/** Fields to set; undefined removes one. */
+export type StatusChange = { [Field in keyof TaskStatus]?: TaskStatus[Field] | undefined }
+
+export type StatusRecorder = {
+  append(task: Task, event: TaskEvent): Promise<void>
+  /** Writes the changed status if it differs; gives the task as it is then. */
+  write(task: Task, change: StatusChange): Promise<Task>
+  /** An event and the status that announces it, in this order. */
+  move(task: Task, event: TaskEvent, change: StatusChange): Promise<Task>
+}
+
+const writesAtMost = 5
+
+type Write = { target: Task; status: TaskStatus; triesLeft: number }
+
+function applyChange(task: Task, change: StatusChange): TaskStatus {
+  const merged = { ...task.status, observedGeneration: task.metadata.generation, ...change }
+  return Object.fromEntries(Object.entries(merged).filter(([, value]) => value !== undefined))
+}
+
+function isSameStatus(a: TaskStatus | undefined, b: TaskStatus | undefined): boolean {
+  return JSON.stringify(a ?? {}) === JSON.stringify(b ?? {})
+}
+
+export function createStatusRecorder(deps: { resources: Resources; events: Events }): StatusRecorder {
+  const { resources, events } = deps
+
+  /** The present object, if only something else than its status was changed meanwhile. */
+  async function rebase(task: Task, conflict: unknown): Promise<Task> {
+    const fresh = await resources.get('Task', task.metadata)
+    if (fresh === undefined || fresh.metadata.uid !== task.metadata.uid) {
+      throw new SvcError('NotFound', `task ${task.metadata.namespace}/${task.metadata.name} is gone`)
+    }
+    if (!isSameStatus(fresh.status, task.status)) throw conflict
+    return fresh
+  }
+
+  // The controller is the only writer of status, so a conflict usually is a change of spec or metadata. Writing again
+  // here keeps the events of this step from being told twice.
+  async function write(task: Task, change: StatusChange): Promise<Task> {
+    const status = applyChange(task, change)
+    if (isSameStatus(task.status, status)) return task
+    return await writeOver(task, { target: task, status, triesLeft: writesAtMost - 1 })
+  }
+
+  async function writeOver(task: Task, { target, status, triesLeft }: Write): Promise<Task> {
+    try {
+      return await resources.updateStatus('Task', { ...target, status })
+    } catch (error) {
+      if (!isSvcError(error, 'Conflict') || triesLeft === 0) throw error
+      return await writeOver(task, { target: await rebase(task, error), status, triesLeft: triesLeft - 1 })
+    }
+  }
+
+  async function append(task: Task, event: TaskEvent): Promise<void> {
+    const { uid, namespace, name } = task.metadata
+    const attempt = event.attempt ?? task.status?.attempts ?? 0
+    await events.append({ ...event, taskUid: uid, namespace, taskName: name, attempt })
+  }
+
+  return {
+    append,
+    write,
+    async move(task, event, change) {
+      await append(task, event)
+      return await write(task, change)
+    },
+  }
+}

@@ -1,0 +1,68 @@
+// Which URLs may be asked for, before any name is resolved.
+import { SvcError } from '../errors.ts'
+import type { EgressPolicy } from '../ports/egress.ts'
+import { isLoopback, isMetadataName, normalizeAddress } from './address.ts'
+
+function refuse(host: string, why: string): never {
+  throw new SvcError('Forbidden', `The request to ${host} was refused: ${why}.`)
+}
+
+/** Parses and checks one URL: the first of a request, or the target of a redirect. */
+export function checkDestination(text: string, policy: EgressPolicy): URL {
+  const url = URL.parse(text)
+  if (url === null)
+    throw new SvcError('InvalidRequest', `"${text.slice(0, 200)}" is no URL. Give one like https://host/path.`)
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') {
+    refuse(url.host || 'this address', `${url.protocol} is not supported, only http and https`)
+  }
+  if (url.username !== '' || url.password !== '') refuse(url.host, 'user names and passwords in URLs are not sent')
+  const hostname = url.hostname
+  if (hostname.endsWith('.')) refuse(url.host, 'write the host name without a trailing dot')
+  if (isMetadataName(hostname)) refuse(url.host, 'it is a metadata service')
+  const address = normalizeAddress(hostname)
+  // The parser reads 0x7f.1 and 2130706433 as addresses; nobody writes them so for a good reason.
+  if (address !== undefined && !hostname.startsWith('[') && !text.includes(hostname)) {
+    refuse(url.host, 'write the address as four decimal numbers')
+  }
+  checkAllowedHosts(url, policy)
+  return url
+}
+
+export function portOf(url: { protocol?: string | undefined; port?: string | number | undefined }): number {
+  if (url.port !== undefined && url.port !== '') return Number(url.port)
+  return url.protocol === 'https:' ? 443 : 80
+}
+
+/** The hosts a Secret may be sent to: `host`, `host:port` or `*.domain` (SECRET-006). */
+function checkAllowedHosts(url: URL, policy: EgressPolicy): void {
+  if (policy.allowedHosts === undefined) return
+  const withPort = `${url.hostname}:${portOf(url)}`
+  const matches = policy.allowedHosts.some((entry) => {
+    const host = entry.trim().toLowerCase()
+    if (host.startsWith('*.')) return url.hostname.endsWith(host.slice(1))
+    return host === url.hostname || host === withPort
+  })
+  if (!matches) refuse(url.host, "the credential's annotation svc.ai/allowed-hosts does not name this host")
+}
+
+type Denied = { host: string; port: number; own: boolean }
+
+function parseDenied(entry: string): Denied {
+  const colon = entry.lastIndexOf(':')
+  const written = entry.slice(0, colon).toLowerCase()
+  const host = normalizeAddress(written) ?? written
+  return { host, port: Number(entry.slice(colon + 1)), own: host === 'localhost' || isLoopback(host) }
+}
+
+/**
+ * Whether a destination is one of `deny` (NET-003). An entry for loopback or for "all addresses" means each address of this
+ * machine, in any spelling.
+ */
+export function isDenied(host: string, port: number, machine: { deny: string[]; ownAddresses: string[] }): boolean {
+  const address = normalizeAddress(host)
+  const name = address ?? host
+  const isOwn = address !== undefined && (isLoopback(address) || machine.ownAddresses.includes(address))
+  return machine.deny
+    .map(parseDenied)
+    .some((entry) => entry.port === port && (entry.host === name || (entry.own && isOwn)))
+}

@@ -1,0 +1,169 @@
+// The only room that dials out for a user: address rules after DNS and on each redirect, size and time limits.
+import type { Agent, Request, RequestInit, Response } from 'undici'
+import { SvcError } from '../errors.ts'
+import type { Egress, EgressPolicy, EgressRequest, EgressResponse } from '../ports/egress.ts'
+import { checkDestination } from './destination.ts'
+import { createDialer, loadUndici, type Resolve, resolveName } from './dialer.ts'
+import { explainFailure } from './failures.ts'
+import { followRedirect, type Hop, isRedirect } from './redirect.ts'
+
+export type EgressOptions = {
+  /** Resolves names; default the system's resolver. */
+  resolve?: Resolve
+}
+
+/** Set by the client itself, or meant for a proxy. */
+const ownHeaders = [
+  'host',
+  'connection',
+  'keep-alive',
+  'transfer-encoding',
+  'content-length',
+  'upgrade',
+  'te',
+  'proxy-authorization',
+]
+
+const maxAgents = 64
+const fetchRedirects = 5
+
+export function createEgress(options: EgressOptions = {}): Egress {
+  const resolve = options.resolve ?? resolveName
+  const agents = new Map<string, Promise<Agent>>()
+
+  /** Connections are shared only under the same rules. */
+  function agentFor(policy: EgressPolicy): Promise<Agent> {
+    const key = JSON.stringify([policy.allowNetworks, policy.deny, policy.trusted === true])
+    const agent = agents.get(key) ?? createDialer(policy, resolve)
+    agents.delete(key)
+    agents.set(key, agent)
+    const [oldest] = agents
+    if (agents.size > maxAgents && oldest !== undefined) {
+      agents.delete(oldest[0])
+      oldest[1].then((old) => old.close()).catch(() => {})
+    }
+    return agent
+  }
+
+  const send: Send = async (hop, policy, signal) => {
+    const [{ fetch }, dispatcher] = await Promise.all([loadUndici(), agentFor(policy)])
+    const { method, headers, body = null } = hop
+    return fetch(hop.url, { method, headers, body, redirect: 'manual', signal, dispatcher })
+  }
+
+  return {
+    request: (request, signal) => requestWhole(request, signal, send),
+    fetchWith: (policy) =>
+      (async (input: FetchInput, init?: RequestInit) => {
+        // Before the parser rewrites it: an address in disguise is refused.
+        const url = checkDestination(addressOf(input), policy)
+        return fetchUnder(policy, { url, request: await readRequest(input, init) }, send)
+      }) as typeof globalThis.fetch,
+    async close() {
+      const open = [...agents.values()]
+      agents.clear()
+      await Promise.all(open.map(async (agent) => (await agent).destroy()))
+    },
+  }
+}
+
+type Send = (hop: Hop, policy: EgressPolicy, signal: AbortSignal) => Promise<Response>
+
+function cleanHeaders(headers: Iterable<[string, string]>): Record<string, string> {
+  const entries = [...headers].map(([name, value]) => [name.toLowerCase(), value] as const)
+  return Object.fromEntries(entries.filter(([name]) => !ownHeaders.includes(name)))
+}
+
+/** Sends, and follows redirects, each checked anew. */
+async function sendFollowing(
+  first: Hop,
+  rules: { policy: EgressPolicy; maxRedirects: number; signal: AbortSignal },
+  send: Send,
+): Promise<{ response: Response; url: URL }> {
+  let hop = first
+  for (let left = rules.maxRedirects; ; left -= 1) {
+    const response = await send(hop, rules.policy, rules.signal)
+    const location = response.headers.get('location')
+    if (!isRedirect(response.status) || location === null || rules.maxRedirects === 0) return { response, url: hop.url }
+    await response.body?.cancel()
+    if (left === 0)
+      throw new SvcError('UpstreamFailed', `${first.url.host} redirects more than ${rules.maxRedirects} times.`)
+    const target = URL.parse(location, hop.url.href)?.href ?? location
+    hop = followRedirect(hop, response.status, checkDestination(target, rules.policy))
+  }
+}
+
+async function requestWhole(request: EgressRequest, signal: AbortSignal, send: Send): Promise<EgressResponse> {
+  const url = checkDestination(request.url, request.policy)
+  const timeout = AbortSignal.timeout(request.timeoutMs)
+  const hop: Hop = {
+    url,
+    method: request.method,
+    headers: cleanHeaders(Object.entries(request.headers ?? {})),
+    body: request.body,
+  }
+  const rules = {
+    policy: request.policy,
+    maxRedirects: request.maxRedirects,
+    signal: AbortSignal.any([signal, timeout]),
+  }
+  try {
+    const answer = await sendFollowing(hop, rules, send)
+    const { body, truncated } = await readBounded(answer.response, request.maxBytes)
+    const headers = Object.fromEntries(answer.response.headers)
+    return { url: answer.url.href, status: answer.response.status, headers, body, truncated }
+  } catch (error) {
+    signal.throwIfAborted()
+    if (!timeout.aborted) throw explainFailure(error, url.host)
+    throw new SvcError('UpstreamFailed', `${url.host} did not answer within ${request.timeoutMs / 1000} s.`, {
+      cause: error,
+    })
+  }
+}
+
+/** Counts after decompression, so that a small answer can not grow without limit. */
+async function readBounded(response: Response, maxBytes: number): Promise<{ body: Buffer; truncated: boolean }> {
+  if (response.body === null) return { body: Buffer.alloc(0), truncated: false }
+  const parts: Buffer[] = []
+  let left = maxBytes
+  const reader = response.body.getReader()
+  while (true) {
+    const { done, value } = await reader.read()
+    if (done) return { body: Buffer.concat(parts), truncated: false }
+    parts.push(Buffer.from(value.subarray(0, left)))
+    left -= value.byteLength
+    if (left < 0) {
+      await reader.cancel()
+      return { body: Buffer.concat(parts), truncated: true }
+    }
+  }
+}
+
+type FetchInput = string | URL | globalThis.Request
+
+function addressOf(input: FetchInput): string {
+  return typeof input === 'string' ? input : input instanceof URL ? input.href : input.url
+}
+
+/** undici's own Request reads every kind of body; one made by the global class is taken apart first. */
+async function readRequest(input: FetchInput, init: RequestInit | undefined): Promise<Request> {
+  const { Request } = await loadUndici()
+  if (typeof input === 'string' || input instanceof URL) return new Request(input, init)
+  const { url, method, redirect, signal } = input
+  const body = input.body === null ? null : await input.arrayBuffer()
+  return new Request(url, { method, redirect, signal, body, headers: [...input.headers], ...init })
+}
+
+async function fetchUnder(policy: EgressPolicy, call: { url: URL; request: Request }, send: Send): Promise<Response> {
+  const { url, request } = call
+  const body = request.body === null ? undefined : await request.arrayBuffer()
+  const hop: Hop = { url, method: request.method, headers: cleanHeaders(request.headers), body }
+  const maxRedirects = request.redirect === 'follow' ? fetchRedirects : 0
+  try {
+    const { response } = await sendFollowing(hop, { policy, maxRedirects, signal: request.signal }, send)
+    return response
+  } catch (error) {
+    request.signal.throwIfAborted()
+    throw explainFailure(error, url.host)
+  }
+}

@@ -1,0 +1,48 @@
+// Turns what the network throws into errors that name the host and the cause.
+import { isSvcError, messageOf, SvcError } from '../errors.ts'
+
+const causes: Record<string, string> = {
+  ENOTFOUND: 'no such host name',
+  EAI_AGAIN: 'the name could not be resolved (DNS)',
+  ECONNREFUSED: 'the connection was refused',
+  ECONNRESET: 'the connection was closed',
+  EPIPE: 'the connection was closed',
+  UND_ERR_SOCKET: 'the connection was closed',
+  ETIMEDOUT: 'it did not answer in time',
+  UND_ERR_CONNECT_TIMEOUT: 'it did not answer in time',
+  UND_ERR_HEADERS_TIMEOUT: 'it did not answer in time',
+  UND_ERR_BODY_TIMEOUT: 'it stopped sending',
+  EHOSTUNREACH: 'there is no route to it',
+  ENETUNREACH: 'there is no route to it',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is self-signed',
+  SELF_SIGNED_CERT_IN_CHAIN: 'its certificate is self-signed',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'its certificate can not be verified',
+  CERT_HAS_EXPIRED: 'its certificate has expired',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another name',
+}
+
+function listCauses(error: unknown): unknown[] {
+  const chain: unknown[] = []
+  let current = error
+  while (current !== undefined && current !== null && chain.length < 8) {
+    chain.push(current)
+    if (current instanceof AggregateError) chain.push(...current.errors)
+    current = current instanceof Error ? current.cause : undefined
+  }
+  return chain
+}
+
+function readCode(error: unknown): string | undefined {
+  const code = (error as { code?: unknown } | undefined)?.code
+  return typeof code === 'string' ? code : undefined
+}
+
+/** The SvcError in the chain of causes, or UpstreamFailed in words. */
+export function explainFailure(error: unknown, host: string): SvcError {
+  const chain = listCauses(error)
+  const own = chain.find((cause) => isSvcError(cause))
+  if (own !== undefined) return own
+  const code = chain.map(readCode).find((candidate) => candidate !== undefined && causes[candidate] !== undefined)
+  const why = code === undefined ? messageOf(chain.at(-1)) : `${causes[code]} (${code})`
+  return new SvcError('UpstreamFailed', `${host} could not be reached: ${why}.`, { cause: error })
+}

@@ -1,0 +1,187 @@
+// The HTTP edge: one fastify instance with the middleware that every request passes, and the routes of the table.
+import type { IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
+import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify'
+import { routes } from '../contract/api/routes.ts'
+import { type ErrorReason, SvcError } from '../errors.ts'
+import type { Logger } from '../observability/log.ts'
+import type { Metrics } from '../observability/metrics.ts'
+import type { Ports } from '../ports/index.ts'
+import type { Usecases } from '../usecases/index.ts'
+import { type Bind, type BindDeps, createBind } from './bind.ts'
+import { createDrain } from './drain.ts'
+import { bindInternalRoutes, bindRawInternalRoutes } from './internal/internal-routes.ts'
+import { createNotFoundHandler } from './known-paths.ts'
+import { createCors } from './middleware/cors.ts'
+import { sendError, toErrorBody, toSvcError } from './middleware/error-answer.ts'
+import { createHostCheck } from './middleware/host-check.ts'
+import { readJsonBody } from './middleware/json-body.ts'
+import { createRequestIds } from './middleware/request-id.ts'
+import { bindPublicRoutes } from './routes/index.ts'
+
+export type HttpSettings = {
+  /** `--public-host`: names, beside loopback and the bound address, that requests may carry. */
+  publicHosts: readonly string[]
+  /** `--cors-allowed-origins`. */
+  corsAllowedOrigins: readonly string[]
+  /** In OpenAPI. */
+  version: string
+  /** Default: 15 MiB (HTTP-031). */
+  bodyLimitBytes?: number
+  /** A request must have arrived by then; default 5 minutes. */
+  requestTimeoutMs?: number
+  /** Its headers must have arrived by then; default 20 seconds. */
+  headersTimeoutMs?: number
+  /** Comment lines of event streams; default 15 seconds. */
+  heartbeatMs?: number
+}
+
+export type HttpDeps = {
+  ports: Pick<Ports, 'authenticator' | 'workerTokens' | 'ids' | 'clock' | 'health'>
+  usecases: Usecases
+  settings: HttpSettings
+  log: Logger
+  metrics: Metrics
+}
+
+export type HttpApp = {
+  /** Not listening yet. */
+  server: FastifyInstance
+  /**
+   * Stops in good order: readyz says no, event streams end with a hint to come back, requests under way are finished; what
+   * is left after `timeoutMs` is cut off.
+   */
+  drain(timeoutMs: number): Promise<void>
+}
+
+const mebibyte = 1_048_576
+
+const securityHeaders = {
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+  'referrer-policy': 'no-referrer',
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'; sandbox",
+}
+
+const clientErrors: Record<string, [number, ErrorReason, string]> = {
+  ERR_HTTP_REQUEST_TIMEOUT: [408, 'InvalidRequest', 'the request took too long to arrive'],
+  HPE_HEADER_OVERFLOW: [431, 'TooLarge', 'the headers are too large'],
+}
+
+/** Answers what is no HTTP, or comes too slowly, in the usual form. */
+function answerClientError(error: Error & { code?: string }, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
+  const [status, reason, message] = clientErrors[error.code ?? ''] ?? [
+    400,
+    'InvalidRequest',
+    'the request is no valid HTTP',
+  ]
+  const body = JSON.stringify({ error: { ...toErrorBody(new SvcError(reason, message), '').error, code: status } })
+  const head = `HTTP/1.1 ${status} \r\nConnection: close\r\nContent-Type: application/json; charset=utf-8`
+  socket.end(`${head}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`)
+}
+
+function makeServer(deps: HttpDeps): FastifyInstance {
+  const { settings, ports } = deps
+  return fastify({
+    logger: false,
+    bodyLimit: settings.bodyLimitBytes ?? 15 * mebibyte,
+    requestTimeout: settings.requestTimeoutMs ?? 300_000,
+    http: { headersTimeout: settings.headersTimeoutMs ?? 20_000, connectionsCheckingInterval: 5000 },
+    keepAliveTimeout: 72_000,
+    routerOptions: { maxParamLength: 2048 },
+    requestIdHeader: false,
+    genReqId: createRequestIds(ports.ids) as (request: IncomingMessage) => string,
+    return503OnClosing: false,
+    forceCloseConnections: 'idle',
+    clientErrorHandler: answerClientError,
+    frameworkErrors: sendError,
+  })
+}
+
+function addEntry(server: FastifyInstance, { settings, ports: _ports }: HttpDeps): void {
+  const checkHost = createHostCheck({ publicHosts: settings.publicHosts })
+  const answerCors = createCors(settings.corsAllowedOrigins)
+  server.decorateRequest('identity', undefined)
+  server.decorateRequest('jsonText', undefined)
+  server.addHook('onRequest', (request, reply, done) => {
+    reply.header('x-request-id', request.id).headers(securityHeaders)
+    try {
+      checkHost(request.raw)
+    } catch (error) {
+      return done(error as Error)
+    }
+    if (!answerCors(request, reply)) done()
+  })
+}
+
+function addBodies(server: FastifyInstance): void {
+  server.removeAllContentTypeParsers()
+  server.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => {
+    try {
+      const { text, value } = readJsonBody(body as Buffer)
+      if (request.routeOptions.config.keepsText) request.jsonText = text
+      done(null, value)
+    } catch (error) {
+      done(error as Error)
+    }
+  })
+}
+
+function addErrors(server: FastifyInstance, log: Logger): void {
+  server.setErrorHandler((error, request, reply) => {
+    const known = toSvcError(error)
+    // The path is not logged: it may hold names that users chose; the pattern and the id lead to the request.
+    const where = { requestId: request.id, method: request.method, route: request.routeOptions.url }
+    if (known.status === 500) log.error({ ...where, error: known.cause ?? known }, 'request failed')
+    return sendError(known, request, reply)
+  })
+  server.setNotFoundHandler(createNotFoundHandler(routes))
+}
+
+function addMeasures(server: FastifyInstance, { log, metrics }: HttpDeps): void {
+  server.addHook('onResponse', (request: FastifyRequest, reply: FastifyReply, done) => {
+    const endpoint = request.routeOptions.url ?? 'unknown'
+    const { method } = request
+    metrics.observeRequest({ endpoint, method, status: reply.statusCode, seconds: reply.elapsedTime / 1000 })
+    if (log.isLevelEnabled('debug')) {
+      const ms = Math.round(reply.elapsedTime * 10) / 10
+      log.debug({ requestId: request.id, method, route: endpoint, status: reply.statusCode, ms }, 'request')
+    }
+    done()
+  })
+}
+
+/** Bodies of these routes are not read before their handlers ask for them. */
+function addRawRoutes(server: FastifyInstance, deps: HttpDeps, binding: BindDeps): void {
+  server.register((scope, _options, done) => {
+    scope.removeAllContentTypeParsers()
+    scope.addContentTypeParser('*', (_request, payload, next) => next(null, payload))
+    bindRawInternalRoutes(createBind(scope, binding), deps)
+    done()
+  })
+}
+
+/** The service's HTTP side; `server.listen` starts it. */
+export function createApp(deps: HttpDeps): HttpApp {
+  const log = deps.log.child({ name: 'http' })
+  const server = makeServer(deps)
+  const drain = createDrain(server)
+  const binding: BindDeps = {
+    authenticator: deps.ports.authenticator,
+    workerTokens: deps.ports.workerTokens,
+    answers: {
+      events: { heartbeatMs: deps.settings.heartbeatMs ?? 15_000, drain: drain.signal },
+      trackStream: deps.metrics.trackStream,
+    },
+  }
+  addEntry(server, deps)
+  addBodies(server)
+  addErrors(server, log)
+  addMeasures(server, { ...deps, log })
+  const bind: Bind = createBind(server, binding)
+  bindPublicRoutes(bind, { ...deps, isDraining: () => drain.signal.aborted })
+  bindInternalRoutes(bind, deps)
+  addRawRoutes(server, deps, binding)
+  return { server, drain: drain.run }
+}

@@ -1,0 +1,97 @@
+// Binds a route of the table to its handler: authenticate, read, call, answer. Schemas are compiled once, answers are not checked.
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { Route, RouteAnswer } from '../contract/api/route.ts'
+import { isSvcError, SvcError } from '../errors.ts'
+import type { Authenticator, Caller, WorkerIdentity, WorkerTokens } from '../ports/identity.ts'
+import { requireAccess } from '../usecases/access.ts'
+import { type Answer, type AnswerContext, sendAnswer } from './answer.ts'
+import { type Call, readCall } from './call.ts'
+import { readCredential } from './middleware/credentials.ts'
+
+export type Handler<R extends Route> = (call: Call<R>) => Promise<Answer<RouteAnswer<R>>> | Answer<RouteAnswer<R>>
+
+export type BindOptions = {
+  /** Looks at the request before it is read, for what must win over a 400. */
+  before?: (request: FastifyRequest) => void
+  /** The text of the JSON body is wanted, in `request.jsonText`. */
+  keepsText?: boolean
+}
+
+export type Bind = <R extends Route>(route: R, handler: Handler<R>, options?: BindOptions) => void
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    identity: Caller | WorkerIdentity | undefined
+    jsonText: string | undefined
+  }
+  interface FastifyContextConfig {
+    route?: Route
+    keepsText?: boolean
+  }
+}
+
+export type BindDeps = {
+  authenticator: Authenticator
+  workerTokens: WorkerTokens
+  answers: Pick<AnswerContext, 'events' | 'trackStream'>
+}
+
+function successStatusOf(route: Route): number {
+  return Math.min(...Object.keys(route.responses).map(Number))
+}
+
+/** Whoever the credential belongs to; one message for every bad one. */
+async function identify(route: Route, request: FastifyRequest, deps: BindDeps): Promise<Caller | WorkerIdentity> {
+  const credential = readCredential(request.headers)
+  try {
+    if (route.auth === 'user') return await deps.authenticator.authenticate(credential)
+    return await deps.workerTokens.verify(credential.token)
+  } catch (error) {
+    if (!isSvcError(error, 'Unauthenticated')) throw error
+    throw new SvcError('Unauthenticated', 'invalid token', { cause: error })
+  }
+}
+
+function createIdentifier(route: Route, deps: BindDeps): ((request: FastifyRequest) => Promise<void>) | undefined {
+  if (route.auth === 'none') return undefined
+  return async (request) => {
+    request.identity = await identify(route, request, deps)
+  }
+}
+
+/** Refuses what the caller may do nowhere, before the body is read into anything. */
+function checkVerb(route: Route, identity: unknown): void {
+  if (route.auth === 'user' && route.verb !== undefined) requireAccess(identity as Caller, route.verb)
+}
+
+function contextOf(route: Route, deps: BindDeps): AnswerContext {
+  const headers = route.headers?.shape ?? {}
+  return {
+    ...deps.answers,
+    status: successStatusOf(route),
+    isRead: route.method === 'GET',
+    isConditional: route.method === 'GET' && 'if-none-match' in headers,
+  }
+}
+
+/** Makes `bind` for an instance; routes with a raw body must be bound to one that leaves bodies alone. */
+export function createBind(app: FastifyInstance, deps: BindDeps): Bind {
+  return (route, handler, options = {}) => {
+    const onRequest = createIdentifier(route, deps)
+    const context = contextOf(route, deps)
+    app.route({
+      method: route.method,
+      url: route.path,
+      exposeHeadRoute: route.method === 'GET' && route.stream === undefined,
+      config: { route, keepsText: options.keepsText ?? false },
+      ...(onRequest === undefined ? {} : { onRequest }),
+      ...(route.body !== undefined && route.bodyLimit !== undefined ? { bodyLimit: route.bodyLimit } : {}),
+      async handler(request, reply) {
+        checkVerb(route, request.identity)
+        options.before?.(request)
+        const call = readCall(route, request, request.identity)
+        return sendAnswer(await handler(call), request, reply, context)
+      },
+    })
+  }
+}

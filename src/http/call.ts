@@ -1,0 +1,84 @@
+// One call, read: parameters, query, headers and body by the schemas of its route, every problem of them together (HTTP-004).
+import type { FastifyRequest } from 'fastify'
+import type { z } from 'zod'
+import type { Route, RouteBody, RouteHeaders, RouteParams, RouteQuery } from '../contract/api/route.ts'
+import { joinPath, parse, problemsOf, refuse } from '../contract/validation.ts'
+import { type Problem, SvcError } from '../errors.ts'
+import type { Caller, WorkerIdentity } from '../ports/identity.ts'
+import { namespaceOf } from '../usecases/access.ts'
+
+type CallerOf<R extends Route> = R['auth'] extends 'user'
+  ? Caller
+  : R['auth'] extends 'worker'
+    ? WorkerIdentity
+    : undefined
+
+export type Call<R extends Route> = {
+  caller: CallerOf<R>
+  /** Where a user's call acts: the namespace it names, else the caller's own, else `default`. */
+  namespace: string
+  params: RouteParams<R>
+  query: RouteQuery<R>
+  headers: RouteHeaders<R>
+  body: RouteBody<R>
+  request: FastifyRequest
+}
+
+type Part = 'params' | 'query' | 'headers'
+
+function readPart(schema: z.ZodType | undefined, input: unknown, problems: Problem[]): unknown {
+  if (schema === undefined) return {}
+  const result = parse(schema, input)
+  if (result.success) return result.data
+  problems.push(...problemsOf(result.error))
+  return {}
+}
+
+/** Names in a path, a query and headers must be what they seem; a NUL would cut them short in other programs. */
+function readSimple(route: Route, part: Part, request: FastifyRequest, problems: Problem[]): unknown {
+  const before = problems.length
+  const value = readPart(route[part], request[part], problems)
+  if (part === 'headers') {
+    for (const problem of problems.slice(before)) problem.path = joinPath('headers', problem.path)
+  }
+  return value
+}
+
+function readBody(route: Route, request: FastifyRequest, problems: Problem[]): unknown {
+  if (route.body === undefined) return undefined
+  if (request.body !== undefined) return readPart(route.body, request.body, problems)
+  if (route.bodyOptional) return {}
+  throw new SvcError('InvalidRequest', 'the body is empty; send a JSON object')
+}
+
+function namespaceIn(value: unknown): string | undefined {
+  if (value === null || typeof value !== 'object') return undefined
+  if ('namespace' in value && typeof value.namespace === 'string') return value.namespace
+  return 'metadata' in value ? namespaceIn(value.metadata) : undefined
+}
+
+function findNamespace(query: unknown, body: unknown, problems: Problem[]): string | undefined {
+  const inQuery = namespaceIn(query)
+  const inBody = namespaceIn(body)
+  if (inQuery !== undefined && inBody !== undefined && inQuery !== inBody) {
+    problems.push({ path: 'namespace', message: `is "${inQuery}" in the query, but "${inBody}" in the body` })
+  }
+  return inBody ?? inQuery
+}
+
+function nameOf(route: Route): string {
+  return route.body === undefined ? 'request' : (route.summary.split(' ').at(-1) ?? 'request')
+}
+
+/** The call, or InvalidRequest with every problem found in it. */
+export function readCall<R extends Route>(route: R, request: FastifyRequest, identity: unknown): Call<R> {
+  const problems: Problem[] = []
+  const params = readSimple(route, 'params', request, problems)
+  const query = readSimple(route, 'query', request, problems)
+  const headers = readSimple(route, 'headers', request, problems)
+  const body = readBody(route, request, problems)
+  const named = route.auth === 'user' ? findNamespace(query, body, problems) : undefined
+  refuse(nameOf(route), problems)
+  const namespace = route.auth === 'user' ? namespaceOf(identity as Caller, named) : ''
+  return { caller: identity, namespace, params, query, headers, body, request } as Call<R>
+}

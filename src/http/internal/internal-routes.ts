@@ -1,0 +1,83 @@
+// The worker API: other credentials than people have, and each good for one task attempt (AUTH-007 to AUTH-011).
+import * as routes from '../../contract/api/internal.ts'
+import type { HttpDeps } from '../app.ts'
+import type { Bind } from '../bind.ts'
+import { writeMessage } from '../routes/sessions.ts'
+import { presentPlan } from '../routes/task-records.ts'
+import { readUpload } from './upload.ts'
+
+function bindPlans(bind: Bind, { usecases: { worker } }: HttpDeps): void {
+  bind(routes.savePlan, async ({ caller, params, body }) => {
+    await worker.savePlan(caller, params, body)
+    return { empty: true }
+  })
+  bind(routes.readPlan, async ({ caller, params }) => ({ json: presentPlan(await worker.readPlan(caller, params)) }))
+}
+
+function bindConversation(bind: Bind, { usecases: { worker } }: HttpDeps): void {
+  bind(routes.readTranscript, async ({ caller, params, query }) => {
+    const messages = await worker.readTranscript(caller, params, query.maxMessages)
+    const text = messages.map((message) => `${writeMessage(message)}\n`).join('')
+    return { text, contentType: 'application/x-ndjson; charset=utf-8' }
+  })
+  bind(routes.appendTranscript, async ({ caller, params, body }) => {
+    await worker.appendTranscript(caller, params, body)
+    return { empty: true }
+  })
+  bind(routes.sendMessage, async ({ caller, params, body }) => {
+    await worker.sendMessage(caller, params.namespace, body)
+    return { empty: true }
+  })
+  bind(routes.readMessages, async ({ caller, params, query }) => {
+    return { json: await worker.readMessages(caller, params, query) }
+  })
+}
+
+function bindRun(bind: Bind, { usecases: { worker } }: HttpDeps): void {
+  const options = { keepsText: true }
+  bind(
+    routes.saveCheckpoint,
+    async ({ caller, params, request }) => {
+      await worker.saveCheckpoint(caller, params, request.jsonText ?? '')
+      return { empty: true }
+    },
+    options,
+  )
+  bind(routes.readCheckpoint, async ({ caller, params }) => {
+    return { jsonText: await worker.readCheckpoint(caller, params) }
+  })
+  bind(routes.submitUsage, async ({ caller, params, body }) => {
+    await worker.submitUsage(caller, params, body)
+    return { empty: true }
+  })
+  bind(routes.takeLease, async ({ caller, params, body }) => {
+    const provider = { namespace: params.namespace, name: params.provider }
+    return { json: await worker.takeLease(caller, provider, body) }
+  })
+  bind(routes.coolDown, async ({ caller, params, body }) => {
+    await worker.coolDown(caller, { namespace: params.namespace, name: params.provider }, body)
+    return { empty: true }
+  })
+}
+
+export function bindInternalRoutes(bind: Bind, deps: HttpDeps): void {
+  bindPlans(bind, deps)
+  bindConversation(bind, deps)
+  bindRun(bind, deps)
+}
+
+/** Routes whose bodies are streamed. */
+export function bindRawInternalRoutes(bind: Bind, { usecases: { worker } }: HttpDeps): void {
+  bind(routes.submitResult, async ({ caller, params, request }) => {
+    await worker.submitResult(caller, params, readUpload(request, routes.submitResult.bodyLimit))
+    return { empty: true }
+  })
+  bind(routes.uploadArtifact, async ({ caller, params, request }) => {
+    await worker.uploadArtifact(caller, params, readUpload(request, routes.uploadArtifact.bodyLimit))
+    return { empty: true }
+  })
+  bind(routes.appendLogs, async ({ caller, params, request }) => {
+    await worker.appendLogs(caller, params, readUpload(request, routes.appendLogs.bodyLimit).body)
+    return { empty: true }
+  })
+}

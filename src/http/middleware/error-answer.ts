@@ -1,0 +1,80 @@
+// From anything that was thrown to the one error body (HTTP-003); what is not ours becomes a 500 that says nothing of its inside.
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { ErrorBody } from '../../contract/api/error.ts'
+import { type ErrorReason, isSvcError, SvcError } from '../../errors.ts'
+
+const frameworkReasons: Record<string, [ErrorReason, string]> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: ['TooLarge', 'the body is too large; send less at once'],
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: [
+    'UnsupportedMediaType',
+    'the body must be JSON; send it with the header Content-Type: application/json',
+  ],
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: ['InvalidRequest', 'the body is not as long as Content-Length says'],
+  FST_ERR_BAD_URL: ['InvalidRequest', 'the path is not valid: it has a broken percent-encoding'],
+  ECONNRESET: ['ClientClosed', 'the client went away'],
+  ERR_STREAM_PREMATURE_CLOSE: ['ClientClosed', 'the client went away'],
+}
+
+// Answered when nothing better is known about when to come back (HTTP-012, HTTP-014).
+const defaultRetrySeconds: Partial<Record<ErrorReason, number>> = {
+  TooManyRequests: 1,
+  Unavailable: 5,
+  StorageFull: 30,
+  Overloaded: 5,
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : ''
+}
+
+function statusOf(error: unknown): number {
+  return error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : 500
+}
+
+/** The error as one of ours. */
+export function toSvcError(error: unknown): SvcError {
+  if (isSvcError(error)) return error
+  const known = frameworkReasons[codeOf(error)]
+  if (known !== undefined) return new SvcError(known[0], known[1], { cause: error })
+  if (statusOf(error) < 500) return new SvcError('InvalidRequest', 'the request could not be read', { cause: error })
+  return new SvcError('Internal', 'Internal Server Error', { cause: error })
+}
+
+export function toErrorBody(error: SvcError, requestId: string): ErrorBody {
+  const { status: code, reason, message, details } = error
+  return { error: { code, reason, message, ...(details === undefined ? {} : { details }), requestId } }
+}
+
+function challengeFor(error: SvcError): string {
+  return error.message.startsWith('missing') ? 'Bearer realm="svc"' : 'Bearer realm="svc", error="invalid_token"'
+}
+
+function setErrorHeaders(reply: FastifyReply, error: SvcError): void {
+  const seconds = error.retryAfterSeconds ?? defaultRetrySeconds[error.reason]
+  if (seconds !== undefined) reply.header('retry-after', String(Math.max(1, Math.ceil(seconds))))
+  if (error.reason === 'Unauthenticated') reply.header('www-authenticate', challengeFor(error))
+  if (error.status === 413) drainBody(reply)
+}
+
+// An upload that goes on after its 413 is read and dropped so far; a reset would take the answer from the client.
+const drainedBytes = 64 * 1024 * 1024
+
+/** Keeps the connection until the client has sent the rest, within limits. */
+function drainBody(reply: FastifyReply): void {
+  const { raw } = reply.request
+  let left = drainedBytes
+  reply.removeHeader('connection')
+  raw.on('data', (chunk: Buffer) => {
+    left -= chunk.length
+    if (left < 0) raw.destroy()
+  })
+  raw.resume()
+}
+
+/** Sends the error; a fault of the service is logged with its cause. */
+export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const known = toSvcError(error)
+  setErrorHeaders(reply, known)
+  const payload = JSON.stringify(toErrorBody(known, request.id))
+  return reply.code(known.status).header('content-type', 'application/json; charset=utf-8').send(payload)
+}

@@ -1,0 +1,48 @@
+// Refuses requests that name a foreign host: a page whose DNS name was bound to this address can not talk to us (HTTP-043).
+import type { IncomingMessage } from 'node:http'
+import { isIP } from 'node:net'
+import { SvcError } from '../../errors.ts'
+
+/** Name or address of a Host header without the port, in lower case; undefined when it is malformed. */
+export function parseHost(header: string): string | undefined {
+  const match = /^(?:\[([0-9a-f:.]+)\]|([a-z0-9._-]+))(?::\d{1,5})?$/i.exec(header)
+  const host = (match?.[1] ?? match?.[2])?.toLowerCase()
+  return host?.replace(/\.$/, '')
+}
+
+function unmap(address: string): string {
+  return address.toLowerCase().replace(/^::ffff:(?=\d+\.)/, '')
+}
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'))
+}
+
+export type HostRules = {
+  /** `--public-host`: names, beside the bound address, that requests may carry. */
+  publicHosts: readonly string[]
+}
+
+/** Makes the check. Forbidden when the Host is no loopback name, no address this connection came in on, and not allowed. */
+export function createHostCheck(rules: HostRules): (request: IncomingMessage) => void {
+  const allowed = new Set(rules.publicHosts.map((name) => parseHost(name) ?? name.toLowerCase()))
+  const isNamed = (host: string) => isLoopback(host) || allowed.has(host)
+  // Most requests of a client carry the same header.
+  const known = new Set<string>()
+  return (request) => {
+    const header = request.headers.host ?? ''
+    if (known.has(header)) return
+    const host = parseHost(header)
+    if (host === undefined || !(isNamed(host) || isBound(host, request))) throw foreignHost(header)
+    if (isNamed(host) && known.size < 100) known.add(header)
+  }
+}
+
+function isBound(host: string, request: IncomingMessage): boolean {
+  return host === unmap(request.socket.localAddress ?? '')
+}
+
+function foreignHost(header: string): SvcError {
+  const shown = header.slice(0, 100)
+  return new SvcError('Forbidden', `the Host "${shown}" is not one of this service; allow it with --public-host`)
+}

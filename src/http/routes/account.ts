@@ -1,0 +1,54 @@
+// Who calls, their tokens, and what was used.
+import * as auth from '../../contract/api/auth.ts'
+import * as tokens from '../../contract/api/tokens.ts'
+import { getUsage, type UsageItem } from '../../contract/api/usage.ts'
+import type { Caller, TokenRecord } from '../../ports/identity.ts'
+import type { UsageSum } from '../../ports/usage.ts'
+import type { Bind } from '../bind.ts'
+import type { RouteContext } from './context.ts'
+
+function presentCaller(caller: Caller): auth.Whoami {
+  const { authType, username, uid, groups, namespace, boundNamespace, readOnly, serverTools } = caller
+  // JSON leaves out what is undefined.
+  return { authenticated: true, authType, username, uid, groups, namespace, boundNamespace, readOnly, serverTools }
+}
+
+export function bindAuth(bind: Bind): void {
+  bind(auth.validateToken, () => ({ json: { authenticated: true as const } }))
+  bind(auth.getWhoami, ({ caller }) => ({ json: presentCaller(caller) }))
+}
+
+export function bindTokens(bind: Bind, { usecases }: RouteContext): void {
+  bind(tokens.createToken, async ({ caller, body }) => {
+    const { record, token } = await usecases.tokens.create(caller, body)
+    return { json: { ...record, token }, headers: { 'cache-control': 'no-store' } }
+  })
+  bind(tokens.listTokens, async ({ caller }) => {
+    const items: TokenRecord[] = await usecases.tokens.list(caller)
+    return { json: { items, metadata: {} } }
+  })
+  bind(tokens.deleteToken, async ({ caller, params }) => {
+    await usecases.tokens.revoke(caller, params.id)
+    return { empty: true }
+  })
+}
+
+const namespaced = new Set(['task', 'session', 'agent', 'provider'])
+
+function presentSum(sum: UsageSum, groupBy: string): UsageItem {
+  const { namespace, taskUid: _taskUid, key, ...counted } = sum
+  return { key: namespaced.has(groupBy) && namespace !== undefined ? `${namespace}/${key}` : key, ...counted }
+}
+
+export function bindUsage(bind: Bind, { usecases }: RouteContext): void {
+  bind(getUsage, async ({ caller, query }) => {
+    const { groupBy, namespace, since, until } = query
+    const sums = await usecases.usage.sum(caller, {
+      groupBy,
+      ...(namespace === undefined ? {} : { namespace }),
+      ...(since === undefined ? {} : { since: new Date(since) }),
+      ...(until === undefined ? {} : { until: new Date(until) }),
+    })
+    return { json: { items: sums.map((sum) => presentSum(sum, groupBy)), metadata: {} } }
+  })
+}

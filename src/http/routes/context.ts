@@ -1,0 +1,7 @@
+// What the routes are made from.
+import type { HttpDeps } from '../app.ts'
+
+export type RouteContext = HttpDeps & {
+  /** True once the service has begun to stop. */
+  isDraining(): boolean
+}

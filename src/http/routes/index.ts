@@ -1,0 +1,31 @@
+// The public routes, noun by noun.
+import type { Bind } from '../bind.ts'
+import { bindAuth, bindTokens, bindUsage } from './account.ts'
+import type { RouteContext } from './context.ts'
+import { bindDescription, bindHealth, bindMetrics } from './operations.ts'
+import { bindAgents, bindProviders } from './resources.ts'
+import { bindSecrets } from './secrets.ts'
+import { bindSessions } from './sessions.ts'
+import { bindSkills } from './skills.ts'
+import { bindTaskRecords } from './task-records.ts'
+import { bindTaskStreams } from './task-streams.ts'
+import { bindTasks } from './tasks.ts'
+import { bindTools } from './tools.ts'
+
+export function bindPublicRoutes(bind: Bind, context: RouteContext): void {
+  bindTasks(bind, context)
+  bindTaskRecords(bind, context)
+  bindTaskStreams(bind, context)
+  bindSessions(bind, context)
+  bindAgents(bind, context)
+  bindSkills(bind, context)
+  bindTools(bind, context)
+  bindProviders(bind, context)
+  bindSecrets(bind, context)
+  bindTokens(bind, context)
+  bindAuth(bind)
+  bindUsage(bind, context)
+  bindHealth(bind, context)
+  bindDescription(bind, context)
+  bindMetrics(bind, context)
+}

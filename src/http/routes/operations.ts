@@ -1,0 +1,30 @@
+// For those who run the service: liveness, readiness, metrics, and the description of the interface.
+import * as health from '../../contract/api/health.ts'
+import { getMetrics } from '../../contract/api/metrics.ts'
+import { buildOpenApi } from '../../contract/api/openapi.ts'
+import { routesByName } from '../../contract/api/routes.ts'
+import { checkReadiness } from '../../usecases/readiness.ts'
+import type { Bind } from '../bind.ts'
+import type { RouteContext } from './context.ts'
+
+export function bindHealth(bind: Bind, { ports, isDraining }: RouteContext): void {
+  bind(health.getHealth, () => ({ json: { status: 'ok' as const } }))
+  bind(health.getReadiness, async () => {
+    const { isReady, checks } = await checkReadiness(ports.health)
+    if (isReady && !isDraining()) return { json: { status: 'ok' as const, checks } }
+    const failed = isDraining() ? { ...checks, serving: 'unhealthy' as const } : checks
+    return { status: 503, headers: { 'retry-after': '5' }, json: { status: 'not ready' as const, checks: failed } }
+  })
+}
+
+export function bindDescription(bind: Bind, { settings }: RouteContext): void {
+  let document: string | undefined
+  bind(health.getOpenApi, () => {
+    document ??= JSON.stringify(buildOpenApi(routesByName, { version: settings.version }))
+    return { jsonText: document }
+  })
+}
+
+export function bindMetrics(bind: Bind, { metrics }: RouteContext): void {
+  bind(getMetrics, async () => await metrics.expose())
+}

@@ -1,0 +1,57 @@
+// Pages and cursors of lists.
+import type { ListBody } from '../../contract/api/list.ts'
+import { SvcError } from '../../errors.ts'
+
+type Page<T> = { items: T[]; continue?: string; remainingItemCount?: number }
+
+/** The envelope of every list (HTTP-020). */
+export function wrapPage<T, U>(page: Page<T>, present: (item: T) => U): ListBody<U> {
+  return {
+    items: page.items.map(present),
+    metadata: {
+      ...(page.continue === undefined ? {} : { continue: page.continue }),
+      ...(page.remainingItemCount === undefined ? {} : { remainingItemCount: page.remainingItemCount }),
+    },
+  }
+}
+
+/** A cursor that names the last entry given; opaque to clients. */
+export function makeCursor(sort: string, last: string): string {
+  return Buffer.from(`${sort}:${last}`).toString('base64url')
+}
+
+function refuseCursor(): SvcError {
+  const message = 'is not a cursor of this list; take it from metadata.continue of the page before'
+  const details = [{ path: 'continue', message }]
+  return new SvcError('InvalidRequest', `invalid request: continue ${message}`, { details })
+}
+
+/** What a cursor names; InvalidRequest when it is none of this list. */
+export function readCursor(sort: string, cursor: string | undefined): string | undefined {
+  if (cursor === undefined) return undefined
+  const text = Buffer.from(cursor, 'base64url').toString()
+  const last = text.slice(sort.length + 1)
+  if (!text.startsWith(`${sort}:`) || makeCursor(sort, last) !== cursor) throw refuseCursor()
+  return last
+}
+
+/** The same for a list of numbered entries. */
+export function readNumberCursor(sort: string, cursor: string | undefined): number | undefined {
+  const last = readCursor(sort, cursor)
+  if (last !== undefined && !/^\d{1,15}$/.test(last)) throw refuseCursor()
+  return last === undefined ? undefined : Number(last)
+}
+
+/** One page of a list that is known whole and sorted by name. */
+export function pageByName<T extends { name: string }>(
+  items: readonly T[],
+  query: { limit: number; continue?: string | undefined },
+): Page<T> {
+  const last = readCursor('name', query.continue)
+  const rest = last === undefined ? items : items.filter((item) => item.name > last)
+  const page = rest.slice(0, query.limit)
+  const end = page.at(-1)
+  const left = rest.length - page.length
+  if (left === 0 || end === undefined) return { items: page }
+  return { items: page, continue: makeCursor('name', end.name), remainingItemCount: left }
+}

@@ -1,0 +1,24 @@
+// Secrets: metadata goes out, values only come in (SECRET-001).
+import * as routes from '../../contract/api/secrets.ts'
+import type { SecretMetadata } from '../../ports/secrets.ts'
+import type { Bind } from '../bind.ts'
+import type { RouteContext } from './context.ts'
+import { pageByName, wrapPage } from './paging.ts'
+
+function presentSecret({ annotations, ...secret }: SecretMetadata): routes.SecretItem {
+  const hosts = annotations['svc.ai/allowed-hosts']
+  return { ...secret, ...(hosts === undefined ? {} : { allowedHosts: hosts.split(',') }) }
+}
+
+export function bindSecrets(bind: Bind, { usecases }: RouteContext): void {
+  bind(routes.listSecrets, async ({ caller, namespace, query }) => {
+    return { json: wrapPage(pageByName(await usecases.secrets.list(caller, namespace), query), presentSecret) }
+  })
+  bind(routes.createSecret, async ({ caller, namespace, body }) => {
+    return { json: presentSecret(await usecases.secrets.create(caller, { ...body, namespace })) }
+  })
+  bind(routes.deleteSecret, async ({ caller, namespace, params }) => {
+    await usecases.secrets.remove(caller, { namespace, name: params.name })
+    return { empty: true }
+  })
+}

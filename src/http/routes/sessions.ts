@@ -1,0 +1,31 @@
+// Sessions, newest first, and their transcripts.
+import * as routes from '../../contract/api/sessions.ts'
+import type { Session, StoredMessage } from '../../ports/sessions.ts'
+import type { Bind } from '../bind.ts'
+import type { RouteContext } from './context.ts'
+import { wrapPage } from './paging.ts'
+
+function presentSession(session: Session): routes.SessionItem {
+  return { id: session.name, ...session }
+}
+
+/** One message as a line of JSON; its place in the store is nobody's business. */
+export function writeMessage({ id: _id, ...message }: StoredMessage): string {
+  return JSON.stringify(message)
+}
+
+export function bindSessions(bind: Bind, { usecases }: RouteContext): void {
+  bind(routes.listSessions, async ({ caller, namespace, query }) => {
+    const page = await usecases.sessions.list(caller, { ...query, namespace })
+    return { json: wrapPage(page, presentSession) }
+  })
+  bind(routes.getSession, async ({ caller, namespace, params, query }) => {
+    const key = { namespace, name: params.id }
+    const { session, messages } = await usecases.sessions.get(caller, key, query.maxMessages)
+    return { json: { ...presentSession(session), transcript: messages.map(writeMessage).join('\n') } }
+  })
+  bind(routes.deleteSession, async ({ caller, namespace, params }) => {
+    await usecases.sessions.remove(caller, { namespace, name: params.id })
+    return { empty: true }
+  })
+}

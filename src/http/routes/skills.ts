@@ -1,0 +1,35 @@
+// Skills: lists have summaries; the Markdown can be had raw.
+import * as routes from '../../contract/api/skills.ts'
+import type { Skill } from '../../contract/resources/skill.ts'
+import type { Bind } from '../bind.ts'
+import { tagOfVersion } from '../middleware/conditional.ts'
+import type { RouteContext } from './context.ts'
+import { bindCreate, bindDelete, bindGet, bindList, bindUpdate } from './resources.ts'
+
+function summarizeSkill({ metadata, spec, status }: Skill): routes.SkillSummary {
+  const { displayName, description, version, author, tags } = spec
+  // JSON leaves out what is undefined.
+  return {
+    name: metadata.name,
+    namespace: metadata.namespace,
+    displayName,
+    description,
+    version,
+    author,
+    tags,
+    phase: status?.phase,
+  }
+}
+
+export function bindSkills(bind: Bind, context: RouteContext): void {
+  bindCreate(bind, context, 'Skill', routes.createSkill)
+  bindList(bind, context, { kind: 'Skill', route: routes.listSkills, present: summarizeSkill })
+  bindGet(bind, context, 'Skill', routes.getSkill)
+  bindUpdate(bind, context, 'Skill', routes.updateSkill)
+  bindDelete(bind, context, 'Skill', routes.deleteSkill)
+  bind(routes.getSkillContent, async ({ caller, namespace, params }) => {
+    const skill = await context.usecases.resources.get(caller, 'Skill', { namespace, name: params.name })
+    const tag = tagOfVersion(skill.metadata.resourceVersion)
+    return { text: skill.spec.content.inline, contentType: 'text/markdown; charset=utf-8', tag }
+  })
+}

@@ -1,0 +1,101 @@
+// What a task leaves behind: result, artifacts, plan.
+import { Readable } from 'node:stream'
+import { StringDecoder } from 'node:string_decoder'
+import type { PlanRecord } from '../../contract/api/task-records.ts'
+import * as routes from '../../contract/api/tasks.ts'
+import type { ArtifactInfo } from '../../ports/artifacts.ts'
+import type { Plan } from '../../ports/plans.ts'
+import type { Bind } from '../bind.ts'
+import { tagOfText } from '../middleware/conditional.ts'
+import type { RouteContext } from './context.ts'
+
+/** The record in the words of the specification, in public and to workers (PLAN-001). */
+export function presentPlan(plan: Plan): PlanRecord {
+  return {
+    TaskName: plan.taskName,
+    Namespace: plan.namespace,
+    Iteration: plan.iteration,
+    Summary: plan.summary,
+    ProgressPct: plan.progressPct,
+    GoalComplete: plan.goalComplete,
+    PlanDocument: plan.planDocument,
+    CreatedAt: plan.createdAt,
+    UpdatedAt: plan.updatedAt,
+  }
+}
+
+function quote(text: string): string {
+  return JSON.stringify(text).slice(1, -1)
+}
+
+/** `{"<name>":"<text>"}` out of a stream of bytes, never whole in memory (TASK-061). */
+async function* writeTextObject(name: string, body: AsyncIterable<Buffer>): AsyncGenerator<string> {
+  const decoder = new StringDecoder('utf8')
+  yield `{"${name}":"`
+  for await (const chunk of body) yield quote(decoder.write(chunk))
+  yield `${quote(decoder.end())}"}`
+}
+
+/** A header value that no file name can break out of; the exact name follows in the form of RFC 6266. */
+export function describeAttachment(filename: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not reach a header
+  const plain = filename.replace(/["\\\u0000-\u001f\u007f]/g, '_').replace(/[^\x20-\x7e]/g, '_')
+  const exact = encodeURIComponent(filename.toWellFormed()).replace(
+    /['()*]/g,
+    (c) => `%${c.charCodeAt(0).toString(16)}`,
+  )
+  return `attachment; filename="${plain}"; filename*=UTF-8''${exact}`
+}
+
+function cleanContentType(given: string): string {
+  return /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+(\s*;[\x20-\x7e]*)?$/.test(given) ? given : 'application/octet-stream'
+}
+
+function presentArtifact({ filename, contentType, size, createdAt }: ArtifactInfo) {
+  return { filename, contentType, size, createdAt }
+}
+
+function wantsBytes(accept: string | undefined): boolean {
+  return accept?.includes('application/octet-stream') ?? false
+}
+
+function bindArtifacts(bind: Bind, { usecases }: RouteContext): void {
+  bind(routes.listTaskArtifacts, async ({ caller, namespace, params }) => {
+    const artifacts = await usecases.tasks.artifacts(caller, { namespace, name: params.id })
+    return { json: { items: artifacts.map(presentArtifact), metadata: {} } }
+  })
+  bind(routes.getTaskArtifact, async ({ caller, namespace, params }) => {
+    const { info, open } = await usecases.tasks.artifact(caller, { namespace, name: params.id }, params.filename)
+    return {
+      stream: Readable.from(open()),
+      contentType: cleanContentType(info.contentType),
+      tag: tagOfText(JSON.stringify([info.taskUid, info.attempt, info.createdAt, info.size])),
+      headers: { 'content-length': String(info.size), 'content-disposition': describeAttachment(info.filename) },
+    }
+  })
+}
+
+export function bindTaskRecords(bind: Bind, context: RouteContext): void {
+  const { usecases } = context
+  bindArtifacts(bind, context)
+  bind(routes.getTaskResult, async ({ caller, namespace, params, request }) => {
+    const { info, open } = await usecases.tasks.result(caller, { namespace, name: params.id })
+    const isRaw = wantsBytes(request.headers.accept)
+    const tag = tagOfText(JSON.stringify([info.taskUid, info.attempt, info.createdAt, info.size, isRaw]))
+    const headers = { vary: 'Accept' }
+    if (!isRaw) {
+      const stream = Readable.from(writeTextObject('result', open()), { objectMode: false })
+      return { stream, contentType: 'application/json; charset=utf-8', tag, headers }
+    }
+    const length = { 'content-length': String(info.size) }
+    return {
+      stream: Readable.from(open()),
+      contentType: 'application/octet-stream',
+      tag,
+      headers: { ...headers, ...length },
+    }
+  })
+  bind(routes.getTaskPlan, async ({ caller, namespace, params }) => {
+    return { json: presentPlan(await usecases.tasks.plan(caller, { namespace, name: params.id })) }
+  })
+}

@@ -1,0 +1,72 @@
+// Logs and timeline of a task: as they are, or as they come (SSE with ids that Last-Event-ID takes up again).
+import { Readable } from 'node:stream'
+import * as routes from '../../contract/api/tasks.ts'
+import type { TimelineEvent } from '../../ports/events.ts'
+import type { LogLine } from '../../ports/logs.ts'
+import type { Bind } from '../bind.ts'
+import type { Frame } from '../event-stream.ts'
+import type { RouteContext } from './context.ts'
+import { makeCursor, readNumberCursor, wrapPage } from './paging.ts'
+
+const eventCursor = 'event'
+
+function presentEvent(event: TimelineEvent) {
+  const { seq, taskUid, attempt, type, phase, reason, message, createdAt } = event
+  // JSON leaves out what is undefined.
+  return { id: seq, taskUid, attempt, type, phase, reason, message, createdAt }
+}
+
+/** `{"logs":"..."}` line by line: ten mebibytes are never one string. */
+async function* writeLogs(lines: AsyncIterable<LogLine>): AsyncGenerator<string> {
+  yield '{"logs":"'
+  for await (const { text } of lines) yield JSON.stringify(`${text}\n`).slice(1, -1)
+  yield '"}'
+}
+
+/** Frames of the items, and `end` when there will be no more; not when the reader or the service goes. */
+async function* frame<T>(
+  items: AsyncIterable<T>,
+  present: (item: T) => Frame,
+  signal: AbortSignal,
+): AsyncGenerator<Frame> {
+  for await (const item of items) yield present(item)
+  if (!signal.aborted) yield { event: 'end', data: '{}' }
+}
+
+function readLastId(headers: { 'last-event-id'?: string | undefined }): number | undefined {
+  const id = headers['last-event-id']
+  return id === undefined ? undefined : Number(id)
+}
+
+export function bindTaskStreams(bind: Bind, { usecases }: RouteContext): void {
+  bind(routes.getTaskLogs, async ({ caller, namespace, params, query, headers }) => {
+    const key = { namespace, name: params.id }
+    if (!query.follow) {
+      const lines = await usecases.tasks.logs(caller, key, query.tailLines)
+      return {
+        stream: Readable.from(writeLogs(lines), { objectMode: false }),
+        contentType: 'application/json; charset=utf-8',
+      }
+    }
+    const range = { afterSeq: readLastId(headers), tailLines: query.tailLines }
+    const source = await usecases.tasks.followLogs(caller, key, range)
+    const present = (line: LogLine) => ({ id: line.seq, data: line.text })
+    return { events: (signal) => frame(source(signal), present, signal) }
+  })
+
+  bind(routes.getTaskEvents, async ({ caller, namespace, params, query, headers }) => {
+    const key = { namespace, name: params.id }
+    if (query.follow) {
+      const source = await usecases.tasks.followEvents(caller, key, readLastId(headers) ?? 0)
+      const present = (event: TimelineEvent) => ({ id: event.seq, data: JSON.stringify(presentEvent(event)) })
+      return { events: (signal) => frame(source(signal), present, signal) }
+    }
+    const beforeSeq = readNumberCursor(eventCursor, query.continue)
+    const page = beforeSeq === undefined ? {} : { beforeSeq }
+    const events = await usecases.tasks.events(caller, key, { ...page, limit: query.limit })
+    const last = events.at(-1)
+    const more = last !== undefined && last.seq > 1 && events.length === query.limit
+    const next = more ? { continue: makeCursor(eventCursor, String(last.seq)) } : {}
+    return { json: wrapPage({ items: events, ...next }, presentEvent) }
+  })
+}

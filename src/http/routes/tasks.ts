@@ -1,0 +1,74 @@
+// Tasks as resources: create, list, get, delete, cancel, retry, children.
+import * as routes from '../../contract/api/tasks.ts'
+import type { Plan } from '../../ports/plans.ts'
+import type { Bind } from '../bind.ts'
+import { tagOfVersion } from '../middleware/conditional.ts'
+import type { RouteContext } from './context.ts'
+import { wrapPage } from './paging.ts'
+import { answerObject, bindCreate, createOnce, readPreconditions } from './resources.ts'
+
+function pickFields(query: routes.TaskListQuery): Record<string, string> {
+  const { phase, type, agent, parent } = query
+  const fields = Object.entries({ phase, type, agent, parent }).filter(([, value]) => value !== undefined)
+  return Object.fromEntries(fields) as Record<string, string>
+}
+
+function excerptPlan({ summary, progressPct, goalComplete, planDocument, iteration }: Plan) {
+  return { summary, progressPct, goalComplete, planDocument, iteration }
+}
+
+function bindReads(bind: Bind, { usecases }: RouteContext): void {
+  bind(routes.listTasks, async ({ caller, namespace, query }) => {
+    const { limit, continue: cursor, labelSelector } = query
+    const page = await usecases.resources.list(caller, 'Task', {
+      namespace,
+      limit,
+      fields: pickFields(query),
+      ...(cursor === undefined ? {} : { continue: cursor }),
+      ...(labelSelector === undefined ? {} : { labelSelector }),
+    })
+    return { json: wrapPage(page, (task) => task) }
+  })
+  bind(routes.getTask, async ({ caller, namespace, params }) => {
+    const task = await usecases.resources.get(caller, 'Task', { namespace, name: params.id })
+    const plan = await usecases.tasks.planOf(task)
+    if (plan === undefined) return answerObject(task)
+    // The part behind the dot is no version: If-Match takes what stands before it.
+    const tag = tagOfVersion(`${task.metadata.resourceVersion}.${Date.parse(plan.updatedAt)}`)
+    return { json: { ...task, plan: excerptPlan(plan) }, tag }
+  })
+  bind(routes.listTaskChildren, async ({ caller, namespace, params, query }) => {
+    const { limit, continue: cursor } = query
+    const page = await usecases.resources.list(caller, 'Task', {
+      namespace,
+      limit,
+      fields: { parent: params.id },
+      ...(cursor === undefined ? {} : { continue: cursor }),
+    })
+    return { json: wrapPage(page, (task) => task) }
+  })
+}
+
+function bindWrites(bind: Bind, context: RouteContext): void {
+  const { usecases } = context
+  bindCreate(bind, context, 'Task', routes.createTask)
+  bind(routes.deleteTask, async ({ caller, namespace, params, headers }) => {
+    const key = { namespace, name: params.id }
+    await usecases.resources.remove(caller, 'Task', key, readPreconditions(headers))
+    return { empty: true }
+  })
+  bind(routes.cancelTask, async ({ caller, namespace, params, body }) => {
+    return answerObject(await usecases.tasks.cancel(caller, { namespace, name: params.id }, body.reason ?? ''))
+  })
+  bind(routes.retryTask, async (call) => {
+    const { caller, namespace, params, body } = call
+    const create = () => usecases.tasks.retry(caller, { namespace, name: params.id }, body.name)
+    const keyed = { ...call, body: { of: params.id, ...body } }
+    return createOnce(context, routes.retryTask, keyed, { kind: 'Task', create })
+  })
+}
+
+export function bindTasks(bind: Bind, context: RouteContext): void {
+  bindReads(bind, context)
+  bindWrites(bind, context)
+}

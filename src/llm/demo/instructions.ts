@@ -1,0 +1,131 @@
+// The instructions the demo provider follows, and how it says what it is (PROV-014).
+import type { JsonObject } from '../messages.ts'
+
+export const demoLabel = '[demo provider: this is no language model]'
+
+export type DemoAction =
+  | { kind: 'tool'; name: string; args: JsonObject }
+  | { kind: 'wait'; seconds: number }
+  | { kind: 'say'; text: string }
+
+export type DemoInstruction = {
+  /** One that works, for documentation. */
+  example: string
+  does: string
+  pattern: RegExp
+  act(match: RegExpMatchArray): DemoAction | undefined
+}
+
+const languages: Partial<Record<string, string>> = {
+  python: 'python',
+  python3: 'python',
+  javascript: 'javascript',
+  js: 'javascript',
+  node: 'javascript',
+  bash: 'bash',
+  shell: 'bash',
+  sh: 'bash',
+}
+
+function unquote(text: string): string {
+  const trimmed = text.trim()
+  const quoted = /^(["'`])([\s\S]*)\1$/.exec(trimmed)
+  return quoted?.[2] ?? trimmed
+}
+
+/** A file name or address at the end of a sentence. */
+function readName(text: string): string {
+  return unquote(text.trim().replace(/[.,!?]+$/, ''))
+}
+
+function readCode(text: string): string {
+  const fenced = /^```\w*\n([\s\S]*?)\n?```$/.exec(text.trim())
+  return fenced?.[1] ?? unquote(text)
+}
+
+function callTool(name: string, args: JsonObject): DemoAction {
+  return { kind: 'tool', name, args }
+}
+
+function parseObject(text: string): JsonObject | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Tried in this order. */
+export const demoInstructions: DemoInstruction[] = [
+  {
+    example: 'write hello to notes.txt',
+    does: 'writes a file (file_write)',
+    pattern: /^(?:write|save|put)\s+([\s\S]+?)\s+(?:to|into|in)\s+(?:(?:the\s+)?file\s+)?(\S+)$/i,
+    act: ([, text = '', path = '']) => callTool('file_write', { path: readName(path), content: unquote(text) }),
+  },
+  {
+    example: 'append more to notes.txt',
+    does: 'appends to a file (file_write)',
+    pattern: /^(?:append|add)\s+([\s\S]+?)\s+to\s+(?:(?:the\s+)?file\s+)?(\S+)$/i,
+    act: ([, text = '', path = '']) =>
+      callTool('file_write', { path: readName(path), content: unquote(text), mode: 'append' }),
+  },
+  {
+    example: 'fetch https://example.com/',
+    does: 'fetches a web page (web_fetch)',
+    pattern: /^(?:fetch|get|open|read|download)\s+(https?:\/\/\S+)$/i,
+    act: ([, url = '']) => callTool('web_fetch', { url: readName(url) }),
+  },
+  {
+    example: 'read notes.txt',
+    does: 'reads a file (file_read)',
+    pattern: /^(?:read|show|cat|open|print)\s+(?:(?:the\s+)?file\s+)?(\S+)$/i,
+    act: ([, path = '']) => callTool('file_read', { path: readName(path) }),
+  },
+  {
+    example: 'run python: print(2+2)',
+    does: 'runs python, javascript or bash (code_exec); code of several lines goes into a ``` block',
+    pattern: /^(?:run|execute)\s+(\w+)\s*(?::|\s(?=```))\s*([\s\S]+)$/i,
+    act: ([, word = '', code = '']) => {
+      const language = languages[word.toLowerCase()]
+      return language === undefined ? undefined : callTool('code_exec', { language, code: readCode(code) })
+    },
+  },
+  {
+    example: 'search the web for sqlite',
+    does: 'searches the web (web_search)',
+    pattern: /^(?:web\s+)?search\s+(?:the\s+web\s+)?(?:for\s+)?([\s\S]+)$/i,
+    act: ([, query = '']) => callTool('web_search', { query: unquote(query) }),
+  },
+  {
+    example: 'call remember {"content":"tea at five"}',
+    does: 'calls any tool of the run with JSON arguments',
+    pattern: /^(?:call|use)\s+(?:(?:the\s+)?tool\s+)?([\w.-]+)\s*(?:with\s+)?(\{[\s\S]*\})?$/i,
+    act: ([, name = '', json = '{}']) => {
+      const args = parseObject(json)
+      return args === undefined ? undefined : callTool(name, args)
+    },
+  },
+  {
+    example: 'wait 2 seconds',
+    does: 'waits, at most 300 seconds',
+    pattern: /^(?:wait|sleep)\s+(?:for\s+)?(\d+(?:\.\d+)?)\s*(?:s|sec|secs|seconds?)?$/i,
+    act: ([, seconds = '0']) => ({ kind: 'wait', seconds: Math.min(Number(seconds), 300) }),
+  },
+  {
+    example: 'say hello',
+    does: 'puts a text into the answer',
+    pattern: /^(?:say|echo|answer)\s+([\s\S]+)$/i,
+    act: ([, text = '']) => ({ kind: 'say', text: unquote(text) }),
+  },
+]
+
+/** The words an instruction begins with: what follows a separator is a new step when it starts so. */
+export const demoVerbs =
+  'write|save|put|append|add|fetch|get|open|download|read|show|cat|print|run|execute|search|web search|call|use|wait|sleep|say|echo|answer'
+
+export function describeInstructions(): string {
+  const lines = demoInstructions.map(({ example, does }) => `- ${example} - ${does}`)
+  return `${lines.join('\n')}\nSeveral are separated by "then", "and", ";" or line breaks.`
+}

@@ -1,0 +1,99 @@
+// llma to neutral: what a client of the proxy sends. Every part keeps its original JSON.
+import type { ContentBlock, JsonObject, Message, ModelRequest, Raw, TextBlock, ToolChoice } from '../messages.ts'
+import type { LlmaBlock, LlmaMessage, LlmaRequest } from './schema.ts'
+
+function toRaw(json: unknown): Raw {
+  return { family: 'llma', json: json as JsonObject }
+}
+
+type Inner = { type: string; text?: unknown }
+
+function joinText(content: string | Inner[] | undefined): string {
+  if (content === undefined || typeof content === 'string') return content ?? ''
+  return content.flatMap((part) => (part.type === 'text' ? [String(part.text)] : [])).join('\n')
+}
+
+function decodeToolResult(block: Extract<LlmaBlock, { type: 'tool_result' }>): ContentBlock[] {
+  const content = block.content as string | Inner[] | undefined
+  const inner = typeof content === 'object' ? content.filter((part) => part.type !== 'text') : []
+  const opaque = inner.map((part): ContentBlock => ({ type: 'opaque', label: part.type, raw: toRaw(part) }))
+  const result: ContentBlock = {
+    type: 'tool_result',
+    toolUseId: String(block.tool_use_id),
+    content: joinText(content),
+    isError: block.is_error === true,
+    raw: toRaw(block),
+  }
+  return [result, ...opaque]
+}
+
+function decodeBlock(block: LlmaBlock): ContentBlock[] {
+  const raw = toRaw(block)
+  switch (block.type) {
+    case 'text':
+      return [{ type: 'text', text: String(block.text), raw }]
+    case 'thinking': {
+      const signature = typeof block.signature === 'string' ? { signature: block.signature } : {}
+      return [{ type: 'thinking', text: String(block.thinking), ...signature, raw }]
+    }
+    case 'redacted_thinking':
+      return [{ type: 'redacted_thinking', data: String(block.data), raw }]
+    case 'tool_use':
+      return [
+        { type: 'tool_use', id: String(block.id), name: String(block.name), args: block.input as JsonObject, raw },
+      ]
+    case 'tool_result':
+      return decodeToolResult(block as Extract<LlmaBlock, { type: 'tool_result' }>)
+    default:
+      return [{ type: 'opaque', label: block.type, raw }]
+  }
+}
+
+export function decodeMessage(message: LlmaMessage): Message {
+  const { role, content } = message
+  const blocks = typeof content === 'string' ? [{ type: 'text' as const, text: content }] : content.flatMap(decodeBlock)
+  return { role, content: blocks, raw: toRaw(message) }
+}
+
+function decodeSystem(system: LlmaRequest['system']): TextBlock[] {
+  if (system === undefined || system === '') return []
+  if (typeof system === 'string') return [{ type: 'text', text: system }]
+  return system.map((block) => ({ type: 'text', text: block.text, raw: toRaw(block) }))
+}
+
+function decodeToolChoice(choice: LlmaRequest['tool_choice']): ToolChoice | undefined {
+  if (choice === undefined) return undefined
+  return choice.type === 'tool' ? { type: 'tool', name: choice.name ?? '' } : { type: choice.type }
+}
+
+function dropUndefined<T extends object>(value: T): { [K in keyof T]: Exclude<T[K], undefined> } {
+  const entries = Object.entries(value).filter(([, entry]) => entry !== undefined)
+  return Object.fromEntries(entries) as { [K in keyof T]: Exclude<T[K], undefined> }
+}
+
+/** A checked request in neutral form. */
+export function decodeRequest(request: LlmaRequest): ModelRequest {
+  const budgetTokens = request.thinking?.budget_tokens
+  return {
+    model: request.model,
+    system: decodeSystem(request.system),
+    messages: request.messages.map(decodeMessage),
+    tools: (request.tools ?? []).map((tool) => ({
+      name: tool.name,
+      description: tool.description ?? '',
+      parameters: tool.input_schema ?? {},
+      raw: toRaw(tool),
+    })),
+    ...dropUndefined({
+      maxTokens: request.max_tokens,
+      temperature: request.temperature,
+      topP: request.top_p,
+      topK: request.top_k,
+      stopSequences: request.stop_sequences,
+      toolChoice: decodeToolChoice(request.tool_choice),
+      thinking: budgetTokens === undefined ? undefined : { budgetTokens },
+      metadata: request.metadata,
+    }),
+    raw: toRaw(request),
+  }
+}

@@ -1,0 +1,113 @@
+// llma to neutral: frames and whole answers.
+import type { ModelEvent, StopReason, TokenUsage } from '../messages.ts'
+import { noUsage } from '../messages.ts'
+import { type AnswerDecoder, StreamedError } from '../vendor-call.ts'
+import { readVendorError } from '../vendor-error.ts'
+import { createBlockReader } from './blocks.ts'
+import { LlmaAnswer, LlmaFrame, type LlmaUsage } from './schema.ts'
+
+const stopReasons: Partial<Record<string, StopReason>> = {
+  end_turn: 'end_turn',
+  tool_use: 'tool_use',
+  max_tokens: 'max_tokens',
+  model_context_window_exceeded: 'max_tokens',
+  stop_sequence: 'stop_sequence',
+  refusal: 'refusal',
+  pause_turn: 'pause',
+}
+
+/** Cached tokens are counted apart by this vendor; neutral input tokens are all of them. */
+function readUsage(before: TokenUsage, usage: LlmaUsage): TokenUsage {
+  const fresh = usage.input_tokens
+  const cached = usage.cache_read_input_tokens ?? 0
+  const input =
+    fresh === null || fresh === undefined
+      ? before.inputTokens
+      : fresh + cached + (usage.cache_creation_input_tokens ?? 0)
+  return {
+    inputTokens: input,
+    outputTokens: usage.output_tokens ?? before.outputTokens,
+    cachedTokens: usage.cache_read_input_tokens ?? before.cachedTokens,
+  }
+}
+
+function failBroken(what: string): never {
+  throw new StreamedError({ message: `it sent ${what} that can not be read`, type: 'api_error' })
+}
+
+function failWith(json: unknown): never {
+  throw new StreamedError({ message: 'unknown error', ...readVendorError(json) })
+}
+
+function typeOf(json: unknown): string {
+  return String((json as { type?: unknown } | null)?.type)
+}
+
+const knownFrames: string[] = LlmaFrame.options.map((option) => option.shape.type.value)
+
+/** Usage and stop reason, as they become known. */
+function createOutcome() {
+  let usage = noUsage
+  let stop: ModelEvent | undefined
+  return {
+    count(found: LlmaUsage | undefined): ModelEvent[] {
+      if (found === undefined) return []
+      usage = readUsage(usage, found)
+      return [{ type: 'usage', usage }]
+    },
+    note(reason: string | null | undefined, sequence: string | null | undefined): void {
+      if (reason === null || reason === undefined) return
+      const stopSequence = sequence === null || sequence === undefined ? {} : { stopSequence: sequence }
+      stop = { type: 'stop', reason: stopReasons[reason] ?? 'end_turn', ...stopSequence }
+    },
+    end: (): ModelEvent[] => (stop === undefined ? [] : [stop]),
+  }
+}
+
+export function createDecoder(): AnswerDecoder {
+  const blocks = createBlockReader()
+  const outcome = createOutcome()
+
+  function open(answer: LlmaAnswer): ModelEvent[] {
+    const id = answer.id === undefined ? {} : { id: answer.id }
+    return [{ type: 'start', model: answer.model, ...id }, ...outcome.count(answer.usage)]
+  }
+
+  function readFrame(frame: LlmaFrame): ModelEvent[] {
+    switch (frame.type) {
+      case 'message_start':
+        return open(frame.message)
+      case 'content_block_start':
+        return blocks.open(frame.index, frame.content_block)
+      case 'content_block_delta':
+        return blocks.extend(frame)
+      case 'content_block_stop':
+        return blocks.close(frame.index)
+      case 'message_delta':
+        outcome.note(frame.delta.stop_reason, frame.delta.stop_sequence)
+        return outcome.count(frame.usage)
+      case 'message_stop':
+        return outcome.end()
+    }
+  }
+
+  return {
+    pushFrame(json) {
+      const type = typeOf(json)
+      if (type === 'error') failWith(json)
+      if (!knownFrames.includes(type)) return []
+      const frame = LlmaFrame.safeParse(json)
+      return frame.success ? readFrame(frame.data) : failBroken(`a ${type} frame`)
+    },
+    end: outcome.end,
+    readWhole(json) {
+      if (typeOf(json) === 'error') failWith(json)
+      const answer = LlmaAnswer.safeParse(json)
+      if (!answer.success) return failBroken('an answer')
+      const { content, stop_reason, stop_sequence } = answer.data
+      const read = content.flatMap((block, index) => [...blocks.open(index, block), ...blocks.close(index)])
+      outcome.note(stop_reason ?? 'end_turn', stop_sequence)
+      return [...open(answer.data), ...read, ...outcome.end()]
+    },
+  }
+}

@@ -1,0 +1,124 @@
+// Neutral to llma: requests.
+import { SvcError } from '../../errors.ts'
+import type { ContentBlock, JsonObject, Message, ModelRequest, ToolChoice, ToolSchema } from '../messages.ts'
+
+/** The vendor requires the field; a request that names no limit gets this one. */
+const defaultMaxTokens = 4096
+
+const cachePoint = { cache_control: { type: 'ephemeral' } }
+
+/** The vendor's ids are letters, digits, `_` and `-`; those of other families may hold more. */
+function cleanId(id: string): string {
+  return id.replace(/[^A-Za-z0-9_-]/g, '_')
+}
+
+function encodeBlock(block: ContentBlock): JsonObject[] {
+  if (block.raw?.family === 'llma') return [block.raw.json]
+  switch (block.type) {
+    case 'text':
+      return block.text.trim() === '' ? [] : [{ type: 'text', text: block.text }]
+    case 'thinking':
+      return block.signature === undefined
+        ? []
+        : [{ type: 'thinking', thinking: block.text, signature: block.signature }]
+    case 'redacted_thinking':
+      return [{ type: 'redacted_thinking', data: block.data }]
+    case 'tool_use':
+      return [{ type: 'tool_use', id: cleanId(block.id), name: block.name, input: block.args }]
+    case 'tool_result': {
+      const isError = block.isError ? { is_error: true } : {}
+      return [{ type: 'tool_result', tool_use_id: cleanId(block.toolUseId), content: block.content, ...isError }]
+    }
+    case 'opaque':
+      throw new SvcError(
+        'InvalidRequest',
+        `A content block of type "${block.label}" can not be translated for this provider. Remove it, or use a provider of type llmo.`,
+      )
+  }
+}
+
+type WireMessage = { role: string; content: JsonObject[]; whole?: JsonObject }
+
+/** Neighbours of one role are put together: all results of a turn must be in the message that follows it. */
+function encodeMessages(messages: Message[]): JsonObject[] {
+  const wire: WireMessage[] = []
+  for (const message of messages) {
+    if (message.raw?.family === 'llma') {
+      wire.push({ role: message.role, content: [], whole: message.raw.json })
+      continue
+    }
+    const content = message.content.flatMap(encodeBlock)
+    const last = wire.at(-1)
+    if (last?.role === message.role && last.whole === undefined) last.content.push(...content)
+    else wire.push({ role: message.role, content })
+  }
+  return wire
+    .filter((message) => message.whole !== undefined || message.content.length > 0)
+    .map(({ role, content, whole }) => whole ?? { role, content })
+}
+
+function encodeTool(tool: ToolSchema): JsonObject {
+  if (tool.raw?.family === 'llma') return tool.raw.json
+  return { name: tool.name, description: tool.description, input_schema: { type: 'object', ...tool.parameters } }
+}
+
+function encodeToolChoice(choice: ToolChoice): JsonObject {
+  return choice.type === 'tool' ? { type: 'tool', name: choice.name } : { type: choice.type }
+}
+
+/** What an agent's loop sends again and again is read from the vendor's cache: up to the system prompt, up to the last message. */
+function markCachePoints(body: { system?: unknown; messages?: unknown }): void {
+  for (const list of [body.system, lastContent(body.messages)]) {
+    if (!Array.isArray(list)) continue
+    const last = list.at(-1) as JsonObject | undefined
+    if (last !== undefined && last.type !== 'thinking') list[list.length - 1] = { ...last, ...cachePoint }
+  }
+}
+
+function lastContent(messages: unknown): unknown {
+  return Array.isArray(messages) ? (messages.at(-1) as JsonObject | undefined)?.content : undefined
+}
+
+function encodeLimits(request: ModelRequest, base: JsonObject): JsonObject {
+  const budget = request.thinking?.budgetTokens
+  const wanted = request.maxTokens ?? base.max_tokens ?? defaultMaxTokens
+  // The budget for thinking is part of the output and must be smaller.
+  const maxTokens = budget !== undefined && Number(wanted) <= budget ? budget + defaultMaxTokens : wanted
+  const isNew = budget !== undefined && base.thinking === undefined
+  const thinking = !isNew ? {} : { thinking: { type: 'enabled', budget_tokens: budget } }
+  return { max_tokens: maxTokens, ...thinking }
+}
+
+function encodeSettings(request: ModelRequest): JsonObject {
+  const fields = {
+    temperature: request.temperature,
+    top_p: request.topP,
+    top_k: request.topK,
+    stop_sequences: request.stopSequences,
+    metadata: request.metadata,
+  }
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
+}
+
+/** The body of a streaming request. A request of the same family is its original, edited. */
+export function encodeRequest(request: ModelRequest, model: string): JsonObject {
+  const base = request.raw?.family === 'llma' ? { ...request.raw.json } : {}
+  const body: JsonObject = {
+    ...base,
+    ...encodeSettings(request),
+    ...encodeLimits(request, base),
+    model,
+    messages: encodeMessages(request.messages),
+    stream: true,
+  }
+  if (request.system.length > 0) body.system = request.system.flatMap(encodeBlock)
+  delete body.tools
+  delete body.tool_choice
+  if (request.tools.length === 0) return body
+  body.tools = request.tools.map(encodeTool)
+  const choice =
+    base.tool_choice ?? (request.toolChoice === undefined ? undefined : encodeToolChoice(request.toolChoice))
+  if (choice !== undefined) body.tool_choice = choice
+  if (request.raw === undefined) markCachePoints(body)
+  return body
+}

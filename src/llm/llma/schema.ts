@@ -1,0 +1,104 @@
+// The llma wire shapes as far as they are read; everything else passes (vendor document: Messages API).
+import { z } from 'zod'
+
+const Text = z.looseObject({ type: z.literal('text'), text: z.string() })
+const Thinking = z.looseObject({ type: z.literal('thinking'), thinking: z.string(), signature: z.string().optional() })
+const Redacted = z.looseObject({ type: z.literal('redacted_thinking'), data: z.string() })
+const ToolUse = z.looseObject({
+  type: z.literal('tool_use'),
+  id: z.string(),
+  name: z.string(),
+  input: z.record(z.string(), z.unknown()).default({}),
+})
+const ToolResult = z.looseObject({
+  type: z.literal('tool_result'),
+  tool_use_id: z.string(),
+  content: z.union([z.string(), z.array(z.looseObject({ type: z.string() }))]).optional(),
+  is_error: z.boolean().nullish(),
+})
+/** Images, documents, the vendor's own tools. */
+const Other = z.looseObject({ type: z.string() })
+
+export const LlmaBlock = z.union([Text, Thinking, Redacted, ToolUse, ToolResult, Other])
+export type LlmaBlock = z.infer<typeof LlmaBlock>
+
+export const LlmaMessage = z.looseObject({
+  role: z.enum(['user', 'assistant']),
+  content: z.union([z.string(), z.array(LlmaBlock)]),
+})
+export type LlmaMessage = z.infer<typeof LlmaMessage>
+
+export const LlmaTool = z.looseObject({
+  name: z.string(),
+  description: z.string().optional(),
+  /** Absent in the vendor's own tools. */
+  input_schema: z.record(z.string(), z.unknown()).optional(),
+})
+
+export const LlmaToolChoice = z.looseObject({
+  type: z.enum(['auto', 'any', 'none', 'tool']),
+  name: z.string().optional(),
+})
+
+export const LlmaRequest = z.looseObject({
+  model: z.string(),
+  max_tokens: z.int().min(1).optional(),
+  messages: z.array(LlmaMessage).min(1),
+  system: z.union([z.string(), z.array(Text)]).optional(),
+  stream: z.boolean().optional(),
+  temperature: z.number().optional(),
+  top_p: z.number().optional(),
+  top_k: z.number().optional(),
+  stop_sequences: z.array(z.string()).optional(),
+  tools: z.array(LlmaTool).optional(),
+  tool_choice: LlmaToolChoice.optional(),
+  thinking: z.looseObject({ type: z.string(), budget_tokens: z.int().optional() }).optional(),
+  metadata: z.record(z.string(), z.unknown()).optional(),
+})
+export type LlmaRequest = z.infer<typeof LlmaRequest>
+
+const Count = z.number().nullish()
+
+export const LlmaUsage = z.looseObject({
+  input_tokens: Count,
+  output_tokens: Count,
+  cache_read_input_tokens: Count,
+  cache_creation_input_tokens: Count,
+})
+export type LlmaUsage = z.infer<typeof LlmaUsage>
+
+export const LlmaAnswer = z.looseObject({
+  id: z.string().optional(),
+  model: z.string().default(''),
+  content: z.array(Other).default([]),
+  stop_reason: z.string().nullish(),
+  stop_sequence: z.string().nullish(),
+  usage: LlmaUsage.optional(),
+})
+export type LlmaAnswer = z.infer<typeof LlmaAnswer>
+
+const index = z.int().min(0)
+
+const Delta = z.looseObject({
+  type: z.string(),
+  text: z.string().optional(),
+  thinking: z.string().optional(),
+  signature: z.string().optional(),
+  partial_json: z.string().optional(),
+  citation: z.unknown().optional(),
+})
+
+/** Frames of other types (`ping`, and what comes later) are skipped. */
+export const LlmaFrame = z.discriminatedUnion('type', [
+  z.looseObject({ type: z.literal('message_start'), message: LlmaAnswer }),
+  z.looseObject({ type: z.literal('content_block_start'), index, content_block: Other }),
+  z.looseObject({ type: z.literal('content_block_delta'), index, delta: Delta }),
+  z.looseObject({ type: z.literal('content_block_stop'), index }),
+  z.looseObject({
+    type: z.literal('message_delta'),
+    delta: z.looseObject({ stop_reason: z.string().nullish(), stop_sequence: z.string().nullish() }),
+    usage: LlmaUsage.optional(),
+  }),
+  z.looseObject({ type: z.literal('message_stop') }),
+])
+export type LlmaFrame = z.infer<typeof LlmaFrame>

@@ -1,0 +1,95 @@
+// Calls an llmo provider: the vendor, Azure, or a server that speaks the same language.
+import type { ClientOptions } from '../client-options.ts'
+import type { JsonObject, ModelEvent, ModelRequest } from '../messages.ts'
+import type { ModelClient } from '../model.ts'
+import { callVendor } from '../vendor-call.ts'
+import { createDecoder } from './decode.ts'
+import { encodeRequest } from './encode.ts'
+
+export const vendorAddress = 'https://api.openai.com/v1'
+
+function trimSlash(url: string): string {
+  return url.replace(/\/+$/, '')
+}
+
+/** Azure names the deployment in the path and the version in the query (vendor document: Azure REST API reference). */
+export function completionsUrl(options: Pick<ClientOptions, 'azure' | 'baseUrl'>): string {
+  const base = trimSlash(options.baseUrl ?? vendorAddress)
+  if (options.azure === undefined) return `${withVersion(base)}/chat/completions`
+  const { deploymentName, apiVersion } = options.azure
+  const root = base.replace(/\/openai$/, '')
+  const version = new URLSearchParams({ 'api-version': apiVersion })
+  return `${root}/openai/deployments/${encodeURIComponent(deploymentName)}/chat/completions?${version}`
+}
+
+/** An address without any path is a server's root; its API is below `/v1` by custom. */
+function withVersion(base: string): string {
+  return URL.parse(base)?.pathname === '/' ? `${base}/v1` : base
+}
+
+function makeHeaders(options: ClientOptions): Record<string, string> {
+  const headers: Record<string, string> = { 'content-type': 'application/json' }
+  if (options.apiKey === undefined) return headers
+  if (options.azure === undefined) headers.authorization = `Bearer ${options.apiKey}`
+  else headers['api-key'] = options.apiKey
+  return headers
+}
+
+/** What a server may not know, and how to ask without it. The vendor and its imitators differ in these fields. */
+type Dialect = { maxTokensField: 'max_tokens' | 'max_completion_tokens'; streamOptions: boolean }
+
+function learnDialect(dialect: Dialect, events: ModelEvent[]): Dialect | undefined {
+  const last = events.at(-1)
+  if (last?.type !== 'error' || last.error.kind !== 'invalid_request') return undefined
+  const { message } = last.error
+  if (dialect.streamOptions && message.includes('stream_options')) return { ...dialect, streamOptions: false }
+  const other = dialect.maxTokensField === 'max_tokens' ? 'max_completion_tokens' : 'max_tokens'
+  return message.includes('max_completion_tokens') || message.includes(`'max_tokens'`)
+    ? { ...dialect, maxTokensField: other }
+    : undefined
+}
+
+export function createLlmoClient(options: ClientOptions): ModelClient {
+  const isVendor = options.baseUrl === undefined
+  let dialect: Dialect = { maxTokensField: isVendor ? 'max_completion_tokens' : 'max_tokens', streamOptions: true }
+
+  function call(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent> {
+    const { maxTokensField, streamOptions } = dialect
+    return callVendor({
+      ...options,
+      url: completionsUrl(options),
+      headers: makeHeaders(options),
+      encode: () => {
+        const body: JsonObject = encodeRequest(request, { model: options.target.model, maxTokensField })
+        if (!streamOptions) delete body.stream_options
+        return body
+      },
+      decoder: createDecoder(),
+      signal,
+    })
+  }
+
+  return {
+    async *stream(request, signal) {
+      for (let tries = 0; tries < 2; tries += 1) {
+        const first = await readFirst(call(request, signal))
+        const learned = learnDialect(dialect, first.events)
+        if (learned === undefined) {
+          yield* first.events
+          return yield* first.rest
+        }
+        dialect = learned
+      }
+      yield* call(request, signal)
+    },
+  }
+}
+
+/** The first event, which is the only one when the request was refused. */
+async function readFirst(
+  stream: AsyncIterable<ModelEvent>,
+): Promise<{ events: ModelEvent[]; rest: AsyncIterable<ModelEvent> }> {
+  const iterator = stream[Symbol.asyncIterator]()
+  const first = await iterator.next()
+  return { events: first.done ? [] : [first.value], rest: { [Symbol.asyncIterator]: () => iterator } }
+}

@@ -1,0 +1,176 @@
+// llmo to neutral: chunks and whole answers.
+import { randomUUID } from 'node:crypto'
+import type { JsonObject, ModelEvent, Raw, StopReason, TokenUsage } from '../messages.ts'
+import { type AnswerDecoder, StreamedError } from '../vendor-call.ts'
+import { readVendorError } from '../vendor-error.ts'
+import { type LlmoCallPart, LlmoChunk, type LlmoDelta, type LlmoUsage } from './schema.ts'
+
+const stopReasons: Partial<Record<string, StopReason>> = {
+  stop: 'end_turn',
+  length: 'max_tokens',
+  tool_calls: 'tool_use',
+  function_call: 'tool_use',
+  content_filter: 'refusal',
+}
+
+function readUsage(usage: LlmoUsage): TokenUsage {
+  return {
+    inputTokens: usage.prompt_tokens ?? 0,
+    outputTokens: usage.completion_tokens ?? 0,
+    cachedTokens: usage.prompt_tokens_details?.cached_tokens ?? 0,
+  }
+}
+
+/** One tool call as it comes in. `extra` is what the vendor wants back beside it (thought signatures). */
+type CallDraft = { index: number; id?: string; name?: string; early: string; extra: JsonObject }
+
+function readArguments(part: LlmoCallPart): string {
+  const given = part.function?.arguments ?? ''
+  return typeof given === 'string' ? given : JSON.stringify(given)
+}
+
+function readExtra(part: LlmoCallPart): JsonObject {
+  const { index: _index, id: _id, type: _type, function: _function, ...extra } = part
+  return extra
+}
+
+function textOfContent(content: LlmoDelta['content']): string {
+  if (content === null || content === undefined || typeof content === 'string') return content ?? ''
+  return content.map((part) => (typeof part.text === 'string' ? part.text : '')).join('')
+}
+
+/** Numbers the blocks of one answer and closes them at its end. */
+function createBlocks() {
+  const texts = new Map<'text' | 'thinking', number>()
+  const calls = new Map<string, CallDraft>()
+  let next = 0
+  let lastKey: string | undefined
+
+  function pushText(block: 'text' | 'thinking', text: string): ModelEvent[] {
+    if (text === '') return []
+    const known = texts.get(block)
+    const index = known ?? next++
+    texts.set(block, index)
+    const delta: ModelEvent =
+      block === 'text' ? { type: 'text_delta', index, text } : { type: 'thinking_delta', index, text }
+    return known === undefined ? [{ type: 'block_start', index, block }, delta] : [delta]
+  }
+
+  /** By index; where a server gives none, a new id begins a new call. */
+  function keyOf(part: LlmoCallPart): string {
+    if (typeof part.index === 'number') return String(part.index)
+    if (part.id) return part.id
+    return part.function?.name || lastKey === undefined ? `call ${next}` : lastKey
+  }
+
+  function draftOf(part: LlmoCallPart): CallDraft {
+    const key = keyOf(part)
+    lastKey = key
+    const draft = calls.get(key) ?? { index: next++, early: '', extra: {} }
+    calls.set(key, draft)
+    return draft
+  }
+
+  function pushCall(part: LlmoCallPart): ModelEvent[] {
+    const draft = draftOf(part)
+    Object.assign(draft.extra, readExtra(part))
+    const json = readArguments(part)
+    if (draft.name !== undefined) return json === '' ? [] : [{ type: 'args_delta', index: draft.index, json }]
+    draft.early += json
+    if (part.id) draft.id = part.id
+    return part.function?.name ? startCall(draft, part.function.name) : []
+  }
+
+  function startCall(draft: CallDraft, name: string): ModelEvent[] {
+    const { index, early } = draft
+    draft.name = name
+    draft.id ??= `call_${randomUUID().replaceAll('-', '').slice(0, 24)}`
+    const start: ModelEvent = { type: 'tool_use_start', index, id: draft.id, name }
+    return early === '' ? [start] : [start, { type: 'args_delta', index, json: early }]
+  }
+
+  function close(): ModelEvent[] {
+    const open = [...calls.values()].filter((draft) => draft.name !== undefined)
+    const closed = [...[...texts.values()].map((index) => ({ index, extra: {} })), ...open]
+    return closed
+      .sort((a, b) => a.index - b.index)
+      .map(({ index, extra }) => ({ type: 'block_stop', index, ...rawOf(extra) }))
+  }
+
+  return { pushText, pushCall, close, hasCalls: () => calls.size > 0 }
+}
+
+function rawOf(extra: JsonObject): { raw?: Raw } {
+  return Object.keys(extra).length === 0 ? {} : { raw: { family: 'llmo', json: extra } }
+}
+
+function failBroken(what: string): never {
+  throw new StreamedError({ message: `it sent ${what} that can not be read`, type: 'server_error' })
+}
+
+export function createDecoder(): AnswerDecoder {
+  const blocks = createBlocks()
+  let started = false
+  let finish: string | undefined
+  let refused = false
+
+  function start(chunk: LlmoChunk): ModelEvent[] {
+    if (started) return []
+    started = true
+    return [{ type: 'start', model: chunk.model ?? '', ...(chunk.id ? { id: chunk.id } : {}) }]
+  }
+
+  function pushDelta(delta: LlmoDelta): ModelEvent[] {
+    if (delta.refusal) refused = true
+    return [
+      ...blocks.pushText('thinking', delta.reasoning_content ?? delta.reasoning ?? ''),
+      ...blocks.pushText('text', textOfContent(delta.content) + (delta.refusal ?? '')),
+      ...(delta.tool_calls ?? []).flatMap(blocks.pushCall),
+    ]
+  }
+
+  function pushChunk(chunk: LlmoChunk): ModelEvent[] {
+    const [choice] = chunk.choices ?? []
+    finish = choice?.finish_reason ?? finish
+    const delta = choice?.delta ?? choice?.message
+    return [
+      ...start(chunk),
+      ...(delta === null || delta === undefined ? [] : pushDelta(delta)),
+      ...(chunk.usage ? [{ type: 'usage', usage: readUsage(chunk.usage) } as const] : []),
+    ]
+  }
+
+  function stopReason(): StopReason {
+    if (refused) return 'refusal'
+    const reason = stopReasons[finish ?? ''] ?? 'end_turn'
+    // Some servers say "stop" after tool calls.
+    return reason === 'end_turn' && blocks.hasCalls() ? 'tool_use' : reason
+  }
+
+  function end(): ModelEvent[] {
+    return finish === undefined ? [] : [...blocks.close(), { type: 'stop', reason: stopReason() }]
+  }
+
+  return {
+    pushFrame(json) {
+      const chunk = readChunk(json, 'a chunk')
+      return pushChunk(chunk)
+    },
+    end,
+    readWhole(json) {
+      const events = pushChunk(readChunk(json, 'an answer'))
+      finish ??= 'stop'
+      return [...events, ...end()]
+    },
+  }
+}
+
+function readChunk(json: unknown, what: string): LlmoChunk {
+  if (typeof json !== 'object' || json === null) return failBroken(what)
+  const { error } = json as JsonObject
+  if (error !== undefined && error !== null) {
+    throw new StreamedError({ message: 'unknown error', ...readVendorError(json) })
+  }
+  const chunk = LlmoChunk.safeParse(json)
+  return chunk.success ? chunk.data : failBroken(what)
+}

@@ -1,0 +1,100 @@
+// The llmo wire shapes as far as they are read; everything else passes (vendor document: Chat Completions API).
+import { z } from 'zod'
+
+const Part = z.looseObject({ type: z.string() })
+const Content = z.union([z.string(), z.array(Part)]).nullish()
+
+export const LlmoToolCall = z.looseObject({
+  id: z.string().nullish(),
+  type: z.string().nullish(),
+  function: z.looseObject({ name: z.string(), arguments: z.string().default('') }),
+})
+
+export const LlmoMessage = z.discriminatedUnion('role', [
+  z.looseObject({ role: z.literal('system'), content: Content }),
+  z.looseObject({ role: z.literal('developer'), content: Content }),
+  z.looseObject({ role: z.literal('user'), content: Content }),
+  z.looseObject({ role: z.literal('assistant'), content: Content, tool_calls: z.array(LlmoToolCall).nullish() }),
+  z.looseObject({ role: z.literal('tool'), tool_call_id: z.string(), content: Content }),
+])
+export type LlmoMessage = z.infer<typeof LlmoMessage>
+
+export const LlmoTool = z.looseObject({
+  type: z.string(),
+  function: z
+    .looseObject({
+      name: z.string(),
+      description: z.string().nullish(),
+      parameters: z.record(z.string(), z.unknown()).nullish(),
+    })
+    .optional(),
+})
+
+export const LlmoToolChoice = z.union([
+  z.enum(['auto', 'none', 'required']),
+  z.looseObject({ type: z.literal('function'), function: z.looseObject({ name: z.string() }) }),
+])
+
+const Optional = z.number().nullish()
+
+export const LlmoRequest = z.looseObject({
+  model: z.string(),
+  messages: z.array(LlmoMessage).min(1),
+  stream: z.boolean().nullish(),
+  max_tokens: z.int().min(1).nullish(),
+  max_completion_tokens: z.int().min(1).nullish(),
+  temperature: Optional,
+  top_p: Optional,
+  stop: z.union([z.string(), z.array(z.string())]).nullish(),
+  tools: z.array(LlmoTool).nullish(),
+  tool_choice: LlmoToolChoice.nullish(),
+  n: z.int().nullish(),
+  metadata: z.record(z.string(), z.unknown()).nullish(),
+})
+export type LlmoRequest = z.infer<typeof LlmoRequest>
+
+export const LlmoUsage = z.looseObject({
+  prompt_tokens: Optional,
+  completion_tokens: Optional,
+  prompt_tokens_details: z.looseObject({ cached_tokens: Optional }).nullish(),
+})
+export type LlmoUsage = z.infer<typeof LlmoUsage>
+
+/** A tool call, whole or a fragment: some servers leave out the index, the id or the type. */
+export const LlmoCallPart = z.looseObject({
+  index: z.int().nullish(),
+  id: z.string().nullish(),
+  function: z
+    .looseObject({
+      name: z.string().nullish(),
+      arguments: z.union([z.string(), z.record(z.string(), z.unknown())]).nullish(),
+    })
+    .nullish(),
+})
+export type LlmoCallPart = z.infer<typeof LlmoCallPart>
+
+export const LlmoDelta = z.looseObject({
+  content: Content,
+  /** Thinking, as vLLM, llama.cpp and others show it. */
+  reasoning_content: z.string().nullish(),
+  reasoning: z.string().nullish(),
+  refusal: z.string().nullish(),
+  tool_calls: z.array(LlmoCallPart).nullish(),
+})
+export type LlmoDelta = z.infer<typeof LlmoDelta>
+
+const Choice = z.looseObject({
+  index: z.int().nullish(),
+  delta: LlmoDelta.nullish(),
+  message: LlmoDelta.nullish(),
+  finish_reason: z.string().nullish(),
+})
+
+/** A chunk of a stream, or a whole answer. */
+export const LlmoChunk = z.looseObject({
+  id: z.string().nullish(),
+  model: z.string().nullish(),
+  choices: z.array(Choice).nullish(),
+  usage: LlmoUsage.nullish(),
+})
+export type LlmoChunk = z.infer<typeof LlmoChunk>

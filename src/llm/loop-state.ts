@@ -1,0 +1,128 @@
+// What the tool loop remembers: plain JSON, saved before each effect, enough to go on in another process.
+import {
+  type ContentBlock,
+  type Message,
+  type ModelError,
+  noUsage,
+  type TextBlock,
+  type TokenUsage,
+} from './messages.ts'
+import type { ToolCall, ToolResult } from './tool-host.ts'
+
+/** `started` after a crash means: nobody knows whether it ran. */
+export type PendingCall = ToolCall & {
+  invalidArgs?: string
+  repeatable: boolean
+  external?: boolean
+  state: 'planned' | 'started' | 'done'
+  result?: ToolResult
+}
+
+export type FinishReason =
+  /** The model answered without calling a tool. */
+  | 'answer'
+  /** The budget of iterations is used up; the text is the final summary (LIM-014). */
+  | 'iterations'
+  | 'max_tokens'
+  | 'refusal'
+  /** The model called a tool that the caller runs: `pending` holds the calls that are not done. */
+  | 'external_tools'
+  /** The wall clock ran out; the text is the progress made. */
+  | 'deadline'
+  | 'cancelled'
+  | 'error'
+
+export type LoopState = {
+  version: 1
+  system: TextBlock[]
+  messages: Message[]
+  /** Finished model turns. */
+  iteration: number
+  /** Iterations taken off the budget for repeated calls. */
+  penalty: number
+  /** Model calls that were answered; a retry belongs to its call. */
+  llmCalls: number
+  usage: TokenUsage
+  /** How often each call (name and canonical arguments) was made. */
+  repetitions: Record<string, number>
+  /** Calls of the last turn, in call order; empty between turns. */
+  pending: PendingCall[]
+  /** Tools of the last turn that were called with the same arguments once too often. */
+  repeated: string[]
+  /** Iteration for which a prompt was added, so that a resumed run does not add it twice. */
+  promptedAt?: number
+  /** Iteration that asks again after a blank answer. */
+  blankAt?: number
+  /** Iteration whose call was already retried with a shorter conversation. */
+  truncatedAt?: number
+  /** Retries of the current iteration's call after its stream broke. */
+  interruptions: number
+  finished?: { reason: FinishReason; error?: ModelError; closing?: string }
+  /** The answer, or the progress made so far. */
+  text: string
+}
+
+export type LoopLimits = {
+  /** The most model calls; the last of them is the summary call without tools. Default 50. */
+  maxIterations?: number
+  /** Of one tool call. Default 60 s. */
+  toolTimeoutMs?: number
+  /** Of one tool's output. Default 65,536. */
+  maxOutputBytes?: number
+  /** Calls of one turn that run at the same time. Default 8. */
+  maxParallelTools?: number
+  /** The conversation is cut to this many estimated tokens before each call. Default: never. */
+  maxContextTokens?: number
+  /** Asks for a progress summary every so many iterations (CHAT-041). Default: never. */
+  progressEvery?: number
+  /** Calls whose stream broke half-way are made again at most so often. Default 0: what was streamed can not be taken back. */
+  maxInterruptions?: number
+  /** Asks once more, without tools, when the answer is blank. Default false. */
+  retryBlankAnswer?: boolean
+  /** When the run must end with what it has. */
+  deadline?: Date
+}
+
+export const defaultLimits = {
+  maxIterations: 50,
+  toolTimeoutMs: 60_000,
+  maxOutputBytes: 65_536,
+  maxParallelTools: 8,
+} as const
+
+export type LoopStart = {
+  system?: string | TextBlock[]
+  /** The conversation so far; its last message is the user's. */
+  messages: Message[]
+}
+
+/** The state of a run that has not begun. */
+export function createLoopState(start: LoopStart): LoopState {
+  const system = typeof start.system === 'string' ? textBlocks(start.system) : (start.system ?? [])
+  return {
+    version: 1,
+    system,
+    messages: start.messages,
+    iteration: 0,
+    penalty: 0,
+    llmCalls: 0,
+    usage: noUsage,
+    repetitions: {},
+    pending: [],
+    repeated: [],
+    interruptions: 0,
+    text: '',
+  }
+}
+
+function textBlocks(text: string): TextBlock[] {
+  return text === '' ? [] : [{ type: 'text', text }]
+}
+
+/** Adds blocks to the last user message, or as a new one. */
+export function appendUser(messages: Message[], blocks: ContentBlock[]): Message[] {
+  const last = messages.at(-1)
+  if (last?.role !== 'user') return [...messages, { role: 'user', content: blocks }]
+  if (last.raw === undefined) return [...messages.slice(0, -1), { ...last, content: [...last.content, ...blocks] }]
+  return [...messages, { role: 'user', content: blocks }]
+}

@@ -1,0 +1,230 @@
+// The decisions of the tool loop: what comes next, and what each outcome changes. Pure.
+import { createHash } from 'node:crypto'
+import type { FinishReason, LoopLimits, LoopState, PendingCall } from './loop-state.ts'
+import { appendUser, defaultLimits } from './loop-state.ts'
+import type { ContentBlock, Message, ModelError, ToolUseBlock, Turn } from './messages.ts'
+import { addUsage, textOf, toolUsesOf } from './messages.ts'
+import type { HostTool, ToolResult } from './tool-host.ts'
+import { failTool } from './tool-results.ts'
+import { estimateTokens, truncateMessages } from './truncate.ts'
+
+export const repetitionThreshold = 3
+export const repetitionPenalty = 5
+
+export type PromptReason = 'progress' | 'summary'
+
+export type Step =
+  | { kind: 'model'; final: boolean; withTools: boolean; prompt?: { reason: PromptReason; text: string } }
+  | { kind: 'tools'; calls: PendingCall[] }
+  | { kind: 'done'; reason: FinishReason }
+
+const prompts: Record<PromptReason, string> = {
+  progress: 'Sum up in a few sentences what is done so far and what is left. Then go on with the work.',
+  summary:
+    'The step limit is reached: no more tools can be called. Give your final summary now: what was done, what was found, and what is left to do.',
+}
+
+/** What the loop does next. Calls in state `started` are never offered: they run, or `resume` decides about them. */
+export function nextStep(state: LoopState, limits: LoopLimits): Step {
+  if (state.finished !== undefined) return { kind: 'done', reason: state.finished.reason }
+  const open = state.pending.filter((call) => call.state === 'planned' && !call.external)
+  if (open.length > 0) {
+    return { kind: 'tools', calls: open.slice(0, limits.maxParallelTools ?? defaultLimits.maxParallelTools) }
+  }
+  if (state.pending.some((call) => call.external)) return { kind: 'done', reason: 'external_tools' }
+  const final = state.iteration + state.penalty + 1 >= (limits.maxIterations ?? defaultLimits.maxIterations)
+  const reason = promptFor(state, limits, final)
+  return {
+    kind: 'model',
+    final,
+    withTools: !final && state.blankAt !== state.iteration,
+    ...(reason === undefined ? {} : { prompt: { reason, text: prompts[reason] } }),
+  }
+}
+
+function promptFor(state: LoopState, limits: LoopLimits, final: boolean): PromptReason | undefined {
+  if (state.promptedAt === state.iteration) return undefined
+  if (final) return 'summary'
+  const every = limits.progressEvery ?? 0
+  return every > 0 && state.iteration > 0 && state.iteration % every === 0 ? 'progress' : undefined
+}
+
+/** Before a model call: adds the step's prompt and keeps the conversation within its budget. */
+export function beginTurn(state: LoopState, step: Extract<Step, { kind: 'model' }>, limits: LoopLimits): LoopState {
+  const prompted =
+    step.prompt === undefined
+      ? state
+      : { ...state, messages: appendText(state.messages, step.prompt.text), promptedAt: state.iteration }
+  const budget = limits.maxContextTokens
+  if (budget === undefined) return prompted
+  return { ...prompted, messages: truncateMessages(prompted.messages, budget) }
+}
+
+/** After an answered call: usage, message, planned tool calls or the end. */
+export function applyTurn(
+  state: LoopState,
+  turn: Turn,
+  context: { final: boolean; limits: LoopLimits; tools: HostTool[] },
+): LoopState {
+  const message = context.final ? withoutToolUses(turn.message) : turn.message
+  const text = textOf(message)
+  const counted: LoopState = {
+    ...state,
+    messages: message.content.length === 0 ? state.messages : [...state.messages, message],
+    iteration: state.iteration + 1,
+    llmCalls: state.llmCalls + 1,
+    interruptions: 0,
+    usage: addUsage(state.usage, turn.usage),
+    text: text.trim() === '' ? state.text : text,
+  }
+  if (context.final) return finish(counted, 'iterations')
+  const uses = toolUsesOf(message)
+  if (uses.length > 0) return planCalls(counted, uses, context.tools)
+  return endTurn(counted, turn, { blank: text.trim() === '', retryBlank: context.limits.retryBlankAnswer === true })
+}
+
+function endTurn(state: LoopState, turn: Turn, answer: { blank: boolean; retryBlank: boolean }): LoopState {
+  // The vendor paused a long turn: sent back as it is, it goes on.
+  if (turn.stopReason === 'pause') return state
+  if (turn.stopReason === 'refusal') return finish(state, 'refusal')
+  if (turn.stopReason === 'max_tokens') return finish(state, 'max_tokens')
+  const askAgain = answer.blank && answer.retryBlank && state.blankAt === undefined
+  return askAgain ? { ...state, blankAt: state.iteration } : finish(state, 'answer')
+}
+
+function withoutToolUses(message: Message): Message {
+  return { ...message, content: message.content.filter((block) => block.type !== 'tool_use') }
+}
+
+function planCalls(state: LoopState, uses: ToolUseBlock[], tools: HostTool[]): LoopState {
+  const repetitions = { ...state.repetitions }
+  const repeated: string[] = []
+  const pending = uses.map((use): PendingCall => {
+    const tool = tools.find((candidate) => candidate.name === use.name)
+    const count = countCall(repetitions, use)
+    if (count >= repetitionThreshold && !tool?.external) repeated.push(use.name)
+    return {
+      id: use.id,
+      name: use.name,
+      args: use.args,
+      ...(use.invalidArgs === undefined ? {} : { invalidArgs: use.invalidArgs }),
+      ...(tool?.external ? { external: true } : {}),
+      // A call that is answered without running anything may be answered again.
+      repeatable: tool?.repeatable ?? true,
+      state: 'planned',
+    }
+  })
+  return { ...state, repetitions, repeated, pending, penalty: state.penalty + repetitionPenalty * repeated.length }
+}
+
+function countCall(repetitions: Record<string, number>, use: ToolUseBlock): number {
+  const text = `${use.name}\n${use.invalidArgs ?? canonicalJson(use.args)}`
+  const key = createHash('sha256').update(text).digest('base64url').slice(0, 22)
+  const count = (repetitions[key] ?? 0) + 1
+  repetitions[key] = count
+  return count
+}
+
+/** JSON with sorted keys: the same arguments in another order are the same call. */
+export function canonicalJson(value: unknown): string {
+  return JSON.stringify(value, (_key, inner: unknown) =>
+    typeof inner === 'object' && inner !== null && !Array.isArray(inner)
+      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : inner,
+  )
+}
+
+/** Before tools run: from now on nobody else may assume that they did not. */
+export function applyStarted(state: LoopState, ids: string[]): LoopState {
+  return mapPending(state, (call) => (ids.includes(call.id) ? { ...call, state: 'started' } : call))
+}
+
+/** One call is answered; when it was the last, the results join the conversation in call order. */
+export function applyResult(state: LoopState, id: string, result: ToolResult): LoopState {
+  return closePending(mapPending(state, (call) => (call.id === id ? { ...call, state: 'done', result } : call)))
+}
+
+function mapPending(state: LoopState, change: (call: PendingCall) => PendingCall): LoopState {
+  return { ...state, pending: state.pending.map(change) }
+}
+
+function closePending(state: LoopState): LoopState {
+  if (state.pending.length === 0 || state.pending.some((call) => call.state !== 'done')) return state
+  const blocks: ContentBlock[] = state.pending.map((call) => ({
+    type: 'tool_result',
+    toolUseId: call.id,
+    content: call.result?.content ?? '',
+    isError: call.result?.isError ?? false,
+  }))
+  const warning = repetitionWarning(state)
+  if (warning !== undefined) blocks.push({ type: 'text', text: warning })
+  return { ...state, messages: appendUser(state.messages, blocks), pending: [], repeated: [] }
+}
+
+/** The warning that the results of the last turn carry, if any (CHAT-039, LLMA-035). */
+export function repetitionWarning(state: LoopState): string | undefined {
+  if (state.repeated.length === 0) return undefined
+  const names = [...new Set(state.repeated)].join(', ')
+  return `Warning: ${names} has now been called ${repetitionThreshold} times or more with identical arguments. The outcome will not change. Take a different approach, or answer with what you have.`
+}
+
+function appendText(messages: Message[], text: string): Message[] {
+  return appendUser(messages, [{ type: 'text', text }])
+}
+
+/** The call did not fit the model: about half of the conversation is dropped, once per call (LLMA-037, LIM-015). */
+export function applyContextTooLong(state: LoopState): LoopState | undefined {
+  if (state.truncatedAt === state.iteration) return undefined
+  const total = state.messages.reduce((sum, message) => sum + estimateTokens(message), 0)
+  const messages = truncateMessages(state.messages, Math.floor(total / 2))
+  return { ...state, messages, truncatedAt: state.iteration }
+}
+
+/** The call's stream broke: it may be made again, or not. */
+export function applyInterruption(state: LoopState, limits: LoopLimits): LoopState | undefined {
+  if (state.interruptions >= (limits.maxInterruptions ?? 0)) return undefined
+  return { ...state, interruptions: state.interruptions + 1 }
+}
+
+const deadlineClosing = 'The time limit was reached before the work was finished.'
+
+/** Ends the run with what there is: `partial` is the text of a call that did not finish. */
+export function applyEnd(
+  state: LoopState,
+  reason: FinishReason,
+  details: { partial?: string; error?: ModelError } = {},
+): LoopState {
+  const partial = details.partial?.trim() ? details.partial : state.text
+  const closing = reason === 'deadline' ? deadlineClosing : undefined
+  const text = closing === undefined ? partial : [partial, closing].filter((part) => part !== '').join('\n\n')
+  const finished = {
+    reason,
+    ...(details.error === undefined ? {} : { error: details.error }),
+    ...(closing === undefined ? {} : { closing }),
+  }
+  return { ...state, text, finished }
+}
+
+function finish(state: LoopState, reason: FinishReason): LoopState {
+  return { ...state, finished: { reason } }
+}
+
+const unknownOutcome = failTool({
+  error: 'The run was interrupted while this call was under way; whether it took effect is not known.',
+  errorType: 'outcome_unknown',
+  suggestion: 'Look at what is there before you decide to call it again.',
+})
+
+/** Ends that another process may take up again. */
+const resumable: FinishReason[] = ['error', 'deadline', 'cancelled']
+
+/** Takes up a saved state: calls that may have run are run again only if their tool says that this is safe. */
+export function resume(state: LoopState): LoopState {
+  const { finished, ...rest } = state
+  const open = finished !== undefined && !resumable.includes(finished.reason) ? state : { ...rest, interruptions: 0 }
+  const decided = mapPending(open, (call) => {
+    if (call.state !== 'started') return call
+    return call.repeatable ? { ...call, state: 'planned' } : { ...call, state: 'done', result: unknownOutcome }
+  })
+  return closePending(decided)
+}

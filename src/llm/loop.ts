@@ -1,0 +1,204 @@
+// The tool loop: drives a saved state to its end, saving it before each effect. Chat, proxies and workers run this one.
+import type { Clock } from '../ports/clock.ts'
+import { createCollector, guardStream } from './collect.ts'
+import { createSaver, type Saver } from './loop-saver.ts'
+import type { FinishReason, LoopLimits, LoopState, PendingCall } from './loop-state.ts'
+import {
+  applyContextTooLong,
+  applyEnd,
+  applyInterruption,
+  applyResult,
+  applyStarted,
+  applyTurn,
+  beginTurn,
+  nextStep,
+  type PromptReason,
+  repetitionWarning,
+  resume,
+  type Step,
+} from './loop-step.ts'
+import { runToolCall } from './loop-tools.ts'
+import { addUsage, type ModelError, type ModelEvent, type ModelRequest, type Turn, textOf } from './messages.ts'
+import type { ModelClient } from './model.ts'
+import type { HostTool, ToolCall, ToolHost, ToolResult } from './tool-host.ts'
+
+export type LoopEvent =
+  /** Each event of each model call as it arrives; block indexes start at 0 in every call. */
+  | { type: 'model'; iteration: number; event: ModelEvent }
+  /** A call is answered. */
+  | { type: 'turn'; iteration: number; turn: Turn }
+  /** What was streamed of this call does not count: it is made again. */
+  | { type: 'discarded'; iteration: number; error: ModelError }
+  | { type: 'tool_call'; call: ToolCall }
+  | { type: 'tool_result'; call: ToolCall; result: ToolResult }
+  /** A text was added to the conversation that no user wrote. */
+  | { type: 'prompt'; reason: PromptReason | 'repetition'; text: string }
+  | { type: 'finished'; reason: FinishReason; closing?: string; error?: ModelError }
+
+/** Everything of a request that stays the same in all calls of a run. */
+export type ModelSettings = Omit<ModelRequest, 'system' | 'messages' | 'tools'>
+
+export type LoopRun = {
+  /** Fresh from createLoopState, or as it was saved. */
+  state: LoopState
+  model: ModelClient
+  tools: ToolHost
+  clock: Clock
+  /** Ends the run with reason `cancelled` and what there is; the saved state can be taken up again. */
+  signal: AbortSignal
+  limits?: LoopLimits
+  settings?: ModelSettings
+  /** Called before each effect. When it rejects the run stops and rejects: nothing unsaved is ever done. */
+  save?: (state: LoopState) => Promise<void>
+  emit?: (event: LoopEvent) => void | Promise<void>
+  /** Applied to what tools give back, before the model or anybody else sees it (SECRET-008). */
+  redact?: (text: string) => string
+}
+
+type Context = Required<Omit<LoopRun, 'state' | 'save' | 'redact'>> & {
+  saver: Saver
+  list: HostTool[]
+  redact: (text: string) => string
+}
+
+/** Runs until the state is finished. Rejects only when saving or emitting does. */
+export async function runLoop(run: LoopRun): Promise<LoopState> {
+  const watch = watchDeadline(run)
+  const context: Context = {
+    model: run.model,
+    tools: run.tools,
+    clock: run.clock,
+    limits: run.limits ?? {},
+    settings: run.settings ?? {},
+    emit: run.emit ?? (() => {}),
+    redact: run.redact ?? ((text) => text),
+    signal: watch.signal,
+    saver: createSaver(run.save ?? (async () => {})),
+    list: run.tools.list(),
+  }
+  try {
+    return await drive(resume(run.state), context, () => (run.signal.aborted ? 'cancelled' : 'deadline'))
+  } finally {
+    watch.stop()
+  }
+}
+
+/** The run's signal, which also aborts at the deadline. */
+function watchDeadline(run: LoopRun): { signal: AbortSignal; stop(): void } {
+  const deadline = run.limits?.deadline
+  if (deadline === undefined) return { signal: run.signal, stop: () => {} }
+  const over = new AbortController()
+  const stopped = new AbortController()
+  const abort = () => over.abort(new Error('The time limit was reached.'))
+  const left = deadline.getTime() - run.clock.now().getTime()
+  if (left <= 0) abort()
+  else run.clock.sleep(left, stopped.signal).then(abort, () => {})
+  return { signal: AbortSignal.any([run.signal, over.signal]), stop: () => stopped.abort() }
+}
+
+async function drive(start: LoopState, context: Context, whyAborted: () => FinishReason): Promise<LoopState> {
+  let state = start
+  while (true) {
+    if (context.signal.aborted && state.finished === undefined) state = applyEnd(state, whyAborted())
+    const step = nextStep(state, context.limits)
+    if (step.kind === 'done') return conclude(state, step.reason, context)
+    state =
+      step.kind === 'model'
+        ? await takeTurn(state, step, context, whyAborted)
+        : await runTools(state, step.calls, context)
+  }
+}
+
+/** A run that ended short of its goal is not saved as ended: another process may go on from the last finished turn. */
+async function conclude(state: LoopState, reason: FinishReason, context: Context): Promise<LoopState> {
+  const done = state.finished === undefined ? applyEnd(state, reason) : state
+  if (reason !== 'cancelled' && reason !== 'error' && reason !== 'deadline') await context.saver.save(done)
+  await context.emit({ type: 'finished', ...(done.finished ?? { reason }) })
+  return done
+}
+
+async function takeTurn(
+  before: LoopState,
+  step: Extract<Step, { kind: 'model' }>,
+  context: Context,
+  whyAborted: () => FinishReason,
+): Promise<LoopState> {
+  const state = beginTurn(before, step, context.limits)
+  if (step.prompt !== undefined) await context.emit({ type: 'prompt', ...step.prompt })
+  await context.saver.save(state)
+  const turn = await callModel(state, step.withTools, context)
+  if (turn.error !== undefined) return failTurn(state, turn, turn.error, { context, whyAborted })
+  await context.emit({ type: 'turn', iteration: state.iteration, turn })
+  return applyTurn(state, turn, { final: step.final, limits: context.limits, tools: context.list })
+}
+
+async function callModel(state: LoopState, withTools: boolean, context: Context): Promise<Turn> {
+  const { toolChoice, ...settings } = context.settings
+  const request: ModelRequest = {
+    ...settings,
+    system: state.system,
+    messages: state.messages,
+    tools: withTools ? context.list.map(schemaOf) : [],
+    ...(withTools && toolChoice !== undefined ? { toolChoice } : {}),
+  }
+  const collector = createCollector()
+  for await (const event of guardStream(context.model.stream(request, context.signal), context.signal)) {
+    collector.push(event)
+    await context.emit({ type: 'model', iteration: state.iteration, event })
+  }
+  return collector.turn()
+}
+
+function schemaOf(tool: HostTool): ModelRequest['tools'][number] {
+  const { name, description, parameters, raw } = tool
+  return { name, description, parameters, ...(raw === undefined ? {} : { raw }) }
+}
+
+async function failTurn(
+  before: LoopState,
+  turn: Turn,
+  error: ModelError,
+  run: { context: Context; whyAborted: () => FinishReason },
+): Promise<LoopState> {
+  const partial = textOf(turn.message)
+  const state = { ...before, usage: addUsage(before.usage, turn.usage) }
+  if (run.context.signal.aborted) return applyEnd(state, run.whyAborted(), { partial })
+  const again = retryTurn(state, error, run.context.limits)
+  if (again === undefined) return applyEnd(state, 'error', { partial, error })
+  await run.context.emit({ type: 'discarded', iteration: state.iteration, error })
+  return again
+}
+
+function retryTurn(state: LoopState, error: ModelError, limits: LoopLimits): LoopState | undefined {
+  if (error.kind === 'context_too_long') return applyContextTooLong(state)
+  return error.kind === 'interrupted' ? applyInterruption(state, limits) : undefined
+}
+
+/** Runs independent calls side by side. What is done is saved while others still run, so that a crash forgets little. */
+async function runTools(before: LoopState, calls: PendingCall[], context: Context): Promise<LoopState> {
+  let state = applyStarted(
+    before,
+    calls.map((call) => call.id),
+  )
+  await context.saver.save(state)
+  const run = { ...context, host: context.tools, tools: context.list }
+  const warning = repetitionWarning(state)
+  let running = calls.length
+  const settled = await Promise.allSettled(
+    calls.map(async (pending) => {
+      const call: ToolCall = { id: pending.id, name: pending.name, args: pending.args }
+      await context.emit({ type: 'tool_call', call })
+      const result = await runToolCall(pending, run)
+      state = applyResult(state, pending.id, result)
+      running -= 1
+      if (running > 0) await context.saver.save(state)
+      await context.emit({ type: 'tool_result', call, result })
+    }),
+  )
+  const failed = settled.find((outcome) => outcome.status === 'rejected')
+  if (failed !== undefined && !context.signal.aborted) throw failed.reason
+  if (warning !== undefined && state.pending.length === 0) {
+    await context.emit({ type: 'prompt', reason: 'repetition', text: warning })
+  }
+  return state
+}

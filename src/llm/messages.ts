@@ -1,0 +1,146 @@
+// The neutral conversation: what every vendor's messages are translated to and from.
+
+export type JsonObject = Record<string, unknown>
+
+/** The two wire languages. */
+export type Family = 'llma' | 'llmo'
+
+/** The vendor's own JSON: an upstream of the same family gets it back unchanged. */
+export type Raw = { family: Family; json: JsonObject }
+
+export type TextBlock = { type: 'text'; text: string; raw?: Raw }
+/** Without a signature it is shown but never sent back (the vendor refuses unsigned thinking). */
+export type ThinkingBlock = { type: 'thinking'; text: string; signature?: string; raw?: Raw }
+export type RedactedThinkingBlock = { type: 'redacted_thinking'; data: string; raw?: Raw }
+/** `invalidArgs` is the text the model wrote when that was no JSON object; `args` is empty then. */
+export type ToolUseBlock = {
+  type: 'tool_use'
+  id: string
+  name: string
+  args: JsonObject
+  invalidArgs?: string
+  raw?: Raw
+}
+export type ToolResultBlock = { type: 'tool_result'; toolUseId: string; content: string; isError: boolean; raw?: Raw }
+/** An image, a document, a vendor's own tool: it survives within its family and has no translation. */
+export type OpaqueBlock = { type: 'opaque'; label: string; raw: Raw }
+
+export type ContentBlock =
+  | TextBlock
+  | ThinkingBlock
+  | RedactedThinkingBlock
+  | ToolUseBlock
+  | ToolResultBlock
+  | OpaqueBlock
+
+export type Message = { role: 'user' | 'assistant'; content: ContentBlock[]; raw?: Raw }
+
+/** `parameters` is a JSON Schema of type object. */
+export type ToolSchema = { name: string; description: string; parameters: JsonObject; raw?: Raw }
+
+export type ToolChoice = { type: 'auto' | 'any' | 'none' } | { type: 'tool'; name: string }
+
+export type ModelRequest = {
+  /** Absent: the one of the provider choice that serves the call. */
+  model?: string
+  system: TextBlock[]
+  messages: Message[]
+  tools: ToolSchema[]
+  maxTokens?: number
+  temperature?: number
+  topP?: number
+  topK?: number
+  stopSequences?: string[]
+  toolChoice?: ToolChoice
+  thinking?: { budgetTokens: number }
+  metadata?: JsonObject
+  /** The caller's original request: fields not named here reach an upstream of the same family. */
+  raw?: Raw
+}
+
+/** Tokens of one model call. `inputTokens` counts all input; `cachedTokens` is the part of it read from a cache. */
+export type TokenUsage = { inputTokens: number; outputTokens: number; cachedTokens: number }
+
+export type StopReason =
+  | 'end_turn'
+  | 'tool_use'
+  | 'max_tokens'
+  | 'stop_sequence'
+  | 'refusal'
+  /** The vendor wants the conversation sent back as it is, to go on. */
+  | 'pause'
+
+export type ModelErrorKind =
+  | 'auth'
+  | 'missing_key'
+  | 'rate_limited'
+  | 'overloaded'
+  | 'context_too_long'
+  | 'model_not_found'
+  | 'invalid_request'
+  | 'too_large'
+  | 'network'
+  | 'interrupted'
+  | 'server'
+  /** The caller's own signal ended the call. */
+  | 'aborted'
+
+/** Why a call failed, in words for a user; `retryAfterMs` and `status` as the vendor gave them. */
+export type ModelError = { kind: ModelErrorKind; message: string; retryAfterMs?: number; status?: number }
+
+/**
+ * One event of a model's answer. Blocks are numbered from 0 and do not overlap in `llma`; in `llmo` tool calls may
+ * interleave. A failure is an event, the last one; otherwise `stop` is the last one.
+ */
+export type ModelEvent =
+  /** `provider` is `namespace/name` of who serves the call. */
+  | { type: 'start'; provider?: string; model: string; id?: string }
+  | { type: 'block_start'; index: number; block: 'text' | 'thinking' }
+  | { type: 'tool_use_start'; index: number; id: string; name: string }
+  | { type: 'text_delta'; index: number; text: string }
+  | { type: 'thinking_delta'; index: number; text: string }
+  | { type: 'signature_delta'; index: number; signature: string }
+  /** A fragment of the JSON text of the arguments. */
+  | { type: 'args_delta'; index: number; json: string }
+  /** A whole block that is not streamed. */
+  | { type: 'block'; index: number; block: RedactedThinkingBlock | OpaqueBlock }
+  /** `raw` when the vendor's block holds more than the neutral one (citations, thought signatures). */
+  | { type: 'block_stop'; index: number; raw?: Raw }
+  /** Totals of this call so far; replaces the one before. */
+  | { type: 'usage'; usage: TokenUsage }
+  | { type: 'stop'; reason: StopReason; stopSequence?: string }
+  | { type: 'error'; error: ModelError }
+
+/** One finished or broken answer. Exactly one of `stopReason` and `error` is set. */
+export type Turn = {
+  message: Message
+  usage: TokenUsage
+  provider?: string
+  model?: string
+  stopReason?: StopReason
+  stopSequence?: string
+  error?: ModelError
+}
+
+export const noUsage: TokenUsage = Object.freeze({ inputTokens: 0, outputTokens: 0, cachedTokens: 0 })
+
+export function addUsage(a: TokenUsage, b: TokenUsage): TokenUsage {
+  return {
+    inputTokens: a.inputTokens + b.inputTokens,
+    outputTokens: a.outputTokens + b.outputTokens,
+    cachedTokens: a.cachedTokens + b.cachedTokens,
+  }
+}
+
+export function userText(text: string): Message {
+  return { role: 'user', content: [{ type: 'text', text }] }
+}
+
+/** The text blocks of a message, put together. */
+export function textOf(message: Message): string {
+  return message.content.map((block) => (block.type === 'text' ? block.text : '')).join('')
+}
+
+export function toolUsesOf(message: Message): ToolUseBlock[] {
+  return message.content.filter((block) => block.type === 'tool_use')
+}

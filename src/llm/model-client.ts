@@ -1,0 +1,95 @@
+// Makes the client of one provider choice.
+import type { ModelChoice } from '../contract/api/assignment.ts'
+import { createRedactor } from '../egress/redact.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { Egress, EgressPolicy } from '../ports/egress.ts'
+import type { ClientOptions } from './client-options.ts'
+import { createLlmaClient, vendorAddress as llmaAddress } from './llma/client.ts'
+import { createLlmoClient, vendorAddress as llmoAddress } from './llmo/client.ts'
+import type { ModelError, ModelEvent } from './messages.ts'
+import type { ModelClient } from './model.ts'
+import { makeModelError } from './vendor-error.ts'
+
+export type ModelClientDeps = {
+  egress: Pick<Egress, 'fetchWith'>
+  /** Where this provider may be: its own allowed hosts, and whether its address is trusted (NET-004). */
+  policyFor(choice: ModelChoice): EgressPolicy
+  clock: Clock
+  /** Silence after which a call is given up. Default 300 s: some models think long before the first word. */
+  idleTimeoutMs?: number
+}
+
+const defaultIdleTimeoutMs = 300_000
+
+export function nameProvider(provider: ModelChoice['provider']): string {
+  return `${provider.namespace}/${provider.name}`
+}
+
+function describeTarget({ provider, model }: ModelChoice): ClientOptions['target'] {
+  const address = provider.baseUrl ?? (provider.type === 'llma' ? llmaAddress : llmoAddress)
+  const host = URL.parse(address)?.host ?? address
+  return { provider: nameProvider(provider), model, host, hasKey: provider.apiKey !== undefined }
+}
+
+/** What can be known to fail without asking. A server of one's own may want no key. */
+function findObstacle(choice: ModelChoice): ModelError | undefined {
+  const { provider, model } = choice
+  if (model === '') {
+    const message = `No model is named and Provider ${nameProvider(provider)} has no spec.defaultModel. Name a model, or set one there.`
+    return { kind: 'invalid_request', message }
+  }
+  const needsKey = provider.baseUrl === undefined || provider.type === 'azure-llmo'
+  return needsKey && provider.apiKey === undefined ? makeModelError('missing_key', describeTarget(choice)) : undefined
+}
+
+function createVendorClient(choice: ModelChoice, deps: ModelClientDeps): ModelClient {
+  const { type, baseUrl, apiKey, azure } = choice.provider
+  const options: ClientOptions = {
+    fetch: deps.egress.fetchWith(deps.policyFor(choice)),
+    target: describeTarget(choice),
+    clock: deps.clock,
+    idleTimeoutMs: deps.idleTimeoutMs ?? defaultIdleTimeoutMs,
+    ...(baseUrl === undefined ? {} : { baseUrl }),
+    ...(apiKey === undefined ? {} : { apiKey }),
+    ...(azure === undefined || type !== 'azure-llmo' ? {} : { azure }),
+  }
+  return type === 'llma' ? createLlmaClient(options) : createLlmoClient(options)
+}
+
+/** Vendors repeat keys in their errors. */
+function withRedaction(client: ModelClient, apiKey: string | undefined): ModelClient {
+  const redact = createRedactor(apiKey === undefined ? [] : [apiKey])
+  return {
+    async *stream(request, signal) {
+      for await (const event of client.stream(request, signal)) {
+        if (event.type !== 'error') yield event
+        else yield { type: 'error', error: { ...event.error, message: redact(event.error.message) } }
+      }
+    },
+  }
+}
+
+function failAlways(error: ModelError): ModelClient {
+  return {
+    async *stream(): AsyncGenerator<ModelEvent> {
+      yield { type: 'error', error }
+    },
+  }
+}
+
+/** Loaded on first use: few runs need it. */
+function createLazyDemo(clock: Clock): ModelClient {
+  return {
+    async *stream(request, signal) {
+      const { createDemoClient } = await import('./demo/client.ts')
+      yield* createDemoClient({ clock }).stream(request, signal)
+    },
+  }
+}
+
+export function createModelClient(choice: ModelChoice, deps: ModelClientDeps): ModelClient {
+  if (choice.provider.type === 'demo') return createLazyDemo(deps.clock)
+  const obstacle = findObstacle(choice)
+  if (obstacle !== undefined) return failAlways(obstacle)
+  return withRedaction(createVendorClient(choice, deps), choice.provider.apiKey)
+}

@@ -1,0 +1,18 @@
+// What a call cost, by the price its provider's owner has set. No price is built in.
+import type { Price } from '../contract/resources/provider.ts'
+import type { TokenUsage } from './messages.ts'
+
+export type Cost = { cost: number; currency: string }
+
+/** Undefined when no price is set. */
+export function computeCost(usage: TokenUsage, price: Price | undefined): Cost | undefined {
+  if (price === undefined) return undefined
+  const { currency, inputPerMillion, outputPerMillion, cachedInputPerMillion } = price
+  if (inputPerMillion === undefined && outputPerMillion === undefined && cachedInputPerMillion === undefined)
+    return undefined
+  const input = inputPerMillion ?? 0
+  const fresh = Math.max(0, usage.inputTokens - usage.cachedTokens)
+  const total =
+    fresh * input + usage.cachedTokens * (cachedInputPerMillion ?? input) + usage.outputTokens * (outputPerMillion ?? 0)
+  return { cost: total / 1_000_000, currency }
+}

@@ -1,0 +1,183 @@
+// One HTTP call to a vendor, from a JSON body to a stream of neutral events. Both families go through here.
+import { isSvcError, messageOf } from '../errors.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { JsonObject, ModelError, ModelErrorKind, ModelEvent } from './messages.ts'
+import { type ByteReader, IdleError, readFrames, watchIdle } from './sse.ts'
+import {
+  type CallTarget,
+  classifyVendorError,
+  makeModelError,
+  readRetryAfter,
+  readVendorError,
+  type VendorError,
+} from './vendor-error.ts'
+
+/** Reads one answer of a family. */
+export interface AnswerDecoder {
+  /** The events of one frame; `done` when nothing follows. */
+  pushFrame(json: unknown): ModelEvent[]
+  /** The end marker that is not JSON (`[DONE]`), or the end of the body: the closing events, none when it came too early. */
+  end(): ModelEvent[]
+  /** A whole answer, from a server that does not stream. */
+  readWhole(json: unknown): ModelEvent[]
+}
+
+export type VendorCall = {
+  fetch: typeof globalThis.fetch
+  url: string
+  headers: Record<string, string>
+  /** May throw SvcError. */
+  encode(): JsonObject
+  decoder: AnswerDecoder
+  target: CallTarget
+  clock: Clock
+  /** Silence after which the call is given up. */
+  idleTimeoutMs: number
+  signal: AbortSignal
+}
+
+/** A vendor's error inside a stream. */
+export class StreamedError extends Error {
+  readonly vendor: VendorError
+
+  constructor(vendor: VendorError) {
+    super(vendor.message)
+    this.vendor = vendor
+  }
+}
+
+/** Never throws: what goes wrong is the last event. */
+export async function* callVendor(call: VendorCall): AsyncGenerator<ModelEvent> {
+  const idle = watchIdle(call.clock, call.idleTimeoutMs)
+  const signal = AbortSignal.any([call.signal, idle.signal])
+  const progress = { answered: false }
+  try {
+    const init = { method: 'POST', headers: call.headers, body: JSON.stringify(call.encode()), signal }
+    const response = await call.fetch(call.url, init)
+    progress.answered = true
+    idle.touch()
+    if (response.ok) yield* readAnswer(response, call, { signal, touch: idle.touch })
+    else yield { type: 'error', error: await readFailure(response, call) }
+  } catch (error) {
+    const cause = idle.signal.aborted && !call.signal.aborted ? idle.signal.reason : error
+    yield { type: 'error', error: explainThrown(cause, call, progress.answered) }
+  } finally {
+    idle.stop()
+  }
+}
+
+function explainThrown(error: unknown, call: VendorCall, answered: boolean): ModelError {
+  if (call.signal.aborted) return makeModelError('aborted', call.target)
+  if (error instanceof StreamedError) return classifyVendorError(error.vendor, call.target)
+  const message = messageOf(error)
+  // Refused on this side: an address that may not be dialled, a block that can not be translated.
+  if (isSvcError(error) && error.reason !== 'UpstreamFailed') return { kind: 'invalid_request', message }
+  const kind: ModelErrorKind = answered || error instanceof IdleError ? 'interrupted' : 'network'
+  return makeModelError(kind, call.target, { message })
+}
+
+async function readFailure(response: Response, call: VendorCall): Promise<ModelError> {
+  const text = await readText(response, maxErrorBytes)
+  const { status } = response
+  const retryAfterMs = readRetryAfter(response.headers, call.clock.now())
+  const found = readVendorError(parseJson(text))
+  if (found === undefined && status === 404) {
+    const message = `there is no such API at ${call.url}; check the address of the provider`
+    return makeModelError('invalid_request', call.target, { status, message })
+  }
+  const error: VendorError = { message: text.trim().slice(0, 500) || 'no further details', ...found, status }
+  return classifyVendorError(retryAfterMs === undefined ? error : { ...error, retryAfterMs }, call.target)
+}
+
+const maxErrorBytes = 65_536
+const maxAnswerBytes = 32 * 1024 * 1024
+
+async function readText(response: Response, maxBytes: number): Promise<string> {
+  const parts: Uint8Array[] = []
+  let left = maxBytes
+  for await (const part of response.body ?? []) {
+    parts.push(part.subarray(0, left))
+    left -= part.byteLength
+    if (left <= 0) break
+  }
+  return Buffer.concat(parts).toString()
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+type Body = { signal: AbortSignal; touch(): void }
+
+async function* readAnswer(response: Response, call: VendorCall, body: Body): AsyncGenerator<ModelEvent> {
+  if (response.headers.get('content-type')?.includes('application/json')) {
+    const json = parseJson(await readText(response, maxAnswerBytes))
+    return yield* json === undefined ? failBroken(call) : call.decoder.readWhole(json)
+  }
+  if (response.body === null) return yield* failEarly(call)
+  const reader = response.body.getReader()
+  let complete = false
+  try {
+    yield* decodeFrames(abortable(reader, body), call)
+    complete = true
+  } finally {
+    if (complete) drain(reader, call.clock)
+    else reader.cancel().catch(() => {})
+  }
+}
+
+/** A pending read ends when the signal aborts, whatever the body does. */
+function abortable(reader: ReadableStreamDefaultReader<Uint8Array>, body: Body): ByteReader {
+  const aborted = new Promise<never>((_resolve, reject) => {
+    const onAbort = () => reject(body.signal.reason)
+    if (body.signal.aborted) onAbort()
+    body.signal.addEventListener('abort', onAbort, { once: true })
+  })
+  aborted.catch(() => {})
+  return {
+    async read() {
+      const part = await Promise.race([reader.read(), aborted])
+      body.touch()
+      return part
+    },
+  }
+}
+
+/** What is left is the end of the body: read, so that the connection can serve the next call. Not waited for. */
+function drain(reader: ReadableStreamDefaultReader<Uint8Array>, clock: Clock): void {
+  const stop = new AbortController()
+  const rest = reader.read().then((part) => (part.done ? undefined : reader.cancel()))
+  const late = clock.sleep(1000, stop.signal).then(() => reader.cancel())
+  late.catch(() => {})
+  rest.catch(() => {}).finally(() => stop.abort())
+}
+
+async function* decodeFrames(reader: ByteReader, call: VendorCall): AsyncGenerator<ModelEvent> {
+  for await (const frame of readFrames(reader)) {
+    if (frame.data.trim() === '[DONE]') break
+    const json = parseJson(frame.data)
+    const events = json === undefined ? failBroken(call) : call.decoder.pushFrame(json)
+    yield* events
+    if (events.some(isLast)) return
+  }
+  const events = call.decoder.end()
+  yield* events.some(isLast) ? events : failEarly(call)
+}
+
+function isLast(event: ModelEvent): boolean {
+  return event.type === 'stop' || event.type === 'error'
+}
+
+function failBroken(call: VendorCall): ModelEvent[] {
+  const message = 'it sent something that is not JSON'
+  return [{ type: 'error', error: makeModelError('interrupted', call.target, { message }) }]
+}
+
+function failEarly(call: VendorCall): ModelEvent[] {
+  const message = 'the stream ended before the answer was complete'
+  return [{ type: 'error', error: makeModelError('interrupted', call.target, { message }) }]
+}

@@ -1,0 +1,141 @@
+// What a vendor's error means: one table for both families and the many servers that imitate them.
+import type { JsonObject, ModelError, ModelErrorKind } from './messages.ts'
+
+/** Who was asked, for messages. */
+export type CallTarget = { provider: string; model: string; host: string; hasKey: boolean }
+
+export type VendorError = { status?: number; type?: string; code?: string; message: string; retryAfterMs?: number }
+
+const byType: Partial<Record<string, ModelErrorKind>> = {
+  authentication_error: 'auth',
+  permission_error: 'auth',
+  billing_error: 'auth',
+  rate_limit_error: 'rate_limited',
+  overloaded_error: 'overloaded',
+  request_too_large: 'too_large',
+  api_error: 'server',
+  server_error: 'server',
+  timeout_error: 'server',
+  invalid_api_key: 'auth',
+  insufficient_quota: 'rate_limited',
+  rate_limit_exceeded: 'rate_limited',
+  context_length_exceeded: 'context_too_long',
+  model_not_found: 'model_not_found',
+  DeploymentNotFound: 'model_not_found',
+}
+
+const byStatus: Partial<Record<number, ModelErrorKind>> = {
+  401: 'auth',
+  402: 'auth',
+  403: 'auth',
+  408: 'server',
+  413: 'too_large',
+  429: 'rate_limited',
+  503: 'overloaded',
+  529: 'overloaded',
+}
+
+const tooLong =
+  /(prompt|input|request|conversation|messages?) (is|are) too long|context[ _-]?(length|window|size|limit)|maximum context|(too many|exceeds?|maximum).{0,40}\btokens|\btokens.{0,40}(exceed|too (many|long)|maximum)/i
+/** A cap on the output that is too high is not an input that is too long. */
+const outputCap = /max_(completion_)?tokens|output tokens/i
+const noModel =
+  /model.{0,120}((is|was) not (supported|available|allowed|served)|not (be )?found|not exist|n't exist|unknown|no access|not have access)|(unknown|invalid|no such|unsupported) model|DeploymentNotFound/is
+
+/** A quota does not come back within a retry. */
+const quotaPauseMs = 600_000
+
+function readText(value: unknown): string | undefined {
+  if (typeof value === 'number') return String(value)
+  return typeof value === 'string' && value !== '' ? value : undefined
+}
+
+/** Finds type, code and message in `{error:{...}}`, `{error:"..."}` and `{message}` bodies. */
+export function readVendorError(body: unknown): Omit<VendorError, 'status'> | undefined {
+  if (typeof body !== 'object' || body === null) return undefined
+  const outer = body as JsonObject
+  const inner = typeof outer.error === 'object' && outer.error !== null ? (outer.error as JsonObject) : outer
+  const message = readText(inner.message) ?? readText(outer.error) ?? readText(outer.detail)
+  if (message === undefined) return undefined
+  const type = readText(inner.type)
+  const code = readText(inner.code)
+  return { message, ...(type === undefined ? {} : { type }), ...(code === undefined ? {} : { code }) }
+}
+
+function isTooLong(message: string): boolean {
+  return tooLong.test(message) && (!outputCap.test(message) || /context|prompt|input/i.test(message))
+}
+
+const requestStatuses = [400, 403, 404, 413, 422]
+
+/** What the words alone say, where the vendor's type and status are too general. */
+function kindOfWords({ status, message }: VendorError): ModelErrorKind | undefined {
+  if (status !== undefined && !requestStatuses.includes(status)) return undefined
+  if (isTooLong(message)) return 'context_too_long'
+  return noModel.test(message) ? 'model_not_found' : undefined
+}
+
+function kindOf(error: VendorError): ModelErrorKind {
+  const named = byType[error.code ?? ''] ?? byType[error.type ?? '']
+  if (named === 'context_too_long') return named
+  return kindOfWords(error) ?? named ?? kindOfStatus(error.status)
+}
+
+function kindOfStatus(status: number | undefined): ModelErrorKind {
+  if (status === undefined) return 'server'
+  return byStatus[status] ?? (status >= 500 ? 'server' : 'invalid_request')
+}
+
+const openings: Record<ModelErrorKind, (target: CallTarget) => string> = {
+  auth: ({ provider }) => `${provider} refused the API key; check the key and what it may do`,
+  missing_key: ({ provider }) =>
+    `${provider} has no API key; set spec.secretRef of the Provider to a Secret that holds it`,
+  rate_limited: ({ provider }) => `${provider} says that too much was asked of it`,
+  overloaded: ({ provider }) => `${provider} is overloaded`,
+  context_too_long: ({ model }) => `The conversation is too long for the model "${model}"`,
+  model_not_found: ({ provider, model }) => `${provider} refused the model "${model}"; name one that this key may use`,
+  invalid_request: ({ provider }) => `${provider} refused the request`,
+  too_large: ({ provider }) => `The request is too large for ${provider}`,
+  network: ({ provider, host }) => `${provider} is unreachable at ${host}; check its address and the network`,
+  interrupted: ({ provider }) => `${provider} broke off its answer`,
+  server: ({ provider }) => `${provider} failed`,
+  aborted: () => 'The call was cancelled',
+}
+
+/** One sentence for a user: what is wrong, what to do, and the vendor's own words (PROV-013). */
+export function makeModelError(
+  kind: ModelErrorKind,
+  target: CallTarget,
+  detail: Partial<VendorError> = {},
+): ModelError {
+  const opening = openings[kind]({ ...target, provider: `Provider ${target.provider}` })
+  const status = detail.status === undefined ? '' : ` (HTTP ${detail.status})`
+  const words = detail.message === undefined ? '.' : `: ${detail.message.slice(0, 2000)}`
+  return {
+    kind,
+    message: `${opening}${status}${words}`,
+    ...(detail.status === undefined ? {} : { status: detail.status }),
+    ...(detail.retryAfterMs === undefined ? {} : { retryAfterMs: detail.retryAfterMs }),
+  }
+}
+
+/** Sorts a vendor's error, of an HTTP answer or inside a stream. */
+export function classifyVendorError(error: VendorError, target: CallTarget): ModelError {
+  const kind = kindOf(error)
+  if (kind === 'auth' && !target.hasKey) return makeModelError('missing_key', target, error)
+  const isQuota = error.code === 'insufficient_quota' || error.type === 'insufficient_quota'
+  const detail = isQuota ? { retryAfterMs: quotaPauseMs, ...error } : error
+  return makeModelError(kind, target, detail)
+}
+
+/** `retry-after-ms`, or `Retry-After` in seconds or as a date (RFC 9110 section 10.2.3). */
+export function readRetryAfter(headers: Headers, now: Date): number | undefined {
+  const ms = Number(headers.get('retry-after-ms') ?? Number.NaN)
+  if (Number.isFinite(ms) && ms >= 0) return ms
+  const text = headers.get('retry-after')?.trim()
+  if (text === undefined || text === '') return undefined
+  const seconds = Number(text)
+  if (Number.isFinite(seconds)) return seconds < 0 ? undefined : seconds * 1000
+  const date = Date.parse(text)
+  return Number.isNaN(date) ? undefined : Math.max(0, date - now.getTime())
+}

@@ -1,0 +1,62 @@
+import { describe, expect, it } from 'vitest'
+import { createLog, type LogOptions } from './log.ts'
+import { redactText } from './redaction.ts'
+
+function collect(options: Partial<LogOptions> = {}) {
+  const lines: string[] = []
+  const log = createLog({ level: 'info', write: (line) => lines.push(line), ...options })
+  return { log, lines }
+}
+
+describe('the log', () => {
+  it('writes one JSON object per line with time, level, name and message', () => {
+    const { log, lines } = collect()
+    log.child({ name: 'http' }).info({ port: 8080 }, 'listening')
+    expect(lines).toHaveLength(1)
+    const entry = JSON.parse(lines[0] ?? '')
+    expect(entry).toMatchObject({ level: 'info', name: 'http', message: 'listening', port: 8080 })
+    expect(entry.time).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/)
+  })
+
+  it('leaves out what is below its level', () => {
+    const { log, lines } = collect({ level: 'warn' })
+    log.info('quiet')
+    log.warn('loud')
+    expect(lines.map((line) => JSON.parse(line).message)).toEqual(['loud'])
+  })
+
+  it('cuts fields named like credentials, also one level down [SECRET-008]', () => {
+    const { log, lines } = collect()
+    log.info({ token: 'abc', request: { authorization: 'def', 'x-api-key': 'ghi' }, stringData: { k: 'jkl' } }, 'm')
+    expect(lines[0]).not.toMatch(/abc|def|ghi|jkl/)
+    expect(lines[0]).toContain('[REDACTED]')
+  })
+
+  it('cuts what has the shape of a credential out of messages and errors [SECRET-008]', () => {
+    const { log, lines } = collect()
+    log.error(new Error('upstream said: Bearer abcdefghijklmnop refused'), 'call with sk-abcdefghijklmnopqrst failed')
+    expect(lines[0]).not.toMatch(/abcdefghijklmnop/)
+  })
+
+  it('prints one readable line on a terminal, without control characters of the logged text', () => {
+    const { log, lines } = collect({ pretty: true })
+    log.child({ name: 'http' }).warn({ path: '/a b', code: 404 }, 'bad\u001b[2J\nnews')
+    expect(lines[0]).toMatch(/^\d\d:\d\d:\d\d warn {2}http: bad \[2J news path="\/a b" code=404\n$/)
+  })
+})
+
+describe('redaction by shape', () => {
+  it.each([
+    ['Authorization: Bearer abcdefgh12345678', 'Authorization: Bearer [REDACTED]'],
+    ['https://user:pass@host/x', 'https://[REDACTED]@host/x'],
+    ['ghp_abcdefghijklmnopqrstuvwxyz', '[REDACTED]'],
+    ['eyJhbGciOiJS.eyJzdWIiOiJ4.c2lnbmF0dXJl', '[REDACTED]'],
+  ])('cuts %s', (text, expected) => {
+    expect(redactText(text)).toBe(expected)
+  })
+
+  it('leaves ordinary text alone', () => {
+    const text = 'see https://example.com/path and task-12 in default'
+    expect(redactText(text)).toBe(text)
+  })
+})

@@ -1,0 +1,132 @@
+// Metrics in a registry of their own; labels hold route patterns, phases and words of this code, never a user's text (HTTP-042).
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+
+export type RequestSample = { endpoint: string; method: string; status: number; seconds: number }
+
+/** Read when somebody asks for the metrics; absent ones are left out. */
+export type MetricSources = {
+  /** Names waiting in the controllers' queues. */
+  queueDepth?: () => number
+  /** Worker processes by state. */
+  workers?: () => Promise<{ idle: number; busy: number }>
+  /** Tasks there are, by phase. */
+  taskPhases?: () => Promise<Record<string, number>> | Record<string, number>
+  /** Bytes of the record store. */
+  storeBytes?: () => Promise<number> | number
+}
+
+export type Metrics = {
+  /** One answered request. */
+  observeRequest(sample: RequestSample): void
+  /** An event stream was opened; call the returned function when it ends. */
+  trackStream(): () => void
+  /** A task came to this phase. */
+  countTransition(phase: string): void
+  countTimelineEvents(count: number): void
+  /** Tells where gauges are read from; later calls add to earlier ones. */
+  attach(sources: MetricSources): void
+  /** The text that Prometheus scrapes. */
+  expose(): Promise<{ contentType: string; text: string }>
+}
+
+const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
+
+function makeCounters(registry: Registry) {
+  const registers = [registry]
+  return {
+    requests: new Counter({
+      name: 'svc_api_requests_total',
+      help: 'Requests answered.',
+      labelNames: ['endpoint', 'method', 'status'],
+      registers,
+    }),
+    durations: new Histogram({
+      name: 'svc_api_request_duration_seconds',
+      help: 'Time from the request to the end of its answer.',
+      labelNames: ['endpoint', 'method'],
+      buckets,
+      registers,
+    }),
+    streams: new Gauge({
+      name: 'svc_execution_event_stream_connections_current',
+      help: 'Event streams that are open now.',
+      registers,
+    }),
+    events: new Counter({
+      name: 'svc_execution_events_appended_total',
+      help: 'Timeline events written.',
+      registers,
+    }),
+    transitions: new Counter({
+      name: 'svc_task_transitions_total',
+      help: 'Changes of phase of tasks.',
+      labelNames: ['phase'],
+      registers,
+    }),
+  }
+}
+
+function makeGauges(registry: Registry, sources: MetricSources): void {
+  const registers = [registry]
+  new Gauge({
+    name: 'svc_queue_depth',
+    help: 'Names waiting in the queues of the controllers.',
+    registers,
+    collect() {
+      if (sources.queueDepth) this.set(sources.queueDepth())
+    },
+  })
+  new Gauge({
+    name: 'svc_workers',
+    help: 'Worker processes by state.',
+    labelNames: ['state'],
+    registers,
+    async collect() {
+      for (const [state, count] of Object.entries((await sources.workers?.()) ?? {})) this.set({ state }, count)
+    },
+  })
+  new Gauge({
+    name: 'svc_tasks',
+    help: 'Tasks there are, by phase.',
+    labelNames: ['phase'],
+    registers,
+    async collect() {
+      for (const [phase, count] of Object.entries((await sources.taskPhases?.()) ?? {})) this.set({ phase }, count)
+    },
+  })
+  new Gauge({
+    name: 'svc_store_db_size_bytes',
+    help: 'Size of the record store.',
+    registers,
+    async collect() {
+      if (sources.storeBytes) this.set(await sources.storeBytes())
+    },
+  })
+}
+
+export function createMetrics(): Metrics {
+  const registry = new Registry()
+  const sources: MetricSources = {}
+  const { requests, durations, streams, events, transitions } = makeCounters(registry)
+  makeGauges(registry, sources)
+  let hasDefaults = false
+  return {
+    observeRequest({ endpoint, method, status, seconds }) {
+      requests.inc({ endpoint, method, status })
+      durations.observe({ endpoint, method }, seconds)
+    },
+    trackStream() {
+      streams.inc()
+      return () => streams.dec()
+    },
+    countTransition: (phase) => transitions.inc({ phase }),
+    countTimelineEvents: (count) => events.inc(count),
+    attach: (more) => void Object.assign(sources, more),
+    async expose() {
+      // The process metrics start observers; they start with the first scrape, not with the service.
+      if (!hasDefaults) collectDefaultMetrics({ register: registry })
+      hasDefaults = true
+      return { contentType: registry.contentType, text: await registry.metrics() }
+    },
+  }
+}

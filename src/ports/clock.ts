@@ -1,0 +1,17 @@
+// Time, waiting and identity as values that are passed in, so that tests decide them.
+
+export interface Clock {
+  /** The current moment. */
+  now(): Date
+  /** Resolves after `ms` milliseconds; rejects with the signal's reason when aborted. Does not keep the process alive. */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>
+}
+
+export interface Ids {
+  /** A fresh uuidv7 (HTTP-029); with a prefix: `mem-0192...`. */
+  next(prefix?: string): string
+  /** `length` random lower-case hex digits. */
+  hex(length: number): string
+  /** A number in [0, 1), for jitter. */
+  random(): number
+}

@@ -1,0 +1,56 @@
+// Everything the composition root binds, in one type: both modes return the same Ports.
+import type { Artifacts } from './artifacts.ts'
+import type { Checkpoints } from './checkpoints.ts'
+import type { Clock, Ids } from './clock.ts'
+import type { Egress } from './egress.ts'
+import type { Events } from './events.ts'
+import type { IdempotencyKeys } from './idempotency.ts'
+import type { Authenticator, Tokens, WorkerTokens } from './identity.ts'
+import type { Leadership } from './leadership.ts'
+import type { Logs } from './logs.ts'
+import type { Messages } from './messages.ts'
+import type { Plans } from './plans.ts'
+import type { RateLimits } from './rate-limits.ts'
+import type { Resources } from './resources.ts'
+import type { Results } from './results.ts'
+import type { Sandbox } from './sandbox.ts'
+import type { Secrets } from './secrets.ts'
+import type { Sessions } from './sessions.ts'
+import type { Usage } from './usage.ts'
+import type { Workloads } from './workloads.ts'
+
+/** The stores of records. `plans` is absent with `--plan-store none`. */
+export type Records = {
+  results: Results
+  artifacts: Artifacts
+  logs: Logs
+  sessions: Sessions
+  plans?: Plans
+  messages: Messages
+  usage: Usage
+  events: Events
+  idempotency: IdempotencyKeys
+  checkpoints: Checkpoints
+  rateLimits: RateLimits
+}
+
+/** One dependency's health, for readyz: `check` rejects when it is away. */
+export type HealthCheck = { name: string; check(signal: AbortSignal): Promise<void> }
+
+export type Ports = {
+  resources: Resources
+  records: Records
+  secrets: Secrets
+  workloads: Workloads
+  sandbox: Sandbox
+  authenticator: Authenticator
+  tokens: Tokens
+  workerTokens: WorkerTokens
+  leadership: Leadership
+  egress: Egress
+  clock: Clock
+  ids: Ids
+  health: HealthCheck[]
+  /** Stops and releases everything, in order. */
+  close(): Promise<void>
+}

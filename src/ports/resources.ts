@@ -1,0 +1,84 @@
+// The resource store: the semantics of the Kubernetes API, whatever holds the objects.
+import type { Kind, ResourceOf } from '../contract/resources/index.ts'
+
+/** Names one object of a kind. */
+export type ResourceKey = { namespace: string; name: string }
+
+export type ListQuery = {
+  /** Absent: all namespaces. */
+  namespace?: string
+  /** Kubernetes label selector syntax: `a=b,c!=d,e in (x,y),!f`. */
+  labelSelector?: string
+  /** Equality on an indexed field. Task: `phase`, `type`, `agent`, `parent` (name of the parent task), `uid`. */
+  fields?: Record<string, string>
+  /** Page size; absent: everything. */
+  limit?: number
+  /** Token of the page before. InvalidRequest when it is malformed or belongs to another query. */
+  continue?: string
+}
+
+export type ResourcePage<R> = {
+  items: R[]
+  /** Version of the snapshot that every page of this listing is read from; a watch may start there. */
+  resourceVersion: string
+  /** Present when more items follow. */
+  continue?: string
+  /** How many follow after this page, where it is known (unfiltered lists). */
+  remainingItemCount?: number
+}
+
+export type WatchEvent<R> = { type: 'ADDED' | 'MODIFIED' | 'DELETED'; object: R }
+
+export type WatchOptions = {
+  namespace?: string
+  /** Events after this version; absent: a synthetic ADDED for each object there is, then what changes. */
+  resourceVersion?: string
+  signal: AbortSignal
+}
+
+export type DeletePreconditions = { uid?: string; resourceVersion?: string }
+
+/** What a client gives; the store sets uid, resourceVersion, generation and creationTimestamp. */
+export type ResourceDraft<K extends Kind> = Omit<ResourceOf<K>, 'status' | 'metadata' | 'apiVersion' | 'kind'> & {
+  metadata: ResourceKey &
+    Partial<Pick<ResourceOf<K>['metadata'], 'labels' | 'annotations' | 'finalizers' | 'ownerReferences'>>
+}
+
+export interface ResourceReader {
+  /** The object, or undefined. */
+  get<K extends Kind>(kind: K, key: ResourceKey): Promise<ResourceOf<K> | undefined>
+  /**
+   * A page in namespace/name order, over one snapshot: objects made, changed or removed after the first page do not
+   * show on later pages. When that snapshot is gone the listing goes on from the last key over the present state.
+   */
+  list<K extends Kind>(kind: K, query: ListQuery): Promise<ResourcePage<ResourceOf<K>>>
+  /**
+   * Changes in order of resourceVersion; every one of them, or an error. Expired when `resourceVersion` is older than
+   * what is remembered: list again. Ends when the signal aborts.
+   */
+  watch<K extends Kind>(kind: K, options: WatchOptions): AsyncIterable<WatchEvent<ResourceOf<K>>>
+}
+
+export interface ResourceWriter {
+  /** AlreadyExists when the name is taken. `generation` starts at 1; status is empty. Resolves when it is durable. */
+  create<K extends Kind>(kind: K, draft: ResourceDraft<K>): Promise<ResourceOf<K>>
+  /**
+   * Replaces spec, labels, annotations, finalizers and owner references; ignores status and server-set metadata.
+   * Conflict when `metadata.resourceVersion` is given and stale; NotFound; Conflict when `metadata.uid` is given and
+   * differs. `generation` rises when the spec changes. A write that changes nothing keeps the resourceVersion.
+   * Removing the last finalizer of an object that is being deleted removes it.
+   */
+  update<K extends Kind>(kind: K, object: ResourceOf<K>): Promise<ResourceOf<K>>
+  /**
+   * Removes the object, or sets deletionTimestamp when it has finalizers (the object is then returned; repeating is
+   * harmless). Objects owned by it (same namespace, by uid) are removed after it. NotFound; Conflict on preconditions.
+   */
+  remove<K extends Kind>(kind: K, key: ResourceKey, preconditions?: DeletePreconditions): Promise<ResourceOf<K>>
+}
+
+export interface StatusWriter {
+  /** Replaces status alone; never touches generation. Conflict and NotFound as for update. */
+  updateStatus<K extends Kind>(kind: K, object: ResourceOf<K>): Promise<ResourceOf<K>>
+}
+
+export interface Resources extends ResourceReader, ResourceWriter, StatusWriter {}

@@ -1,0 +1,47 @@
+// Runs one untrusted command: no network, read-only root, a scratch folder of its own, hard limits.
+
+export type SandboxLimits = {
+  timeoutMs: number
+  memoryBytes: number
+  cpuSeconds: number
+  processes: number
+  /** Of stdout and of stderr each; the rest is dropped and flagged. */
+  outputBytes: number
+  /** Of everything written to the scratch folder, where it can be enforced. */
+  diskBytes: number
+}
+
+export type SandboxCommand = {
+  /** Executable and arguments, looked up inside the sandbox. */
+  argv: string[]
+  /** Files put into the scratch folder first, by relative name. */
+  files?: Record<string, string>
+  /** An existing folder to mount read-write as /workspace; absent: an empty scratch folder. */
+  workspace?: string
+  env?: Record<string, string>
+  stdin?: string
+  limits: SandboxLimits
+}
+
+export type SandboxOutcome = {
+  exitCode: number | null
+  signal: string | null
+  stdout: string
+  stderr: string
+  stdoutTruncated: boolean
+  stderrTruncated: boolean
+  timedOut: boolean
+  /** Which limit ended it, when one did. */
+  exceeded?: 'memory' | 'cpu' | 'processes' | 'disk'
+}
+
+export type SandboxAvailability =
+  | { available: true; kind: string; languages: string[] }
+  | { available: false; reason: string; suggestion: string }
+
+export interface Sandbox {
+  /** Whether commands can run here, and if not, what to install (BUILT-016, BUILT-023). Cached. */
+  check(): Promise<SandboxAvailability>
+  /** Runs to the end, the timeout or the abort; always reaps the whole process tree. NotConfigured when unavailable. */
+  run(command: SandboxCommand, signal: AbortSignal): Promise<SandboxOutcome>
+}

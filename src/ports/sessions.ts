@@ -1,0 +1,60 @@
+// Conversations: a named, ordered transcript that one task or chat turn at a time may write.
+
+export type SessionKey = { namespace: string; name: string }
+
+export type Session = SessionKey & {
+  sessionType: 'task' | 'chat'
+  /** UID of the task, or id of the chat turn, that holds the session now. */
+  activeTask?: string
+  messageCount: number
+  inputTokens: number
+  outputTokens: number
+  createdAt: string
+  updatedAt: string
+}
+
+export type TranscriptMessage = {
+  role: 'user' | 'assistant' | 'tool' | 'system'
+  content: string
+  name?: string
+  input?: Record<string, unknown>
+  toolCalls?: { id: string; name: string; input: Record<string, unknown> }[]
+  toolCallID?: string
+  /** Milliseconds precision; set by the store when absent. */
+  ts?: string
+}
+
+export type StoredMessage = TranscriptMessage & { id: number; ts: string }
+
+export interface Sessions {
+  /** Creates it when missing and `create` is set; else undefined. */
+  ensure(
+    key: SessionKey,
+    options: { create: boolean; sessionType: Session['sessionType'] },
+  ): Promise<Session | undefined>
+  get(key: SessionKey): Promise<Session | undefined>
+  /** Newest first; `after` is the cursor of the last page. */
+  list(query: {
+    namespace?: string
+    limit: number
+    continue?: string
+  }): Promise<{ items: Session[]; continue?: string }>
+  /** True when `holder` has it now (also when it had it before); false when another has. NotFound. Atomic over replicas. */
+  lock(key: SessionKey, holder: string): Promise<boolean>
+  /** Lets go if `holder` has it. */
+  unlock(key: SessionKey, holder: string): Promise<void>
+  /** Appends in order, in one transaction. NotFound. `dedupe`: a second append with the same word does nothing. */
+  append(
+    key: SessionKey,
+    messages: TranscriptMessage[],
+    options?: { dedupe?: string; usage?: { inputTokens: number; outputTokens: number } },
+  ): Promise<void>
+  /** The newest `limit` messages, oldest of them first (SESS-015). */
+  transcript(key: SessionKey, options?: { limit?: number; beforeId?: number }): Promise<StoredMessage[]>
+  /** Replaces the messages with id up to `throughId` by these (chat truncation). NotFound; InvalidRequest when they are more. */
+  compact(key: SessionKey, throughId: number, replacement: TranscriptMessage[]): Promise<void>
+  /** Removes it with its messages; false when there was none. Conflict while it is held. */
+  remove(key: SessionKey): Promise<boolean>
+  /** Removes those not updated since `before` and not held; how many. */
+  sweep(before: Date): Promise<number>
+}

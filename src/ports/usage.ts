@@ -1,0 +1,49 @@
+// Tokens and cost, one record per model call.
+
+export type UsageRecord = {
+  /** Idempotency: a second record with the same id is ignored. */
+  id: string
+  namespace: string
+  provider: string
+  model: string
+  taskUid?: string
+  taskName?: string
+  session?: string
+  agent?: string
+  caller?: string
+  inputTokens: number
+  outputTokens: number
+  cachedTokens: number
+  /** In the provider's currency; absent when no price is set. */
+  cost?: number
+  currency?: string
+  /** The demo provider is no language model (PROV-014). */
+  demo: boolean
+  createdAt: string
+}
+
+export type UsageGroup = 'task' | 'session' | 'agent' | 'caller' | 'namespace' | 'provider'
+
+export type UsageSum = {
+  /** Name of the task, session, agent, provider or namespace, or of the caller. */
+  key: string
+  /** Where the named thing is; absent for callers, who act in several. */
+  namespace?: string
+  /** Of task sums: a task made again under its name is another one. */
+  taskUid?: string
+  inputTokens: number
+  outputTokens: number
+  cachedTokens: number
+  llmCalls: number
+  cost: number
+  currency?: string
+}
+
+export interface Usage {
+  record(records: UsageRecord[]): Promise<void>
+  /** Sums per group and currency, largest output first; records without the group's field are left out. `until` is exclusive. */
+  sum(query: { groupBy: UsageGroup; namespace?: string; since?: Date; until?: Date }): Promise<UsageSum[]>
+  /** Exact sums of one task; money in the currency with the most output, where a task was paid in several. */
+  ofTask(taskUid: string): Promise<Omit<UsageSum, 'key'> | undefined>
+  sweep(before: Date): Promise<number>
+}

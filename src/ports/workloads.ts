@@ -1,0 +1,85 @@
+// Where attempts of tasks run: local processes, containers, Kubernetes Jobs.
+import type { WorkAssignment } from '../contract/api/assignment.ts'
+
+/** One attempt of one task. */
+export type AttemptKey = { taskUid: string; attempt: number }
+
+export type WorkloadLimits = {
+  /** CPU cores. */
+  cpu?: number
+  memoryBytes?: number
+  /** Seconds from start to the forced end; the controller also watches the clock. */
+  deadlineSeconds?: number
+}
+
+export type WorkloadRun =
+  /** The worker program (ai and agent tasks); the assignment carries the attempt's token and secrets. */
+  | { kind: 'worker'; assignment: WorkAssignment }
+  /**
+   * A user's command, in an image or, without one, in a local sandbox. Its output is captured as the task's logs;
+   * `redact` holds values of secrets in `env`, to be cut from it (SECRET-008).
+   */
+  | {
+      kind: 'command'
+      image?: string
+      command: string[]
+      args: string[]
+      env: Record<string, string>
+      redact?: string[]
+    }
+
+export type WorkloadSpec = {
+  key: AttemptKey
+  namespace: string
+  taskName: string
+  run: WorkloadRun
+  limits: WorkloadLimits
+}
+
+export type WorkloadState =
+  | { phase: 'Pending'; message?: string }
+  | { phase: 'Running'; startedAt: Date }
+  | { phase: 'Succeeded'; startedAt: Date; finishedAt: Date; output?: CommandOutput }
+  | {
+      phase: 'Failed'
+      reason: FailureReason
+      /** The worker's own stable word for the cause (`MissingApiKey`, `ModelNotFound`, ...), when it gave one. */
+      cause?: string
+      message: string
+      exitCode?: number
+      startedAt?: Date
+      finishedAt: Date
+      output?: CommandOutput
+    }
+  /** Nothing is known of it: never started here, or lost with the process or node that held it. */
+  | { phase: 'Missing' }
+
+/** What a command wrote, for the task's result (last 5 MiB of stdout, `truncated` when more was written). */
+export type CommandOutput = { text: string; truncated: boolean }
+
+export type FailureReason =
+  | 'ExitCode'
+  | 'Signal'
+  | 'OutOfMemory'
+  | 'DeadlineExceeded'
+  | 'StartFailed'
+  | 'ImageUnavailable'
+  | 'NoSandbox'
+  | 'NoEngine'
+  | 'OutputLimit'
+  | 'Stopped'
+
+export interface Workloads {
+  /** Starts the attempt unless it is there already; returns once it is recorded, not once it runs. Unavailable when full. */
+  ensure(spec: WorkloadSpec): Promise<void>
+  /** The present state; kept after the end until `remove`. */
+  observe(key: AttemptKey): Promise<WorkloadState>
+  /** Ends it if it runs (TERM, then KILL after the grace), waits until nothing of it is left, forgets it. Idempotent. */
+  remove(key: AttemptKey): Promise<void>
+  /** Calls back on every state change with the task's uid and name; returns the unsubscribe function. */
+  onChange(listener: (change: { key: AttemptKey; namespace: string; taskName: string }) => void): () => void
+  /** How many more attempts can start now; Infinity where something else schedules. */
+  capacity(): number
+  /** Stops everything and releases what it holds. */
+  close(): Promise<void>
+}

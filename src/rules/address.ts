@@ -1,0 +1,69 @@
+// What can be told about the address of a URL without asking DNS; the dialling room checks again after it (NET-001).
+import ipaddr from 'ipaddr.js'
+
+/** `name`: a host name, known only after DNS. */
+export type AddressClass = 'public' | 'private' | 'metadata' | 'service' | 'name'
+
+const metadataNames = new Set(['metadata.google.internal', 'metadata.goog', 'metadata', 'instance-data'])
+// Link-local and vendor addresses where clouds serve credentials to whoever asks.
+const metadataAddresses = new Set([
+  '169.254.169.254',
+  '169.254.170.2',
+  '100.100.100.200',
+  '168.63.129.16',
+  'fd00:ec2::254',
+])
+
+function portOf(url: URL): string {
+  if (url.port !== '') return url.port
+  return url.protocol === 'https:' ? '443' : '80'
+}
+
+function classifyName(host: string): AddressClass {
+  if (metadataNames.has(host)) return 'metadata'
+  return host === 'localhost' || host.endsWith('.localhost') ? 'private' : 'name'
+}
+
+function classifyAddress(host: string): AddressClass {
+  const address = ipaddr.process(host)
+  if (metadataAddresses.has(address.toString())) return 'metadata'
+  const range = address.range()
+  if (range === 'linkLocal') return 'metadata'
+  return range === 'unicast' ? 'public' : 'private'
+}
+
+function isService(host: string, port: string, service: readonly string[]): boolean {
+  const isLoopback = classifyName(host) === 'private' || (ipaddr.isValid(host) && isHere(host))
+  return service.some((own) => own === `${host}:${port}` || (isLoopback && own.endsWith(`:${port}`)))
+}
+
+function isHere(host: string): boolean {
+  return ['loopback', 'unspecified'].includes(ipaddr.process(host).range())
+}
+
+function isAllowed(host: string, networks: readonly string[]): boolean {
+  const address = ipaddr.process(host)
+  return networks.some((cidr) => {
+    const full = cidr.includes('/') ? cidr : `${cidr}/${cidr.includes(':') ? 128 : 32}`
+    if (!ipaddr.isValidCIDR(full)) return false
+    const [network, bits] = ipaddr.parseCIDR(full)
+    return network.kind() === address.kind() && address.match(network, bits)
+  })
+}
+
+/**
+ * The class of the URL's host. `service` holds `host:port` of the service itself; the loopback spellings of its port are
+ * the service too. Private addresses in `networks` (CIDR) count as public. WHATWG URLs have already turned octal and
+ * hexadecimal spellings into plain addresses.
+ */
+export function classifyUrl(text: string, service: readonly string[], networks: readonly string[]): AddressClass {
+  const url = new URL(text)
+  const host = url.hostname
+    .replace(/^\[(.*)\]$/, '$1')
+    .replace(/\.$/, '')
+    .toLowerCase()
+  if (isService(host, portOf(url), service)) return 'service'
+  if (!ipaddr.isValid(host)) return classifyName(host)
+  const found = classifyAddress(host)
+  return found === 'private' && isAllowed(host, networks) ? 'public' : found
+}

@@ -1,0 +1,17 @@
+// When an agent that is kept for some time after its last task goes.
+import { tryParseDuration } from '../contract/duration.ts'
+
+export type AgentLife = {
+  ttlAfterLastTask?: string | undefined
+  createdAt: Date
+  lastUsed?: Date | undefined
+  activeTasks: number
+}
+
+/** Milliseconds until the agent expires: 0 when it has, undefined when it stays. */
+export function timeToExpiry(life: AgentLife, now: Date): number | undefined {
+  const ttl = tryParseDuration(life.ttlAfterLastTask ?? '0s') ?? 0
+  if (ttl === 0 || life.activeTasks > 0) return undefined
+  const since = Math.max(life.createdAt.getTime(), life.lastUsed?.getTime() ?? 0)
+  return Math.max(0, since + ttl - now.getTime())
+}

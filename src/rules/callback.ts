@@ -1,0 +1,43 @@
+// The completion callback of a task: what is sent, how it is signed, and when it is tried again.
+import { createHmac } from 'node:crypto'
+import type { Task } from '../contract/resources/task.ts'
+
+/** Name of the Secret that signs callbacks in each namespace (TASK-055). */
+export const signingSecret = 'svc-callback-signing'
+
+const longestDelayMs = 3_600_000
+const firstDelayMs = 5_000
+/** Callbacks are given up this long after the task's end (TASK-056). */
+export const callbackWindowMs = 86_400_000
+
+export function makeCallbackBody(task: Task): string {
+  const { phase, message, startTime, completionTime, attempts, resultRef } = task.status ?? {}
+  return JSON.stringify({
+    taskName: task.metadata.name,
+    taskNamespace: task.metadata.namespace,
+    taskUid: task.metadata.uid,
+    phase,
+    message,
+    startTime,
+    completionTime,
+    attempts: attempts ?? 0,
+    resultRef,
+    runtimeType: task.spec.type === 'agent' ? 'agent' : undefined,
+  })
+}
+
+/** Value of `X-Svc-Signature-256` for a body. */
+export function signCallback(body: string, secret: string): string {
+  return `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`
+}
+
+/** Delay after `attempts` failed deliveries, with jitter over its upper half so that it never comes at once. */
+export function callbackDelayMs(attempts: number, random: number): number {
+  const ceiling = Math.min(longestDelayMs, firstDelayMs * 2 ** Math.min(attempts - 1, 30))
+  return Math.round(ceiling / 2 + (ceiling / 2) * random)
+}
+
+/** Whether a callback is still owed. */
+export function owesCallback(task: Task): boolean {
+  return task.spec.webhookURL !== undefined && task.status?.webhook?.state === 'Pending'
+}

@@ -1,0 +1,16 @@
+// What a parent's status shows of its children.
+import type { ChildTask, Task } from '../contract/resources/task.ts'
+
+const longestResult = 4096
+
+export function summarizeChild(child: Task, result: string | undefined): ChildTask {
+  const agent = child.spec.agentRef?.name
+  const text =
+    result !== undefined && result.length > longestResult ? `${result.slice(0, longestResult)}\n[truncated]` : result
+  return {
+    name: child.metadata.name,
+    ...(agent !== undefined && { agent }),
+    phase: child.status?.phase ?? 'Pending',
+    ...(text !== undefined && { result: text }),
+  }
+}

@@ -1,0 +1,81 @@
+// Which provider and model an ai task uses: task before agent before provider; the fallbacks after it.
+import type { Agent } from '../contract/resources/agent.ts'
+import type { Provider } from '../contract/resources/provider.ts'
+import type { Task } from '../contract/resources/task.ts'
+
+export type NamedKey = { namespace: string; name: string }
+
+/** Name of the provider of a namespace that is used when none is named. */
+export const defaultProviderName = 'default'
+/** The demo provider is no language model; it needs a word in the place of a model (PROV-014). */
+const demoModel = 'demo'
+
+export type ProviderWish = NamedKey & {
+  /** The field that names it, for messages. */
+  field: string
+  model?: string | undefined
+}
+
+/** The providers that a task may use, in order of preference. */
+export function listProviderWishes(task: Task, agent: Agent | undefined): [ProviderWish, ...ProviderWish[]] {
+  const model = task.spec.ai?.model ?? agent?.spec.model?.name
+  const home = agent?.metadata.namespace ?? task.metadata.namespace
+  const fallbacks = (agent?.spec.model?.fallbacks ?? []).map((fallback) => ({
+    namespace: fallback.providerRef.namespace ?? home,
+    name: fallback.providerRef.name,
+    field: 'model.fallbacks',
+    model: fallback.model,
+  }))
+  return [{ ...findPrimary(task, agent), model }, ...fallbacks]
+}
+
+function findPrimary(task: Task, agent: Agent | undefined): ProviderWish {
+  const { namespace } = task.metadata
+  const own = task.spec.ai?.providerRef
+  if (own !== undefined) return { namespace: own.namespace ?? namespace, name: own.name, field: 'spec.ai.providerRef' }
+  const agents = agent?.spec.providerRef
+  if (agents !== undefined && agent !== undefined) {
+    const field = `spec.providerRef of agent "${agent.metadata.name}"`
+    return { namespace: agents.namespace ?? agent.metadata.namespace, name: agents.name, field }
+  }
+  return { namespace, name: defaultProviderName, field: '' }
+}
+
+export type ChosenModel = { provider: Provider; model: string }
+
+export type ModelChoices =
+  | { outcome: 'chosen'; choices: [ChosenModel, ...ChosenModel[]] }
+  /** The provider that comes first does not exist (yet). */
+  | { outcome: 'missing'; message: string }
+  | { outcome: 'invalid'; message: string }
+
+function pickModel(provider: Provider, wanted: string | undefined): string | undefined {
+  return wanted ?? provider.spec.defaultModel ?? (provider.spec.type === 'demo' ? demoModel : undefined)
+}
+
+function describeMissing({ namespace, name, field }: ProviderWish): string {
+  if (field !== '')
+    return `provider "${name}" (${field}) does not exist in namespace "${namespace}"; create it or name another`
+  return `no provider is named and namespace "${namespace}" has none called "${defaultProviderName}"; create it or set spec.ai.providerRef`
+}
+
+/** The models to use, by preference. Fallbacks that do not exist or have no model are left out. */
+export function chooseModels(
+  wishes: [ProviderWish, ...ProviderWish[]],
+  find: (key: NamedKey) => Provider | undefined,
+): ModelChoices {
+  const [first, ...rest] = wishes
+  const provider = find(first)
+  if (provider === undefined) return { outcome: 'missing', message: describeMissing(first) }
+  const model = pickModel(provider, first.model)
+  if (model === undefined) {
+    const advice = `set spec.ai.model, the agent's model.name or defaultModel of provider "${provider.metadata.name}"`
+    return { outcome: 'invalid', message: `no model specified and no default model configured; ${advice}` }
+  }
+  const fallbacks = rest.flatMap((wish) => {
+    const other = find(wish)
+    const itsModel = other && pickModel(other, wish.model)
+    return other && itsModel !== undefined ? [{ provider: other, model: itsModel }] : []
+  })
+  return { outcome: 'chosen', choices: [{ provider, model }, ...fallbacks] }
+}

@@ -1,0 +1,43 @@
+import { describe, expect, it } from 'vitest'
+import { authorize, type Rights, resolveNamespace } from './permission.ts'
+
+const user: Rights = { readOnly: false, isOwner: false }
+const owner: Rights = { readOnly: false, isOwner: true }
+const reader: Rights = { readOnly: true, isOwner: false }
+const bound: Rights = { readOnly: false, isOwner: false, boundNamespace: 'team' }
+
+describe('authorization', () => {
+  it('lets an unbound caller work in every namespace', () => {
+    expect(authorize(user, { verb: 'delete', kind: 'Task', namespace: 'any', name: 'x' })).toEqual({ allowed: true })
+  })
+
+  it('refuses every write of a read-only token and allows its reads', () => {
+    for (const verb of ['create', 'update', 'delete'] as const) {
+      expect(authorize(reader, { verb, kind: 'Agent', namespace: 'default' })).toMatchObject({ allowed: false })
+    }
+    expect(authorize(reader, { verb: 'list', kind: 'Agent', namespace: 'default' })).toEqual({ allowed: true })
+  })
+
+  it('keeps a bound token in its namespace and names both', () => {
+    expect(authorize(bound, { verb: 'get', kind: 'Task', namespace: 'team' })).toEqual({ allowed: true })
+    const decision = authorize(bound, { verb: 'get', kind: 'Task', namespace: 'other' })
+    expect(decision).toMatchObject({
+      allowed: false,
+      reason: expect.stringMatching(/namespace not allowed.*team.*other/),
+    })
+  })
+
+  it('keeps tokens to the owner', () => {
+    expect(authorize(user, { verb: 'list', kind: 'Token' })).toMatchObject({ allowed: false })
+    expect(authorize(owner, { verb: 'create', kind: 'Token' })).toEqual({ allowed: true })
+  })
+})
+
+describe('the namespace of a request', () => {
+  it('is the named one, else the bound one, else the own one, else default', () => {
+    expect(resolveNamespace(bound, 'named')).toBe('named')
+    expect(resolveNamespace(bound, undefined)).toBe('team')
+    expect(resolveNamespace({ ...user, namespace: 'own' }, undefined)).toBe('own')
+    expect(resolveNamespace(user, undefined)).toBe('default')
+  })
+})

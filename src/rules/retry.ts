@@ -1,0 +1,46 @@
+// Whether a failed attempt is followed by another, and when.
+import { tryParseDuration } from '../contract/duration.ts'
+import type { RetryPolicy } from '../contract/resources/task.ts'
+
+/** New attempts that interruptions may cost no retry for (TASK-043). */
+export const maxInterruptions = 3
+
+const longestDelayMs = 300_000
+const defaultInitialDelayMs = 10_000
+const defaultMultiplier = 2
+
+/** How an attempt of a task ended badly. */
+export type AttemptFailure = { reason: string; message: string }
+
+/** Failures that another attempt would meet again, or that must not be repeated. */
+const finalReasons = new Set([
+  ...['DeadlineExceeded', 'NoSandbox', 'NoEngine', 'Validation'],
+  // Words of the worker program for what only a change of the task, its provider or its key can mend.
+  ...['InvalidAssignment', 'UnsupportedTask', 'MissingApiKey', 'CredentialRefused', 'ModelNotFound'],
+  ...['RequestRefused', 'ContextTooLong'],
+])
+
+export type RetryCounts = { attempts: number; interruptions: number }
+
+/** Runs that count against the retry policy. */
+export function countRuns({ attempts, interruptions }: RetryCounts): number {
+  return attempts - interruptions
+}
+
+/** Whether the policy allows another run: the first one and `maxRetries` more. */
+export function mayRetry(policy: RetryPolicy | undefined, counts: RetryCounts, failure: AttemptFailure): boolean {
+  if (finalReasons.has(failure.reason)) return false
+  return countRuns(counts) <= (policy?.maxRetries ?? 0)
+}
+
+/** Upper bound of the delay before retry number `retry` (from 1), in milliseconds. */
+export function retryCeilingMs(policy: RetryPolicy | undefined, retry: number): number {
+  const initial = tryParseDuration(policy?.initialDelay ?? '') ?? defaultInitialDelayMs
+  const multiplier = policy?.backoffMultiplier ?? defaultMultiplier
+  return Math.min(longestDelayMs, initial * multiplier ** Math.min(retry - 1, 1000))
+}
+
+/** Delay before the next run with full jitter; `random` is in [0, 1). */
+export function retryDelayMs(policy: RetryPolicy | undefined, counts: RetryCounts, random: number): number {
+  return Math.round(retryCeilingMs(policy, Math.max(1, countRuns(counts))) * random)
+}

@@ -1,0 +1,82 @@
+// The task that a schedule makes at a tick, and which of the old ones go.
+import { createHash } from 'node:crypto'
+import { apiVersion, type OwnerReference } from '../contract/resources/metadata.ts'
+import type { Task, TaskSpec } from '../contract/resources/task.ts'
+
+export const parentLabel = 'svc.ai/parent-task'
+export const parentAnnotation = 'svc.ai/parent-task-name'
+export const scheduledRunLabel = 'svc.ai/scheduled-run'
+export const cleanupFinalizer = 'svc.ai/cleanup'
+
+const longestName = 63
+
+/** `<task>-<unix seconds>`; a task name too long for that is cut and told apart by a hash. The same tick has one name. */
+export function nameScheduledRun(taskName: string, tick: Date): string {
+  const seconds = String(Math.floor(tick.getTime() / 1000))
+  const plain = `${taskName}-${seconds}`
+  if (plain.length <= longestName) return plain
+  const hash = createHash('sha256').update(taskName).digest('hex').slice(0, 6)
+  const room = longestName - seconds.length - hash.length - 2
+  return `${taskName.slice(0, room).replace(/-+$/, '')}-${hash}-${seconds}`
+}
+
+function makeRunSpec(spec: TaskSpec): TaskSpec {
+  const { schedule, timeZone, ...rest } = spec
+  return {
+    ...rest,
+    concurrencyPolicy: 'Forbid',
+    startingDeadlineSeconds: 100,
+    successfulRunsHistoryLimit: 3,
+    failedRunsHistoryLimit: 1,
+    suspend: false,
+  }
+}
+
+function makeOwner(task: Task): OwnerReference {
+  const { name, uid } = task.metadata
+  return { apiVersion, kind: 'Task', name, uid, controller: true, blockOwnerDeletion: true }
+}
+
+export type RunDraft = {
+  metadata: Pick<Task['metadata'], 'namespace' | 'name' | 'labels' | 'annotations' | 'finalizers' | 'ownerReferences'>
+  spec: TaskSpec
+}
+
+/** The child task of one tick. */
+export function makeScheduledRun(parent: Task, tick: Date): RunDraft {
+  const { namespace, name, labels } = parent.metadata
+  return {
+    metadata: {
+      namespace,
+      name: nameScheduledRun(name, tick),
+      labels: { ...labels, [parentLabel]: name, [scheduledRunLabel]: 'true' },
+      annotations: { [parentAnnotation]: name },
+      finalizers: [cleanupFinalizer],
+      ownerReferences: [makeOwner(parent)],
+    },
+    spec: makeRunSpec(parent.spec),
+  }
+}
+
+/** Name of the task that this one belongs to, or undefined. */
+export function parentOf(task: { metadata: Task['metadata'] }): string | undefined {
+  return task.metadata.annotations?.[parentAnnotation] ?? task.metadata.labels?.[parentLabel]
+}
+
+function byEnd(a: Task, b: Task): number {
+  const end = (task: Task) => task.status?.completionTime ?? task.metadata.creationTimestamp
+  return end(a) < end(b) ? -1 : Number(end(a) > end(b)) || (a.metadata.name < b.metadata.name ? -1 : 1)
+}
+
+/** Ended scheduled runs beyond the history limits, oldest first. Cancelled ones are neither counted nor removed. */
+export function listExpiredRuns(parent: Task, children: Task[]): Task[] {
+  const runs = children.filter((child) => child.metadata.labels?.[scheduledRunLabel] === 'true')
+  const beyond = (phase: string, limit: number) => {
+    const ended = runs.filter((child) => child.status?.phase === phase).toSorted(byEnd)
+    return ended.slice(0, Math.max(0, ended.length - limit))
+  }
+  return [
+    ...beyond('Succeeded', parent.spec.successfulRunsHistoryLimit),
+    ...beyond('Failed', parent.spec.failedRunsHistoryLimit),
+  ]
+}

@@ -1,0 +1,26 @@
+import { describe, expect, it } from 'vitest'
+import { formatSkill, hashSkill, measureSkill } from './skill-content.ts'
+
+describe('skill content', () => {
+  it('has a hash over the Markdown and the files, in whatever order they are given', () => {
+    const one = hashSkill({ inline: 'x', files: { a: '1', b: '2' } })
+    expect(one).toMatch(/^sha256:[0-9a-f]{64}$/)
+    expect(hashSkill({ inline: 'x', files: { b: '2', a: '1' } })).toBe(one)
+    for (const other of [
+      { inline: 'x' },
+      { inline: 'x', files: { a: '12', b: '' } },
+      { inline: 'xa', files: { b: '2' } },
+    ]) {
+      expect(hashSkill(other)).not.toBe(one)
+    }
+  })
+
+  it('is measured in bytes', () => {
+    expect(measureSkill({ inline: 'é', files: { a: '123' } })).toBe(5)
+  })
+
+  it('stands in a delimited section of the prompt', () => {
+    const text = formatSkill('style', { inline: 'Be brief.\n', files: { 'b.md': 'two' } })
+    expect(text).toBe('<skill name="style">\nBe brief.\n<file path="b.md">\ntwo\n</file>\n</skill>')
+  })
+})

@@ -1,0 +1,30 @@
+// Identity and size of a skill's content.
+import { createHash } from 'node:crypto'
+import type { SkillContent } from '../contract/resources/skill.ts'
+
+/** Above this many bytes a skill crowds the prompt. */
+export const largeSkillBytes = 10_240
+
+function listFiles(content: SkillContent): [path: string, text: string][] {
+  return Object.entries(content.files ?? {}).toSorted(([a], [b]) => (a < b ? -1 : 1))
+}
+
+/** `sha256:<hex>` over the Markdown and the files sorted by path; lengths go in, so that no two contents read the same. */
+export function hashSkill(content: SkillContent): string {
+  const hash = createHash('sha256')
+  for (const text of [content.inline, ...listFiles(content).flat()]) {
+    const bytes = Buffer.from(text)
+    hash.update(`${bytes.length}\n`).update(bytes)
+  }
+  return `sha256:${hash.digest('hex')}`
+}
+
+export function measureSkill(content: SkillContent): number {
+  return [content.inline, ...Object.values(content.files ?? {})].reduce((sum, text) => sum + Buffer.byteLength(text), 0)
+}
+
+/** The skill as a delimited section of a system prompt. */
+export function formatSkill(name: string, content: SkillContent): string {
+  const files = listFiles(content).map(([path, text]) => `<file path="${path}">\n${text}\n</file>`)
+  return [`<skill name="${name}">`, content.inline.trimEnd(), ...files, '</skill>'].join('\n')
+}

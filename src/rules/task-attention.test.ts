@@ -1,0 +1,56 @@
+import { describe, expect, it } from 'vitest'
+import { Task } from '../contract/resources/task.ts'
+import { needsAttention } from './task-attention.ts'
+import { cancelAnnotation } from './task-decision.ts'
+
+function makeTask(status: object | undefined, metadata: object = {}, spec: object = {}): Task {
+  return Task.parse({
+    apiVersion: 'core.svc.ai/v1alpha1',
+    kind: 'Task',
+    metadata: {
+      name: 't',
+      namespace: 'default',
+      uid: 'u',
+      resourceVersion: '1',
+      generation: 2,
+      creationTimestamp: '2026-01-01T00:00:00Z',
+      ...metadata,
+    },
+    spec: { type: 'ai', prompt: 'x', ...spec },
+    status: status && { observedGeneration: 2, ...status },
+  })
+}
+
+const unknown = { liveAttempt: undefined, queuedGeneration: undefined }
+
+describe('needsAttention', () => {
+  it('is false for the echo of what the controller did itself', () => {
+    expect(needsAttention(makeTask({ phase: 'Running', attempts: 1 }), { ...unknown, liveAttempt: 1 })).toBe(false)
+    expect(needsAttention(makeTask({ phase: 'Pending' }), { ...unknown, queuedGeneration: 2 })).toBe(false)
+    expect(needsAttention(makeTask({ phase: 'Succeeded' }), unknown)).toBe(false)
+  })
+
+  it('is true for what is new', () => {
+    expect(needsAttention(makeTask(undefined), unknown)).toBe(true)
+    expect(needsAttention(makeTask({ phase: 'Running', attempts: 2 }), { ...unknown, liveAttempt: 1 })).toBe(true)
+    expect(
+      needsAttention(makeTask({ phase: 'Pending', observedGeneration: 1 }), { ...unknown, queuedGeneration: 1 }),
+    ).toBe(true)
+    const cancelled = makeTask({ phase: 'Running', attempts: 1 }, { annotations: { [cancelAnnotation]: '' } })
+    expect(needsAttention(cancelled, { ...unknown, liveAttempt: 1 })).toBe(true)
+  })
+
+  it('is true for deleted tasks while they carry the finalizer', () => {
+    const deletionTimestamp = '2026-01-01T00:00:00Z'
+    const held = makeTask({ phase: 'Succeeded' }, { deletionTimestamp, finalizers: ['svc.ai/cleanup'] })
+    expect(needsAttention(held, unknown)).toBe(true)
+    expect(needsAttention(makeTask({ phase: 'Succeeded' }, { deletionTimestamp, finalizers: ['x'] }), unknown)).toBe(
+      false,
+    )
+  })
+
+  it('is true for an ended task that owes its callback', () => {
+    const status = { phase: 'Succeeded', webhook: { state: 'Pending', attempts: 0 } }
+    expect(needsAttention(makeTask(status, {}, { webhookURL: 'https://example.com/' }), unknown)).toBe(true)
+  })
+})

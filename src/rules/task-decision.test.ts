@@ -1,0 +1,256 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { isTerminalPhase, Task, type TaskStatus } from '../contract/resources/task.ts'
+import { maxInterruptions } from './retry.ts'
+import { type AttemptState, cancelAnnotation, decideTask, type TaskDecision, watchIntervalMs } from './task-decision.ts'
+
+const now = new Date('2026-03-01T12:00:00Z')
+
+type Change = { spec?: object; status?: TaskStatus; metadata?: object }
+
+function makeTask({ spec, status, metadata }: Change = {}): Task {
+  return Task.parse({
+    apiVersion: 'core.svc.ai/v1alpha1',
+    kind: 'Task',
+    metadata: {
+      name: 'report',
+      namespace: 'default',
+      uid: 'uid-1',
+      resourceVersion: '1',
+      generation: 1,
+      creationTimestamp: '2026-03-01T11:59:00Z',
+      ...metadata,
+    },
+    spec: { type: 'ai', prompt: 'do it', ...spec },
+    ...(status && { status }),
+  })
+}
+
+function decide(change: Change, attempt?: AttemptState, hasResult = false): TaskDecision {
+  return decideTask({ task: makeTask(change), attempt, hasResult }, { now, random: 0.5 })
+}
+
+const running: TaskStatus = { phase: 'Running', attempts: 1, startTime: '2026-03-01T11:59:30Z' }
+const failed = { phase: 'Failed', reason: 'ExitCode', message: 'the command ended with exit code 3' } as const
+
+describe('decideTask', () => {
+  it('starts a task that was not seen before and one that is Pending', () => {
+    expect(decide({})).toEqual({ action: 'start' })
+    expect(decide({ status: { phase: 'Pending' } })).toEqual({ action: 'start' })
+  })
+
+  it('does nothing about a task that has ended, whatever asks for it', () => {
+    for (const phase of ['Succeeded', 'Failed', 'Cancelled'] as const) {
+      const metadata = { annotations: { [cancelAnnotation]: 'late' } }
+      expect(decide({ status: { phase }, metadata, spec: { schedule: '@hourly' } }, failed)).toEqual({ action: 'none' })
+    }
+  })
+
+  it('removes a task that is being deleted, ended or not', () => {
+    const metadata = { deletionTimestamp: '2026-03-01T12:00:00Z' }
+    for (const status of [undefined, running, { phase: 'Succeeded' } as const]) {
+      expect(decide({ metadata, ...(status && { status }) })).toEqual({ action: 'delete' })
+    }
+  })
+
+  it('leaves a task with a schedule to its ticks', () => {
+    expect(decide({ spec: { schedule: '@hourly' } })).toEqual({ action: 'schedule' })
+    expect(decide({ spec: { schedule: '@hourly' }, status: { phase: 'Scheduled' } })).toEqual({ action: 'schedule' })
+  })
+
+  it.each([undefined, 'Pending', 'Running', 'Scheduled'] as const)(
+    'cancels a task of phase %s with the reason given',
+    (phase) => {
+      const metadata = { annotations: { [cancelAnnotation]: 'no longer needed' } }
+      const status = phase === undefined ? {} : { status: { ...running, phase } }
+      const schedule = phase === 'Scheduled' ? { schedule: '@hourly' } : {}
+      const decision = decide({ metadata, ...status, spec: schedule }, { phase: 'Running' })
+      expect(decision).toEqual({ action: 'cancel', message: 'cancelled: no longer needed' })
+    },
+  )
+
+  it('lets a success stand that came before the cancellation', () => {
+    const metadata = { annotations: { [cancelAnnotation]: '' } }
+    expect(decide({ status: running, metadata }, { phase: 'Succeeded' }, true).action).toBe('succeed')
+  })
+
+  it('waits until the retry time though something else happened [TASK-042]', () => {
+    const status: TaskStatus = { phase: 'Pending', attempts: 1, nextRetryTime: '2026-03-01T12:00:07Z', message: 'm' }
+    expect(decide({ status })).toEqual({ action: 'wait', reason: 'RetryDelay', message: 'm', lookAgainMs: 7000 })
+    expect(decide({ status: { ...status, nextRetryTime: '2026-03-01T12:00:00Z' } })).toEqual({ action: 'start' })
+  })
+
+  it('looks again at a running attempt at its deadline at the latest', () => {
+    expect(decide({ status: running }, { phase: 'Running' })).toEqual({ action: 'watch', lookAgainMs: watchIntervalMs })
+    const watched = decide({ status: running, spec: { timeout: '40s' } }, { phase: 'Pending' })
+    expect(watched).toEqual({ action: 'watch', lookAgainMs: 10_000 })
+  })
+
+  it('fails a task that timed out and never retries it', () => {
+    const spec = { timeout: '30s', retryPolicy: { maxRetries: 5 } }
+    for (const attempt of [
+      { phase: 'Running' },
+      { phase: 'Missing' },
+      { phase: 'Failed', reason: 'DeadlineExceeded', message: 'x' },
+    ] as const) {
+      const decision = decide({ status: running, spec }, attempt)
+      expect(decision).toMatchObject({ action: 'fail', reason: 'TimedOut' })
+      expect(decision).toHaveProperty(
+        'message',
+        'task timed out after 30s; raise spec.timeout or make the work smaller',
+      )
+    }
+  })
+
+  it('succeeds when the result is stored, even if the worker died after it', () => {
+    expect(decide({ status: running }, { phase: 'Succeeded' }, true).action).toBe('succeed')
+    expect(decide({ status: running }, { phase: 'Missing' }, true).action).toBe('succeed')
+    expect(decide({ status: running }, { ...failed, reason: 'Signal' }, true).action).toBe('succeed')
+  })
+
+  it('does not believe a worker that ended well without a result, but does a command', () => {
+    expect(decide({ status: running }, { phase: 'Succeeded' })).toMatchObject({ action: 'fail', reason: 'NoResult' })
+    const spec = { type: 'container', command: ['true'], prompt: undefined }
+    expect(decide({ status: running, spec }, { phase: 'Succeeded' }).action).toBe('succeed')
+  })
+
+  it('repeats a failed run while the policy allows it, then fails with the cause [TASK-046]', () => {
+    const spec = { retryPolicy: { maxRetries: 1 } }
+    expect(decide({ status: running, spec }, failed)).toEqual({
+      action: 'retry',
+      message: 'run 1 failed and is repeated: the command ended with exit code 3',
+      delayMs: 5000,
+    })
+    expect(decide({ status: { ...running, attempts: 2 }, spec }, failed)).toEqual({
+      action: 'fail',
+      reason: 'ExitCode',
+      message: 'the command ended with exit code 3 (after 2 runs)',
+    })
+  })
+
+  it('closes a lost attempt as interrupted without a retry, three at most [TASK-043]', () => {
+    const lost = { phase: 'Missing' } as const
+    for (let interruptions = 0; interruptions < maxInterruptions; interruptions += 1) {
+      const status = { ...running, attempts: interruptions + 1, interruptions }
+      expect(decide({ status }, lost).action).toBe('interrupt')
+    }
+    expect(decide({ status: { ...running, attempts: 4, interruptions: 3 } }, lost)).toMatchObject({
+      action: 'fail',
+      reason: 'Interrupted',
+    })
+    expect(decide({ status: running }, { ...failed, reason: 'Stopped' }).action).toBe('interrupt')
+  })
+
+  it('goes by the worker’s own word for the cause where it gave one', () => {
+    const spec = { retryPolicy: { maxRetries: 3 } }
+    const decision = decide({ status: running, spec }, { ...failed, cause: 'MissingApiKey', message: 'no key' })
+    expect(decision).toEqual({ action: 'fail', reason: 'MissingApiKey', message: 'no key' })
+    expect(decide({ status: running, spec }, { ...failed, cause: 'ProviderOverloaded' }).action).toBe('retry')
+    expect(decide({ status: running, spec }, { ...failed, cause: 'Stopped' }).action).toBe('interrupt')
+  })
+
+  it('does not count interrupted attempts as runs of the retry policy', () => {
+    const status = { ...running, attempts: 3, interruptions: 2 }
+    expect(decide({ status, spec: { retryPolicy: { maxRetries: 1 } } }, failed).action).toBe('retry')
+  })
+})
+
+type Outcome = AttemptState['phase'] | 'Killed' | 'Wait' | 'Cancel'
+
+/** Plays the controller: applies a decision to the status. */
+function apply(task: Task, decision: TaskDecision, at: Date): { task: Task; started: boolean } {
+  const status = task.status ?? {}
+  const change = (next: TaskStatus) => ({ ...task, status: { ...status, ...next } })
+  switch (decision.action) {
+    case 'start':
+      return {
+        task: change({ phase: 'Running', attempts: (status.attempts ?? 0) + 1, startTime: at.toISOString() }),
+        started: true,
+      }
+    case 'retry': {
+      const nextRetryTime = new Date(at.getTime() + decision.delayMs).toISOString()
+      return { task: change({ phase: 'Pending', nextRetryTime }), started: false }
+    }
+    case 'interrupt':
+      return { task: change({ phase: 'Pending', interruptions: (status.interruptions ?? 0) + 1 }), started: false }
+    case 'succeed':
+      return { task: change({ phase: 'Succeeded' }), started: false }
+    case 'fail':
+      return { task: change({ phase: 'Failed' }), started: false }
+    case 'cancel':
+      return { task: change({ phase: 'Cancelled' }), started: false }
+    default:
+      return { task, started: false }
+  }
+}
+
+function toAttempt(outcome: Outcome): AttemptState {
+  if (outcome === 'Killed') return { phase: 'Failed', reason: 'Signal', message: 'killed' }
+  if (outcome === 'Failed') return failed
+  return { phase: outcome === 'Wait' || outcome === 'Cancel' ? 'Running' : outcome }
+}
+
+const step = fc.record({
+  outcome: fc.constantFrom<Outcome>('Running', 'Succeeded', 'Failed', 'Killed', 'Missing', 'Wait', 'Cancel'),
+  hasResult: fc.boolean(),
+  seconds: fc.integer({ min: 0, max: 400 }),
+  random: fc.double({ min: 0, max: 0.999, noNaN: true }),
+})
+
+type Step = { outcome: Outcome; hasResult: boolean; seconds: number; random: number }
+
+function playStep(task: Task, { outcome, hasResult, random }: Step, at: Date) {
+  const annotations = outcome === 'Cancel' ? { [cancelAnnotation]: '' } : task.metadata.annotations
+  const asked = { ...task, metadata: { ...task.metadata, annotations } }
+  const view = { task: asked, attempt: toAttempt(outcome), hasResult }
+  return apply(asked, decideTask(view, { now: at, random }), at)
+}
+
+/** What became of the task at each step. */
+function playHistory(first: Task, steps: Step[]) {
+  let task = first
+  let at = now.getTime()
+  return steps.map((next) => {
+    at += next.seconds * 1000
+    const before = task.status
+    const notBefore = Date.parse(before?.nextRetryTime ?? '1970-01-01T00:00:00Z')
+    const { task: after, started } = playStep(task, next, new Date(at))
+    task = after
+    return { before, after: after.status, started, at, notBefore }
+  })
+}
+
+describe('the phase machine, whatever happens', () => {
+  const histories = fc.tuple(fc.integer({ min: 0, max: 4 }), fc.array(step, { maxLength: 60 }))
+
+  it('never leaves a terminal phase, never starts too often and never before the retry time', () => {
+    fc.assert(
+      fc.property(histories, ([maxRetries, steps]) => {
+        const task = makeTask({ spec: { retryPolicy: { maxRetries }, timeout: '10m' } })
+        const seen = playHistory(task, steps)
+        for (const { before, after, started, at, notBefore } of seen) {
+          if (isTerminalPhase(before?.phase)) expect(after).toEqual(before)
+          if (started) expect(at).toBeGreaterThanOrEqual(notBefore)
+          const { attempts = 0, interruptions = 0 } = after ?? {}
+          expect(interruptions).toBeLessThanOrEqual(maxInterruptions)
+          expect(attempts).toBeLessThanOrEqual(maxRetries + 1 + interruptions)
+        }
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  it('never starts another attempt once a result was seen at the end of one', () => {
+    fc.assert(
+      fc.property(
+        fc.constantFrom<Outcome>('Succeeded', 'Failed', 'Killed', 'Missing'),
+        histories,
+        (end, [maxRetries]) => {
+          const spec = { retryPolicy: { maxRetries } }
+          const view = { task: makeTask({ spec, status: running }), attempt: toAttempt(end), hasResult: true }
+          expect(decideTask(view, { now, random: 0 }).action).toBe('succeed')
+        },
+      ),
+    )
+  })
+})

@@ -1,0 +1,59 @@
+import { describe, expect, it } from 'vitest'
+import { Agent } from '../contract/resources/agent.ts'
+import { Task } from '../contract/resources/task.ts'
+import { type Abilities, findTaskProblem } from './task-validity.ts'
+
+const abilities: Abilities = { agentRuntimes: ['llma-cli'], isolateNamespaces: false }
+const stored = { uid: 'u', resourceVersion: '1', generation: 1, creationTimestamp: '2026-01-01T00:00:00Z' }
+const base = { apiVersion: 'core.svc.ai/v1alpha1', metadata: { name: 'it', namespace: 'default', ...stored } }
+const task = (spec: object) => Task.parse({ ...base, kind: 'Task', spec: { type: 'ai', prompt: 'x', ...spec } })
+const agent = (spec: object) => Agent.parse({ ...base, kind: 'Agent', spec })
+const agentTask = { type: 'agent', agentRef: { name: 'it' } }
+const runtime = { runtime: { type: 'llma-cli' } }
+
+describe('findTaskProblem', () => {
+  it('finds none in what can run', () => {
+    expect(findTaskProblem(task({}), undefined, abilities)).toBeUndefined()
+    expect(findTaskProblem(task({ agentRef: { name: 'it' } }), agent({}), abilities)).toBeUndefined()
+    expect(findTaskProblem(task(agentTask), agent(runtime), abilities)).toBeUndefined()
+    expect(findTaskProblem(task({ type: 'container', command: ['true'] }), undefined, abilities)).toBeUndefined()
+  })
+
+  it.each<[string, object, object | undefined, RegExp]>([
+    ['an agent task without agent', { type: 'agent' }, undefined, /agentRef is required/],
+    ['an agent task without prompt', { ...agentTask, prompt: ' ' }, runtime, /prompt is required/],
+    ['an agent task whose agent has no runtime', agentTask, {}, /has no runtime; set/],
+    [
+      'an ai task whose agent has a runtime',
+      { agentRef: { name: 'it' } },
+      runtime,
+      /only be used by tasks of type agent/,
+    ],
+    [
+      'a runtime with a provider',
+      agentTask,
+      { ...runtime, providerRef: { name: 'p' } },
+      /providerRef can not be combined/,
+    ],
+    ['a runtime with model.provider', agentTask, { ...runtime, model: { provider: 'llma' } }, /model.provider can not/],
+    ['two kinds of runtime', agentTask, { runtime: { type: 'llma-cli', runtimeRef: { name: 'r' } } }, /either type or/],
+    ['opencode without a model', agentTask, { runtime: { type: 'opencode' } }, /model.name is required/],
+    ['a runtime that is not here', agentTask, { runtime: { type: 'llmo-cli' } }, /llmo-cli is not available/],
+    [
+      'approval without autonomy',
+      { agentRef: { name: 'it' } },
+      { tools: [{ name: 'request_approval' }] },
+      /autonomous/,
+    ],
+    ['a container task without command and image', { type: 'container' }, undefined, /command is required/],
+    ['a git workspace', { workspace: { gitRepo: 'https://example.com/a/b' } }, undefined, /not available/],
+  ])('refuses %s in one sentence [TASK-046]', (_what, spec, its, message) => {
+    expect(findTaskProblem(task(spec), its && agent(its), abilities)).toMatch(message)
+  })
+
+  it('refuses references into other namespaces only where namespaces are isolated', () => {
+    const far = task({ agentRef: { name: 'it', namespace: 'far' } })
+    expect(findTaskProblem(far, agent({}), abilities)).toBeUndefined()
+    expect(findTaskProblem(far, agent({}), { ...abilities, isolateNamespaces: true })).toMatch(/names namespace "far"/)
+  })
+})

@@ -1,0 +1,91 @@
+// Whether a task can run at all, now that its agent is known: each problem is one clear sentence.
+import type { Agent } from '../contract/resources/agent.ts'
+import { agentProblems } from '../contract/resources/agent.ts'
+import type { Task } from '../contract/resources/task.ts'
+import { taskProblems, type WorkspaceDefaults } from '../contract/resources/task-problems.ts'
+import { summarize } from '../contract/validation.ts'
+
+/** What this service can do. */
+export type Abilities = {
+  /** Command lines that agent tasks can run here. */
+  agentRuntimes: readonly string[]
+  workspaces?: WorkspaceDefaults | undefined
+  /** References into another namespace are refused. */
+  isolateNamespaces: boolean
+}
+
+/** A sentence that names the first problem, or undefined. */
+type Check = (task: Task, agent: Agent | undefined, abilities: Abilities) => string | undefined
+
+const checkSpec: Check = (task, _agent, { workspaces }) => {
+  const problems = taskProblems(task.spec, workspaces)
+  return problems.length === 0 ? undefined : summarize('task', problems)
+}
+
+const checkIsolation: Check = (task, _agent, { isolateNamespaces }) => {
+  if (!isolateNamespaces) return undefined
+  const { namespace } = task.metadata
+  const references = { 'spec.agentRef': task.spec.agentRef, 'spec.ai.providerRef': task.spec.ai?.providerRef }
+  for (const [field, reference] of Object.entries(references)) {
+    if (reference?.namespace === undefined || reference.namespace === namespace) continue
+    return `${field} names namespace "${reference.namespace}", but tasks of "${namespace}" may only use their own`
+  }
+  return undefined
+}
+
+const checkAgent: Check = (_task, agent) => {
+  if (agent === undefined) return undefined
+  const problems = agentProblems(agent.spec)
+  return problems.length === 0 ? undefined : summarize(`agent "${agent.metadata.name}"`, problems)
+}
+
+const checkRuntime: Check = (task, agent, { agentRuntimes }) => {
+  const runtime = agent?.spec.runtime
+  const name = agent?.metadata.name
+  if (task.spec.type === 'ai' && runtime !== undefined) {
+    return `agent "${name}" has a runtime and can only be used by tasks of type agent; change the task's type or name another agent`
+  }
+  if (task.spec.type !== 'agent' || agent === undefined) return undefined
+  if (runtime === undefined) {
+    return `agent "${name}" has no runtime; set its spec.runtime.type or make this a task of type ai`
+  }
+  const kind = runtime.type ?? `runtimeRef ${runtime.runtimeRef?.name}`
+  return agentRuntimes.includes(runtime.type ?? '')
+    ? undefined
+    : `agent runtime ${kind} is not available on this service; use an agent without runtime in a task of type ai`
+}
+
+const checkApproval: Check = (task, agent) => {
+  const coordination = agent?.spec.coordination
+  const isAutonomous = coordination?.enabled === true && coordination.autonomous
+  const names = [
+    ...(agent?.spec.tools ?? []).filter((t) => t.enabled).map((t) => t.name),
+    ...(task.spec.ai?.tools ?? []),
+  ]
+  const wantsApproval = names.includes('request_approval') || (coordination?.approvalRequiredTools ?? []).length > 0
+  if (!wantsApproval || isAutonomous) return undefined
+  return 'request_approval needs an agent with coordination.enabled and coordination.autonomous; set both or remove the tool'
+}
+
+const checkAbilities: Check = (task, agent) => {
+  const { workspace, priorTaskRef, ai } = task.spec
+  if (workspace !== undefined || task.spec.agentRuntime?.workspace !== undefined) {
+    return 'git workspaces are not available on this service; remove spec.workspace'
+  }
+  if (priorTaskRef !== undefined)
+    return 'priorTaskRef needs a git workspace, which this service does not have; remove it'
+  const skills = [...(agent?.spec.skills ?? []), ...(ai?.skills ?? [])]
+  const fromMap = skills.some((skill) => skill.configMapRef) || agent?.spec.systemPrompt?.configMapRef !== undefined
+  return fromMap ? 'ConfigMap references are not available on this service; use a Skill or an inline prompt' : undefined
+}
+
+const checks: Check[] = [checkSpec, checkIsolation, checkAgent, checkRuntime, checkApproval, checkAbilities]
+
+/** Why the task can never run as it is, in one sentence; undefined when nothing speaks against it. */
+export function findTaskProblem(task: Task, agent: Agent | undefined, abilities: Abilities): string | undefined {
+  for (const check of checks) {
+    const problem = check(task, agent, abilities)
+    if (problem !== undefined) return problem
+  }
+  return undefined
+}

@@ -1,0 +1,54 @@
+// Which tools an ai task has: the built-in ones, its agent's and its own.
+import type { Agent } from '../contract/resources/agent.ts'
+import type { Task } from '../contract/resources/task.ts'
+
+/** Tools that every worker has (BUILT-001). Naming one changes nothing; an agent can switch one off. */
+export const builtInTools = ['web_search', 'code_exec', 'file_read', 'web_fetch', 'file_write'] as const
+
+/** Tools of the service that are not objects of kind Tool; the rest of what is named are custom tools. */
+const serviceTools = new Set<string>([
+  ...builtInTools,
+  'request_approval',
+  ...['delegate_task', 'wait_for_tasks', 'create_container_task', 'cancel_task', 'send_message', 'check_messages'],
+  ...[
+    'recall_memory',
+    'remember',
+    'propose_memory',
+    'search_transcript',
+    'create_agent',
+    'delete_agent',
+    'update_plan',
+  ],
+  ...['create_pull_request', 'check_pull_request_ci', 'list_pull_requests', 'check_pr_review_marker'],
+  ...['merge_pull_request', 'auto_merge_pull_request', 'review_pull_request', 'post_review_comment'],
+  ...['list_issues', 'get_issue', 'comment_on_issue'],
+])
+
+export function isServiceTool(name: string): boolean {
+  return serviceTools.has(name)
+}
+
+export type CustomTool = { name: string; namespace: string }
+
+export type ToolNames = {
+  /** Names of the service's own tools that are on. */
+  builtIn: string[]
+  /** Custom tools, where they are looked up: the agent's in its namespace, the task's in its own. */
+  custom: CustomTool[]
+}
+
+/** The union of the agent's and the task's tools; `enabled: false` on the agent switches one off. */
+export function chooseTools(task: Task, agent: Agent | undefined): ToolNames {
+  const off = new Set((agent?.spec.tools ?? []).filter((tool) => !tool.enabled).map((tool) => tool.name))
+  const own = (task.spec.ai?.tools ?? []).map((name) => ({ name, namespace: task.metadata.namespace }))
+  const home = agent?.metadata.namespace ?? ''
+  const agents = (agent?.spec.tools ?? []).map((tool) => ({ name: tool.name, namespace: home }))
+  const named = new Map([...own, ...agents].map((tool) => [tool.name, tool]))
+  const wanted = [...named.values()].filter((tool) => !off.has(tool.name))
+  const standard = builtInTools.filter((name) => !off.has(name))
+  const extra = wanted.map((tool) => tool.name).filter(isServiceTool)
+  return {
+    builtIn: [...new Set([...standard, ...extra])],
+    custom: wanted.filter((tool) => !isServiceTool(tool.name)),
+  }
+}

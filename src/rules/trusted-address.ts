@@ -1,0 +1,22 @@
+// Whether the machine's owner vouched for a provider's base URL, so that it may be loopback or private (NET-004).
+import type { Provider } from '../contract/resources/provider.ts'
+
+export const trustedAnnotation = 'svc.ai/trusted-base-url'
+
+/** The annotation counts for the very address it was given for, so that changing the address loses the trust. */
+export function isTrustedAddress(provider: Provider): boolean {
+  const trusted = provider.metadata.annotations?.[trustedAnnotation]
+  return trusted !== undefined && trusted === provider.spec.baseURL
+}
+
+export const allowedHostsAnnotation = 'svc.ai/allowed-hosts'
+
+/** Hosts that a Secret may be sent to, or undefined for any (SECRET-006). */
+export function readAllowedHosts(annotations: Record<string, string> | undefined): string[] | undefined {
+  const text = annotations?.[allowedHostsAnnotation]
+  if (text === undefined) return undefined
+  return text
+    .split(',')
+    .map((host) => host.trim())
+    .filter((host) => host !== '')
+}

@@ -1,0 +1,82 @@
+// The built-in tools, and the host that runs tools for a loop.
+
+import type { AvailabilityContext, JsonObject, Tool, ToolContext, ToolOutcome } from './tool.ts'
+import { failTool } from './tool-error.ts'
+import { webFetch } from './web/web-fetch.ts'
+import { webSearch } from './web/web-search.ts'
+import { codeExec } from './workspace/code-exec.ts'
+import { fileRead } from './workspace/file-read.ts'
+import { fileWrite } from './workspace/file-write.ts'
+
+/** In the order in which they are listed (BUILT-001). */
+export const builtinTools: readonly Tool[] = [webSearch, codeExec, fileRead, webFetch, fileWrite]
+
+export type BuiltinToolInfo = {
+  name: string
+  builtin: true
+  description: string
+  /** JSON Schema. */
+  parameters: JsonObject
+  available: boolean
+  /** Why it is not available, with what to do. */
+  reason?: string
+}
+
+/** What GET /api/v1/tools says of the built-in tools (BUILT-015, BUILT-016). */
+export async function describeBuiltinTools(
+  context: AvailabilityContext,
+  options: { hideUnavailable?: boolean } = {},
+): Promise<BuiltinToolInfo[]> {
+  const all = await Promise.all(builtinTools.map((tool) => describeTool(tool, context)))
+  return options.hideUnavailable ? all.filter((tool) => tool.available) : all
+}
+
+async function describeTool(tool: Tool, context: AvailabilityContext): Promise<BuiltinToolInfo> {
+  const { name, description, parameters } = tool
+  const state = await tool.check(context)
+  const info = { name, builtin: true, description, parameters } as const
+  if (state.available) return { ...info, available: true }
+  return { ...info, available: false, reason: `${state.reason}; ${state.suggestion}` }
+}
+
+export type ToolHostOptions = {
+  /** Names of the built-in tools that are on; absent: all. Others are ignored. */
+  builtin?: readonly string[]
+  custom?: readonly Tool[]
+  context: ToolContext
+}
+
+export type HostedTool = Pick<
+  Tool,
+  'name' | 'description' | 'parameters' | 'repeatable' | 'ownsOutputLimit' | 'timeoutMs'
+>
+
+/** Structurally the ToolHost of the loop. */
+export type BuiltToolHost = {
+  list(): HostedTool[]
+  call(
+    call: { id: string; name: string; args: JsonObject },
+    signal: AbortSignal,
+  ): Promise<{ content: string; isError: boolean }>
+}
+
+/** A built-in tool wins over a custom one of the same name. */
+export function createToolHost(options: ToolHostOptions): BuiltToolHost {
+  const enabled = builtinTools.filter((tool) => options.builtin?.includes(tool.name) ?? true)
+  const tools = new Map([...(options.custom ?? []), ...enabled].map((tool) => [tool.name, tool]))
+  const list = [...tools.values()].map(({ check: _check, invoke: _invoke, ...shown }) => shown)
+  return {
+    list: () => list,
+    async call({ name, args }, signal) {
+      const tool = tools.get(name)
+      const outcome = tool ? await tool.invoke(args, options.context, signal) : failUnknown(name, [...tools.keys()])
+      return { content: JSON.stringify(outcome), isError: !outcome.success }
+    },
+  }
+}
+
+function failUnknown(name: string, known: string[]): ToolOutcome {
+  const suggestion =
+    known.length > 0 ? `Use one of: ${known.join(', ')}.` : 'No tools can be called here; answer without.'
+  return failTool('not_found', `there is no tool "${name}"`, suggestion)
+}

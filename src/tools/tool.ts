@@ -1,0 +1,116 @@
+// One tool: what a model is told about it and what runs, both from one schema.
+import { z } from 'zod'
+import type { Egress, EgressPolicy } from '../ports/egress.ts'
+import type { Sandbox } from '../ports/sandbox.ts'
+import { explainToolError, failTool, type ToolFailure } from './tool-error.ts'
+
+export type JsonObject = Record<string, unknown>
+
+/** Where web_search asks; the service's own configuration. */
+export type SearchSettings = {
+  backend: 'searxng' | 'brave' | 'tavily' | 'json'
+  url?: string | undefined
+  apiKey?: string | undefined
+}
+
+/** What the tools of one run work with. */
+export type ToolContext = {
+  /** The folder that file_read and file_write may touch; models know it as /workspace. */
+  workspaceRoot: string
+  /**
+   * Whether code_exec gets the workspace read-write: true where the workspace is the run's own scratch folder (a worker, a
+   * chat session), so that code sees what file_write wrote. Otherwise each call has an empty scratch folder.
+   */
+  sharesWorkspace: boolean
+  sandbox: Sandbox
+  egress: Egress
+  /** Policy of calls whose address a model chose. */
+  egressPolicy: EgressPolicy
+  /** Absent: web_search is not configured. */
+  search?: SearchSettings | undefined
+}
+
+export type ToolSuccess = JsonObject & { success: true }
+export type ToolOutcome = ToolSuccess | ToolFailure
+
+export type Availability = { available: true } | { available: false; reason: string; suggestion: string }
+
+/** What `check` needs to know. */
+export type AvailabilityContext = Pick<ToolContext, 'sandbox' | 'search'>
+
+export interface Tool {
+  readonly name: string
+  readonly description: string
+  /** JSON Schema of type object, as models get it. */
+  readonly parameters: JsonObject
+  /** May run again when nobody knows whether it ran. */
+  readonly repeatable: boolean
+  /** Its own parameters bound the output: no cut at 64 KiB (BUILT-029). */
+  readonly ownsOutputLimit: boolean
+  /** Instead of the loop's tool timeout. */
+  readonly timeoutMs?: number
+  /** Whether it can run here (BUILT-016). */
+  check(context: AvailabilityContext): Promise<Availability>
+  /** Checks the arguments and runs. Never throws. */
+  invoke(args: JsonObject, context: ToolContext, signal: AbortSignal): Promise<ToolOutcome>
+}
+
+export type ToolDefinition<S extends z.ZodObject> = {
+  name: string
+  description: string
+  parameters: S
+  repeatable: boolean
+  ownsOutputLimit?: boolean
+  timeoutMs?: number
+  check?(context: AvailabilityContext): Promise<Availability>
+  /** May throw SvcError: its reason decides the error type. */
+  run(args: z.output<S>, context: ToolContext, signal: AbortSignal): Promise<ToolOutcome>
+}
+
+/** Makes a tool; what is run has passed the schema that the model was shown. */
+export function defineTool<S extends z.ZodObject>(definition: ToolDefinition<S>): Tool {
+  const { name, description, repeatable, timeoutMs } = definition
+  const check = definition.check ?? (async () => ({ available: true }) as const)
+  return {
+    name,
+    description,
+    parameters: describeParameters(definition.parameters),
+    repeatable,
+    ownsOutputLimit: definition.ownsOutputLimit ?? false,
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    check,
+    async invoke(args, context, signal) {
+      const parsed = definition.parameters.safeParse(dropNulls(args))
+      if (!parsed.success) return failArguments(name, parsed.error)
+      return guardRun(() => definition.run(parsed.data, context, signal), signal)
+    },
+  }
+}
+
+/** Runs a tool's own code; what it throws becomes a structured result. */
+export async function guardRun(run: () => Promise<ToolOutcome>, signal: AbortSignal): Promise<ToolOutcome> {
+  try {
+    return await run()
+  } catch (error) {
+    if (signal.aborted) return failTool('cancelled', 'the call was ended before it finished')
+    return explainToolError(error)
+  }
+}
+
+function describeParameters(schema: z.ZodObject): JsonObject {
+  const { $schema: _, ...parameters } = z.toJSONSchema(schema, { io: 'input' })
+  return parameters
+}
+
+/** Models of some vendors write null for "not given". */
+function dropNulls(args: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(args).filter(([, value]) => value !== null))
+}
+
+function failArguments(tool: string, error: z.ZodError): ToolFailure {
+  const problems = error.issues.map((issue) => {
+    const path = issue.path.join('.')
+    return path === '' ? issue.message : `${path}: ${issue.message}`
+  })
+  return failTool('invalid_arguments', `wrong arguments of ${tool}: ${problems.join('; ')}`)
+}

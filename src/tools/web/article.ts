@@ -1,0 +1,36 @@
+// Finds the article of an HTML page. Runs in a thread of its own: on some pages the parsers take minutes.
+import { isMainThread, parentPort, workerData } from 'node:worker_threads'
+
+export type ArticleRequest = { html: string; url: string }
+
+/** What a thread is started with. */
+export const articleModule = import.meta.url
+
+const mostElements = 50_000
+
+/** The article as Markdown; empty when none is found. */
+async function readArticle({ html, url }: ArticleRequest): Promise<string> {
+  const [{ parseHTML }, { Readability }, { default: Turndown }] = await Promise.all([
+    import('linkedom'),
+    import('@mozilla/readability'),
+    import('turndown'),
+  ])
+  const { document } = parseHTML(html)
+  setBase(document, url)
+  const article = new Readability(document, { maxElemsToParse: mostElements, charThreshold: 0 }).parse()
+  if (!article?.content) return ''
+  const turndown = new Turndown({ headingStyle: 'atx', codeBlockStyle: 'fenced', bulletListMarker: '-' })
+  const body = turndown.turndown(parseHTML(`<html><body>${article.content}</body></html>`).document.body).trim()
+  return article.title && body !== '' ? `# ${article.title}\n\n${body}` : body
+}
+
+/** Relative links of the page become whole ones. */
+function setBase(document: object, url: string): void {
+  Object.defineProperty(document, 'baseURI', { value: url, configurable: true })
+  Object.defineProperty(document, 'documentURI', { value: url, configurable: true })
+}
+
+// Other threads may import this module too, vitest's for one.
+if (!isMainThread && workerData?.article !== undefined) {
+  parentPort?.postMessage(await readArticle(workerData.article as ArticleRequest))
+}

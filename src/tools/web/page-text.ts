@@ -1,0 +1,73 @@
+// The readable text of an HTML page: its article as Markdown, or all its text.
+import { Worker } from 'node:worker_threads'
+import { type ArticleRequest, articleModule } from './article.ts'
+
+export type PageText = { text: string; extractor: 'readability' | 'html_text' }
+
+export type PageLimits = {
+  /** How long the article may take to find. */
+  timeoutMs: number
+  memoryMegabytes: number
+}
+
+const standardLimits: PageLimits = { timeoutMs: 5000, memoryMegabytes: 256 }
+
+/** Never fails: where no article is found in time, the page is only stripped of its tags. */
+export async function extractPage(
+  page: ArticleRequest,
+  signal: AbortSignal,
+  limits: PageLimits = standardLimits,
+): Promise<PageText> {
+  const article = await readInThread(page, signal, limits)
+  if (article === '') return { text: stripTags(page.html), extractor: 'html_text' }
+  return { text: article, extractor: 'readability' }
+}
+
+/** The article, or '' when the thread found none, broke (deep nesting overflows its stack) or took too long. */
+async function readInThread(page: ArticleRequest, signal: AbortSignal, limits: PageLimits): Promise<string> {
+  const thread = new Worker(new URL(articleModule), {
+    workerData: { article: page },
+    env: {},
+    execArgv: [],
+    resourceLimits: { maxOldGenerationSizeMb: limits.memoryMegabytes },
+  })
+  const end = AbortSignal.any([signal, AbortSignal.timeout(limits.timeoutMs)])
+  try {
+    return await new Promise<string>((resolve) => {
+      const giveUp = () => resolve('')
+      thread.once('message', (text) => resolve(String(text)))
+      thread.once('error', giveUp)
+      thread.once('exit', giveUp)
+      end.addEventListener('abort', giveUp, { once: true })
+      if (end.aborted) giveUp()
+    })
+  } finally {
+    await thread.terminate()
+  }
+}
+
+// Each takes linear time on any text: no part of them scans past the next "<" twice.
+const invisible = /<(script|style|noscript|template|svg|head)\b[\s\S]*?(<\/\1\s*>|$)/gi
+const comment = /<!--[\s\S]*?(-->|$)/g
+const breaking = /<\/?(p|div|br|li|ul|ol|tr|table|h[1-6]|section|article|header|footer|pre|blockquote)\b[^<>]*>/gi
+const tag = /<[a-z/!?][^<>]*>/gi
+const entities: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: ' ' }
+
+/** All text of a page without its tags. */
+export function stripTags(html: string): string {
+  return html
+    .replace(invisible, ' ')
+    .replace(comment, ' ')
+    .replace(breaking, '\n')
+    .replace(tag, ' ')
+    .replace(/&(#x[0-9a-f]{1,6}|#\d{1,7}|[a-z]{2,6});/gi, (whole, name: string) => decodeEntity(name) ?? whole)
+    .replace(/[^\S\n]+/g, ' ')
+    .replace(/ ?\n\s*/g, '\n')
+    .trim()
+}
+
+function decodeEntity(name: string): string | undefined {
+  if (!name.startsWith('#')) return entities[name.toLowerCase()]
+  const code = /^#x/i.test(name) ? Number.parseInt(name.slice(2), 16) : Number(name.slice(1))
+  return code > 0 && code <= 0x10ffff ? String.fromCodePoint(code) : undefined
+}

@@ -1,0 +1,46 @@
+// Providers: where their calls may go, and where the demo provider may be.
+import { refuse } from '../../contract/validation.ts'
+import type { Caller } from '../../ports/identity.ts'
+import { type AddressClass, classifyUrl } from '../../rules/address.ts'
+import { trustedAnnotation } from '../../rules/trusted-address.ts'
+import type { UsecaseDeps } from '../deps.ts'
+import type { AdmissionRequest, Admitted } from './admission.ts'
+
+const advice: Record<AddressClass, string | undefined> = {
+  public: undefined,
+  name: undefined,
+  private: 'must not be a loopback or private address; only the owner of the service may set one',
+  metadata: 'must not be a link-local or metadata address',
+  service: 'must not be the address of this service',
+}
+
+function checkBaseUrl(baseUrl: string, caller: Caller, deps: UsecaseDeps): void {
+  const where = classifyUrl(baseUrl, deps.settings.ownAddresses(), deps.settings.allowNetworks)
+  const message = where === 'private' && caller.isOwner ? undefined : advice[where]
+  if (message !== undefined) refuse('provider', [{ path: 'spec.baseURL', message }])
+}
+
+function checkDemo(request: AdmissionRequest<'Provider'>, deps: UsecaseDeps): void {
+  if (request.spec.type !== 'demo') return
+  const path = 'spec.type'
+  if (!deps.settings.allowDemoProvider) {
+    refuse('provider', [{ path, message: 'demo is only for an embedded service on loopback; use a real vendor' }])
+  }
+  if (request.name === 'default') {
+    refuse('provider', [{ path, message: 'demo can not be the provider named default; choose another name' }])
+  }
+}
+
+/**
+ * InvalidRequest for a base URL the caller may not set, and for a demo provider where none may be. The address that the
+ * owner of the machine sets is marked as trusted: calls to it may go to loopback and private addresses (NET-004).
+ */
+export function admitProvider(request: AdmissionRequest<'Provider'>, deps: UsecaseDeps): Admitted {
+  checkDemo(request, deps)
+  const { caller, before } = request
+  const { baseURL } = request.spec
+  // Who changes other fields neither gives nor takes the trust in an address.
+  if (before !== undefined && before.spec.baseURL === baseURL) return {}
+  if (baseURL !== undefined) checkBaseUrl(baseURL, caller, deps)
+  return { annotations: { [trustedAnnotation]: caller.isOwner ? baseURL : undefined } }
+}

@@ -1,0 +1,12 @@
+// The built-in tools as GET /tools shows them, asked anew each time: a sandbox may be installed while the service runs.
+import { builtinTools, describeBuiltinTools } from '../tools/registry.ts'
+import type { BuiltinTools } from './deps.ts'
+
+type Availability = Parameters<typeof describeBuiltinTools>[0]
+
+export function createBuiltinTools(availability: Availability, options: { hideUnavailable: boolean }): BuiltinTools {
+  return {
+    list: () => describeBuiltinTools(availability, options),
+    names: builtinTools.map((tool) => tool.name),
+  }
+}

@@ -1,0 +1,27 @@
+// What the use cases are made from.
+import type { BuiltinTool } from '../contract/api/tools.ts'
+import type { Ports } from '../ports/index.ts'
+
+export type UsecaseSettings = {
+  /** Whether providers of type `demo` may exist: embedded mode, listening on loopback (PROV-015). */
+  allowDemoProvider: boolean
+  /** `host:port` of the service itself; never a provider's address (NET-005). */
+  ownAddresses(): readonly string[]
+  /** `--allow-network`: private networks that providers of anybody may lie in. */
+  allowNetworks: readonly string[]
+  /** Key of the hashes that idempotency keys are stored as (HTTP-035); at least 16 bytes. */
+  idempotencyKey: Uint8Array
+}
+
+/** The built-in tools as GET /tools shows them, each with whether it can run here. */
+export interface BuiltinTools {
+  list(): Promise<BuiltinTool[]>
+  /** Every reserved name, also of tools that are hidden. */
+  names: readonly string[]
+}
+
+export type UsecaseDeps = {
+  ports: Ports
+  settings: UsecaseSettings
+  builtinTools: BuiltinTools
+}

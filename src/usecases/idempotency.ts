@@ -1,0 +1,85 @@
+// Idempotency-Key: a creation that is repeated with the same key and body gets its first outcome (HTTP-033 to HTTP-036).
+import { createHmac } from 'node:crypto'
+import type { Kind, ResourceOf } from '../contract/resources/index.ts'
+import { SvcError } from '../errors.ts'
+import type { IdempotentOutcome } from '../ports/idempotency.ts'
+import type { Caller } from '../ports/identity.ts'
+import type { UsecaseDeps } from './deps.ts'
+
+const hour = 3_600_000
+const ttlMs = 24 * hour
+// A creation takes milliseconds; a claim this old belongs to a process that died.
+const staleMs = 60_000
+
+export type IdempotentRequest<K extends Kind> = {
+  caller: Caller
+  /** Method and pattern of the route. */
+  route: string
+  kind: K
+  namespace: string
+  key: string
+  /** The body as it was read. */
+  body: unknown
+}
+
+export type IdempotentAnswer<K extends Kind> = { object: ResourceOf<K>; replayed: boolean }
+
+export type Idempotency = {
+  /** Does `create` once per key; Conflict when the key was used with another body or its first use still runs. */
+  run<K extends Kind>(request: IdempotentRequest<K>, create: () => Promise<ResourceOf<K>>): Promise<IdempotentAnswer<K>>
+}
+
+function identify(caller: Caller): string {
+  return JSON.stringify([caller.authType, caller.uid ?? caller.username, caller.boundNamespace ?? ''])
+}
+
+export function createIdempotency({ ports, settings }: UsecaseDeps): Idempotency {
+  const { resources, records, clock } = ports
+
+  // The parts are quoted by JSON, so that no choice of one can run into the next.
+  function digest(purpose: string, parts: unknown): string {
+    const text = JSON.stringify([purpose, parts])
+    return createHmac('sha256', settings.idempotencyKey).update(text).digest('base64url')
+  }
+
+  async function replay<K extends Kind>(kind: K, { namespace, name }: IdempotentOutcome): Promise<ResourceOf<K>> {
+    const object = await resources.get(kind, { namespace, name })
+    if (object !== undefined) return object
+    throw new SvcError(
+      'Conflict',
+      `"${name}" was created by an earlier request with this Idempotency-Key and is gone since; use a new key`,
+    )
+  }
+
+  async function createOnce<K extends Kind>(storedKey: string, kind: K, create: () => Promise<ResourceOf<K>>) {
+    let object: ResourceOf<K>
+    try {
+      object = await create()
+    } catch (error) {
+      await records.idempotency.release(storedKey)
+      throw error
+    }
+    const { namespace, name } = object.metadata
+    await records.idempotency.settle(storedKey, { status: 201, kind, namespace, name })
+    return { object, replayed: false }
+  }
+
+  return {
+    async run(request, create) {
+      const { caller, route, kind, namespace, key } = request
+      const storedKey = digest('key', [identify(caller), route, namespace, key])
+      const claim = await records.idempotency.claim(storedKey, digest('body', request.body ?? null), {
+        now: clock.now(),
+        ttlMs,
+        staleMs,
+      })
+      if (claim.state === 'claimed') return createOnce(storedKey, kind, create)
+      if (claim.state === 'settled') return { object: await replay(kind, claim.outcome), replayed: true }
+      const message =
+        claim.state === 'running'
+          ? 'a request with this Idempotency-Key is still under way; ask again in a moment'
+          : 'this Idempotency-Key was used with another body; use a new key'
+      throw new SvcError('Conflict', message)
+    },
+  }
+}

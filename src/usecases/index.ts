@@ -1,0 +1,57 @@
+// The use cases, made once from the ports: what every edge calls.
+import type { Task } from '../contract/resources/task.ts'
+import type { Caller } from '../ports/identity.ts'
+import type { ResourceKey } from '../ports/resources.ts'
+import { requireFreeToolName } from './admission/tool.ts'
+import type { UsecaseDeps } from './deps.ts'
+import { createIdempotency, type Idempotency } from './idempotency.ts'
+import { createResourceUsecases, type ResourceUsecases } from './resources.ts'
+import { createSecretUsecases, type SecretUsecases } from './secrets.ts'
+import { createSessionUsecases, type SessionUsecases } from './sessions.ts'
+import { cancelTask } from './tasks/cancel.ts'
+import { createTaskRecords, type TaskRecords } from './tasks/records.ts'
+import { retryTask } from './tasks/retry.ts'
+import { createTokenUsecases, type TokenUsecases } from './tokens.ts'
+import { createToolUsecases, type ToolUsecases } from './tools.ts'
+import { createUsageUsecases, type UsageUsecases } from './usage.ts'
+import { createWorkerModelCalls, type WorkerModelCalls } from './worker/model-calls.ts'
+import { createWorkerRecords, type WorkerRecords } from './worker/records.ts'
+
+export { createBuiltinTools } from './builtin-tools.ts'
+export type { BuiltinTools, UsecaseDeps, UsecaseSettings } from './deps.ts'
+
+export type TaskUsecases = TaskRecords & {
+  cancel(caller: Caller, key: ResourceKey, reason: string): Promise<Task>
+  retry(caller: Caller, key: ResourceKey, name: string | undefined): Promise<Task>
+}
+
+export type Usecases = {
+  resources: ResourceUsecases
+  tasks: TaskUsecases
+  sessions: SessionUsecases
+  secrets: SecretUsecases
+  tools: ToolUsecases & { requireFreeName(name: unknown): void }
+  tokens: TokenUsecases
+  usage: UsageUsecases
+  idempotency: Idempotency
+  worker: WorkerRecords & WorkerModelCalls
+}
+
+export function createUsecases(deps: UsecaseDeps): Usecases {
+  const resources = createResourceUsecases(deps)
+  return {
+    resources,
+    tasks: {
+      ...createTaskRecords(deps, resources),
+      cancel: (caller, key, reason) => cancelTask(deps, caller, key, reason),
+      retry: (caller, key, name) => retryTask(resources, caller, key, name),
+    },
+    sessions: createSessionUsecases(deps),
+    secrets: createSecretUsecases(deps),
+    tools: { ...createToolUsecases(deps, resources), requireFreeName: (name) => requireFreeToolName(name, deps) },
+    tokens: createTokenUsecases(deps),
+    usage: createUsageUsecases(deps),
+    idempotency: createIdempotency(deps),
+    worker: { ...createWorkerRecords(deps), ...createWorkerModelCalls(deps) },
+  }
+}

@@ -1,0 +1,157 @@
+// Create, read, list, replace and remove, once for every kind: rights, admission, limits, preconditions.
+import type { CreateBody, UpdateBody } from '../contract/api/resource-body.ts'
+import { type Kind, kinds, type ResourceOf } from '../contract/resources/index.ts'
+import { reservedPrefix } from '../contract/resources/metadata.ts'
+import { refuse } from '../contract/validation.ts'
+import { type Problem, SvcError } from '../errors.ts'
+import type { Caller } from '../ports/identity.ts'
+import type { DeletePreconditions, ListQuery, ResourceDraft, ResourceKey, ResourcePage } from '../ports/resources.ts'
+import { requireAccess } from './access.ts'
+import { type Admitted, admit } from './admission/admission.ts'
+import type { UsecaseDeps } from './deps.ts'
+import { repeatOnConflict } from './write-conflict.ts'
+
+/** Bytes of one resource (HTTP-032). */
+export const maxResourceBytes = 1_048_576
+
+type Annotations = Record<string, string>
+
+export type ResourceUsecases = {
+  /** AlreadyExists, TooLarge, Forbidden, and what admission refuses. */
+  create<K extends Kind>(caller: Caller, kind: K, body: CreateBody<K> & { namespace: string }): Promise<ResourceOf<K>>
+  /** NotFound. */
+  get<K extends Kind>(caller: Caller, kind: K, key: ResourceKey): Promise<ResourceOf<K>>
+  list<K extends Kind>(
+    caller: Caller,
+    kind: K,
+    query: ListQuery & { namespace: string },
+  ): Promise<ResourcePage<ResourceOf<K>>>
+  /** Replaces the spec, and labels and annotations where given. Conflict when a precondition does not hold. */
+  replace<K extends Kind>(caller: Caller, kind: K, key: ResourceKey, body: UpdateBody<K>): Promise<ResourceOf<K>>
+  /** NotFound; Conflict when a precondition does not hold. */
+  remove<K extends Kind>(
+    caller: Caller,
+    kind: K,
+    key: ResourceKey,
+    preconditions?: DeletePreconditions,
+  ): Promise<ResourceOf<K>>
+}
+
+/** NotFound in the words of every kind. */
+export function notFound(kind: Kind, key: ResourceKey): SvcError {
+  return new SvcError('NotFound', `${kinds[kind].singular} not found: "${key.name}" in namespace "${key.namespace}"`)
+}
+
+function checkSize(kind: Kind, object: unknown): void {
+  const bytes = Buffer.byteLength(JSON.stringify(object))
+  if (bytes <= maxResourceBytes) return
+  const message = `the ${kinds[kind].singular} has ${bytes} bytes, more than the ${maxResourceBytes} of one resource`
+  throw new SvcError('TooLarge', `${message}; put large text into files or artifacts`)
+}
+
+/** Reserved annotations in a body that are not already there: what GET gave can be sent back, new ones can not be set. */
+function findForgedAnnotations(given: Annotations | undefined, stored: Annotations | undefined): Problem[] {
+  return Object.entries(given ?? {})
+    .filter(([key, value]) => key.startsWith(reservedPrefix) && stored?.[key] !== value)
+    .map(([key]) => ({
+      path: `metadata.annotations[${JSON.stringify(key)}]`,
+      message: 'is reserved for the service; remove it',
+    }))
+}
+
+function pickReserved(annotations: Annotations | undefined): Annotations {
+  return Object.fromEntries(Object.entries(annotations ?? {}).filter(([key]) => key.startsWith(reservedPrefix)))
+}
+
+function mergeAnnotations(base: Annotations | undefined, admitted: Admitted): Annotations | undefined {
+  const merged = Object.entries({ ...base, ...admitted.annotations }).filter(([, value]) => value !== undefined)
+  return merged.length === 0 ? undefined : (Object.fromEntries(merged) as Annotations)
+}
+
+function omitAbsent<T extends object>(fields: T): { [P in keyof T]: Exclude<T[P], undefined> } {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never
+}
+
+function checkUid(kind: Kind, before: ResourceOf<Kind>, uid: string | undefined): void {
+  if (uid === undefined || uid === before.metadata.uid) return
+  throw new SvcError('Conflict', `the ${kinds[kind].singular} was deleted and made again; read it and try again`)
+}
+
+function checkNaming(key: ResourceKey, body: UpdateBody<Kind>): void {
+  const problems: Problem[] = []
+  const { name, namespace } = body.metadata
+  if (name !== undefined && name !== key.name) {
+    problems.push({ path: 'metadata.name', message: `must be "${key.name}", the name in the path` })
+  }
+  if (namespace !== undefined && namespace !== key.namespace) {
+    problems.push({ path: 'metadata.namespace', message: `must be "${key.namespace}", the namespace of the request` })
+  }
+  refuse('body', problems)
+}
+
+function buildUpdate<K extends Kind>(before: ResourceOf<K>, body: UpdateBody<K>, admitted: Admitted): ResourceOf<K> {
+  const given = body.metadata
+  const kept = pickReserved(before.metadata.annotations)
+  const annotations = given.annotations === undefined ? before.metadata.annotations : { ...given.annotations, ...kept }
+  const metadata = {
+    ...before.metadata,
+    labels: given.labels ?? before.metadata.labels,
+    annotations: mergeAnnotations(annotations, admitted),
+    resourceVersion: given.resourceVersion ?? before.metadata.resourceVersion,
+  }
+  return { ...before, metadata: omitAbsent(metadata), spec: body.spec }
+}
+
+export function createResourceUsecases(deps: UsecaseDeps): ResourceUsecases {
+  const { resources } = deps.ports
+
+  async function getOrThrow<K extends Kind>(kind: K, key: ResourceKey): Promise<ResourceOf<K>> {
+    const object = await resources.get(kind, key)
+    if (object === undefined) throw notFound(kind, key)
+    return object
+  }
+
+  async function replaceOnce<K extends Kind>(caller: Caller, kind: K, key: ResourceKey, body: UpdateBody<K>) {
+    const before = await getOrThrow(kind, key)
+    checkUid(kind, before, body.metadata.uid)
+    refuse(kinds[kind].singular, findForgedAnnotations(body.metadata.annotations, before.metadata.annotations))
+    const admitted = admit(kind, { caller, ...key, spec: body.spec, before }, deps)
+    const object = buildUpdate(before, body, admitted)
+    checkSize(kind, { metadata: object.metadata, spec: object.spec })
+    return resources.update(kind, object)
+  }
+
+  return {
+    async create(caller, kind, { metadata, namespace, spec }) {
+      const { name, labels, annotations } = metadata
+      requireAccess(caller, { verb: 'create', kind, namespace, name })
+      refuse(kinds[kind].singular, findForgedAnnotations(annotations, undefined))
+      const admitted = admit(kind, { caller, namespace, name, spec }, deps)
+      const merged = mergeAnnotations(annotations, admitted)
+      const finalizers = admitted.finalizers
+      const draft = { metadata: omitAbsent({ namespace, name, labels, annotations: merged, finalizers }), spec }
+      checkSize(kind, draft)
+      return resources.create(kind, draft as unknown as ResourceDraft<typeof kind>)
+    },
+    async get(caller, kind, key) {
+      requireAccess(caller, { verb: 'get', kind, ...key })
+      return getOrThrow(kind, key)
+    },
+    async list(caller, kind, query) {
+      requireAccess(caller, { verb: 'list', kind, namespace: query.namespace })
+      return resources.list(kind, query)
+    },
+    async replace(caller, kind, key, body) {
+      requireAccess(caller, { verb: 'update', kind, ...key })
+      checkNaming(key, body)
+      const { resourceVersion, uid } = body.metadata
+      const write = () => replaceOnce(caller, kind, key, body)
+      // Without a precondition the newest object is meant; another writer in between is no reason to refuse.
+      return resourceVersion === undefined && uid === undefined ? repeatOnConflict(write) : write()
+    },
+    async remove(caller, kind, key, preconditions) {
+      requireAccess(caller, { verb: 'delete', kind, ...key })
+      return resources.remove(kind, key, preconditions)
+    },
+  }
+}

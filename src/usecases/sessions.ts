@@ -1,0 +1,44 @@
+// Sessions and their transcripts, for people.
+import { SvcError } from '../errors.ts'
+import type { Caller } from '../ports/identity.ts'
+import type { Session, SessionKey, StoredMessage } from '../ports/sessions.ts'
+import { requireAccess } from './access.ts'
+import type { UsecaseDeps } from './deps.ts'
+
+export type SessionUsecases = {
+  list(
+    caller: Caller,
+    query: { namespace: string; limit: number; continue?: string },
+  ): Promise<{ items: Session[]; continue?: string }>
+  /** The session with its messages, oldest first. NotFound. */
+  get(
+    caller: Caller,
+    key: SessionKey,
+    maxMessages: number | undefined,
+  ): Promise<{ session: Session; messages: StoredMessage[] }>
+  /** Harmless when there is none. Conflict while a task or turn holds it. */
+  remove(caller: Caller, key: SessionKey): Promise<void>
+}
+
+export function createSessionUsecases({ ports }: UsecaseDeps): SessionUsecases {
+  const { sessions } = ports.records
+  return {
+    async list(caller, query) {
+      requireAccess(caller, { verb: 'list', kind: 'Session', namespace: query.namespace })
+      return sessions.list(query)
+    },
+    async get(caller, key, maxMessages) {
+      requireAccess(caller, { verb: 'get', kind: 'Session', ...key })
+      const session = await sessions.get(key)
+      if (session === undefined) {
+        throw new SvcError('NotFound', `session not found: "${key.name}" in namespace "${key.namespace}"`)
+      }
+      const limit = maxMessages ?? Math.max(session.messageCount, 1)
+      return { session, messages: await sessions.transcript(key, { limit }) }
+    },
+    async remove(caller, key) {
+      requireAccess(caller, { verb: 'delete', kind: 'Session', ...key })
+      await sessions.remove(key)
+    },
+  }
+}

@@ -1,0 +1,43 @@
+// Asks for the end of a task; the controller stops it and moves it to Cancelled (TASK-037).
+import { isTerminalPhase, type Task } from '../../contract/resources/task.ts'
+import { SvcError } from '../../errors.ts'
+import type { Caller } from '../../ports/identity.ts'
+import type { ResourceKey } from '../../ports/resources.ts'
+import { cancelAnnotation } from '../../rules/task-decision.ts'
+import { requireAccess } from '../access.ts'
+import type { UsecaseDeps } from '../deps.ts'
+import { notFound } from '../resources.ts'
+import { repeatOnConflict } from '../write-conflict.ts'
+
+function markCancelled(task: Task, reason: string): Task {
+  const annotations = { ...task.metadata.annotations, [cancelAnnotation]: reason }
+  return { ...task, metadata: { ...task.metadata, annotations } }
+}
+
+/** Ended that way, or on the way there. */
+function isCancelled(task: Task): boolean {
+  const phase = task.status?.phase
+  const isAsked = task.metadata.annotations?.[cancelAnnotation] !== undefined
+  return phase === 'Cancelled' || (isAsked && !isTerminalPhase(phase))
+}
+
+function refuseEnded(task: Task): SvcError {
+  return new SvcError('Conflict', `task "${task.metadata.name}" has already ended: it is ${task.status?.phase}`)
+}
+
+/** The task as asked to end; repeating is harmless. Conflict when it has ended otherwise; NotFound. */
+export async function cancelTask(
+  { ports }: UsecaseDeps,
+  caller: Caller,
+  key: ResourceKey,
+  reason: string,
+): Promise<Task> {
+  requireAccess(caller, { verb: 'update', kind: 'Task', ...key })
+  return repeatOnConflict(async () => {
+    const task = await ports.resources.get('Task', key)
+    if (task === undefined) throw notFound('Task', key)
+    if (isCancelled(task)) return task
+    if (isTerminalPhase(task.status?.phase)) throw refuseEnded(task)
+    return ports.resources.update('Task', markCancelled(task, reason))
+  })
+}

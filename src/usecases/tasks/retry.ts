@@ -1,0 +1,62 @@
+// Makes a new task out of one that has ended: `<name>-retry-<n>`.
+import { reservedPrefix } from '../../contract/resources/metadata.ts'
+import { isTerminalPhase, type Task, type TaskSpec } from '../../contract/resources/task.ts'
+import { isSvcError, SvcError } from '../../errors.ts'
+import type { Caller } from '../../ports/identity.ts'
+import type { ResourceKey } from '../../ports/resources.ts'
+import type { ResourceUsecases } from '../resources.ts'
+
+const longestName = 63
+const mostRetries = 1000
+
+/** `build`, `build-retry-2` and 3 give `build-retry-3`; a long name loses its end, never the number. */
+export function nameRetry(name: string, number: number): string {
+  const suffix = `-retry-${number}`
+  const stem = name.replace(/-retry-\d+$/, '')
+  return `${stem.slice(0, longestName - suffix.length).replace(/-+$/, '')}${suffix}`
+}
+
+function numberOf(name: string): number {
+  return Number(/-retry-(\d+)$/.exec(name)?.[1] ?? 0)
+}
+
+function dropReserved(map: Record<string, string> | undefined): Record<string, string> {
+  return Object.fromEntries(Object.entries(map ?? {}).filter(([key]) => !key.startsWith(reservedPrefix)))
+}
+
+/** What the server stamped belongs to the first creation, not to this one. */
+function copySpec(spec: TaskSpec): TaskSpec {
+  const { requestedBy: _requestedBy, transaction: _transaction, ...rest } = spec
+  return rest
+}
+
+/** The new task. Conflict while the old one has not ended; NotFound; AlreadyExists for a given name that is taken. */
+export async function retryTask(
+  resources: ResourceUsecases,
+  caller: Caller,
+  key: ResourceKey,
+  wantedName: string | undefined,
+): Promise<Task> {
+  const task = await resources.get(caller, 'Task', key)
+  const phase = task.status?.phase
+  if (!isTerminalPhase(phase)) {
+    throw new SvcError('Conflict', `task "${key.name}" has not ended: it is ${phase ?? 'Pending'}; cancel it first`)
+  }
+  const create = (name: string) => {
+    const metadata = {
+      name,
+      labels: dropReserved(task.metadata.labels),
+      annotations: dropReserved(task.metadata.annotations),
+    }
+    return resources.create(caller, 'Task', { metadata, namespace: key.namespace, spec: copySpec(task.spec) })
+  }
+  if (wantedName !== undefined) return create(wantedName)
+  for (let number = numberOf(key.name) + 1; number <= mostRetries; number++) {
+    try {
+      return await create(nameRetry(key.name, number))
+    } catch (error) {
+      if (!isSvcError(error, 'AlreadyExists')) throw error
+    }
+  }
+  throw new SvcError('AlreadyExists', `"${key.name}" was tried again ${mostRetries} times; give the new task a name`)
+}

@@ -1,0 +1,48 @@
+// Tokens of users; for the owner alone.
+import { parseTokenExpiry, type TokenCreate } from '../contract/api/tokens.ts'
+import { SvcError } from '../errors.ts'
+import type { Caller, TokenRecord } from '../ports/identity.ts'
+import { requireAccess } from './access.ts'
+import type { UsecaseDeps } from './deps.ts'
+
+export type TokenUsecases = {
+  /** The token's text is in this answer only. */
+  create(caller: Caller, draft: TokenCreate): Promise<{ record: TokenRecord; token: string }>
+  list(caller: Caller): Promise<TokenRecord[]>
+  /** NotFound. */
+  revoke(caller: Caller, id: string): Promise<void>
+}
+
+function readExpiry(expires: string | undefined, now: Date): Date | undefined {
+  if (expires === undefined) return undefined
+  const end = parseTokenExpiry(expires, now)
+  if (end !== undefined && end > now) return end
+  throw new SvcError('InvalidRequest', 'invalid token: expires lies in the past', {
+    details: [{ path: 'expires', message: 'must lie in the future' }],
+  })
+}
+
+export function createTokenUsecases({ ports }: UsecaseDeps): TokenUsecases {
+  const { tokens, clock } = ports
+  return {
+    async create(caller, { name, namespace, readOnly, serverTools, expires }) {
+      requireAccess(caller, { verb: 'create', kind: 'Token' })
+      const expiresAt = readExpiry(expires, clock.now())
+      return tokens.create({
+        name,
+        readOnly,
+        serverTools,
+        ...(namespace === undefined ? {} : { namespace }),
+        ...(expiresAt === undefined ? {} : { expiresAt }),
+      })
+    },
+    async list(caller) {
+      requireAccess(caller, { verb: 'list', kind: 'Token' })
+      return tokens.list()
+    },
+    async revoke(caller, id) {
+      requireAccess(caller, { verb: 'delete', kind: 'Token' })
+      await tokens.revoke(id)
+    },
+  }
+}

@@ -1,0 +1,70 @@
+// Built-in tools and Tool resources as one list: the built-in ones come first, each page has at most `limit` entries.
+import type { BuiltinTool } from '../contract/api/tools.ts'
+import type { Tool } from '../contract/resources/tool.ts'
+import { SvcError } from '../errors.ts'
+import type { Caller } from '../ports/identity.ts'
+import type { ListQuery, ResourceKey } from '../ports/resources.ts'
+import type { UsecaseDeps } from './deps.ts'
+import type { ResourceUsecases } from './resources.ts'
+
+export type ToolPage = { builtins: BuiltinTool[]; tools: Tool[]; continue?: string; remainingItemCount?: number }
+type ToolQuery = ListQuery & { namespace: string; limit: number }
+
+export type ToolUsecases = {
+  list(caller: Caller, query: ToolQuery): Promise<ToolPage>
+  /** NotFound. */
+  get(caller: Caller, key: ResourceKey): Promise<BuiltinTool | Tool>
+}
+
+// A cursor among the built-in tools says how many were given; one among resources is the store's own.
+const builtinCursor = /^builtin-(\d{1,3})$/
+
+function readOffset(cursor: string | undefined): number | undefined {
+  if (cursor === undefined) return 0
+  const text = Buffer.from(cursor, 'base64url').toString('latin1')
+  const match = builtinCursor.exec(text)
+  return match === null ? undefined : Number(match[1])
+}
+
+function makeCursor(offset: number): string {
+  return Buffer.from(`builtin-${offset}`, 'latin1').toString('base64url')
+}
+
+export function createToolUsecases({ builtinTools }: UsecaseDeps, resources: ResourceUsecases): ToolUsecases {
+  async function listCustom(caller: Caller, query: ToolQuery): Promise<ToolPage> {
+    const { items, continue: next, remainingItemCount } = await resources.list(caller, 'Tool', query)
+    return {
+      builtins: [],
+      tools: items,
+      ...(next === undefined ? {} : { continue: next }),
+      ...(remainingItemCount === undefined ? {} : { remainingItemCount }),
+    }
+  }
+
+  /** The page that starts at the built-in tool of this number. */
+  async function listFrom(offset: number, caller: Caller, query: ToolQuery): Promise<ToolPage> {
+    // A label selector asks for resources; built-in tools have no labels.
+    const all = query.labelSelector === undefined ? await builtinTools.list() : []
+    const builtins = all.slice(offset, offset + query.limit)
+    const next = offset + builtins.length
+    if (next < all.length) return { builtins, tools: [], continue: makeCursor(next) }
+    const room = query.limit - builtins.length
+    const custom = await listCustom(caller, { ...query, limit: Math.max(room, 1) })
+    if (room > 0) return { ...custom, builtins }
+    return custom.tools.length > 0 ? { builtins, tools: [], continue: makeCursor(next) } : { builtins, tools: [] }
+  }
+
+  return {
+    async list(caller, query) {
+      const { continue: cursor, ...rest } = query
+      const offset = readOffset(cursor)
+      return offset === undefined ? listCustom(caller, query) : listFrom(offset, caller, rest)
+    },
+    async get(caller, key) {
+      const builtin = (await builtinTools.list()).find((tool) => tool.name === key.name)
+      if (builtin !== undefined) return builtin
+      if (!/^[a-z0-9-]+$/.test(key.name)) throw new SvcError('NotFound', `tool not found: "${key.name}"`)
+      return resources.get(caller, 'Tool', key)
+    },
+  }
+}

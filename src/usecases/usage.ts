@@ -1,0 +1,21 @@
+// Sums of tokens and cost.
+import type { Caller } from '../ports/identity.ts'
+import type { UsageGroup, UsageSum } from '../ports/usage.ts'
+import { requireAccess } from './access.ts'
+import type { UsecaseDeps } from './deps.ts'
+
+/** Without a namespace: of all that the caller may see. */
+export type UsageQuery = { groupBy: UsageGroup; namespace?: string; since?: Date; until?: Date }
+
+export type UsageUsecases = { sum(caller: Caller, query: UsageQuery): Promise<UsageSum[]> }
+
+export function createUsageUsecases({ ports }: UsecaseDeps): UsageUsecases {
+  return {
+    async sum(caller, query) {
+      const namespace = query.namespace ?? caller.boundNamespace
+      const seen = namespace === undefined ? {} : { namespace }
+      requireAccess(caller, { verb: 'list', kind: 'Usage', ...seen })
+      return ports.records.usage.sum({ ...query, ...seen })
+    },
+  }
+}

@@ -1,0 +1,37 @@
+// Whether the bearer of a worker token is the attempt that runs now (TASK-045): read from the resource each time.
+import type { Task } from '../../contract/resources/task.ts'
+import { SvcError } from '../../errors.ts'
+import type { WorkerIdentity } from '../../ports/identity.ts'
+import type { ResourceReader } from '../../ports/resources.ts'
+
+function isLive(task: Task | undefined, identity: WorkerIdentity): task is Task {
+  return (
+    task !== undefined &&
+    task.metadata.uid === identity.taskUid &&
+    task.status?.phase === 'Running' &&
+    task.status.attempts === identity.attempt
+  )
+}
+
+/** Forbidden when the path is about another namespace. */
+export function requireOwnNamespace(identity: WorkerIdentity, namespace: string): void {
+  if (identity.namespace === namespace) return
+  throw new SvcError('Forbidden', `this token is for namespace "${identity.namespace}", not "${namespace}"`)
+}
+
+/** Forbidden when the path is about another task. */
+export function requireOwnTask(identity: WorkerIdentity, path: { namespace: string; taskName: string }): void {
+  requireOwnNamespace(identity, path.namespace)
+  if (identity.taskName === path.taskName) return
+  throw new SvcError('Forbidden', `this token is for task "${identity.taskName}", not "${path.taskName}"`)
+}
+
+/** The task, while this attempt of it runs; Forbidden afterwards. */
+export async function requireLiveAttempt(resources: ResourceReader, identity: WorkerIdentity): Promise<Task> {
+  const task = await resources.get('Task', { namespace: identity.namespace, name: identity.taskName })
+  if (isLive(task, identity)) return task
+  throw new SvcError(
+    'Forbidden',
+    `attempt ${identity.attempt} of task "${identity.taskName}" is not the one that runs now`,
+  )
+}

@@ -1,0 +1,36 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { cutLines } from './log-lines.ts'
+
+async function* emit(chunks: Uint8Array[]): AsyncGenerator<Uint8Array> {
+  yield* chunks
+}
+
+async function collect(chunks: Uint8Array[]): Promise<string[]> {
+  const all: string[] = []
+  for await (const lines of cutLines(emit(chunks))) all.push(...lines)
+  return all
+}
+
+describe('log lines', () => {
+  it('are the same however the bytes are cut', async () => {
+    const lines = fc.array(fc.string({ unit: 'grapheme' }).map((text) => text.replace(/[\r\n]/g, '')))
+    await fc.assert(
+      fc.asyncProperty(lines, fc.integer({ min: 1, max: 7 }), async (texts, size) => {
+        const bytes = Buffer.from(texts.map((text) => `${text}\n`).join(''))
+        const chunks: Uint8Array[] = []
+        for (let at = 0; at < bytes.length; at += size) chunks.push(bytes.subarray(at, at + size))
+        expect(await collect(chunks)).toEqual(texts)
+      }),
+    )
+  })
+
+  it('end with what has no line end', async () => {
+    expect(await collect([Buffer.from('a\r\nb')])).toEqual(['a', 'b'])
+  })
+
+  it('are cut when they do not end', async () => {
+    const lengths = (await collect([Buffer.alloc(150_000, 'x')])).map((line) => line.length)
+    expect(lengths).toEqual([65_536, 65_536, 18_928])
+  })
+})

@@ -1,0 +1,145 @@
+// One ai task attempt: takes up what an earlier attempt left or begins, runs the loop, hands in what came of it.
+import type { WorkAssignment } from '../contract/api/assignment.ts'
+import { runLoop } from '../llm/loop.ts'
+import type { LoopState } from '../llm/loop-state.ts'
+import type { ToolHost } from '../llm/tool-host.ts'
+import { createHttpTool } from '../tools/custom/http-tool.ts'
+import { createRedactor, type Redact } from '../tools/redaction.ts'
+import { createToolHost } from '../tools/registry.ts'
+import { createWorkerApi, type WorkerApi } from './api.ts'
+import { uploadArtifacts } from './artifacts.ts'
+import { createRunSaver, loadRun } from './checkpoint.ts'
+import { openConversation } from './conversation.ts'
+import { explainCrash, readEnding } from './ending.ts'
+import { openModel } from './model.ts'
+import { createNarrator } from './narrator.ts'
+import type { Outcome } from './outcome.ts'
+import { restoreWorkspace } from './restore-workspace.ts'
+import type { WorkerDeps } from './run-assignment.ts'
+import { createTaskLog, type TaskLog } from './task-log.ts'
+import { createUsageMeter } from './usage-meter.ts'
+
+/** Streams that break in the middle are asked for again so often: nobody but the log has seen what came. */
+const maxInterruptions = 2
+/** Left of the deadline for handing things in. */
+const closingMs = 1000
+
+type Run = {
+  assignment: WorkAssignment
+  deps: WorkerDeps
+  api: WorkerApi
+  log: TaskLog
+  host: ToolHost
+  redact: Redact
+  signal: AbortSignal
+}
+
+/** Never throws. What leaves the worker is free of the secrets that the assignment carries. */
+export async function runAi(assignment: WorkAssignment, deps: WorkerDeps, signal: AbortSignal): Promise<Outcome> {
+  const { clock } = deps
+  const redact = createRedactor(listSecrets(assignment))
+  const api = createWorkerApi({ api: assignment.api, task: assignment.task, clock, signal })
+  const fallback = (text: string) => void (signal.aborted || process.stderr.write(redact(text)))
+  const log = createTaskLog({ send: (text) => api.appendLogs(text), redact, clock, fallback })
+  const host = createHost(assignment, deps)
+  const outcome = redactOutcome(await execute({ assignment, deps, api, log, host, redact, signal }), redact)
+  // Nobody takes the log of a run that was told to end, or whose service is gone.
+  if (signal.aborted) return outcome
+  if (!outcome.ok) log.write(`[failed: ${outcome.message}]`)
+  await log.flush()
+  return outcome
+}
+
+function redactOutcome(outcome: Outcome, redact: Redact): Outcome {
+  return outcome.ok ? outcome : { ...outcome, message: redact(outcome.message) }
+}
+
+function listSecrets({ redact, api, model, customTools, search }: WorkAssignment): string[] {
+  const keys = model.choices.map(({ provider }) => provider.apiKey)
+  const tokens = customTools.map(({ http }) => http.auth?.token)
+  const all = [...redact, api.token, search?.apiKey, ...keys, ...tokens]
+  return all.filter((value) => value !== undefined)
+}
+
+function createHost(assignment: WorkAssignment, deps: WorkerDeps): ToolHost {
+  const { allowNetworks, deny } = assignment.egress
+  return createToolHost({
+    builtin: assignment.loop.tools,
+    custom: assignment.customTools.map(createHttpTool),
+    context: {
+      workspaceRoot: deps.workspaceRoot,
+      sharesWorkspace: true,
+      sandbox: deps.sandbox,
+      egress: deps.egress,
+      egressPolicy: { allowNetworks, deny },
+      search: assignment.search,
+    },
+  })
+}
+
+async function execute(run: Run): Promise<Outcome> {
+  try {
+    const started = run.deps.clock.now().getTime()
+    const state = await runConversation(run, await openRun(run))
+    const ending = readEnding(state)
+    if ('failure' in ending) return ending.failure
+    await uploadArtifacts(run.deps.workspaceRoot, run.api, (line) => run.log.write(line))
+    run.log.write(describeRun(state, run.deps.clock.now().getTime() - started))
+    // The result comes last: once it is there, everything else is, but for the end of the log.
+    await Promise.all([run.api.submitResult(run.redact(ending.answer)), run.log.flush()])
+    return { ok: true }
+  } catch (error) {
+    return explainCrash(error, run.signal)
+  }
+}
+
+async function openRun(run: Run): Promise<LoopState> {
+  const { assignment, api, log, host, deps, signal } = run
+  const saved = await loadRun(api, assignment.task)
+  if (saved === undefined) return openConversation(assignment)
+  const writes = await restoreWorkspace(saved, host, { workspaceRoot: deps.workspaceRoot, signal })
+  const restored = writes === 0 ? '' : `, ${writes} file writes done again in the new workspace`
+  log.write(`[attempt ${assignment.task.attempt} goes on after model call ${saved.iteration}${restored}]`)
+  return saved
+}
+
+async function runConversation(run: Run, state: LoopState): Promise<LoopState> {
+  const { assignment, deps, api } = run
+  const { maxIterations, toolTimeoutMs, maxTokens, temperature } = assignment.loop
+  const narrator = createNarrator(run.log, deps.clock)
+  const meter = createUsageMeter(api, assignment.task.attempt)
+  const saveRun = createRunSaver(api)
+  const deadline = readDeadline(assignment, deps.clock.now())
+  const ended = await runLoop({
+    state,
+    model: openModel(assignment, deps, { api, meter }),
+    tools: run.host,
+    clock: deps.clock,
+    signal: run.signal,
+    limits: { maxIterations, toolTimeoutMs, retryBlankAnswer: true, maxInterruptions, ...deadline },
+    settings: {
+      ...(maxTokens === undefined ? {} : { maxTokens }),
+      ...(temperature === undefined ? {} : { temperature }),
+    },
+    save: async (next) => {
+      await meter.settle()
+      await saveRun(next)
+    },
+    redact: run.redact,
+    emit: (event) => narrator.tell(event),
+  })
+  await meter.settle()
+  return ended
+}
+
+function readDeadline({ deadline }: WorkAssignment, now: Date): { deadline?: Date } {
+  if (deadline === undefined) return {}
+  const end = Date.parse(deadline)
+  const left = end - now.getTime()
+  return { deadline: new Date(left > 3 * closingMs ? end - closingMs : end) }
+}
+
+function describeRun(state: LoopState, ms: number): string {
+  const { inputTokens, outputTokens } = state.usage
+  return `[done: ${state.llmCalls} model calls, ${inputTokens} tokens in, ${outputTokens} out, ${(ms / 1000).toFixed(1)} s]`
+}

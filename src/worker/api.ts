@@ -1,0 +1,112 @@
+// The worker API as the worker uses it: every call for its own task, repeated until the service takes it.
+import { createClient } from '../client/client.ts'
+import type { WorkAssignment } from '../contract/api/assignment.ts'
+import * as routes from '../contract/api/internal.ts'
+import { type ErrorReason, isSvcError } from '../errors.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { ResourceKey } from '../ports/resources.ts'
+
+export type ArtifactUpload = { filename: string; contentType: string; open(): AsyncIterable<Uint8Array> }
+
+export interface WorkerApi {
+  appendLogs(text: string): Promise<void>
+  /** The saved state, or undefined. */
+  loadCheckpoint(): Promise<unknown>
+  saveCheckpoint(state: unknown): Promise<void>
+  submitUsage(usage: routes.UsageSubmit): Promise<void>
+  takeLease(provider: ResourceKey, want: routes.LeaseRequest): Promise<routes.LeaseAnswer>
+  coolDown(provider: ResourceKey, seconds: number, reason: string): Promise<void>
+  uploadArtifact(file: ArtifactUpload): Promise<void>
+  submitResult(text: string): Promise<void>
+}
+
+const pausesMs = [2000, 4000, 8000, 16_000]
+const longestPauseMs = 60_000
+const callTimeoutMs = 30_000
+const uploadTimeoutMs = 120_000
+
+/** A restart of the service, a full disk, a burst: the same call may succeed later. Every call here may be repeated. */
+const passing: ErrorReason[] = [
+  'Unavailable',
+  'Internal',
+  'UpstreamFailed',
+  'StorageFull',
+  'Overloaded',
+  'TooManyRequests',
+]
+
+/** The attempt is over for the service: its token, its task or its turn is gone. */
+export function isSuperseded(error: unknown): boolean {
+  return isSvcError(error) && ['Unauthenticated', 'Forbidden', 'NotFound', 'Conflict'].includes(error.reason)
+}
+
+export type WorkerApiOptions = {
+  api: WorkAssignment['api']
+  task: Pick<WorkAssignment['task'], 'namespace' | 'name'>
+  clock: Clock
+  signal: AbortSignal
+}
+
+type Attempt<T> = (signal: AbortSignal) => Promise<T>
+
+/** How long to wait before the call is made again, or undefined when that is of no use. */
+function pauseAfter(error: unknown, tries: number, isHanging: boolean): number | undefined {
+  const known = isSvcError(error) ? error : undefined
+  if (!isHanging && (known === undefined || !passing.includes(known.reason))) return undefined
+  const pause = pausesMs[tries]
+  return pause && Math.min(Math.max(pause, (known?.retryAfterSeconds ?? 0) * 1000), longestPauseMs)
+}
+
+/** Tries five times; a call that hangs counts as failed. */
+async function callPatiently<T>(attempt: Attempt<T>, options: WorkerApiOptions, timeoutMs: number): Promise<T> {
+  for (let tries = 0; ; tries += 1) {
+    const timeout = AbortSignal.timeout(timeoutMs)
+    try {
+      return await attempt(AbortSignal.any([options.signal, timeout]))
+    } catch (error) {
+      options.signal.throwIfAborted()
+      const pause = pauseAfter(error, tries, timeout.aborted)
+      if (pause === undefined) throw error
+      await options.clock.sleep(pause, options.signal)
+    }
+  }
+}
+
+export function createWorkerApi(options: WorkerApiOptions): WorkerApi {
+  const client = createClient({ url: options.api.url, token: options.api.token })
+  const params = { namespace: options.task.namespace, taskName: options.task.name }
+  const call = <T>(attempt: Attempt<T>, timeoutMs = callTimeoutMs) => callPatiently(attempt, options, timeoutMs)
+  const plain = 'text/plain; charset=utf-8'
+  return {
+    appendLogs: (text) =>
+      call((signal) =>
+        client.call(routes.appendLogs, { params, raw: { body: text, contentType: 'text/plain' }, signal }),
+      ),
+    loadCheckpoint: () => call((signal) => client.call(routes.readCheckpoint, { params, signal }).catch(ignoreMissing)),
+    saveCheckpoint: (body) => call((signal) => client.call(routes.saveCheckpoint, { params, body, signal })),
+    submitUsage: (body) => call((signal) => client.call(routes.submitUsage, { params, body, signal })),
+    takeLease: ({ namespace, name }, body) =>
+      call((signal) => client.call(routes.takeLease, { params: { namespace, provider: name }, body, signal })),
+    coolDown: ({ namespace, name }, seconds, reason) =>
+      call((signal) =>
+        client.call(routes.coolDown, { params: { namespace, provider: name }, body: { seconds, reason }, signal }),
+      ),
+    uploadArtifact: ({ filename, contentType, open }) =>
+      call(
+        (signal) =>
+          client.call(routes.uploadArtifact, {
+            params: { ...params, filename },
+            raw: { body: open(), contentType },
+            signal,
+          }),
+        uploadTimeoutMs,
+      ),
+    submitResult: (text) =>
+      call((signal) => client.call(routes.submitResult, { params, raw: { body: text, contentType: plain }, signal })),
+  }
+}
+
+function ignoreMissing(error: unknown): undefined {
+  if (isSvcError(error, 'NotFound')) return undefined
+  throw error
+}

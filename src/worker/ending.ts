@@ -1,0 +1,74 @@
+// What the end of a loop means for the task: an answer to submit, or the cause in one sentence a user can act on.
+import { recordLimit } from '../contract/api/internal.ts'
+import { isSvcError, messageOf } from '../errors.ts'
+import type { LoopState } from '../llm/loop-state.ts'
+import type { ModelError, ModelErrorKind } from '../llm/messages.ts'
+import { headOfText } from '../tools/workspace/text-window.ts'
+import { isSuperseded } from './api.ts'
+import { type FailureCause, failRun, type Outcome } from './outcome.ts'
+
+export type Ending = { answer: string } | { failure: Outcome }
+
+const causes: Record<ModelErrorKind, FailureCause> = {
+  auth: 'CredentialRefused',
+  missing_key: 'MissingApiKey',
+  rate_limited: 'RateLimited',
+  overloaded: 'ProviderOverloaded',
+  context_too_long: 'ContextTooLong',
+  model_not_found: 'ModelNotFound',
+  invalid_request: 'RequestRefused',
+  too_large: 'RequestRefused',
+  network: 'ProviderUnreachable',
+  interrupted: 'ProviderFailed',
+  server: 'ProviderFailed',
+  aborted: 'Stopped',
+}
+
+export function readEnding(state: LoopState): Ending {
+  const reason = state.finished?.reason ?? 'error'
+  if (reason === 'answer' || reason === 'iterations') return readAnswer(state.text)
+  if (reason === 'max_tokens') return readCutAnswer(state.text)
+  if (reason === 'refusal') return fail('ModelRefused', `The model refused to go on${quote(state.text)}`)
+  if (reason === 'deadline') return fail('DeadlineExceeded', `The time limit was reached after ${countTurns(state)}.`)
+  if (reason === 'cancelled') return fail('Stopped', 'The run was stopped.')
+  return failModel(state.finished?.error)
+}
+
+function fail(cause: FailureCause, message: string): Ending {
+  return { failure: failRun(cause, message) }
+}
+
+function failModel(error: ModelError | undefined): Ending {
+  if (error === undefined) return fail('Internal', 'The run ended without an answer and without a cause.')
+  return fail(causes[error.kind], error.message)
+}
+
+function countTurns(state: LoopState): string {
+  return state.iteration === 1 ? '1 model call' : `${state.iteration} model calls`
+}
+
+function quote(text: string): string {
+  return text.trim() === '' ? '; change the prompt or the model.' : `: ${text.trim().slice(0, 500)}`
+}
+
+function readAnswer(text: string): Ending {
+  if (text.trim() === '') return fail('EmptyAnswer', 'The model gave no answer; change the prompt or the model.')
+  const note = '\n\n[The result was cut at 10 MiB.]'
+  const kept = headOfText(text, recordLimit - note.length)
+  return { answer: kept.dropped === 0 ? text : kept.text + note }
+}
+
+function readCutAnswer(text: string): Ending {
+  const advice = 'the model reached its output limit; raise maxTokens'
+  if (text.trim() === '') return fail('OutputLimit', `There is no answer: ${advice}.`)
+  return readAnswer(`${text}\n\n[The answer is cut: ${advice}.]`)
+}
+
+/** A run that threw: the worker API refused or was not there, or the worker itself is at fault. */
+export function explainCrash(error: unknown, signal: AbortSignal): Outcome {
+  if (signal.aborted) return failRun('Stopped', `The run was stopped: ${messageOf(signal.reason)}.`)
+  if (isSuperseded(error)) return failRun('Superseded', `The service no longer takes this attempt: ${messageOf(error)}`)
+  if (isSvcError(error))
+    return failRun('ServiceUnavailable', `The service did not take the run's state: ${messageOf(error)}`)
+  return failRun('Internal', `The worker broke: ${messageOf(error)}`)
+}

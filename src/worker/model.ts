@@ -1,0 +1,28 @@
+// The model of the run: the assignment's choices, under the addresses it allows and the limits the service keeps.
+import type { ModelChoice, WorkAssignment } from '../contract/api/assignment.ts'
+import type { ModelClient } from '../llm/model.ts'
+import { createModelRouter } from '../llm/router.ts'
+import type { EgressPolicy } from '../ports/egress.ts'
+import type { WorkerApi } from './api.ts'
+import { createRemoteRateLimits } from './rate-limits.ts'
+import type { WorkerDeps } from './run-assignment.ts'
+import type { UsageMeter } from './usage-meter.ts'
+
+export function openModel(
+  { model, egress }: WorkAssignment,
+  deps: WorkerDeps,
+  service: { api: WorkerApi; meter: UsageMeter },
+): ModelClient {
+  return createModelRouter(model.choices, {
+    egress: deps.egress,
+    policyFor: ({ provider }: ModelChoice): EgressPolicy => ({
+      ...egress,
+      ...(provider.allowedHosts === undefined ? {} : { allowedHosts: provider.allowedHosts }),
+      ...(provider.trusted === undefined ? {} : { trusted: provider.trusted }),
+    }),
+    clock: deps.clock,
+    random: () => deps.ids.random(),
+    rateLimits: createRemoteRateLimits(service.api, deps.clock),
+    onUsage: (call) => service.meter.note(call),
+  })
+}

@@ -1,0 +1,79 @@
+// Tells the run as log lines: what the model writes as it comes, what tools are called with and what they give.
+import type { LoopEvent } from '../llm/loop.ts'
+import type { ModelEvent } from '../llm/messages.ts'
+import type { ToolCall, ToolResult } from '../llm/tool-host.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { TaskLog } from './task-log.ts'
+
+const longestArguments = 300
+const longestError = 500
+
+export type Narrator = { tell(event: LoopEvent): void }
+
+export function createNarrator(log: TaskLog, clock: Clock): Narrator {
+  const text = createLineGatherer((line) => log.write(line))
+  const startedAt = new Map<string, number>()
+  let model = ''
+
+  function tellModel(event: ModelEvent): void {
+    if (event.type === 'text_delta') text.add(event.text)
+    if (event.type === 'block_stop' || event.type === 'stop' || event.type === 'error') text.end()
+    if (event.type !== 'start') return
+    const serving = `${event.provider ?? 'provider'}, model ${event.model}`
+    if (serving !== model) log.write(`[${serving}]`)
+    model = serving
+  }
+
+  function tellResult(call: ToolCall, result: ToolResult): void {
+    const ms = clock.now().getTime() - (startedAt.get(call.id) ?? clock.now().getTime())
+    startedAt.delete(call.id)
+    log.write(`[${call.name}: ${describeResult(result)}, ${ms} ms]`)
+  }
+
+  return {
+    tell(event) {
+      if (event.type === 'model') tellModel(event.event)
+      if (event.type === 'discarded')
+        log.write(`[the answer does not count and is asked for again: ${event.error.message}]`)
+      if (event.type === 'prompt') log.write(`[added to the conversation: ${event.text}]`)
+      if (event.type === 'tool_result') tellResult(event.call, event.result)
+      if (event.type !== 'tool_call') return
+      startedAt.set(event.call.id, clock.now().getTime())
+      log.write(`[${event.call.name} ${shorten(JSON.stringify(event.call.args), longestArguments)}]`)
+    },
+  }
+}
+
+function shorten(text: string, length: number): string {
+  return text.length <= length ? text : `${text.slice(0, length)}... (${text.length} characters)`
+}
+
+function describeResult({ content, isError }: ToolResult): string {
+  if (!isError) return `ok, ${Buffer.byteLength(content)} bytes`
+  try {
+    const { errorType, error } = JSON.parse(content) as { errorType?: unknown; error?: unknown }
+    return `${String(errorType)}, ${shorten(String(error), longestError)}`
+  } catch {
+    return `failed, ${shorten(content, longestError)}`
+  }
+}
+
+/** Deltas to whole lines: a secret cut in two by the stream is whole again when the line is cleaned. */
+function createLineGatherer(emit: (line: string) => void): { add(text: string): void; end(): void } {
+  let rest = ''
+  return {
+    add(text) {
+      const end = text.lastIndexOf('\n')
+      if (end === -1) {
+        rest += text
+        return
+      }
+      emit(rest + text.slice(0, end))
+      rest = text.slice(end + 1)
+    },
+    end() {
+      if (rest !== '') emit(rest)
+      rest = ''
+    },
+  }
+}

@@ -1,0 +1,28 @@
+// A new attempt starts in an empty folder: what earlier turns wrote with file_write is written again, in order.
+import { readdir } from 'node:fs/promises'
+import type { LoopState } from '../llm/loop-state.ts'
+import type { ToolUseBlock } from '../llm/messages.ts'
+import type { ToolHost } from '../llm/tool-host.ts'
+
+/** How many writes were done again; 0 when the folder still has what they left. Files made by code can not come back. */
+export async function restoreWorkspace(
+  state: LoopState,
+  host: ToolHost,
+  options: { workspaceRoot: string; signal: AbortSignal },
+): Promise<number> {
+  if ((await readdir(options.workspaceRoot)).length > 0) return 0
+  const writes = listWrites(state)
+  for (const { id, name, args } of writes) await host.call({ id, name, args }, options.signal)
+  return writes.length
+}
+
+/** The writes that took effect, in the order in which they did. */
+function listWrites(state: LoopState): Pick<ToolUseBlock, 'id' | 'name' | 'args'>[] {
+  const blocks = state.messages.flatMap((message) => message.content)
+  const done = new Set(
+    blocks.flatMap((block) => (block.type === 'tool_result' && !block.isError ? [block.toolUseId] : [])),
+  )
+  const uses = blocks.filter((block) => block.type === 'tool_use').filter((use) => done.has(use.id))
+  const pending = state.pending.filter((call) => call.state === 'done' && call.result?.isError === false)
+  return [...uses, ...pending.filter((call) => !done.has(call.id))].filter((call) => call.name === 'file_write')
+}

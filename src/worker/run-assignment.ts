@@ -1,0 +1,41 @@
+// Reads the assignment and starts the run that it asks for.
+import { WorkAssignment } from '../contract/api/assignment.ts'
+import type { Clock, Ids } from '../ports/clock.ts'
+import type { Egress } from '../ports/egress.ts'
+import type { Sandbox } from '../ports/sandbox.ts'
+import { runAi } from './ai-run.ts'
+import { failRun, type Outcome } from './outcome.ts'
+
+/** What the composition root gives the worker. */
+export type WorkerDeps = {
+  egress: Egress
+  sandbox: Sandbox
+  clock: Clock
+  ids: Ids
+  /** The worker's own folder: the workspace of its one task. */
+  workspaceRoot: string
+}
+
+export async function runAssignment(text: string, deps: WorkerDeps, signal: AbortSignal): Promise<Outcome> {
+  const assignment = readAssignment(text)
+  if (typeof assignment === 'string') return failRun('InvalidAssignment', assignment)
+  const { type } = assignment.task
+  if (type !== 'ai') return failRun('UnsupportedTask', `This worker runs tasks of type ai, not ${type}.`)
+  return runAi(assignment, deps, signal)
+}
+
+/** The assignment, or what is wrong with it. No value of it is repeated: there are secrets in it. */
+function readAssignment(text: string): WorkAssignment | string {
+  const parsed = WorkAssignment.safeParse(tryParseJson(text))
+  if (parsed.success) return parsed.data
+  const paths = parsed.error.issues.map((issue) => issue.path.join('.') || 'the whole line')
+  return `The assignment can not be read (${paths.join(', ')}); service and worker are of different versions.`
+}
+
+function tryParseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

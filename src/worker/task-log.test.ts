@@ -1,0 +1,74 @@
+import { describe, expect, it } from 'vitest'
+import type { LoopEvent } from '../llm/loop.ts'
+import { createRedactor } from '../tools/redaction.ts'
+import { createNarrator } from './narrator.ts'
+import { createTaskLog } from './task-log.ts'
+
+const clock = { now: () => new Date(0), sleep: async () => {} }
+
+function openLog(send: (text: string) => Promise<void>, secrets: string[] = []) {
+  const lost: string[] = []
+  const redact = createRedactor(secrets)
+  const log = createTaskLog({ send, redact, clock, fallback: (text) => lost.push(text) })
+  return { log, lost }
+}
+
+describe('the task log', () => {
+  it('sends lines in order and one batch at a time', async () => {
+    const batches: string[] = []
+    let running = 0
+    const { log } = openLog(async (text) => {
+      running += 1
+      expect(running).toBe(1)
+      await Promise.resolve()
+      batches.push(text)
+      running -= 1
+    })
+    for (let index = 0; index < 1000; index += 1) log.write(`line ${index}`)
+    await log.flush()
+    const expected = Array.from({ length: 1000 }, (_, index) => `line ${index}\n`).join('')
+    expect(batches.join('')).toBe(expected)
+    expect(batches.length).toBeLessThan(100)
+  })
+
+  it('goes on when the service takes nothing, and keeps what it holds bounded', async () => {
+    const { log, lost } = openLog(() => Promise.reject(new Error('away')))
+    for (let index = 0; index < 100; index += 1) log.write('x'.repeat(60_000))
+    await log.flush()
+    expect(lost.join('')).toContain('away')
+    expect(lost.join('')).toContain('dropped')
+    expect(lost.join('').length).toBeLessThan(1_200_000)
+  })
+
+  it('tells a run without its secrets, also when the stream cuts one in two [SECRET-008]', async () => {
+    let sent = ''
+    const secrets = ['key-4711-secret']
+    const { log } = openLog(async (text) => {
+      sent += text
+    }, secrets)
+    const narrator = createNarrator(log, clock)
+    const call = { id: 'c1', name: 'file_write', args: { path: 'a', content: 'key-4711-secret' } }
+    const model = (event: Extract<LoopEvent, { type: 'model' }>['event']): LoopEvent => ({
+      type: 'model',
+      iteration: 0,
+      event,
+    })
+    const events: LoopEvent[] = [
+      model({ type: 'start', provider: 'default/p', model: 'm' }),
+      model({ type: 'block_start', index: 0, block: 'text' }),
+      model({ type: 'text_delta', index: 0, text: 'first\nthe key is key-4711' }),
+      model({ type: 'text_delta', index: 0, text: '-secret.' }),
+      model({ type: 'block_stop', index: 0 }),
+      { type: 'tool_call', call },
+      { type: 'tool_result', call, result: { content: '{"errorType":"forbidden","error":"no"}', isError: true } },
+    ]
+    for (const event of events) narrator.tell(event)
+    await log.flush()
+    const lines = sent.trimEnd().split('\n')
+    expect(lines[0]).toBe('[default/p, model m]')
+    expect(lines.slice(1, 3)).toEqual(['first', 'the key is [REDACTED].'])
+    expect(lines[3]).toContain('file_write')
+    expect(lines[4]).toContain('forbidden, no')
+    expect(sent).not.toContain('4711')
+  })
+})

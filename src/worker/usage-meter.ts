@@ -1,0 +1,32 @@
+// Reports the tokens of every model call before anything is built on its answer: a lost call would never be counted.
+import type { ServedCall } from '../llm/router.ts'
+import type { WorkerApi } from './api.ts'
+
+export type UsageMeter = {
+  note(call: ServedCall): void
+  /** Resolves when every call so far is reported. */
+  settle(): Promise<void>
+}
+
+export function createUsageMeter(api: Pick<WorkerApi, 'submitUsage'>, attempt: number): UsageMeter {
+  let count = 0
+  let waiting: ServedCall[] = []
+
+  async function report({ provider, model, usage, demo }: ServedCall): Promise<void> {
+    const { inputTokens, outputTokens, cachedTokens } = usage
+    // The service keeps ids apart by task: a repeated report of this attempt counts once.
+    const id = `${attempt}-${++count}`
+    await api.submitUsage({ id, provider, model, inputTokens, outputTokens, cachedTokens, demo })
+  }
+
+  return {
+    note: (call) => void waiting.push(call),
+    async settle() {
+      // A call is noted when its stream is closed, which may be some promises after its last event.
+      await new Promise((resolve) => setImmediate(resolve))
+      const calls = waiting
+      waiting = []
+      for (const call of calls) await report(call)
+    },
+  }
+}

@@ -1,0 +1,96 @@
+// The import table of the house: which room may know which.
+import { describe, expect, it } from 'vitest'
+import { type Import, listFiles, listImports } from './source-tree.ts'
+
+const everyone = ['errors', 'observability']
+
+/** Room -> rooms it may import. `compose` may see everything; the three programs see compose alone. */
+const table: Record<string, string[]> = {
+  errors: [],
+  observability: [],
+  contract: [],
+  rules: ['contract'],
+  ports: ['contract'],
+  egress: ['ports', 'contract'],
+  client: ['contract'],
+  config: [],
+  llm: ['contract', 'ports', 'egress'],
+  tools: ['rules', 'ports', 'contract', 'egress'],
+  usecases: ['rules', 'ports', 'llm', 'tools', 'contract'],
+  controllers: ['rules', 'ports', 'contract', 'egress'],
+  http: ['usecases', 'ports', 'contract', 'llm'],
+  adapters: ['ports', 'contract', 'rules', 'egress'],
+  worker: ['llm', 'tools', 'ports', 'contract', 'client'],
+  cli: ['contract', 'client'],
+  programs: ['compose'],
+}
+
+function roomOf(path: string): string {
+  const [, room, ...rest] = path.split('/')
+  if (rest.length > 0) return room ?? ''
+  return room === 'errors.ts' ? 'errors' : 'programs'
+}
+
+const sources = listFiles('src', ['.ts']).filter((path) => !path.endsWith('.test.ts'))
+const imports = sources.flatMap(listImports)
+
+function isAllowed({ from, to }: Import): boolean {
+  const [here, there] = [roomOf(from), roomOf(to)]
+  if (here === there || here === 'compose') return true
+  return [...everyone, ...(table[here] ?? [])].includes(there)
+}
+
+describe('the import table', () => {
+  it('knows every room', () => {
+    const rooms = new Set(sources.map(roomOf))
+    rooms.delete('compose')
+    expect([...rooms].filter((room) => !(room in table))).toEqual([])
+  })
+
+  it('is kept by every import', () => {
+    expect(imports.filter((entry) => !isAllowed(entry)).map(({ from, to }) => `${from} -> ${to}`)).toEqual([])
+  })
+
+  it('lets http know ports by their types only', () => {
+    const values = imports.filter((i) => roomOf(i.from) === 'http' && roomOf(i.to) === 'ports' && !i.typeOnly)
+    expect(values).toEqual([])
+  })
+
+  it('keeps the families of the llm room out of each other', () => {
+    const crossing = imports.filter((i) => /^src\/llm\/llma\//.test(i.from) && /^src\/llm\/llmo\//.test(i.to))
+    expect(crossing).toEqual([])
+  })
+
+  it('has no cycles', () => {
+    expect(findCycle(imports)).toBeUndefined()
+  })
+
+  it('is complete: every relative import names a file of the tree', () => {
+    const known = new Set(listFiles('src', ['.ts']))
+    expect(imports.filter((i) => !known.has(i.to)).map(({ from, to }) => `${from} -> ${to}`)).toEqual([])
+  })
+})
+
+/** The first cycle among value imports, as a list of files. */
+function findCycle(edges: Import[]): string[] | undefined {
+  const graph = Map.groupBy(
+    edges.filter((edge) => !edge.typeOnly),
+    (edge) => edge.from,
+  )
+  const done = new Set<string>()
+  function visit(node: string, path: string[]): string[] | undefined {
+    if (path.includes(node)) return [...path.slice(path.indexOf(node)), node]
+    if (done.has(node)) return undefined
+    for (const edge of graph.get(node) ?? []) {
+      const found = visit(edge.to, [...path, node])
+      if (found) return found
+    }
+    done.add(node)
+    return undefined
+  }
+  for (const node of graph.keys()) {
+    const found = visit(node, [])
+    if (found) return found
+  }
+  return undefined
+}

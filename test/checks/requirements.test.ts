@@ -1,0 +1,71 @@
+// Requirement ids as data: each is cited by the name of a test or marked pending, never both, never neither.
+import { parseSync, Visitor } from 'oxc-parser'
+import { describe, expect, it } from 'vitest'
+import { listFiles, readSource } from './source-tree.ts'
+
+function readRows(path: string): string[][] {
+  const [, ...rows] = readSource(path).trimEnd().split('\n')
+  return rows.map((row) => row.split('\t'))
+}
+
+const idPattern = /\b[A-Z]+-\d{3}\b/g
+const required = readRows('test/scenarios/requirements.tsv').map(([id]) => id ?? '')
+const pending = new Map(readRows('test/scenarios/pending.tsv').map(([id, reason]) => [id ?? '', reason ?? '']))
+const testFiles = ['src', 'test'].flatMap((folder) => listFiles(folder, ['.test.ts', '.contract.ts']))
+
+/** Ids in the names of `it`, `test` and `describe` calls (also `it.each(...)(name)`). */
+function listCitations(path: string): string[] {
+  const ids: string[] = []
+  const visitor = new Visitor({
+    CallExpression(call) {
+      if (!/^(it|test|describe)$/.test(readCallee(call.callee))) return
+      ids.push(...(readName(call.arguments[0]).match(idPattern) ?? []))
+    },
+  })
+  visitor.visit(parseSync(path, readSource(path)).program)
+  return ids
+}
+
+/** The text of a test's name: a string, or the fixed parts of a template. */
+function readName(node: { type: string } | undefined): string {
+  const name = node as { type: string; value?: unknown; quasis?: { value: { raw: string } }[] } | undefined
+  if (name?.type === 'Literal') return String(name.value)
+  return name?.quasis?.map((part) => part.value.raw).join(' ') ?? ''
+}
+
+type Callee = { type: string; name?: unknown; object?: unknown; callee?: unknown }
+
+function readCallee(callee: unknown): string {
+  const node = callee as Callee
+  if (node.type === 'Identifier') return String(node.name)
+  if (node.type === 'MemberExpression') return readCallee(node.object)
+  if (node.type === 'CallExpression') return readCallee(node.callee)
+  return ''
+}
+
+const cited = new Set(testFiles.flatMap(listCitations))
+
+describe('requirement ids', () => {
+  it('are each there once', () => {
+    expect(new Set(required).size).toBe(required.length)
+  })
+
+  it('are cited by a test or marked pending', () => {
+    expect(required.filter((id) => !cited.has(id) && !pending.has(id))).toEqual([])
+  })
+
+  it('have no stale pending mark', () => {
+    expect([...pending.keys()].filter((id) => cited.has(id))).toEqual([])
+  })
+
+  it('have a pending mark that says what it waits for', () => {
+    expect([...pending].filter(([, reason]) => !reason.startsWith('pending: ')).map(([id]) => id)).toEqual([])
+  })
+
+  it('exist: tests and pending marks name known ids only', () => {
+    const known = new Set(required)
+    const prefixes = new Set(required.map((id) => id.split('-')[0] ?? ''))
+    const named = [...cited, ...pending.keys()].filter((id) => prefixes.has(id.split('-')[0] ?? ''))
+    expect(named.filter((id) => !known.has(id))).toEqual([])
+  })
+})

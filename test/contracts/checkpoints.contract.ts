@@ -1,0 +1,88 @@
+// What every store of checkpoints does.
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { hardTexts, MEBIBYTE, type OpenBench, useBench } from './record-bench.ts'
+
+export function describeCheckpoints(name: string, open: OpenBench): void {
+  describe(`checkpoints on ${name}`, () => {
+    const bench = useBench(open, { beforeEach, afterEach })
+    const checkpoints = () => bench().stores().checkpoints
+    const save = (attempt: number, state: string) => checkpoints().save({ taskUid: 'task-1', attempt }, state)
+
+    it('gives back the last state that was saved', async () => {
+      expect(await checkpoints().load('task-1')).toBeUndefined()
+      await save(1, '{"turn":1}')
+      await save(1, '{"turn":2}')
+      expect(await checkpoints().load('task-1')).toEqual({ attempt: 1, state: '{"turn":2}' })
+      expect(await checkpoints().load('task-2')).toBeUndefined()
+    })
+
+    it('lets the newest attempt win, and an attempt that is over gets a conflict [TASK-044]', async () => {
+      await save(1, '"one"')
+      await save(2, '"two"')
+      await expect(save(1, '"late"')).rejects.toMatchObject({ reason: 'Conflict' })
+      expect(await checkpoints().load('task-1')).toEqual({ attempt: 2, state: '"two"' })
+      await Promise.allSettled([3, 5, 4].map((attempt) => save(attempt, `"${attempt}"`)))
+      expect(await checkpoints().load('task-1')).toEqual({ attempt: 5, state: '"5"' })
+    })
+
+    it('keeps any text as it is, small or large', async () => {
+      for (const text of hardTexts) {
+        for (const state of [text, text + 'é'.repeat(MEBIBYTE)]) {
+          await save(1, state)
+          const loaded = await checkpoints().load('task-1')
+          expect(loaded?.state === state).toBe(true)
+        }
+      }
+    })
+
+    it('takes 10 MiB and refuses more, keeping the earlier state', async () => {
+      await save(1, 'x'.repeat(10 * MEBIBYTE))
+      await expect(save(1, 'y'.repeat(10 * MEBIBYTE + 1))).rejects.toMatchObject({ reason: 'TooLarge', status: 413 })
+      expect((await checkpoints().load('task-1'))?.state.slice(0, 3)).toBe('xxx')
+      await expect(save(1, '')).rejects.toMatchObject({ reason: 'InvalidRequest' })
+    })
+
+    it('keeps the earlier state when the disk is full or the process dies before the row', async () => {
+      await save(1, 'earlier')
+      bench().faults.diskBytes = 1000
+      await expect(save(1, 'x'.repeat(MEBIBYTE))).rejects.toMatchObject({ reason: 'StorageFull' })
+      bench().faults.diskBytes = undefined
+      bench().faults.writes = 'fail'
+      await expect(save(1, 'x'.repeat(MEBIBYTE))).rejects.toThrow('the process died')
+      await bench().reopen()
+      expect(await checkpoints().load('task-1')).toEqual({ attempt: 1, state: 'earlier' })
+      expect(await bench().countBodies()).toBe(0)
+    })
+
+    it('can be loaded while it is saved again and again', async () => {
+      const states = Array.from({ length: 20 }, (_, turn) => String(turn % 10).repeat(100_000))
+      await save(1, states[0] ?? '')
+      const saving = states.reduce((before, state) => before.then(() => save(1, state)), Promise.resolve())
+      for (let reads = 0; reads < 20; reads += 1) {
+        const loaded = await checkpoints().load('task-1')
+        expect(new Set(loaded?.state).size).toBe(1)
+        expect(loaded?.state.length).toBe(100_000)
+      }
+      await saving
+      expect(await bench().countBodies()).toBeLessThanOrEqual(1)
+    })
+
+    it('survives a restart and a sweep', async () => {
+      await save(1, 'x'.repeat(MEBIBYTE))
+      await bench().reopen()
+      expect(await bench().stores().sweepOrphans()).toBe(0)
+      expect((await checkpoints().load('task-1'))?.state.length).toBe(MEBIBYTE)
+    })
+
+    it('removes the state of a task and of no other', async () => {
+      await save(1, 'x'.repeat(MEBIBYTE))
+      await checkpoints().save({ taskUid: 'task-2', attempt: 1 }, 'other')
+      await checkpoints().removeTask('task-1')
+      await checkpoints().removeTask('task-1')
+      expect(await checkpoints().load('task-1')).toBeUndefined()
+      expect((await checkpoints().load('task-2'))?.state).toBe('other')
+      expect(await bench().countBodies()).toBe(0)
+      await save(1, 'again')
+    })
+  })
+}

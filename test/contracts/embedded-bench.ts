@@ -1,0 +1,54 @@
+// What the suites of the embedded adapters share: real time, ids, folders, waiting, looking for processes.
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Clock, Ids } from '../../src/ports/clock.ts'
+
+export const realClock: Clock = {
+  now: () => new Date(),
+  sleep: async (ms, signal) => {
+    await sleep(ms, undefined, { ref: false, ...(signal === undefined ? {} : { signal }) })
+  },
+}
+
+let count = 0
+export const testIds: Ids = {
+  next: (prefix = 'id') => `${prefix}-${process.pid}-${count++}`,
+  hex: (length) => (count++).toString(16).padStart(length, '0'),
+  random: () => 0.5,
+}
+
+export function makeFolder(name: string): string {
+  return mkdtempSync(join(tmpdir(), `svc-${name}-`))
+}
+
+export function removeFolder(folder: string): void {
+  rmSync(folder, { recursive: true, force: true })
+}
+
+/** Waits for a condition; fails with its name after a deadline that only a broken machine reaches. */
+export async function waitUntil<T>(
+  name: string,
+  look: () => T | undefined | false | Promise<T | undefined | false>,
+): Promise<T> {
+  const deadline = Date.now() + 20_000
+  for (;;) {
+    const found = await look()
+    if (found !== undefined && found !== false) return found
+    if (Date.now() > deadline) throw new Error(`waited in vain until ${name}`)
+    await sleep(10)
+  }
+}
+
+/** Processes of this machine whose command line has the text. */
+export function findProcesses(text: string): number[] {
+  const pids = readdirSync('/proc').map(Number).filter(Number.isInteger)
+  return pids.filter((pid) => {
+    try {
+      return pid !== process.pid && readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(text)
+    } catch {
+      return false
+    }
+  })
+}

@@ -1,0 +1,81 @@
+// What every store of plans does.
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { Plan } from '../../src/ports/plans.ts'
+import { hardTexts, type OpenBench, useBench } from './record-bench.ts'
+
+export function describePlans(name: string, open: OpenBench): void {
+  describe(`plans on ${name}`, () => {
+    const bench = useBench(open, { beforeEach, afterEach })
+    const plans = () => bench().stores().plans
+    const draft: Omit<Plan, 'createdAt' | 'updatedAt'> = {
+      taskUid: 'task-1',
+      namespace: 'default',
+      taskName: 'research',
+      iteration: 1,
+      summary: 'started',
+      progressPct: 10,
+      goalComplete: false,
+      planDocument: '# Plan\n\n- [ ] look',
+    }
+
+    it('gives back every field', async () => {
+      const now = bench().now().toISOString()
+      expect(await plans().save(draft)).toEqual({ ...draft, createdAt: now, updatedAt: now })
+      expect(await plans().get('task-1')).toEqual({ ...draft, createdAt: now, updatedAt: now })
+      expect(await plans().get('task-2')).toBeUndefined()
+    })
+
+    it('replaces the plan of the task and keeps when it was made', async () => {
+      const first = await plans().save(draft)
+      bench().advance(5_000)
+      const next = { ...draft, iteration: 2, progressPct: 100, goalComplete: true, summary: 'done', planDocument: '' }
+      expect(await plans().save(next)).toEqual({
+        ...next,
+        createdAt: first.createdAt,
+        updatedAt: bench().now().toISOString(),
+      })
+    })
+
+    it('keeps tasks of one name apart by uid [TASK-044]', async () => {
+      await plans().save(draft)
+      await plans().save({ ...draft, taskUid: 'task-1b', summary: 'another' })
+      expect((await plans().get('task-1'))?.summary).toBe('started')
+    })
+
+    it('refuses a progress outside 0..100, naming it, and keeps the earlier plan [PLAN-014]', async () => {
+      await plans().save(draft)
+      for (const progressPct of [-1, 101, 50.5, Number.NaN, Number.POSITIVE_INFINITY]) {
+        await expect(plans().save({ ...draft, progressPct })).rejects.toMatchObject({
+          reason: 'InvalidRequest',
+          status: 400,
+          details: [{ path: 'progressPct' }],
+        })
+      }
+      await expect(plans().save({ ...draft, progressPct: -1, iteration: -1 })).rejects.toMatchObject({
+        details: [{ path: 'progressPct' }, { path: 'iteration' }],
+      })
+      expect((await plans().get('task-1'))?.progressPct).toBe(10)
+      for (const progressPct of [0, 100])
+        expect((await plans().save({ ...draft, progressPct })).progressPct).toBe(progressPct)
+    })
+
+    it('keeps any text as it is', async () => {
+      for (const text of [...hardTexts, '', 'd'.repeat(1_000_000)]) {
+        await plans().save({ ...draft, summary: text, planDocument: text })
+        const plan = await plans().get('task-1')
+        expect([plan?.summary === text, plan?.planDocument === text]).toEqual([true, true])
+      }
+    })
+
+    it('survives a restart, and goes with its task only', async () => {
+      await plans().save(draft)
+      await plans().save({ ...draft, taskUid: 'task-2' })
+      await bench().reopen()
+      expect((await plans().get('task-1'))?.summary).toBe('started')
+      await plans().removeTask('task-1')
+      await plans().removeTask('task-1')
+      expect(await plans().get('task-1')).toBeUndefined()
+      expect(await plans().get('task-2')).toBeDefined()
+    })
+  })
+}

@@ -1,0 +1,299 @@
+// Lists: order, filters, pages and their snapshot.
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { ListQuery } from '../../src/ports/resources.ts'
+import {
+  changeStatus,
+  draftTask,
+  namesOf,
+  type OpenedResources,
+  type OpenResources,
+  reasonOf,
+  type Task,
+} from './resources-bench.ts'
+
+const selectorCases: [selector: string, names: string[]][] = [
+  ['', ['a', 'b', 'c', 'd']],
+  ['team=red', ['a']],
+  ['team==red', ['a']],
+  ['team = red ', ['a']],
+  ['team=RED', ['b']],
+  ['team!=red', ['b', 'c', 'd']],
+  ['team in (red, blue)', ['a', 'c']],
+  ['team in (red,RED,missing)', ['a', 'b']],
+  ['team notin (red,blue)', ['b', 'd']],
+  ['team', ['a', 'b', 'c']],
+  ['!team', ['d']],
+  ['! team', ['d']],
+  ['team,size=1', ['a', 'c']],
+  ['team!=red,size=1', ['c']],
+  ['size=1,team in (blue)', ['c']],
+  ['size=', ['d']],
+  ['size in (1,)', ['a', 'c', 'd']],
+  ['example.com/key=v', ['b']],
+  ['size=1,size=2', []],
+  ['missing=x', []],
+  ['missing!=x', ['a', 'b', 'c', 'd']],
+]
+
+const badSelectors = [
+  '=x',
+  'a=b=c',
+  'a in b',
+  'a in (b',
+  'a in b)',
+  'a,',
+  ',a',
+  'a b',
+  'a==!b',
+  'a=b c',
+  '!',
+  '!a=b',
+  'a=ü',
+  '-a=b',
+  '/a',
+  `a=${'x'.repeat(64)}`,
+]
+
+export function describeResourceLists(open: OpenResources): void {
+  let opened: OpenedResources
+  let namespace: string
+  beforeEach(async () => {
+    opened = await open()
+    namespace = opened.namespaces[0]
+  })
+  afterEach(() => opened.close())
+
+  const create = (name: string, metadata: Partial<Parameters<typeof draftTask>[1]> = {}) =>
+    opened.resources.create('Task', draftTask(name, { namespace, ...metadata }))
+  const list = (query: ListQuery = {}) => opened.resources.list('Task', { namespace, ...query })
+  const remove = (name: string) => opened.resources.remove('Task', { namespace, name })
+
+  async function createMany(count: number): Promise<string[]> {
+    const names = Array.from({ length: count }, (_, index) => `task-${String(index).padStart(3, '0')}`)
+    await Promise.all(names.map((name) => create(name)))
+    return names
+  }
+
+  /** Reads every page; `between` runs before each page but the first. */
+  async function readPages(
+    query: ListQuery,
+    between: () => Promise<unknown> = async () => undefined,
+  ): Promise<Task[][]> {
+    let page = await list(query)
+    const pages = [page.items]
+    while (page.continue !== undefined) {
+      await between()
+      page = await list({ ...query, continue: page.continue })
+      pages.push(page.items)
+    }
+    return pages
+  }
+
+  describe('list', () => {
+    it('is empty, never null, where there is nothing', async () => {
+      const page = await list()
+      expect(page.items).toEqual([])
+      expect(page.continue).toBeUndefined()
+      expect(page.resourceVersion).not.toBe('')
+    })
+
+    it('is in bytewise order of names [HTTP-025]', async () => {
+      for (const name of ['b', 'ab', 'a0', 'a', 'a-b', '0', 'a-0']) await create(name)
+      expect(namesOf((await list()).items)).toEqual(['0', 'a', 'a-0', 'a-b', 'a0', 'ab', 'b'])
+    })
+
+    it('keeps kinds and namespaces apart, and goes over all namespaces in order [HTTP-025]', async () => {
+      const [first, second] = [...opened.namespaces].sort()
+      const labels = { run: crypto.randomUUID() }
+      await create('b', { namespace: second ?? '', labels })
+      await create('z', { namespace: first ?? '', labels })
+      await create('a', { namespace: second ?? '', labels })
+      const all = await opened.resources.list('Task', { labelSelector: `run=${labels.run}` })
+      expect(all.items.map(({ metadata }) => `${metadata.namespace}/${metadata.name}`)).toEqual([
+        `${first}/z`,
+        `${second}/a`,
+        `${second}/b`,
+      ])
+      expect(namesOf((await list({ namespace: second ?? '' })).items)).toEqual(['a', 'b'])
+      expect((await opened.resources.list('Agent', { namespace })).items).toEqual([])
+    })
+
+    it('gives whole objects', async () => {
+      await create('a', { labels: { team: 'x' } })
+      const written = await changeStatus(opened.resources, { namespace, name: 'a' }, () => ({ phase: 'Running' }))
+      expect((await list()).items).toEqual([written])
+    })
+  })
+
+  describe('pages', () => {
+    it('hold each object once and say how many follow', async () => {
+      const names = await createMany(7)
+      const first = await list({ limit: 3 })
+      expect(namesOf(first.items)).toEqual(names.slice(0, 3))
+      expect(first.remainingItemCount).toBe(4)
+      const second = await list({ limit: 3, continue: first.continue ?? '' })
+      expect(namesOf(second.items)).toEqual(names.slice(3, 6))
+      expect(second.remainingItemCount).toBe(1)
+      expect(second.resourceVersion).toBe(first.resourceVersion)
+      const third = await list({ limit: 3, continue: second.continue ?? '' })
+      expect(namesOf(third.items)).toEqual(names.slice(6))
+      expect(third.continue).toBeUndefined()
+      expect(third.remainingItemCount).toBeUndefined()
+    })
+
+    it('end without a token when the last one is full', async () => {
+      await createMany(4)
+      expect((await readPages({ limit: 2 })).map((page) => page.length)).toEqual([2, 2])
+      expect((await list({ limit: 4 })).continue).toBeUndefined()
+    })
+
+    it('are of one snapshot: what is made, changed or removed later does not show', async () => {
+      const names = await createMany(8)
+      const before = (await list()).items
+      let turn = 0
+      const disturb = async () => {
+        turn += 1
+        await create(`task-00${turn * 2}-new`)
+        await changeStatus(opened.resources, { namespace, name: 'task-006' }, () => ({ attempts: turn }))
+        if (turn === 1) await Promise.all([remove('task-001'), remove('task-005'), remove('task-007')])
+        if (turn === 2) await create('task-007')
+      }
+      const pages = await readPages({ limit: 2 }, disturb)
+      expect(pages.map((page) => page.length)).toEqual([2, 2, 2, 2])
+      expect(namesOf(pages.flat())).toEqual(names)
+      expect(pages.flat()).toEqual(before)
+    })
+
+    it('of a filtered list are of one snapshot too', async () => {
+      await Promise.all(['a', 'b', 'c', 'd', 'e', 'f'].map((name) => create(name, { labels: { team: 'x' } })))
+      const other = await create('e2', { labels: { team: 'y' } })
+      const relabel = async (task: Task | undefined, team: string) =>
+        task &&
+        opened.resources.update('Task', {
+          ...task,
+          metadata: { ...task.metadata, resourceVersion: '', labels: { team } },
+        })
+      const pages = await readPages({ limit: 2, labelSelector: 'team=x' }, async () => {
+        await relabel(await opened.resources.get('Task', { namespace, name: 'd' }), 'y')
+        await relabel(other, 'x')
+        if ((await opened.resources.get('Task', { namespace, name: 'f' })) !== undefined) await remove('f')
+      })
+      expect(pages.map(namesOf)).toEqual([
+        ['a', 'b'],
+        ['c', 'd'],
+        ['e', 'f'],
+      ])
+      expect(namesOf((await list({ labelSelector: 'team=x' })).items)).toEqual(['a', 'b', 'c', 'e', 'e2'])
+    })
+
+    it('show what was there all the time exactly once while others write', async () => {
+      const names = await createMany(40)
+      let isReading = true
+      const writers = Array.from({ length: 5 }, async (_, writer) => {
+        for (let turn = 0; isReading; turn += 1) {
+          const name = `task-0${(turn * 7 + writer) % 40}-w${writer}`
+          await create(name)
+          await remove(name)
+        }
+      })
+      for (let round = 0; round < 5; round += 1) {
+        const found = namesOf((await readPages({ limit: 7 })).flat())
+        expect(new Set(found).size).toBe(found.length)
+        expect(found.filter((name) => !name.includes('-w'))).toEqual(names)
+      }
+      isReading = false
+      await Promise.all(writers)
+    })
+
+    it('refuse a token that is damaged or belongs to another list [HTTP-022, HTTP-025]', async () => {
+      await createMany(3)
+      const token = (await list({ limit: 1 })).continue ?? ''
+      for (const bad of [
+        'x',
+        '',
+        'e30',
+        '%%%',
+        `${token.slice(0, -8)}AAAA`,
+        Buffer.from('{"key":[1,2]}').toString('base64url'),
+      ]) {
+        expect(await reasonOf(list({ limit: 1, continue: bad })), bad).toBe('InvalidRequest')
+      }
+      expect(await reasonOf(list({ limit: 1, continue: token, labelSelector: 'a=b' }))).toBe('InvalidRequest')
+      expect(await reasonOf(list({ limit: 1, continue: token, fields: { phase: 'Pending' } }))).toBe('InvalidRequest')
+      expect(await reasonOf(list({ limit: 1, continue: token, namespace: opened.namespaces[1] }))).toBe(
+        'InvalidRequest',
+      )
+      expect(await reasonOf(opened.resources.list('Agent', { namespace, limit: 1, continue: token }))).toBe(
+        'InvalidRequest',
+      )
+      expect(namesOf((await list({ limit: 2, continue: token })).items)).toEqual(['task-001', 'task-002'])
+    })
+  })
+
+  describe('label selectors', () => {
+    it.each(selectorCases)('%j chooses %j', async (labelSelector, names) => {
+      await create('a', { labels: { team: 'red', size: '1' } })
+      await create('b', { labels: { team: 'RED', size: '2', 'example.com/key': 'v' } })
+      await create('c', { labels: { team: 'blue', size: '1' } })
+      await create('d', { labels: { size: '' } })
+      expect(namesOf((await list({ labelSelector })).items)).toEqual(names)
+      expect(namesOf((await readPages({ labelSelector, limit: 1 })).flat())).toEqual(names)
+    })
+
+    it.each(badSelectors)('%j is refused', async (labelSelector) => {
+      expect(await reasonOf(list({ labelSelector }))).toBe('InvalidRequest')
+    })
+
+    it('follow changed labels', async () => {
+      const made = await create('a', { labels: { team: 'red', size: '1' } })
+      await opened.resources.update('Task', {
+        ...made,
+        metadata: { ...made.metadata, labels: { team: 'blue', size: '1' } },
+      })
+      expect((await list({ labelSelector: 'team=red' })).items).toEqual([])
+      expect(namesOf((await list({ labelSelector: 'team=blue,size=1' })).items)).toEqual(['a'])
+      await remove('a')
+      expect((await list({ labelSelector: 'team=blue' })).items).toEqual([])
+    })
+  })
+
+  describe('fields of tasks', () => {
+    it('choose by type, agent and uid [TASK-032]', async () => {
+      await create('a', { spec: { type: 'agent', agentRef: { name: 'writer' } } })
+      const b = await create('b', { spec: { type: 'agent', agentRef: { name: 'Writer2'.toLowerCase() } } })
+      await create('c', { spec: { type: 'container', image: 'busybox', prompt: undefined } })
+      expect(namesOf((await list({ fields: { type: 'agent' } })).items)).toEqual(['a', 'b'])
+      expect(namesOf((await list({ fields: { agent: 'writer' } })).items)).toEqual(['a'])
+      expect(namesOf((await list({ fields: { uid: b.metadata.uid } })).items)).toEqual(['b'])
+      expect((await list({ fields: { type: 'container', agent: 'writer' } })).items).toEqual([])
+    })
+
+    it('choose by phase, and take a task without one for pending [TASK-032]', async () => {
+      for (const name of ['a', 'b', 'c']) await create(name)
+      await changeStatus(opened.resources, { namespace, name: 'b' }, () => ({ phase: 'Running' }))
+      await changeStatus(opened.resources, { namespace, name: 'c' }, () => ({ phase: 'Pending' }))
+      expect(namesOf((await list({ fields: { phase: 'Running' } })).items)).toEqual(['b'])
+      expect(namesOf((await list({ fields: { phase: 'Pending' } })).items)).toEqual(['a', 'c'])
+      expect((await list({ fields: { phase: 'running' } })).items).toEqual([])
+    })
+
+    it('choose by parent, whole in the annotation or else in the label [TASK-032]', async () => {
+      await create('a', { labels: { 'svc.ai/parent-task': 'boss' } })
+      await create('b', {
+        labels: { 'svc.ai/parent-task': 'x-1a2b' },
+        annotations: { 'svc.ai/parent-task-name': 'boss' },
+      })
+      await create('c', { labels: { 'svc.ai/parent-task': 'x-1a2b' } })
+      expect(namesOf((await list({ fields: { parent: 'boss' } })).items)).toEqual(['a', 'b'])
+      expect(
+        namesOf((await list({ fields: { parent: 'boss' }, labelSelector: 'svc.ai/parent-task=boss' })).items),
+      ).toEqual(['a'])
+    })
+
+    it('are refused where the kind does not have them', async () => {
+      expect(await reasonOf(list({ fields: { colour: 'red' } }))).toBe('InvalidRequest')
+      expect(await reasonOf(list({ fields: { owner: 'x' } }))).toBe('InvalidRequest')
+      expect(await reasonOf(opened.resources.list('Agent', { fields: { phase: 'Pending' } }))).toBe('InvalidRequest')
+    })
+  })
+}

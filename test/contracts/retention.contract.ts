@@ -1,0 +1,83 @@
+// How records without a task are found and removed, over all stores.
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { type BenchStores, MEBIBYTE, makeBody, type OpenBench, textBody, useBench } from './record-bench.ts'
+
+const givers: Record<string, (stores: BenchStores, taskUid: string) => Promise<unknown>> = {
+  result: (stores, taskUid) => stores.results.put({ taskUid, attempt: 1 }, makeBody(MEBIBYTE).body, 'text/plain'),
+  artifact: (stores, taskUid) =>
+    stores.artifacts.put({ taskUid, attempt: 1 }, { filename: 'f', contentType: 'x/y', body: textBody('x') }),
+  log: (stores, taskUid) => stores.logs.append({ taskUid, attempt: 1 }, ['x']),
+  checkpoint: (stores, taskUid) => stores.checkpoints.save({ taskUid, attempt: 1 }, 'x'),
+  plan: (stores, taskUid) =>
+    stores.plans.save({
+      taskUid,
+      namespace: 'default',
+      taskName: 't',
+      iteration: 0,
+      summary: '',
+      progressPct: 0,
+      goalComplete: false,
+      planDocument: '',
+    }),
+  event: (stores, taskUid) =>
+    stores.events.append({ taskUid, attempt: 1, namespace: 'default', taskName: 't', type: 'X', message: '' }),
+}
+
+export function describeRetention(name: string, open: OpenBench): void {
+  describe(`record owners on ${name}`, () => {
+    const bench = useBench(open, { beforeEach, afterEach })
+    const owners = () => bench().stores().owners
+
+    it('names each task once, whichever records it has', async () => {
+      expect(await owners().taskUids(undefined, 10)).toEqual([])
+      for (const [noun, give] of Object.entries(givers)) {
+        await give(bench().stores(), `only-${noun}`)
+        await give(bench().stores(), 'all-of-them')
+      }
+      const expected = ['all-of-them', ...Object.keys(givers).map((noun) => `only-${noun}`)].sort()
+      expect(await owners().taskUids(undefined, 100)).toEqual(expected)
+    })
+
+    it('goes through them page by page in bytewise order', async () => {
+      const uids = Array.from({ length: 25 }, (_, index) => `task-${String(index).padStart(2, '0')}`)
+      const kinds = Object.values(givers)
+      for (const [index, uid] of uids.entries()) await kinds[index % kinds.length]?.(bench().stores(), uid)
+      const seen: string[] = []
+      for (let page = await owners().taskUids(undefined, 10); page.length > 0; ) {
+        seen.push(...page)
+        page = page.length < 10 ? [] : await owners().taskUids(seen.at(-1), 10)
+      }
+      expect(seen).toEqual(uids)
+    })
+
+    it('removes everything of one task, but what it cost', async () => {
+      for (const give of Object.values(givers)) {
+        await give(bench().stores(), 'gone')
+        await give(bench().stores(), 'stays')
+      }
+      await bench()
+        .stores()
+        .usage.record([
+          {
+            id: 'call',
+            namespace: 'default',
+            provider: 'p',
+            model: 'm',
+            taskUid: 'gone',
+            inputTokens: 1,
+            outputTokens: 1,
+            cachedTokens: 0,
+            demo: false,
+            createdAt: bench().now().toISOString(),
+          },
+        ])
+      await owners().removeTask('gone')
+      await owners().removeTask('gone')
+      expect(await owners().taskUids(undefined, 10)).toEqual(['stays'])
+      await bench().reopen()
+      expect(await owners().taskUids(undefined, 10)).toEqual(['stays'])
+      expect(await bench().countBodies()).toBe(1)
+      expect((await bench().stores().usage.ofTask('gone'))?.llmCalls).toBe(1)
+    })
+  })
+}

@@ -1,0 +1,89 @@
+// What every keeper of secrets does.
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { isSvcError } from '../../src/errors.ts'
+import type { Secrets } from '../../src/ports/secrets.ts'
+
+export type SecretsBench = { secrets: Secrets; close(): Promise<void> }
+
+async function reasonOf(work: Promise<unknown>): Promise<string> {
+  const error = await work.catch((thrown: unknown) => thrown)
+  return isSvcError(error) ? error.reason : `no error but ${JSON.stringify(error)}`
+}
+
+export function describeSecrets(name: string, open: () => Promise<SecretsBench>): void {
+  describe(`secrets on ${name}`, () => {
+    let bench: SecretsBench
+    beforeEach(async () => {
+      bench = await open()
+    })
+    afterEach(() => bench.close())
+
+    const key = { namespace: 'default', name: 'vendor' }
+    const values = { VENDOR_API_KEY: 'sk-123', empty: '', text: 'two\nlines \u0000 ü 🎈' }
+
+    it('gives back the values it was given', async () => {
+      await bench.secrets.create({ ...key, stringData: values })
+      expect(await bench.secrets.read(key)).toEqual(values)
+    })
+
+    it('describes a secret without its values [SECRET-001]', async () => {
+      const made = await bench.secrets.create({
+        ...key,
+        stringData: values,
+        annotations: { 'svc.ai/allowed-hosts': 'a.example' },
+      })
+      expect(made).toMatchObject({ ...key, type: 'Opaque', annotations: { 'svc.ai/allowed-hosts': 'a.example' } })
+      expect(made.keys).toEqual(['VENDOR_API_KEY', 'empty', 'text'])
+      expect(made.createdAt).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/)
+      expect(await bench.secrets.describe(key)).toEqual(made)
+      expect(await bench.secrets.list()).toEqual([made])
+      expect(JSON.stringify([made, await bench.secrets.list()])).not.toContain('sk-123')
+    })
+
+    it('knows nothing of a secret that is not there, nor of the same name elsewhere', async () => {
+      await bench.secrets.create({ ...key, stringData: values })
+      expect(await bench.secrets.read({ ...key, namespace: 'other' })).toBeUndefined()
+      expect(await bench.secrets.describe({ ...key, name: 'Vendor' })).toBeUndefined()
+    })
+
+    it('lists by namespace and name', async () => {
+      for (const [namespace, name] of [
+        ['b', 'x'],
+        ['a', 'z'],
+        ['a', 'y'],
+      ] as const) {
+        await bench.secrets.create({ namespace, name, stringData: { k: 'v' } })
+      }
+      const names = async (namespace?: string) =>
+        (await bench.secrets.list(namespace)).map((found) => `${found.namespace}/${found.name}`)
+      expect(await names()).toEqual(['a/y', 'a/z', 'b/x'])
+      expect(await names('b')).toEqual(['b/x'])
+      expect(await names('none')).toEqual([])
+    })
+
+    it('refuses a name that is taken and keeps what was there', async () => {
+      await bench.secrets.create({ ...key, stringData: values })
+      expect(await reasonOf(bench.secrets.create({ ...key, stringData: { other: 'x' } }))).toBe('AlreadyExists')
+      expect(await bench.secrets.read(key)).toEqual(values)
+    })
+
+    it('removes a secret once', async () => {
+      await bench.secrets.create({ ...key, stringData: values })
+      await bench.secrets.remove(key)
+      expect(await bench.secrets.read(key)).toBeUndefined()
+      expect(await reasonOf(bench.secrets.remove(key))).toBe('NotFound')
+    })
+
+    it('tells listeners what changed until they leave', async () => {
+      const changes: string[] = []
+      const leave = bench.secrets.onChange((changed) => changes.push(`${changed.namespace}/${changed.name}`))
+      await bench.secrets.create({ ...key, stringData: values })
+      await expect.poll(() => changes).toEqual(['default/vendor'])
+      await bench.secrets.remove(key)
+      await expect.poll(() => changes).toEqual(['default/vendor', 'default/vendor'])
+      leave()
+      await bench.secrets.create({ ...key, stringData: values })
+      expect(changes).toHaveLength(2)
+    })
+  })
+}

@@ -1,0 +1,248 @@
+// What every store of sessions does.
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { TranscriptMessage } from '../../src/ports/sessions.ts'
+import { hardTexts, type OpenBench, useBench } from './record-bench.ts'
+
+const DAY = 86_400_000
+
+export function describeSessions(name: string, open: OpenBench): void {
+  describe(`sessions on ${name}`, () => {
+    const bench = useBench(open, { beforeEach, afterEach })
+    const sessions = () => bench().stores().sessions
+    const key = { namespace: 'default', name: 'talk' }
+    const ensure = (name = 'talk', namespace = 'default') =>
+      sessions().ensure({ namespace, name }, { create: true, sessionType: 'chat' })
+    const say = (...contents: string[]): TranscriptMessage[] => contents.map((content) => ({ role: 'user', content }))
+    const listPage = async (query: { namespace?: string; limit: number }, token?: string) => {
+      const page = await sessions().list(token === undefined ? query : { ...query, continue: token })
+      return { names: page.items.map((session) => `${session.namespace}/${session.name}`), next: page.continue }
+    }
+    const contents = async (options = {}) =>
+      (await sessions().transcript(key, options)).map((message) => message.content)
+
+    it('creates a session only when asked, and once', async () => {
+      expect(await sessions().ensure(key, { create: false, sessionType: 'chat' })).toBeUndefined()
+      const now = bench().now().toISOString()
+      const made = await ensure()
+      expect(made).toEqual({
+        ...key,
+        sessionType: 'chat',
+        messageCount: 0,
+        inputTokens: 0,
+        outputTokens: 0,
+        createdAt: now,
+        updatedAt: now,
+      })
+      bench().advance(1000)
+      expect(await sessions().ensure(key, { create: true, sessionType: 'task' })).toEqual(made)
+      expect(await sessions().get(key)).toEqual(made)
+      const many = await Promise.all(Array.from({ length: 10 }, () => ensure('together')))
+      expect(new Set(many.map((session) => session?.createdAt)).size).toBe(1)
+    })
+
+    it('knows names that differ in case or in their composition as different', async () => {
+      const names = ['Talk', 'talk', 'TALK', 'é', 'e\u0301', 'ß', 'SS', 'with space', ...hardTexts]
+      for (const name of names) {
+        await ensure(name)
+        await sessions().append({ namespace: 'default', name }, say(name))
+      }
+      const listed = await sessions().list({ limit: 100 })
+      expect(listed.items.map((session) => session.name).sort()).toEqual([...names].sort())
+      for (const name of names) {
+        const [message, ...others] = await sessions().transcript({ namespace: 'default', name })
+        expect([message?.content, others.length]).toEqual([name, 0])
+      }
+    })
+
+    it('appends in order, counts, and keeps every field of a message', async () => {
+      await ensure()
+      const messages: TranscriptMessage[] = [
+        { role: 'user', content: 'look', ts: '2026-01-02T03:04:05.678Z' },
+        {
+          role: 'assistant',
+          content: '',
+          toolCalls: [{ id: 'c1', name: 'find', input: { q: 'a\0\ud800', n: [1, null] } }],
+        },
+        { role: 'tool', content: 'found', name: 'find', input: { q: 'x' }, toolCallID: 'c1' },
+      ]
+      bench().advance(1000)
+      const now = bench().now().toISOString()
+      await sessions().append(key, messages, { usage: { inputTokens: 7, outputTokens: 3 } })
+      await sessions().append(key, say('more'), { usage: { inputTokens: 1, outputTokens: 1 } })
+      const [first, second, third, fourth] = await sessions().transcript(key)
+      expect(first).toEqual({ ...messages[0], id: first?.id })
+      expect(second).toEqual({ ...messages[1], id: second?.id, ts: now })
+      expect(third).toEqual({ ...messages[2], id: third?.id, ts: now })
+      expect(fourth).toEqual({ role: 'user', content: 'more', id: fourth?.id, ts: now })
+      expect(await sessions().get(key)).toMatchObject({
+        messageCount: 4,
+        inputTokens: 8,
+        outputTokens: 4,
+        updatedAt: now,
+      })
+    })
+
+    it('keeps any text as it is', async () => {
+      await ensure()
+      await sessions().append(key, say(...hardTexts))
+      await bench().reopen()
+      expect(await contents()).toEqual(hardTexts)
+    })
+
+    it('appends all or nothing', async () => {
+      await ensure()
+      bench().faults.writes = 'fail'
+      await expect(sessions().append(key, say('a', 'b'))).rejects.toThrow('the process died')
+      bench().faults.writes = 'work'
+      const unserialisable = [...say('a'), { role: 'user', content: 'b', input: { big: 1n } } as TranscriptMessage]
+      await expect(sessions().append(key, unserialisable)).rejects.toThrow()
+      expect(await contents()).toEqual([])
+      expect((await sessions().get(key))?.messageCount).toBe(0)
+    })
+
+    it('does an append with the same word once, also when both come together', async () => {
+      await ensure()
+      await ensure('other')
+      const usage = { inputTokens: 5, outputTokens: 5 }
+      await Promise.all([1, 2, 3].map(() => sessions().append(key, say('once'), { dedupe: 'turn-1', usage })))
+      await bench().reopen()
+      await sessions().append(key, say('again'), { dedupe: 'turn-1', usage })
+      await sessions().append(key, say('next'), { dedupe: 'turn-2', usage })
+      await sessions().append({ ...key, name: 'other' }, say('mine'), { dedupe: 'turn-1' })
+      expect(await contents()).toEqual(['once', 'next'])
+      expect(await sessions().get(key)).toMatchObject({ messageCount: 2, inputTokens: 10 })
+      expect((await sessions().get({ ...key, name: 'other' }))?.messageCount).toBe(1)
+    })
+
+    it('keeps each append together when many come at once', async () => {
+      await ensure()
+      const turns = Array.from({ length: 30 }, (_, turn) =>
+        sessions().append(key, say(`${turn} asks`, `${turn} hears`)),
+      )
+      await Promise.all(turns)
+      const messages = await sessions().transcript(key)
+      expect(messages).toHaveLength(60)
+      for (let index = 0; index < 60; index += 2) {
+        expect(messages[index + 1]?.content).toBe(messages[index]?.content.replace('asks', 'hears'))
+      }
+      const numbers = messages.map((message) => message.id)
+      expect(numbers).toEqual([...new Set(numbers)].sort((a, b) => a - b))
+    })
+
+    it('gives the newest messages, oldest of them first, and pages backwards [SESS-015]', async () => {
+      await ensure()
+      await sessions().append(key, say('1', '2', '3', '4', '5'))
+      expect(await contents({ limit: 2 })).toEqual(['4', '5'])
+      const [oldest] = await sessions().transcript(key, { limit: 2 })
+      expect(await contents({ limit: 2, beforeId: oldest?.id })).toEqual(['2', '3'])
+      expect(await contents({ limit: 99 })).toEqual(['1', '2', '3', '4', '5'])
+      expect(await sessions().transcript({ ...key, name: 'missing' })).toEqual([])
+    })
+
+    it('says NotFound where there is no session', async () => {
+      const missing = { ...key, name: 'missing' }
+      const notFound = { reason: 'NotFound' }
+      await expect(sessions().append(missing, say('a'))).rejects.toMatchObject(notFound)
+      await expect(sessions().lock(missing, 'task-1')).rejects.toMatchObject(notFound)
+      await expect(sessions().compact(missing, 1, [])).rejects.toMatchObject(notFound)
+      await sessions().unlock(missing, 'task-1')
+      expect(await sessions().remove(missing)).toBe(false)
+    })
+
+    it('lets one holder at a time in, of however many that come', async () => {
+      await ensure()
+      const holders = Array.from({ length: 20 }, (_, index) => `task-${index}`)
+      const locked = await Promise.all(holders.map((holder) => sessions().lock(key, holder)))
+      expect(locked.filter(Boolean)).toHaveLength(1)
+      const winner = holders[locked.indexOf(true)] ?? ''
+      expect((await sessions().get(key))?.activeTask).toBe(winner)
+      expect(await sessions().lock(key, winner)).toBe(true)
+      await sessions().unlock(key, 'somebody else')
+      expect(await sessions().lock(key, 'somebody else')).toBe(false)
+      await bench().reopen()
+      expect(await sessions().lock(key, 'somebody else')).toBe(false)
+      await sessions().unlock(key, winner)
+      expect((await sessions().get(key))?.activeTask).toBeUndefined()
+      expect(await sessions().lock(key, 'somebody else')).toBe(true)
+    })
+
+    it('lists newest first, page by page, whatever is made or changed in between', async () => {
+      for (const name of ['a', 'b', 'c', 'd', 'e']) {
+        await ensure(name)
+        bench().advance(name === 'b' ? 0 : 1000)
+      }
+      const first = await listPage({ limit: 2 })
+      expect(first.names).toEqual(['default/e', 'default/d'])
+      await ensure('newer')
+      await sessions().append({ namespace: 'default', name: 'a' }, say('x'))
+      const second = await listPage({ limit: 2 }, first.next)
+      expect(second.names).toEqual(['default/c', 'default/b'])
+      expect(await listPage({ limit: 2 }, second.next)).toEqual({ names: ['default/a'], next: undefined })
+    })
+
+    it('lists one namespace, and refuses a token of another list', async () => {
+      for (const namespace of ['one', 'two', 'one-more']) {
+        await ensure('x', namespace)
+        await ensure('y', namespace)
+      }
+      const { names, next } = await listPage({ namespace: 'one', limit: 1 })
+      expect(names).toEqual(['one/y'])
+      expect(await listPage({ namespace: 'one', limit: 5 }, next)).toEqual({ names: ['one/x'], next: undefined })
+      const invalid = { reason: 'InvalidRequest' }
+      await expect(listPage({ namespace: 'two', limit: 5 }, next)).rejects.toMatchObject(invalid)
+      await expect(listPage({ limit: 5 }, next)).rejects.toMatchObject(invalid)
+      await expect(listPage({ namespace: 'one', limit: 5 }, 'x')).rejects.toMatchObject(invalid)
+      expect(await listPage({ namespace: 'none', limit: 5 })).toEqual({ names: [], next: undefined })
+    })
+
+    it('replaces the head of a transcript and leaves the rest', async () => {
+      await ensure()
+      await sessions().append(key, say('1', '2', '3', '4', '5'))
+      const [, , third] = await sessions().transcript(key)
+      await sessions().compact(key, third?.id ?? 0, say('first of all', 'summary'))
+      expect(await contents()).toEqual(['first of all', 'summary', '4', '5'])
+      expect((await sessions().get(key))?.messageCount).toBe(4)
+      await sessions().append(key, say('6'))
+      const ids = (await sessions().transcript(key)).map((message) => message.id)
+      expect(ids).toEqual([...new Set(ids)].sort((a, b) => a - b))
+      await sessions().compact(key, ids.at(-1) ?? 0, say('all of it'))
+      expect(await contents()).toEqual(['all of it'])
+      await expect(sessions().compact(key, 1, say('a', 'b'))).rejects.toMatchObject({ reason: 'InvalidRequest' })
+      await sessions().append(key, say('7'))
+      expect(await contents()).toEqual(['all of it', '7'])
+    })
+
+    it('removes a session with its messages, but not while it is held', async () => {
+      await ensure()
+      await sessions().append(key, say('a'), { dedupe: 'turn-1' })
+      await sessions().lock(key, 'task-1')
+      await expect(sessions().remove(key)).rejects.toMatchObject({ reason: 'Conflict' })
+      await sessions().unlock(key, 'task-1')
+      expect(await sessions().remove(key)).toBe(true)
+      expect(await sessions().get(key)).toBeUndefined()
+      expect(await sessions().remove(key)).toBe(false)
+      await ensure()
+      expect(await contents()).toEqual([])
+      await sessions().append(key, say('b'), { dedupe: 'turn-1' })
+      expect(await contents()).toEqual(['b'])
+    })
+
+    it('sweeps those that were not used since and are not held', async () => {
+      for (const name of ['old', 'held', 'used']) await ensure(name)
+      await sessions().append({ ...key, name: 'old' }, say('a'))
+      await sessions().lock({ ...key, name: 'held' }, 'task-1')
+      bench().advance(90 * DAY)
+      await sessions().append({ ...key, name: 'used' }, say('b'))
+      expect(await sessions().sweep(new Date(bench().now().getTime() - DAY))).toBe(1)
+      const left = (await sessions().list({ limit: 10 })).items.map((session) => session.name)
+      expect(left.sort()).toEqual(['held', 'used'])
+    })
+
+    it('sweeps many', async () => {
+      await Promise.all(Array.from({ length: 450 }, (_, index) => ensure(`old-${index}`)))
+      bench().advance(1)
+      expect(await sessions().sweep(bench().now())).toBe(450)
+      expect((await sessions().list({ limit: 10 })).items).toEqual([])
+    })
+  })
+}

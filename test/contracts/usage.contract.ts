@@ -1,0 +1,172 @@
+// What every store of usage does.
+import fc from 'fast-check'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { UsageGroup, UsageRecord } from '../../src/ports/usage.ts'
+import { hardTexts, type OpenBench, useBench } from './record-bench.ts'
+
+export function describeUsage(name: string, open: OpenBench): void {
+  describe(`usage on ${name}`, () => {
+    const bench = useBench(open, { beforeEach, afterEach })
+    const usage = () => bench().stores().usage
+    let made = 0
+    const makeRecord = (fields: Partial<UsageRecord> = {}): UsageRecord => {
+      made += 1
+      return {
+        id: `call-${made}`,
+        namespace: 'default',
+        provider: 'main',
+        model: 'some-model',
+        inputTokens: 10,
+        outputTokens: 5,
+        cachedTokens: 2,
+        demo: false,
+        createdAt: bench().now().toISOString(),
+        ...fields,
+      }
+    }
+    const keys = async (groupBy: UsageGroup, query = {}) =>
+      (await usage().sum({ groupBy, ...query })).map((sum) => [sum.namespace, sum.key, sum.llmCalls])
+
+    it('sums the calls of a task exactly, each record once [USAGE-003]', async () => {
+      const record = makeRecord({ taskUid: 'task-1', taskName: 'research', cost: 0.25, currency: 'USD' })
+      await usage().record([record, record])
+      await usage().record([
+        record,
+        makeRecord({ taskUid: 'task-1', taskName: 'research', cost: 0.5, currency: 'USD' }),
+      ])
+      await usage().record([makeRecord({ taskUid: 'task-2', taskName: 'research' }), makeRecord()])
+      await usage().record([])
+      await bench().reopen()
+      expect(await usage().ofTask('task-1')).toEqual({
+        inputTokens: 20,
+        outputTokens: 10,
+        cachedTokens: 4,
+        llmCalls: 2,
+        cost: 0.75,
+        currency: 'USD',
+      })
+      expect(await usage().ofTask('task-2')).toEqual({
+        inputTokens: 10,
+        outputTokens: 5,
+        cachedTokens: 2,
+        llmCalls: 1,
+        cost: 0,
+      })
+      expect(await usage().ofTask('task-3')).toBeUndefined()
+    })
+
+    it('counts every token of a task that was paid in part or in two currencies', async () => {
+      await usage().record([
+        makeRecord({ taskUid: 'task-1', outputTokens: 100, cost: 1, currency: 'USD' }),
+        makeRecord({ taskUid: 'task-1', outputTokens: 1, cost: 9, currency: 'EUR' }),
+        makeRecord({ taskUid: 'task-1', outputTokens: 1000 }),
+      ])
+      expect(await usage().ofTask('task-1')).toMatchObject({
+        outputTokens: 1101,
+        llmCalls: 3,
+        cost: 1,
+        currency: 'USD',
+      })
+    })
+
+    it('sums per task, session, agent, caller, namespace and provider', async () => {
+      const full = { taskUid: 'u1', taskName: 'research', session: 's', agent: 'a', caller: 'me' }
+      await usage().record([
+        makeRecord(full),
+        makeRecord({ ...full, namespace: 'other', taskUid: 'u2' }),
+        makeRecord({ ...full, taskUid: 'u3' }),
+        makeRecord({ provider: 'spare' }),
+      ])
+      expect((await keys('task')).sort()).toEqual([
+        ['default', 'research', 1],
+        ['default', 'research', 1],
+        ['other', 'research', 1],
+      ])
+      expect((await usage().sum({ groupBy: 'task' })).map((sum) => sum.taskUid).sort()).toEqual(['u1', 'u2', 'u3'])
+      for (const [group, key] of [
+        ['session', 's'],
+        ['agent', 'a'],
+      ] as const) {
+        expect(await keys(group)).toEqual([
+          ['default', key, 2],
+          ['other', key, 1],
+        ])
+      }
+      expect(await keys('caller')).toEqual([[undefined, 'me', 3]])
+      expect((await keys('namespace')).map(([, key, calls]) => [key, calls])).toEqual([
+        ['default', 3],
+        ['other', 1],
+      ])
+      expect((await keys('provider')).sort()).toEqual([
+        ['default', 'main', 2],
+        ['default', 'spare', 1],
+        ['other', 'main', 1],
+      ])
+      expect(await keys('caller', { namespace: 'other' })).toEqual([[undefined, 'me', 1]])
+    })
+
+    it('puts the largest output first and currencies apart', async () => {
+      await usage().record([
+        makeRecord({ agent: 'small', outputTokens: 1 }),
+        makeRecord({ agent: 'large', outputTokens: 100, cost: 2, currency: 'EUR' }),
+        makeRecord({ agent: 'large', outputTokens: 50, cost: 3, currency: 'USD' }),
+      ])
+      const sums = await usage().sum({ groupBy: 'agent' })
+      expect(sums.map((sum) => [sum.key, sum.outputTokens, sum.cost, sum.currency])).toEqual([
+        ['large', 100, 2, 'EUR'],
+        ['large', 50, 3, 'USD'],
+        ['small', 1, 0, undefined],
+      ])
+    })
+
+    it('counts from `since` up to, not including, `until`', async () => {
+      const start = bench().now().getTime()
+      for (const second of [0, 1, 2, 3]) {
+        await usage().record([
+          makeRecord({ createdAt: new Date(start + second * 1000).toISOString().replace('.000', '') }),
+        ])
+      }
+      const at = (second: number) => new Date(start + second * 1000)
+      expect(await keys('provider', { since: at(1), until: at(3) })).toEqual([['default', 'main', 2]])
+      expect(await keys('provider', { since: at(3) })).toEqual([['default', 'main', 1]])
+      expect(await keys('provider', { until: at(0) })).toEqual([])
+    })
+
+    it('adds money without drift, in any order, down to the price of one token', async () => {
+      await fc.assert(
+        fc.asyncProperty(
+          fc.array(fc.integer({ min: 1, max: 2_000_000 }), { minLength: 1, maxLength: 60 }),
+          async (nanos) => {
+            const taskUid = `money-${made}`
+            await usage().record(nanos.map((nano) => makeRecord({ taskUid, cost: nano / 1e9, currency: 'USD' })))
+            const total = nanos.reduce((sum, nano) => sum + nano, 0)
+            expect((await usage().ofTask(taskUid))?.cost).toBe(total / 1e9)
+          },
+        ),
+        { numRuns: 20 },
+      )
+    })
+
+    it('loses nothing of many records that come together', async () => {
+      const batches = Array.from({ length: 8 }, () =>
+        Array.from({ length: 200 }, () => makeRecord({ taskUid: 'task-1' })),
+      )
+      await Promise.all(batches.map((batch) => usage().record(batch)))
+      expect(await usage().ofTask('task-1')).toMatchObject({ llmCalls: 1600, inputTokens: 16_000 })
+    })
+
+    it('keeps any name as it is, case included', async () => {
+      const names = [...hardTexts, 'A', 'a']
+      await usage().record(names.map((caller) => makeRecord({ caller })))
+      expect((await usage().sum({ groupBy: 'caller' })).map((sum) => sum.key).sort()).toEqual([...names].sort())
+    })
+
+    it('sweeps what is older', async () => {
+      await usage().record(Array.from({ length: 2500 }, () => makeRecord()))
+      bench().advance(1000)
+      await usage().record([makeRecord()])
+      expect(await usage().sweep(bench().now())).toBe(2500)
+      expect(await keys('provider')).toEqual([['default', 'main', 1]])
+    })
+  })
+}

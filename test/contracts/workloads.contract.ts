@@ -1,0 +1,209 @@
+// What every place that runs attempts does, shown with commands of sh, sleep, head and yes.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { isSvcError } from '../../src/errors.ts'
+import type { AttemptKey, WorkloadLimits, WorkloadState, Workloads } from '../../src/ports/workloads.ts'
+import { findProcesses, testIds, waitUntil } from './embedded-bench.ts'
+
+export type WorkloadsBench = {
+  workloads: Workloads
+  /** Attempts at the same time; the suite fills them all. */
+  places: number
+  /** The image that commands run in; absent: none. */
+  image?: string
+  /** Lines that came, by task. */
+  logs: Map<string, string[]>
+  /** Called with each batch of lines, and awaited. */
+  slowDown: { take?: (key: AttemptKey, lines: string[]) => Promise<void> }
+  /** Why the memory of an attempt is not limited here. */
+  unlimited?: string
+  close(): Promise<void>
+}
+
+type Ended = Extract<WorkloadState, { phase: 'Succeeded' | 'Failed' }>
+
+function isEnded(state: WorkloadState): state is Ended {
+  return state.phase === 'Succeeded' || state.phase === 'Failed'
+}
+
+export function describeWorkloads(name: string, open: () => Promise<WorkloadsBench>): void {
+  describe(`workloads: ${name}`, () => {
+    let bench: WorkloadsBench
+    beforeAll(async () => {
+      bench = await open()
+    }, 60_000)
+    afterAll(() => bench.close())
+
+    const start = async (script: string, limits: WorkloadLimits = {}, command?: string[]) => {
+      const key = { taskUid: testIds.next('uid'), attempt: 1 }
+      const image = bench.image === undefined ? {} : { image: bench.image }
+      const run = {
+        kind: 'command' as const,
+        ...image,
+        command: command ?? ['/bin/sh', '-c'],
+        args: command ? [] : [script],
+        env: { GIVEN: 'yes' },
+      }
+      await bench.workloads.ensure({ key, namespace: 'default', taskName: `task-${key.taskUid}`, run, limits })
+      return key
+    }
+    const waitForEnd = (key: AttemptKey) =>
+      waitUntil('the attempt has ended', async () => {
+        const state = await bench.workloads.observe(key)
+        return isEnded(state) && state
+      })
+    const waitForLine = (key: AttemptKey, line: string) =>
+      waitUntil(`it has said ${line}`, () => bench.logs.get(key.taskUid)?.includes(line))
+    const finish = async (key: AttemptKey) => {
+      const state = await waitForEnd(key)
+      await bench.workloads.remove(key)
+      return state
+    }
+
+    it('runs a command to its success, with logs by line and stdout as output', async () => {
+      const key = await start('echo one; echo two >&2; printf "three $GIVEN"')
+      const state = await waitForEnd(key)
+      expect(state).toMatchObject({ phase: 'Succeeded', output: { text: 'one\nthree yes', truncated: false } })
+      expect(state.finishedAt.getTime()).toBeGreaterThanOrEqual((state.startedAt ?? new Date(Infinity)).getTime())
+      expect([...(bench.logs.get(key.taskUid) ?? [])].sort()).toEqual(['one', 'three yes', 'two'])
+      await bench.workloads.remove(key)
+    })
+
+    it('says the exit code and the last words of a command that fails', async () => {
+      const state = await finish(await start('echo kept; echo "no such thing" >&2; exit 7'))
+      expect(state).toMatchObject({ phase: 'Failed', reason: 'ExitCode', exitCode: 7, output: { text: 'kept\n' } })
+      expect(state).toHaveProperty('message', expect.stringContaining('no such thing'))
+    })
+
+    it('knows nothing of an attempt that was never started, or was removed', async () => {
+      expect(await bench.workloads.observe({ taskUid: 'never', attempt: 1 })).toEqual({ phase: 'Missing' })
+      await bench.workloads.remove({ taskUid: 'never', attempt: 1 })
+      const key = await start('true')
+      await finish(key)
+      expect(await bench.workloads.observe(key)).toEqual({ phase: 'Missing' })
+    })
+
+    it('keeps the end until it is removed, and starts an attempt once only', async () => {
+      const key = await start('echo ran')
+      await waitForEnd(key)
+      const spec = { key, namespace: 'default', taskName: 'again', limits: {} }
+      await bench.workloads.ensure({
+        ...spec,
+        run: { kind: 'command', command: ['/bin/sh'], args: ['-c', 'echo twice'], env: {} },
+      })
+      expect(await waitForEnd(key)).toMatchObject({ phase: 'Succeeded', output: { text: 'ran\n' } })
+      await bench.workloads.remove(key)
+    })
+
+    it('tells attempts of one task apart', async () => {
+      const first = await start('exit 1')
+      expect(await bench.workloads.observe({ ...first, attempt: 2 })).toEqual({ phase: 'Missing' })
+      await finish(first)
+    })
+
+    it('calls back on each change, with task and attempt', async () => {
+      const seen: { key: AttemptKey; taskName: string; namespace: string }[] = []
+      const leave = bench.workloads.onChange((change) => seen.push(change))
+      const key = await start('true')
+      await finish(key)
+      leave()
+      expect(seen.length).toBeGreaterThanOrEqual(2)
+      expect(seen.every((change) => change.key.taskUid === key.taskUid && change.key.attempt === 1)).toBe(true)
+      expect(seen[0]).toMatchObject({ namespace: 'default', taskName: `task-${key.taskUid}` })
+    })
+
+    it('takes no more than it has places for, and says so', async () => {
+      expect(bench.workloads.capacity()).toBe(bench.places)
+      const keys: AttemptKey[] = []
+      for (let place = 0; place < bench.places; place++) keys.push(await start('exec sleep 300'))
+      expect(bench.workloads.capacity()).toBe(0)
+      const error = await start('true').catch((thrown: unknown) => thrown)
+      expect(isSvcError(error, 'Unavailable')).toBe(true)
+      await Promise.all(keys.map((key) => bench.workloads.remove(key)))
+      expect(bench.workloads.capacity()).toBe(bench.places)
+    })
+
+    it('ends an attempt that ignores TERM when it is removed, and nothing of it is left', async () => {
+      const marker = testIds.next('svc-stubborn')
+      const key = await start(`trap "" TERM; echo deaf; while :; do sleep 1; : ${marker}; done`)
+      await waitForLine(key, 'deaf')
+      await bench.workloads.remove(key)
+      expect(findProcesses(marker)).toEqual([])
+      expect(await bench.workloads.observe(key)).toEqual({ phase: 'Missing' })
+    })
+
+    it('lets a command that heeds TERM end by itself', async () => {
+      const key = await start('trap "echo goodbye; exit 0" TERM; echo ready; while :; do sleep 0.05; done')
+      await waitForLine(key, 'ready')
+      await bench.workloads.remove(key)
+      expect(bench.logs.get(key.taskUid)).toContain('goodbye')
+    })
+
+    it('ends an attempt at its deadline and says that it was that', async () => {
+      const state = await finish(await start('trap "" TERM; while :; do sleep 0.1; done', { deadlineSeconds: 0.5 }))
+      expect(state).toMatchObject({ phase: 'Failed', reason: 'DeadlineExceeded' })
+    })
+
+    it('ends what a command left running', async () => {
+      const marker = testIds.next('svc-daemon')
+      const key = await start(
+        `(trap "" HUP TERM; while :; do sleep 1; : ${marker}; done) > /dev/null 2>&1 & echo parent`,
+      )
+      expect(await waitForEnd(key)).toMatchObject({ phase: 'Succeeded' })
+      await waitUntil('nothing is left', () => findProcesses(marker).length === 0)
+      await bench.workloads.remove(key)
+    })
+
+    it('keeps the last 5 MiB of stdout, and the rest goes to the logs only', async () => {
+      const key = await start('yes 0123456789abcdef | head -c 8000000; echo; echo the-end')
+      const state = await waitForEnd(key)
+      expect(state).toMatchObject({ phase: 'Succeeded', output: { truncated: true } })
+      const text = state.output?.text ?? ''
+      expect(text.length).toBe(5 * 1024 * 1024)
+      expect(text.endsWith('\nthe-end\n')).toBe(true)
+      await bench.workloads.remove(key)
+    })
+
+    it('lets a program write no faster than its lines are taken', async () => {
+      const gate = Promise.withResolvers<void>()
+      let [calls, atOnce, most] = [0, 0, 0]
+      bench.slowDown.take = async () => {
+        calls++
+        most = Math.max(most, ++atOnce)
+        await gate.promise
+        atOnce--
+      }
+      const key = await start('yes flood | head -c 20000000; echo over')
+      await waitUntil('the first lines came', () => calls > 0)
+      expect(await bench.workloads.observe(key)).toMatchObject({ phase: 'Running' })
+      expect(calls).toBe(1)
+      gate.resolve()
+      expect(await finish(key)).toMatchObject({ phase: 'Succeeded' })
+      delete bench.slowDown.take
+      expect(most).toBe(1)
+      expect(bench.logs.get(key.taskUid)?.at(-1)).toBe('over')
+    })
+
+    it('goes on when lines can not be stored', async () => {
+      bench.slowDown.take = () => Promise.reject(new Error('the disk is full'))
+      const state = await finish(await start('yes lost | head -c 1000000; echo kept'))
+      delete bench.slowDown.take
+      expect(state).toMatchObject({ phase: 'Succeeded' })
+    })
+
+    it('says when the command is not there', async () => {
+      const state = await finish(await start('', {}, ['/no/such/program']))
+      expect(state).toMatchObject({ phase: 'Failed', message: expect.stringMatching(/not found|no such file/i) })
+    })
+
+    it('ends a command that needs more memory than its limit', async (context) => {
+      context.skip(bench.unlimited !== undefined, bench.unlimited)
+      const script = 'x=xxxxxxxxxxxxxxxx; while :; do x=$x$x; done'
+      const state = await finish(await start(script, { memoryBytes: 64 * 1024 * 1024 }))
+      expect(state).toMatchObject({
+        phase: 'Failed',
+        reason: 'OutOfMemory',
+        message: expect.stringContaining('64 MiB'),
+      })
+    })
+  })
+}

@@ -1,0 +1,170 @@
+// Conditional requests and idempotent creation.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { aiTask, ownerToken, type Service, startService } from './service.ts'
+
+let service: Service
+beforeAll(async () => {
+  service = await startService()
+})
+afterAll(() => service.stop())
+
+const createAgent = (name: string) => service.call('POST /api/v1/agents', { payload: { name, spec: {} } })
+
+describe('a read', () => {
+  it('carries an ETag and may not be kept [HTTP-037] [HTTP-038]', async () => {
+    await createAgent('tagged')
+    for (const path of ['/api/v1/agents/tagged', '/api/v1/agents', '/api/v1/tools', '/api/v1/auth/whoami']) {
+      const answer = await service.call(`GET ${path}`)
+      expect(answer.headers['cache-control']).toBe('private, no-store')
+      if (!path.includes('auth')) expect(answer.headers.etag).toMatch(/^W\/".+"$/)
+    }
+  })
+
+  it('is answered 304 to a client that has it, until it changes [HTTP-037]', async () => {
+    await createAgent('cached')
+    const get = (tag: string) => service.call('GET /api/v1/agents/cached', { headers: { 'if-none-match': tag } })
+    const tag = String((await get('"other"')).headers.etag)
+    const fresh = await get(tag)
+    expect([fresh.statusCode, fresh.body]).toEqual([304, ''])
+    expect((await get(`"x", ${tag}`)).statusCode).toBe(304)
+    expect((await get('*')).statusCode).toBe(304)
+    await service.call('PUT /api/v1/agents/cached', { payload: { spec: { systemPrompt: { inline: 'new' } } } })
+    expect((await get(tag)).statusCode).toBe(200)
+  })
+
+  it('of a list has the tag of its contents', async () => {
+    const list = () => service.call('GET /api/v1/agents?namespace=tags')
+    const before = (await list()).headers.etag
+    expect((await list()).headers.etag).toBe(before)
+    await service.call('POST /api/v1/agents', { payload: { name: 'a', namespace: 'tags', spec: {} } })
+    expect((await list()).headers.etag).not.toBe(before)
+  })
+
+  it('is refused before its tag is looked at [HTTP-037]', async () => {
+    await createAgent('guarded')
+    const tag = String((await service.call('GET /api/v1/agents/guarded')).headers.etag)
+    const headers = { 'if-none-match': tag }
+    expect((await service.call('GET /api/v1/agents/guarded', { headers, token: 'bad' })).statusCode).toBe(401)
+    const { token } = await service.ports.tokens.create({
+      name: 't',
+      namespace: 'x',
+      readOnly: false,
+      serverTools: true,
+    })
+    expect((await service.call('GET /api/v1/agents/guarded?namespace=default', { headers, token })).statusCode).toBe(
+      403,
+    )
+  })
+})
+
+describe('a write with a precondition', () => {
+  it('is refused with 409 when If-Match is stale, done when it holds [HTTP-039]', async () => {
+    const tag = String((await createAgent('matched')).headers.etag)
+    const put = (ifMatch: string, inline: string) =>
+      service.call('PUT /api/v1/agents/matched', {
+        payload: { spec: { systemPrompt: { inline } } },
+        headers: { 'if-match': ifMatch },
+      })
+    expect((await put(tag, 'one')).statusCode).toBe(200)
+    const stale = await put(tag, 'two')
+    expect([stale.statusCode, stale.json().error.reason]).toEqual([409, 'Conflict'])
+    expect((await put('*', 'three')).statusCode).toBe(200)
+    const remove = (ifMatch: string) =>
+      service.call('DELETE /api/v1/agents/matched', { headers: { 'if-match': ifMatch } })
+    expect((await remove(tag)).statusCode).toBe(409)
+    const now = (await service.call('GET /api/v1/agents/matched')).json().metadata.resourceVersion
+    expect((await remove(`"${now}"`)).statusCode).toBe(204)
+  })
+
+  it('is refused when metadata.resourceVersion is stale, and what GET gave can be PUT [HTTP-016] [HTTP-039]', async () => {
+    await createAgent('round-trip')
+    const read = (await service.call('GET /api/v1/agents/round-trip')).json()
+    const put = (payload: object) => service.call('PUT /api/v1/agents/round-trip', { payload })
+    expect((await put({ ...read, spec: { systemPrompt: { inline: 'x' } } })).statusCode).toBe(200)
+    expect((await put({ ...read, spec: {} })).statusCode).toBe(409)
+    const other = { ...read, metadata: { ...read.metadata, resourceVersion: undefined, uid: 'another' } }
+    expect((await put(other)).statusCode).toBe(409)
+  })
+
+  it('lets one of two writers of the same version win [HTTP-039]', async () => {
+    const read = (await createAgent('contended')).json()
+    const put = (inline: string) =>
+      service.call('PUT /api/v1/agents/contended', { payload: { ...read, spec: { systemPrompt: { inline } } } })
+    const statuses = await Promise.all(['a', 'b', 'c', 'd'].map(put))
+    expect(statuses.map((answer) => answer.statusCode).sort()).toEqual([200, 409, 409, 409])
+  })
+
+  it('is not needed: writers without one all get through, the last one stays', async () => {
+    await createAgent('crowded')
+    const put = (inline: string) =>
+      service.call('PUT /api/v1/agents/crowded', { payload: { spec: { systemPrompt: { inline } } } })
+    const answers = await Promise.all(['a', 'b', 'c', 'd'].map(put))
+    expect(answers.map((answer) => answer.statusCode)).toEqual([200, 200, 200, 200])
+  })
+})
+
+describe('a creation with an Idempotency-Key', () => {
+  const post = (key: string, payload: object, token = ownerToken) =>
+    service.call('POST /api/v1/tasks', { payload, headers: { 'idempotency-key': key }, token })
+
+  it('is done once; repeated, it gets the object as it is now [HTTP-033]', async () => {
+    const first = await post('key-1', aiTask('once'))
+    expect([first.statusCode, first.headers['idempotency-replayed']]).toEqual([201, undefined])
+    await service.setStatus('Task', 'once', { phase: 'Running', attempts: 1 })
+    const again = await post('key-1', aiTask('once'))
+    expect([again.statusCode, again.headers['idempotency-replayed']]).toEqual([201, 'true'])
+    expect(again.json().metadata.uid).toBe(first.json().metadata.uid)
+    expect(again.json().status.phase).toBe('Running')
+  })
+
+  it('is 409 with another body, and free again in another namespace or for another caller [HTTP-034]', async () => {
+    await post('key-2', aiTask('original'))
+    const other = await post('key-2', aiTask('different'))
+    expect([other.statusCode, other.json().error.reason]).toEqual([409, 'Conflict'])
+    expect((await post('key-2', aiTask('different', { namespace: 'elsewhere' }))).statusCode).toBe(201)
+    const { token } = await service.ports.tokens.create({ name: 'someone', readOnly: false, serverTools: true })
+    expect((await post('key-2', aiTask('someones'), token)).statusCode).toBe(201)
+  })
+
+  it('is done once by racing callers; the others are told or get its outcome [HTTP-033]', async () => {
+    const answers = await Promise.all(Array.from({ length: 8 }, () => post('key-3', aiTask('raced'))))
+    const created = answers.filter((answer) => answer.statusCode === 201)
+    expect(created.length).toBeGreaterThanOrEqual(1)
+    expect(new Set(created.map((answer) => answer.json().metadata.uid)).size).toBe(1)
+    for (const answer of answers.filter((entry) => entry.statusCode !== 201)) {
+      expect([answer.statusCode, answer.json().error.message]).toEqual([409, expect.stringContaining('under way')])
+    }
+  })
+
+  it('keeps the key free when the creation failed', async () => {
+    const payload = { name: 'p', spec: { type: 'llmo', baseURL: 'http://169.254.169.254' } }
+    const headers = { 'idempotency-key': 'key-4' }
+    expect((await service.call('POST /api/v1/providers', { payload, headers })).statusCode).toBe(400)
+    const good = { name: 'p', spec: { type: 'llmo' } }
+    expect((await service.call('POST /api/v1/providers', { payload: good, headers })).statusCode).toBe(201)
+  })
+
+  it('says so when what it created is gone', async () => {
+    const headers = { 'idempotency-key': 'key-5' }
+    const create = () => service.call('POST /api/v1/agents', { payload: { name: 'fleeting', spec: {} }, headers })
+    await create()
+    await service.call('DELETE /api/v1/agents/fleeting')
+    const again = await create()
+    expect([again.statusCode, again.json().error.message]).toEqual([409, expect.stringContaining('gone')])
+  })
+
+  it('has no effect on secrets and tokens [HTTP-036]', async () => {
+    const headers = { 'idempotency-key': 'key-6' }
+    const secret = () =>
+      service.call('POST /api/v1/secrets', { payload: { name: 's', stringData: { k: 'v' } }, headers })
+    expect([(await secret()).statusCode, (await secret()).statusCode]).toEqual([201, 409])
+    const token = async () =>
+      (await service.call('POST /api/v1/tokens', { payload: { name: 't' }, headers })).json().token
+    expect(await token()).not.toBe(await token())
+  })
+
+  it('must be sane', async () => {
+    expect((await post('a b', aiTask('x'))).statusCode).toBe(400)
+    expect((await post('x'.repeat(256), aiTask('x'))).statusCode).toBe(400)
+  })
+})

@@ -1,0 +1,135 @@
+// Lists: envelope, limit, continue; the same rules for every one of them.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { routes } from '../../src/contract/api/routes.ts'
+import { aiTask, type Service, startService } from './service.ts'
+
+let service: Service
+beforeAll(async () => {
+  service = await startService()
+  for (const number of [1, 2, 3, 4, 5, 6, 7]) {
+    const name = `n${number}`
+    const post = (path: string, payload: object) => service.call(`POST /api/v1/${path}`, { payload })
+    await post('tasks', aiTask(name))
+    await post('agents', { name, spec: {} })
+    await post('skills', { name, spec: { description: 'd', content: { inline: '# d' } } })
+    await post('tools', { name, spec: { description: 'd', http: { url: 'https://example.com' } } })
+    await post('providers', { name, spec: { type: 'llmo' } })
+    await post('secrets', { name, stringData: { key: 'value' } })
+    await service.ports.records.sessions.ensure({ namespace: 'default', name }, { create: true, sessionType: 'chat' })
+  }
+  const task = await service.ports.resources.get('Task', { namespace: 'default', name: 'n1' })
+  for (let count = 0; count < 7; count++) {
+    await service.ports.records.events.append({
+      taskUid: task?.metadata.uid ?? '',
+      attempt: 1,
+      namespace: 'default',
+      taskName: 'n1',
+      type: 'Queued',
+      message: `event ${count + 1}`,
+    })
+  }
+})
+afterAll(() => service.stop())
+
+// A list route is one whose query knows both parameters.
+const lists = routes
+  .filter((route) => route.query !== undefined && 'limit' in route.query.shape && 'continue' in route.query.shape)
+  .map((route) => route.path.replace(':id', 'n1'))
+const idOf = (item: Record<string, { name?: string } | string | number>) =>
+  item.name ?? item.id ?? (item.metadata as { name: string }).name
+
+describe('every list', () => {
+  it('is looked at here', () => {
+    expect(lists.length).toBeGreaterThanOrEqual(9)
+  })
+
+  it.each(lists)('%s has items and metadata, never null, also when it is empty [HTTP-020]', async (path) => {
+    const answer = await service.call(`GET ${path.replace('/n1/events', '/n1/children')}?namespace=empty`)
+    expect(answer.statusCode).toBe(200)
+    const body = answer.json()
+    expect(body.metadata).toEqual({})
+    expect(body.items.filter((item: { builtin?: boolean }) => item.builtin !== true)).toEqual([])
+  })
+
+  it.each(lists)(
+    '%s gives every entry once over pages of three, and at most three at a time [HTTP-021]',
+    async (path) => {
+      const whole = (await service.call(`GET ${path}?limit=500`)).json()
+      const seen: unknown[] = []
+      let cursor = ''
+      for (let page = 0; page < 20; page++) {
+        const answer = await service.call(`GET ${path}?limit=3${cursor}`)
+        expect(answer.statusCode).toBe(200)
+        const { items, metadata } = answer.json()
+        expect(items.length).toBeLessThanOrEqual(3)
+        seen.push(...items.map(idOf))
+        if (metadata.continue === undefined) break
+        cursor = `&continue=${encodeURIComponent(metadata.continue)}`
+      }
+      expect(seen).toEqual(whole.items.map(idOf))
+      expect(new Set(seen).size).toBe(seen.length)
+    },
+  )
+
+  it.each(lists)('%s refuses a limit below 1 or no number, and takes more than 500 as 500 [HTTP-024]', async (path) => {
+    for (const limit of ['0', '-1', 'ten', '1.5', '', '%20']) {
+      const answer = await service.call(`GET ${path}?limit=${limit}`)
+      expect([limit, answer.statusCode, answer.json().error?.details?.[0]?.path]).toEqual([limit, 400, 'limit'])
+    }
+    expect((await service.call(`GET ${path}?limit=100000`)).statusCode).toBe(200)
+  })
+
+  it.each(lists.filter((path) => !path.endsWith('children')))(
+    '%s refuses a cursor that is not its own [HTTP-022]',
+    async (path) => {
+      for (const cursor of ['x', 'AAAA', Buffer.from('{"a":1}').toString('base64url'), '%00']) {
+        const answer = await service.call(`GET ${path}?continue=${cursor}`)
+        expect([cursor, answer.statusCode]).toEqual([cursor, 400])
+        expect(answer.json().error.reason).toBe('InvalidRequest')
+      }
+    },
+  )
+})
+
+describe('lists of resources', () => {
+  it('are in order of names, with what remains [HTTP-025]', async () => {
+    const { items, metadata } = (await service.call('GET /api/v1/agents?limit=3')).json()
+    expect(items.map(idOf)).toEqual(['n1', 'n2', 'n3'])
+    expect(metadata.remainingItemCount).toBe(4)
+  })
+
+  it('have pages of 100 unless told otherwise, and of 500 at most [HTTP-023] [HTTP-024]', async () => {
+    const created = Array.from({ length: 501 }, (_, number) =>
+      service.call('POST /api/v1/tasks', { payload: aiTask(`m${number}`, { namespace: 'many' }) }),
+    )
+    await Promise.all(created)
+    const count = async (query: string) =>
+      (await service.call(`GET /api/v1/tasks?namespace=many${query}`)).json().items.length
+    expect([await count(''), await count('&limit=9999'), await count('&limit=1')]).toEqual([100, 500, 1])
+  })
+
+  it('refuse the cursor of another filter [HTTP-025]', async () => {
+    const first = (await service.call('GET /api/v1/tasks?limit=2')).json()
+    const cursor = encodeURIComponent(first.metadata.continue)
+    expect((await service.call(`GET /api/v1/tasks?limit=2&type=ai&continue=${cursor}`)).statusCode).toBe(400)
+    expect((await service.call(`GET /api/v1/agents?limit=2&continue=${cursor}`)).statusCode).toBe(400)
+  })
+})
+
+describe('lists of records', () => {
+  it('are newest first: sessions and the timeline [HTTP-026] [SESS-006]', async () => {
+    const sessions = (await service.call('GET /api/v1/sessions')).json().items.map(idOf)
+    expect(sessions).toEqual(['n7', 'n6', 'n5', 'n4', 'n3', 'n2', 'n1'])
+    const events = (await service.call('GET /api/v1/tasks/n1/events?limit=2')).json().items
+    expect(events.map((event: { id: number }) => event.id)).toEqual([7, 6])
+  })
+})
+
+describe('the list of tools', () => {
+  it('has the built-in ones first and on the first page only [TOOL-020]', async () => {
+    const first = (await service.call('GET /api/v1/tools?limit=6')).json()
+    expect(first.items.map((tool: { builtin: boolean }) => tool.builtin)).toEqual([true, true, true, true, true, false])
+    const second = (await service.call(`GET /api/v1/tools?limit=6&continue=${first.metadata.continue}`)).json()
+    expect(second.items.map((tool: { name: string }) => tool.name)).toEqual(['n2', 'n3', 'n4', 'n5', 'n6', 'n7'])
+  })
+})

@@ -1,0 +1,221 @@
+// The HTTP side over the real SQLite adapters in a folder of its own; workloads and controllers are played by the tests.
+import { randomBytes, randomUUID } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { InjectOptions } from 'fastify'
+import { uuidv7 } from 'uuidv7'
+import { createRecords } from '../../src/adapters/sql/records.ts'
+import { createResources } from '../../src/adapters/sql/resources.ts'
+import { openSqlite } from '../../src/adapters/sql/sqlite/database.ts'
+import { createTokenAuthenticator } from '../../src/adapters/sql/token-authenticator.ts'
+import { createTokens } from '../../src/adapters/sql/tokens.ts'
+import type { Route } from '../../src/contract/api/route.ts'
+import { routes } from '../../src/contract/api/routes.ts'
+import type { Kind, ResourceOf, StatusOf } from '../../src/contract/resources/index.ts'
+import { SvcError } from '../../src/errors.ts'
+import { createApp, type HttpSettings } from '../../src/http/app.ts'
+import { createLog, type LogLevel } from '../../src/observability/log.ts'
+import { createMetrics } from '../../src/observability/metrics.ts'
+import type { Clock, Ids } from '../../src/ports/clock.ts'
+import type { WorkerIdentity, WorkerTokens } from '../../src/ports/identity.ts'
+import type { HealthCheck, Ports } from '../../src/ports/index.ts'
+import type { SecretMetadata, Secrets } from '../../src/ports/secrets.ts'
+import { createUsecases, type UsecaseSettings } from '../../src/usecases/index.ts'
+
+export const ownerToken = 'owner-token-of-the-tests'
+
+const clock: Clock = {
+  now: () => new Date(),
+  sleep: (ms, signal) =>
+    new Promise((resolve, reject) => {
+      const timer = setTimeout(resolve, ms).unref()
+      const stop = () => {
+        clearTimeout(timer)
+        reject(signal?.reason)
+      }
+      if (signal?.aborted) stop()
+      else signal?.addEventListener('abort', stop, { once: true })
+    }),
+}
+const ids: Ids = {
+  next: (prefix) => (prefix === undefined ? uuidv7() : `${prefix}-${uuidv7()}`),
+  hex: (length) => randomBytes(length).toString('hex').slice(0, length),
+  random: Math.random,
+}
+
+function createWorkerTokens(): WorkerTokens {
+  const known = new Map<string, WorkerIdentity>()
+  return {
+    async mint(identity) {
+      const token = `worker-${randomUUID()}`
+      known.set(token, identity)
+      return token
+    },
+    async verify(token) {
+      const identity = known.get(token)
+      if (identity === undefined) throw new SvcError('Unauthenticated', 'no such worker')
+      return identity
+    },
+  }
+}
+
+function createMemorySecrets(): Secrets {
+  const stored = new Map<string, { metadata: SecretMetadata; data: Record<string, string> }>()
+  const at = (key: { namespace: string; name: string }) => `${key.namespace}/${key.name}`
+  return {
+    read: async (key) => stored.get(at(key))?.data,
+    describe: async (key) => stored.get(at(key))?.metadata,
+    list: async (namespace) =>
+      [...stored.values()]
+        .map((entry) => entry.metadata)
+        .filter((metadata) => namespace === undefined || metadata.namespace === namespace)
+        .sort((a, b) => (a.name < b.name ? -1 : 1)),
+    async create({ namespace, name, stringData, annotations = {} }) {
+      if (stored.has(at({ namespace, name }))) throw new SvcError('AlreadyExists', 'secret already exists')
+      const keys = Object.keys(stringData)
+      const metadata = { namespace, name, type: 'Opaque', keys, annotations, createdAt: new Date().toISOString() }
+      stored.set(at({ namespace, name }), { metadata, data: stringData })
+      return metadata
+    },
+    async remove(key) {
+      if (!stored.delete(at(key))) throw new SvcError('NotFound', 'secret not found')
+    },
+    onChange: () => () => {},
+  }
+}
+
+export type ServiceOptions = {
+  http?: Partial<HttpSettings>
+  usecases?: Partial<UsecaseSettings>
+  withoutPlans?: boolean
+  health?: HealthCheck[]
+  builtinTools?: string[]
+  logLevel?: LogLevel
+}
+
+function absent<T>(what: string): T {
+  return new Proxy({}, { get: () => () => Promise.reject(new Error(`${what} plays no part in these tests`)) }) as T
+}
+
+async function openPorts(options: ServiceOptions) {
+  const folder = await mkdtemp(join(tmpdir(), 'svc-http-'))
+  const database = openSqlite({ path: join(folder, 'svc.db') })
+  const resources = await createResources(database, { clock, ids })
+  const { plans, ...records } = createRecords({ database, blobDir: join(folder, 'data'), clock, ids })
+  const tokens = createTokens({ database, clock, ids })
+  const ports: Ports = {
+    resources,
+    records: options.withoutPlans ? records : { ...records, plans },
+    secrets: createMemorySecrets(),
+    tokens,
+    authenticator: createTokenAuthenticator({ tokens, clock, ownerToken }),
+    workerTokens: createWorkerTokens(),
+    workloads: absent('a workload'),
+    sandbox: absent('a sandbox'),
+    leadership: absent('leadership'),
+    egress: absent('egress'),
+    clock,
+    ids,
+    health: options.health ?? [{ name: 'store', check: async () => {} }],
+    async close() {
+      await resources.close()
+      await records.close()
+      await database.close()
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+  return ports
+}
+
+const builtinNames = ['web_search', 'code_exec', 'file_read', 'web_fetch', 'file_write']
+
+function makeUsecases(ports: Ports, options: ServiceOptions) {
+  const names = options.builtinTools ?? builtinNames
+  const info = { builtin: true, description: 'a tool', parameters: {}, available: true } as const
+  return createUsecases({
+    ports,
+    settings: {
+      allowDemoProvider: true,
+      ownAddresses: () => ['127.0.0.1:8080'],
+      allowNetworks: [],
+      idempotencyKey: randomBytes(32),
+      ...options.usecases,
+    },
+    builtinTools: { names, list: async () => names.map((name) => ({ name, ...info })) },
+  })
+}
+
+function findRoute(method: string, url: string): Route | undefined {
+  const path = url.split('?', 1)[0]?.split('/') ?? []
+  const matches = (route: Route) => {
+    const parts = route.path.split('/')
+    return parts.length === path.length && parts.every((part, at) => part.startsWith(':') || part === path[at])
+  }
+  return routes.find((route) => route.method === method && matches(route))
+}
+
+/** What the table says of a route is all that it may answer (HTTP-046). */
+export function checkDeclared(method: string, url: string, status: number): void {
+  const route = findRoute(method, url)
+  if (route !== undefined && !(status in route.responses)) {
+    throw new Error(`${method} ${route.path} answered ${status}, which its route does not declare`)
+  }
+}
+
+type Call = Omit<InjectOptions, 'url' | 'method'> & { token?: string | null }
+
+export type Service = Awaited<ReturnType<typeof startService>>
+
+export async function startService(options: ServiceOptions = {}) {
+  const ports = await openPorts(options)
+  const logged: string[] = []
+  const log = createLog({ level: options.logLevel ?? 'debug', write: (line) => logged.push(line) })
+  const metrics = createMetrics()
+  const usecases = makeUsecases(ports, options)
+  const settings = { publicHosts: [], corsAllowedOrigins: [], version: '0.0.0', ...options.http }
+  const app = createApp({ ports, usecases, settings, log, metrics })
+
+  /** `call('POST /api/v1/tasks', { payload })`, as the owner unless told otherwise; null is without a token. */
+  async function call(line: string, { token = ownerToken, headers, ...rest }: Call = {}) {
+    const [method, url] = line.split(' ', 2)
+    const credential = token === null ? {} : { authorization: `Bearer ${token}` }
+    const sent = { method: method as 'GET', url: url ?? '/', headers: { ...credential, ...headers }, ...rest }
+    const answer = await app.server.inject(sent)
+    checkDeclared(method ?? '', url ?? '', answer.statusCode)
+    return answer
+  }
+
+  async function setStatus<K extends Kind>(kind: K, name: string, status: StatusOf<K>, namespace = 'default') {
+    const object = await ports.resources.get(kind, { namespace, name })
+    if (object === undefined) throw new Error(`${kind} ${name} is not there`)
+    return ports.resources.updateStatus(kind, { ...object, status } as ResourceOf<K>)
+  }
+
+  /** A token for an attempt that runs. */
+  async function runTask(name: string, attempt = 1, namespace = 'default') {
+    const task = await setStatus('Task', name, { phase: 'Running', attempts: attempt }, namespace)
+    const identity = { taskUid: task.metadata.uid, attempt, namespace, taskName: name }
+    return { task, identity, token: await ports.workerTokens.mint(identity) }
+  }
+
+  return {
+    ...app,
+    ports,
+    usecases,
+    metrics,
+    logged,
+    call,
+    setStatus,
+    runTask,
+    async listen(): Promise<string> {
+      return app.server.listen({ host: '127.0.0.1', port: 0 })
+    },
+    async stop() {
+      await app.drain(1000)
+      await ports.close()
+    },
+  }
+}
+
+export const aiTask = (name: string, more: object = {}) => ({ name, type: 'ai', prompt: 'say hello', ...more })

@@ -1,0 +1,59 @@
+// `./bin/svc` from a checkout on any Node, and the packed package installed elsewhere.
+import { execFileSync } from 'node:child_process'
+import { existsSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { environmentOf, launcher, makeFolder, removeFolder, root, runProgram } from './service.ts'
+
+let folder: string
+beforeAll(() => {
+  folder = makeFolder()
+})
+afterAll(() => removeFolder(folder))
+
+/** The Node that is installed on the system, outside the packages, where it is another one. */
+function findSystemNode(): string | undefined {
+  const candidates = ['/usr/bin/node', '/usr/local/bin/node']
+  return candidates.find(
+    (path) => existsSync(path) && !/^v2[4-9]/.test(execFileSync(path, ['-v'], { encoding: 'utf8' })),
+  )
+}
+
+describe('./bin/svc', () => {
+  it('runs from a checkout, outside npm scripts', async () => {
+    const outcome = await runProgram(launcher, ['--version'], { env: environmentOf(folder), cwd: folder })
+    expect(outcome).toMatchObject({ code: 0, stdout: '0.1.0\n' })
+  })
+
+  const systemNode = findSystemNode()
+  it.skipIf(systemNode === undefined)('starts on an older Node with the one that came with the packages', async () => {
+    const outcome = await runProgram(systemNode ?? '', [launcher, 'config', 'print', '-o', 'json'], {
+      env: environmentOf(folder),
+    })
+    expect(outcome.stderr).toBe('')
+    expect(JSON.parse(outcome.stdout)).toContainEqual({ name: 'port', value: '8080', source: 'default' })
+  })
+})
+
+describe('npm pack', () => {
+  it('makes a package that runs where it is installed', async () => {
+    const env = { ...environmentOf(folder), npm_config_cache: join(folder, 'npm-cache') }
+    const packed = await runProgram('npm', ['pack', '--pack-destination', folder], { env, cwd: root })
+    expect(packed.code, packed.stderr).toBe(0)
+    const tarball = readdirSync(folder).find((name) => name.endsWith('.tgz')) ?? ''
+    const place = join(folder, 'elsewhere', 'node_modules')
+    execFileSync('mkdir', ['-p', join(place, 'svc')])
+    execFileSync('tar', ['-xzf', join(folder, tarball), '-C', join(place, 'svc'), '--strip-components=1'])
+    for (const dependency of readdirSync(join(root, 'node_modules'))) {
+      if (!dependency.startsWith('.')) symlinkSync(join(root, 'node_modules', dependency), join(place, dependency))
+    }
+    writeFileSync(join(folder, 'elsewhere', 'package.json'), '{}')
+    expect(existsSync(join(place, 'svc', 'src'))).toBe(false)
+    const svc = join(place, 'svc', 'bin', 'svc')
+    const outcome = await runProgram(svc, ['run', 'write packed to a.txt, then read a.txt'], { env })
+    await runProgram(svc, ['down'], { env })
+    expect(outcome.stderr).toContain('started a service')
+    expect(outcome.stdout).toContain('packed')
+    expect(outcome.code).toBe(0)
+  })
+})

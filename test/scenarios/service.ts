@@ -1,0 +1,193 @@
+// The real program in a process of its own, with folders that are thrown away: what every scenario drives.
+import { type ChildProcess, spawn } from 'node:child_process'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Task } from '../../src/contract/resources/task.ts'
+
+export const root = join(import.meta.dirname, '..', '..')
+export const launcher = join(root, 'bin', 'svc')
+
+export type Answer<T = unknown> = { status: number; body: T; headers: Headers }
+
+export type Service = {
+  url: string
+  token: string
+  process: ChildProcess
+  folder: string
+  env: NodeJS.ProcessEnv
+  /** What it wrote to standard output and error. */
+  output(): string
+  call<T>(method: string, path: string, body?: unknown): Promise<Answer<T>>
+  /** SIGTERM, and wait for the end; the folders stay. */
+  stop(): Promise<number | null>
+  /** SIGKILL, and wait for the end; the folders stay. */
+  kill(): Promise<void>
+}
+
+export type StartOptions = { folder?: string; flags?: string[]; env?: NodeJS.ProcessEnv }
+
+export function makeFolder(): string {
+  return mkdtempSync(join(tmpdir(), 'svc-scenario-'))
+}
+
+export function removeFolder(folder: string): void {
+  rmSync(folder, { recursive: true, force: true })
+}
+
+/** The environment of a user who has only this folder. */
+export function environmentOf(folder: string): NodeJS.ProcessEnv {
+  const { PATH, LANG } = process.env
+  const home = { HOME: folder, XDG_DATA_HOME: join(folder, 'share'), XDG_CONFIG_HOME: join(folder, 'config') }
+  return { PATH, LANG, ...home, TMPDIR: tmpdir() }
+}
+
+export async function startService(options: StartOptions = {}): Promise<Service> {
+  const folder = options.folder ?? makeFolder()
+  const env = { ...environmentOf(folder), ...options.env }
+  const readyFile = join(folder, 'ready.json')
+  rmSync(readyFile, { force: true })
+  const args = [launcher, 'up', '--port', '0', '--ready-file', readyFile, ...(options.flags ?? [])]
+  const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'pipe'] })
+  const chunks: string[] = []
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => chunks.push(chunk.toString()))
+  const output = () => chunks.join('')
+  await waitFor(() => {
+    if (child.exitCode !== null) throw new Error(`the service ended with ${child.exitCode}:\n${output()}`)
+    return existsSync(readyFile)
+  }, 'the service to be ready')
+  const { url, token } = JSON.parse(readFileSync(readyFile, 'utf8')) as { url: string; token: string }
+  return {
+    url,
+    token,
+    process: child,
+    folder,
+    env,
+    output,
+    call: (method, path, body) => call({ url, token }, method, path, body),
+    stop: () => end(child, 'SIGTERM'),
+    kill: async () => void (await end(child, 'SIGKILL')),
+  }
+}
+
+async function call<T>(
+  to: { url: string; token: string },
+  method: string,
+  path: string,
+  body?: unknown,
+): Promise<Answer<T>> {
+  const headers: Record<string, string> = { authorization: `Bearer ${to.token}` }
+  if (body !== undefined) headers['content-type'] = 'application/json'
+  const init: RequestInit = { method, headers }
+  if (body !== undefined) init.body = JSON.stringify(body)
+  const response = await fetch(new URL(path, to.url), init)
+  const text = await response.text()
+  const isJson = response.headers.get('content-type')?.includes('json')
+  return { status: response.status, body: (isJson ? JSON.parse(text) : text) as T, headers: response.headers }
+}
+
+function end(child: ChildProcess, signal: NodeJS.Signals): Promise<number | null> {
+  if (child.exitCode !== null || child.signalCode !== null) return Promise.resolve(child.exitCode)
+  return new Promise((resolve) => {
+    child.once('exit', (code) => resolve(code))
+    child.kill(signal)
+  })
+}
+
+/** Polls until `check` gives something; a deadline only guards against waiting for ever. */
+export async function waitFor<T>(
+  check: () => T | Promise<T>,
+  what: string,
+  timeoutMs = 60_000,
+): Promise<NonNullable<T>> {
+  const deadline = Date.now() + timeoutMs
+  for (;;) {
+    const value = await check()
+    if (value) return value
+    if (Date.now() > deadline) throw new Error(`gave up waiting for ${what}`)
+    await new Promise((resolve) => setTimeout(resolve, 25))
+  }
+}
+
+export async function createTask(service: Service, name: string, spec: object, metadata: object = {}): Promise<Task> {
+  const answer = await service.call<Task>('POST', '/api/v1/tasks', { metadata: { name, ...metadata }, spec })
+  if (answer.status !== 201) throw new Error(`${name}: ${answer.status} ${JSON.stringify(answer.body)}`)
+  return answer.body
+}
+
+export async function getTask(service: Service, name: string): Promise<Task> {
+  return (await service.call<Task>('GET', `/api/v1/tasks/${name}`)).body
+}
+
+const finalPhases = ['Succeeded', 'Failed', 'Cancelled']
+
+export async function waitForPhase(service: Service, name: string, ...phases: string[]): Promise<Task> {
+  return waitFor(
+    async () => {
+      const task = await getTask(service, name)
+      const phase = task.status?.phase ?? ''
+      if (phases.includes(phase)) return task
+      if (finalPhases.includes(phase)) throw new Error(`${name} is ${phase}: ${task.status?.message}`)
+      return undefined
+    },
+    `${name} to be ${phases.join(' or ')}`,
+  )
+}
+
+export async function readResult(service: Service, name: string): Promise<string> {
+  const answer = await service.call<{ result: string }>('GET', `/api/v1/tasks/${name}/result`)
+  return answer.body.result
+}
+
+export type CommandOutcome = { code: number | null; stdout: string; stderr: string }
+
+/** Runs `svc ...` as the user of the folder. */
+export function runSvc(
+  args: string[],
+  env: NodeJS.ProcessEnv,
+  options: { cwd?: string; input?: string } = {},
+): Promise<CommandOutcome> {
+  return runProgram(process.execPath, [launcher, ...args], { env, ...options })
+}
+
+export function runProgram(
+  program: string,
+  args: string[],
+  options: { env: NodeJS.ProcessEnv; cwd?: string; input?: string },
+): Promise<CommandOutcome> {
+  const child = spawn(program, args, { env: options.env, cwd: options.cwd, stdio: ['pipe', 'pipe', 'pipe'] })
+  let stdout = ''
+  let stderr = ''
+  child.stdout.on('data', (chunk: Buffer) => {
+    stdout += chunk.toString()
+  })
+  child.stderr.on('data', (chunk: Buffer) => {
+    stderr += chunk.toString()
+  })
+  child.stdin.end(options.input ?? '')
+  return new Promise((resolve, reject) => {
+    child.once('error', reject)
+    child.once('close', (code) => resolve({ code, stdout, stderr }))
+  })
+}
+
+/** Pids of every process whose environment or command line names `mark`; itself left out. */
+export function findProcesses(mark: string): number[] {
+  return listPids().filter((pid) => pid !== process.pid && readCommandLine(pid).includes(mark))
+}
+
+function listPids(): number[] {
+  return readdirNumbers('/proc')
+}
+
+function readCommandLine(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8')
+  } catch {
+    return ''
+  }
+}
+
+function readdirNumbers(folder: string): number[] {
+  return readdirSync(folder).map(Number).filter(Number.isInteger)
+}

@@ -1,0 +1,70 @@
+// Whole ai tasks with a double of each vendor family over a real socket.
+import { LLMock } from '@copilotkit/aimock'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { createTask, readResult, removeFolder, type Service, startService, waitForPhase } from './service.ts'
+
+const usage = { prompt_tokens: 21, completion_tokens: 9, input_tokens: 21, output_tokens: 9 }
+let service: Service
+let vendor: LLMock
+
+beforeAll(async () => {
+  service = await startService()
+  await service.call('POST', '/api/v1/secrets', { name: 'vendor', stringData: { 'api-key': 'made-up-key-000000' } })
+})
+afterAll(async () => {
+  await service.stop()
+  removeFolder(service.folder)
+})
+beforeEach(async () => {
+  vendor = new LLMock({ port: 0 })
+  await vendor.start()
+})
+afterEach(() => vendor.stop())
+
+async function makeProvider(name: string, type: string, baseURL: string): Promise<void> {
+  const spec = { type, baseURL, defaultModel: 'test-model', secretRef: { name: 'vendor', key: 'api-key' } }
+  const answer = await service.call('POST', '/api/v1/providers', { name, spec })
+  expect(answer.status).toBe(201)
+}
+
+describe.each([
+  ['llma', ''],
+  ['llmo', '/v1'],
+])('an ai task with a provider of type %s', (type, suffix) => {
+  it('writes and reads a file by tool calls and keeps the answer', async () => {
+    vendor.on(
+      { userMessage: /remember the word/, sequenceIndex: 0 },
+      { toolCalls: [{ name: 'file_write', arguments: JSON.stringify({ path: 'word.txt', content: 'tulip' }) }], usage },
+    )
+    vendor.on(
+      { userMessage: /remember the word/, sequenceIndex: 1 },
+      { toolCalls: [{ name: 'file_read', arguments: JSON.stringify({ path: 'word.txt' }) }], usage },
+    )
+    vendor.on({ userMessage: /remember the word/, sequenceIndex: 2 }, { content: 'The word is tulip.', usage })
+    await makeProvider(`vendor-${type}`, type, `${vendor.url}${suffix}`)
+    await createTask(service, `words-${type}`, {
+      type: 'ai',
+      ai: { providerRef: { name: `vendor-${type}` }, prompt: 'remember the word tulip' },
+    })
+    const task = await waitForPhase(service, `words-${type}`, 'Succeeded')
+    expect(await readResult(service, `words-${type}`)).toContain('tulip')
+    expect(task.status?.usage).toMatchObject({ llmCalls: 3 })
+    const logs = await service.call<{ logs: string }>('GET', `/api/v1/tasks/words-${type}/logs`)
+    expect(logs.body.logs).toContain('file_write')
+  })
+
+  it('fails with a sentence to act on when the vendor refuses the key', async () => {
+    vendor.on(
+      { userMessage: /.*/ },
+      { error: { message: 'invalid x-api-key', type: 'authentication_error' }, status: 401 },
+    )
+    await makeProvider(`refusing-${type}`, type, `${vendor.url}${suffix}`)
+    await createTask(service, `refused-${type}`, {
+      type: 'ai',
+      ai: { providerRef: { name: `refusing-${type}` }, prompt: 'anything' },
+    })
+    const task = await waitForPhase(service, `refused-${type}`, 'Failed')
+    expect(task.status?.message).toMatch(/key|credential/i)
+    expect(task.status?.message).toContain(`refusing-${type}`)
+  })
+})

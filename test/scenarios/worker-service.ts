@@ -1,0 +1,113 @@
+// The worker API in memory, for runs of the worker without the service. Kept to what the real one promises.
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+export type SeenCall = { method: string; path: string; body: string; contentType: string }
+
+export type WorkerService = {
+  url: string
+  token: string
+  calls: SeenCall[]
+  checkpoint: unknown
+  result: string | undefined
+  logs: string
+  usage: Record<string, unknown>[]
+  artifacts: Record<string, { body: string; contentType: string }>
+  /** Answers instead of the service: a status, `hang` or `cut`. Undefined: the service answers. */
+  interfere: (call: SeenCall) => number | 'hang' | 'cut' | undefined
+  /** Resolves when a call fits. */
+  until(fits: (call: SeenCall) => boolean): Promise<void>
+  close(): Promise<void>
+}
+
+type Answer = { status: number; json?: unknown }
+
+function keep(service: WorkerService, call: SeenCall): Answer {
+  const [, , , noun = '', , , name = ''] = call.path.split('/').map(decodeURIComponent)
+  if (noun === 'checkpoints') return keepCheckpoint(service, call)
+  if (noun === 'leases') return { status: 200, json: { granted: true, retryAfterMs: 0 } }
+  if (noun === 'results') service.result = call.body
+  else if (noun === 'logs') service.logs += call.body
+  else if (noun === 'usage') service.usage.push(JSON.parse(call.body))
+  else if (noun === 'artifacts') service.artifacts[name] = { body: call.body, contentType: call.contentType }
+  else if (noun !== 'cooldowns') return { status: 404 }
+  return { status: noun === 'artifacts' ? 201 : 204 }
+}
+
+function keepCheckpoint(service: WorkerService, call: SeenCall): Answer {
+  if (call.method === 'GET') {
+    return service.checkpoint === undefined ? { status: 404 } : { status: 200, json: service.checkpoint }
+  }
+  service.checkpoint = JSON.parse(call.body)
+  return { status: 204 }
+}
+
+async function readBody(request: IncomingMessage): Promise<string> {
+  const parts: Buffer[] = []
+  for await (const part of request) parts.push(part as Buffer)
+  return Buffer.concat(parts).toString('utf8')
+}
+
+function send(response: ServerResponse, answer: Answer): void {
+  const error = { error: { code: answer.status, reason: reasons[answer.status] ?? 'Internal', message: 'not now' } }
+  const json = answer.json ?? (answer.status >= 400 ? error : undefined)
+  response.writeHead(answer.status, json === undefined ? {} : { 'content-type': 'application/json' })
+  response.end(json === undefined ? undefined : JSON.stringify(json))
+}
+
+const reasons: Record<number, string> = {
+  401: 'Unauthenticated',
+  403: 'Forbidden',
+  404: 'NotFound',
+  409: 'Conflict',
+  503: 'Unavailable',
+}
+
+export async function startWorkerService(): Promise<WorkerService> {
+  const waiters = new Set<(call: SeenCall) => void>()
+  const server = createServer((request, response) => void serve(request, response))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const service: WorkerService = {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    token: 'attempt-token-4711',
+    calls: [],
+    checkpoint: undefined,
+    result: undefined,
+    logs: '',
+    usage: [],
+    artifacts: {},
+    interfere: () => undefined,
+    until: (fits) =>
+      new Promise((resolve) => {
+        const look = (call: SeenCall) => {
+          if (!fits(call)) return
+          waiters.delete(look)
+          resolve()
+        }
+        waiters.add(look)
+      }),
+    async close() {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+
+  function answer(call: SeenCall, authorization: string | undefined, response: ServerResponse): void {
+    const interference = service.interfere(call)
+    service.calls.push(call)
+    if (interference === 'hang') return
+    if (interference === 'cut') response.destroy()
+    else if (interference !== undefined) send(response, { status: interference })
+    else send(response, authorization === `Bearer ${service.token}` ? keep(service, call) : { status: 401 })
+  }
+
+  async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const body = await readBody(request).catch(() => '')
+    const { method = '', url = '', headers } = request
+    const call = { method, path: url, body, contentType: headers['content-type'] ?? '' }
+    answer(call, headers.authorization, response)
+    for (const look of waiters) look(call)
+  }
+
+  return service
+}

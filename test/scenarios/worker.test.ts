@@ -1,0 +1,273 @@
+// The worker program from its assignment to its outcome, with the demo model and real tools.
+import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { PassThrough } from 'node:stream'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { createSandbox } from '../../src/adapters/embedded/sandbox/sandbox.ts'
+import { systemIds } from '../../src/adapters/system/clock.ts'
+import type { WorkAssignment } from '../../src/contract/api/assignment.ts'
+import { createEgress } from '../../src/egress/egress.ts'
+import type { WorkerDeps } from '../../src/worker/run-assignment.ts'
+import { runWorker } from '../../src/worker/run-worker.ts'
+import { startWorkerService, type WorkerService } from './worker-service.ts'
+
+let service: WorkerService
+let base: string
+const pauses: number[] = []
+
+/** Real time, but for pauses of a second and more: those pass at once and are written down. */
+const clock = {
+  now: () => new Date(),
+  async sleep(ms: number, signal?: AbortSignal) {
+    if (ms >= 1000 && ms <= 60_000) pauses.push(ms)
+    signal?.throwIfAborted()
+    await new Promise<void>((resolve, reject) => {
+      const timer = setTimeout(resolve, ms >= 1000 && ms <= 16_000 ? 1 : Math.min(ms, 2_000_000_000))
+      timer.unref()
+      signal?.addEventListener('abort', () => reject(signal.reason), { once: true })
+    })
+  },
+}
+
+beforeEach(async () => {
+  pauses.length = 0
+  service = await startWorkerService()
+  base = await mkdtemp(join(tmpdir(), 'worker-'))
+})
+afterEach(async () => {
+  await service.close()
+  await rm(base, { recursive: true, force: true })
+})
+
+const demo: WorkAssignment['model']['choices'][number] = {
+  provider: { namespace: 'default', name: 'demo', type: 'demo', rateLimited: false },
+  model: 'demo',
+}
+
+function assign(prompt: string, change: Partial<WorkAssignment> = {}): WorkAssignment {
+  return {
+    version: 1,
+    api: { url: service.url, token: service.token },
+    task: { namespace: 'default', name: 'job', uid: 'uid-1', attempt: 1, type: 'ai' },
+    loop: {
+      maxIterations: 20,
+      toolTimeoutMs: 20_000,
+      systemPrompt: '',
+      prompt,
+      tools: ['web_search', 'code_exec', 'file_read', 'web_fetch', 'file_write'],
+    },
+    model: { choices: [demo] },
+    customTools: [],
+    egress: { allowNetworks: [], deny: [] },
+    redact: [],
+    ...change,
+  }
+}
+
+let workspaces = 0
+
+async function startWorker(assignment: WorkAssignment) {
+  const workspaceRoot = join(base, `workspace-${++workspaces}`)
+  await mkdir(workspaceRoot)
+  const [stdin, report, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()]
+  const said: string[] = []
+  report.on('data', (bytes: Buffer) => said.push(bytes.toString()))
+  const load = async (): Promise<WorkerDeps> => ({
+    egress: createEgress(),
+    sandbox: createSandbox({ ids: systemIds }),
+    clock,
+    ids: systemIds,
+    workspaceRoot,
+  })
+  const code = runWorker({ stdin, report, stderr, load })
+  stdin.write(`${JSON.stringify(assignment)}\n`)
+  return { stdin, code, workspaceRoot, outcome: () => JSON.parse(said.join('').trim().split('\n')[1] ?? 'null') }
+}
+
+async function run(assignment: WorkAssignment) {
+  const worker = await startWorker(assignment)
+  const code = await worker.code
+  return { ...worker, code, outcome: worker.outcome() }
+}
+
+describe('an ai run', () => {
+  it('uses its tools and hands in result, artifacts, log and usage [BUILT-001]', async () => {
+    const { code, outcome } = await run(assign('write hello to artifacts/a.txt then read artifacts/a.txt'))
+    expect([code, outcome]).toEqual([0, { ok: true }])
+    expect(service.result).toContain('demo provider')
+    expect(service.result).toContain('hello')
+    expect(service.artifacts['a.txt']).toEqual({ body: 'hello', contentType: 'text/plain; charset=utf-8' })
+    expect(service.usage).toHaveLength(3)
+    expect(service.usage[0]).toMatchObject({ provider: { namespace: 'default', name: 'demo' }, demo: true })
+    expect(new Set(service.usage.map((record) => record.id)).size).toBe(3)
+    for (const text of ['[default/demo, model demo]', '[file_write ', '[file_read: ok', '[done: 3 model calls']) {
+      expect(service.logs).toContain(text)
+    }
+    expect(service.logs).not.toBe(service.result)
+    expect(service.calls.at(-1)?.path).toMatch(/results|logs/)
+  })
+
+  it('goes on after an abort without appending twice, in a new workspace [BUILT-013]', async () => {
+    const prompt = 'append one to notes.txt then append two to notes.txt then read notes.txt'
+    const interrupted = await startWorker(assign(prompt))
+    // The second append is under way for all that the saved state knows: the service dies before it hears more.
+    let saves = 0
+    service.interfere = (call) => {
+      if (call.path.includes('checkpoints') && call.body.includes('"two"')) saves += 1
+      return saves > 1 ? 'hang' : undefined
+    }
+    await service.until(() => saves > 1)
+    interrupted.stdin.destroy()
+    expect(await interrupted.code).toBe(1)
+    expect(interrupted.outcome()).toBeNull()
+    service.interfere = () => undefined
+
+    const second = await run(assign(prompt, { task: { ...assign('').task, attempt: 2 } }))
+    expect(second.outcome).toEqual({ ok: true })
+    const text = await readFile(join(second.workspaceRoot, 'notes.txt'), 'utf8')
+    expect(text.match(/one/g)).toHaveLength(1)
+    expect(text.match(/two/g)?.length ?? 0).toBeLessThanOrEqual(1)
+    expect(service.logs).toContain('[attempt 2 goes on after model call')
+    // What the first attempt paid for is not asked for again: its two calls, and those that were left.
+    expect(service.usage.map((record) => record.id)).toEqual(['1-1', '1-2', '2-1', '2-2'])
+  })
+
+  it('tells another attempt of a call whose outcome is unknown instead of making it again', async () => {
+    const use = {
+      type: 'tool_use',
+      id: 'demo_1_0',
+      name: 'file_write',
+      args: { path: 'n', content: 'x', mode: 'append' },
+    }
+    const prompt = 'append x to n then read n'
+    const state = {
+      ...{
+        version: 1,
+        system: [],
+        iteration: 1,
+        penalty: 0,
+        llmCalls: 1,
+        repetitions: {},
+        repeated: [],
+        interruptions: 0,
+      },
+      usage: { inputTokens: 0, outputTokens: 0, cachedTokens: 0 },
+      text: '',
+      messages: [
+        { role: 'user', content: [{ type: 'text', text: prompt }] },
+        { role: 'assistant', content: [use] },
+      ],
+      pending: [{ ...use, repeatable: false, state: 'started' }],
+    }
+    service.checkpoint = { kind: 'ai', state }
+    const { outcome, workspaceRoot } = await run(assign(prompt, { task: { ...assign('').task, attempt: 2 } }))
+    expect(outcome).toEqual({ ok: true })
+    expect(service.result).toContain('outcome_unknown')
+    await expect(readFile(join(workspaceRoot, 'n'))).rejects.toThrow('ENOENT')
+  })
+
+  it('begins anew when what was saved can not be read', async () => {
+    service.checkpoint = { kind: 'ai', state: { version: 99 } }
+    const { outcome } = await run(assign('say fine', { task: { ...assign('').task, attempt: 2 } }))
+    expect(outcome).toEqual({ ok: true })
+    expect(service.result).toContain('fine')
+  })
+
+  it('repeats calls of the worker API after 2, 4, 8 and 16 seconds', async () => {
+    let failures = 0
+    service.interfere = ({ path }) => {
+      if (!path.includes('results') || failures === 4) return undefined
+      failures += 1
+      return failures % 2 === 0 ? 503 : 'cut'
+    }
+    const { outcome } = await run(assign('say patience'))
+    expect(outcome).toEqual({ ok: true })
+    expect(pauses.filter((ms) => ms >= 2000)).toEqual([2000, 4000, 8000, 16_000])
+    expect(service.result).toContain('patience')
+  })
+
+  it('ends with the cause when the service no longer takes its state', async () => {
+    service.interfere = ({ path }) => (path.includes('checkpoints') ? 409 : undefined)
+    const { code, outcome } = await run(assign('write a to b'))
+    expect(code).toBe(1)
+    expect(outcome).toMatchObject({ ok: false, reason: 'Superseded' })
+    expect(service.result).toBeUndefined()
+  })
+
+  it('names a missing key, an unreachable vendor and a refused model apart', async () => {
+    const vendor = createServer((_request, response) => {
+      response.writeHead(404, { 'content-type': 'application/json' })
+      response.end(JSON.stringify({ error: { type: 'not_found_error', message: 'model: nope not found' } }))
+    })
+    await new Promise<void>((resolve) => vendor.listen(0, '127.0.0.1', resolve))
+    const port = (vendor.address() as AddressInfo).port
+    const choose = (provider: Partial<typeof demo.provider>): Partial<WorkAssignment> => ({
+      model: {
+        choices: [
+          {
+            model: 'nope',
+            provider: { namespace: 'default', name: 'p', type: 'llma', rateLimited: false, ...provider },
+          },
+        ],
+      },
+    })
+    const apiKey = 'vendor-key-0815'
+    const ended = async (provider: Partial<typeof demo.provider>) => (await run(assign('x', choose(provider)))).outcome
+    expect(await ended({})).toMatchObject({ reason: 'MissingApiKey' })
+    const refused = await ended({ apiKey, baseUrl: `http://127.0.0.1:${port}`, trusted: true })
+    expect(refused).toMatchObject({ reason: 'ModelNotFound', message: expect.stringContaining('nope') })
+    vendor.closeAllConnections()
+    await new Promise((resolve) => vendor.close(resolve))
+    const away = await ended({ apiKey, baseUrl: `http://127.0.0.1:${port}`, trusted: true })
+    expect(away).toMatchObject({ reason: 'ProviderUnreachable' })
+    expect(service.logs).toContain('[failed: ')
+  })
+
+  it('lets no secret of its assignment out [SECRET-008]', async () => {
+    const secret = 'very-secret-value-1'
+    const prompt = `write the key is ${secret} to artifacts/k.txt then read artifacts/k.txt`
+    const { outcome } = await run(assign(prompt, { redact: [secret] }))
+    expect(outcome).toEqual({ ok: true })
+    expect(service.result).toContain('[REDACTED]')
+    expect(service.result).not.toContain(secret)
+    expect(service.logs).not.toContain(secret)
+    expect(service.logs + service.result).not.toContain(service.token)
+  })
+
+  it('ends at its deadline and says so', async () => {
+    const deadline = new Date(Date.now() + 1500).toISOString()
+    const { code, outcome } = await run(assign('write a to b then wait 300 seconds', { deadline }))
+    expect(code).toBe(1)
+    expect(outcome).toMatchObject({ ok: false, reason: 'DeadlineExceeded' })
+  })
+
+  it('knows what was said in the session before', async () => {
+    const messages = [
+      { role: 'assistant' as const, content: 'opening' },
+      { role: 'user' as const, content: 'earlier question' },
+      { role: 'assistant' as const, content: 'earlier answer' },
+    ]
+    await run(assign('write a to b', { session: { name: 's', messages } }))
+    const saved = JSON.stringify(service.checkpoint)
+    expect(saved).toContain('earlier question')
+    expect(saved).toContain('earlier answer')
+    expect(saved).not.toContain('opening')
+  })
+
+  it('ends without an outcome as soon as the service is gone', async () => {
+    const worker = await startWorker(assign('write a to b then wait 300 seconds'))
+    await service.until(({ path, body }) => path.includes('checkpoints') && body.includes('tool_result'))
+    worker.stdin.end()
+    expect(await worker.code).toBe(1)
+    expect(worker.outcome()).toBeNull()
+    expect(service.result).toBeUndefined()
+  })
+
+  it('refuses a task that is not for it', async () => {
+    const { outcome } = await run(assign('x', { task: { ...assign('').task, type: 'agent' } }))
+    expect(outcome).toMatchObject({ ok: false, reason: 'UnsupportedTask' })
+  })
+})

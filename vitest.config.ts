@@ -1,0 +1,20 @@
+import { defineConfig } from 'vitest/config'
+
+export default defineConfig({
+  test: {
+    projects: [
+      { test: { name: 'unit', include: ['src/**/*.test.ts'], testTimeout: 15_000 } },
+      { test: { name: 'checks', include: ['test/checks/**/*.test.ts'], testTimeout: 60_000 } },
+      { test: { name: 'contracts', include: ['test/contracts/**/*.test.ts'], testTimeout: 30_000 } },
+      {
+        test: {
+          name: 'scenarios',
+          include: ['test/scenarios/**/*.test.ts'],
+          testTimeout: 120_000,
+          hookTimeout: 60_000,
+          maxWorkers: 2,
+        },
+      },
+    ],
+  },
+})
