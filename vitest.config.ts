@@ -6,6 +6,8 @@ export default defineConfig({
       { test: { name: 'unit', include: ['src/**/*.test.ts'], testTimeout: 15_000 } },
       { test: { name: 'checks', include: ['test/checks/**/*.test.ts'], testTimeout: 60_000 } },
       { test: { name: 'contracts', include: ['test/contracts/**/*.test.ts'], testTimeout: 30_000 } },
+      { test: { name: 'http', include: ['test/http/**/*.test.ts'], testTimeout: 30_000 } },
+      { test: { name: 'controllers', include: ['test/controllers/**/*.test.ts'], testTimeout: 30_000 } },
       {
         test: {
           name: 'scenarios',

@@ -126,7 +126,7 @@ async function waitForEnd(service: RunningService, name: string): Promise<Map<st
     const list = (await get(service, `/api/v1/tasks/${name}/events`)) as {
       items: { phase?: string; createdAt: string }[]
     }
-    const moments = new Map(list.items.map((event) => [event.phase ?? '', Date.parse(event.createdAt)]))
+    const moments = new Map(list.items.toReversed().map((event) => [event.phase ?? '', Date.parse(event.createdAt)]))
     if (moments.has('Succeeded')) return moments
     if (moments.has('Failed')) throw new Error(`${name} failed`)
     await new Promise((resolve) => setTimeout(resolve, 5))

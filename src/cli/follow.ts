@@ -18,12 +18,19 @@ export async function followTask(client: Client, task: Task, context: CliContext
   const logs = followLogs({ client, context, signal }, target, spinner)
   try {
     await followPhases({ client, context, signal }, target, spinner)
-    await Promise.race([logs, new Promise((resolve) => setTimeout(resolve, 2000))])
+    await Promise.race([logs, waitAtMost(lastLinesMs)])
   } finally {
     stop.abort()
     spinner.stop()
   }
   return client.call(getTask, { params: target.params, query: { namespace: target.namespace } })
+}
+
+/** The last log lines may come a moment after the last phase. */
+const lastLinesMs = 2000
+
+function waitAtMost(ms: number): Promise<void> {
+  return new Promise((resolve) => void setTimeout(resolve, ms).unref())
 }
 
 type Target = { params: { id: string }; namespace: string }

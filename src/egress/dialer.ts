@@ -8,7 +8,7 @@ import type { EgressPolicy } from '../ports/egress.ts'
 import { normalizeAddress, refuseAddress } from './address.ts'
 import { isDenied, portOf } from './destination.ts'
 
-export type ResolvedAddress = { address: string; family: number }
+type ResolvedAddress = { address: string; family: number }
 export type Resolve = (hostname: string) => Promise<ResolvedAddress[]>
 
 /** undici takes 75 ms to load: it is loaded when the first call goes out. */
@@ -29,23 +29,22 @@ async function resolveHost(hostname: string, resolve: Resolve): Promise<Resolved
   return addresses
 }
 
-/** The addresses of a host, all of them permitted; Forbidden when one is not. */
-export async function findPermitted(
+/** The addresses of a host that may be dialled: only those are. Forbidden when there is none. */
+async function findPermitted(
   destination: { hostname: string; port: number },
   policy: EgressPolicy,
   resolve: Resolve,
 ): Promise<ResolvedAddress[]> {
   const { hostname, port } = destination
   const machine = { deny: policy.deny, ownAddresses: listOwnAddresses() }
-  const addresses = await resolveHost(hostname, resolve)
-  for (const { address } of addresses) {
-    const why =
-      isDenied(hostname, port, machine) || isDenied(address, port, machine)
-        ? 'belongs to the service itself'
-        : refuseAddress(address, policy)
-    if (why !== undefined) throw refuseDial(hostname, address, why)
-  }
-  return addresses
+  const judged = (await resolveHost(hostname, resolve)).map((resolved) => {
+    const isOwn = isDenied(hostname, port, machine) || isDenied(resolved.address, port, machine)
+    return { resolved, why: isOwn ? 'belongs to the service itself' : refuseAddress(resolved.address, policy) }
+  })
+  const permitted = judged.flatMap(({ resolved, why }) => (why === undefined ? [resolved] : []))
+  const [first] = judged
+  if (permitted.length > 0 || first === undefined) return permitted
+  throw refuseDial(hostname, first.resolved.address, first.why ?? '')
 }
 
 function refuseDial(hostname: string, address: string, why: string): SvcError {

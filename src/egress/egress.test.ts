@@ -62,13 +62,17 @@ describe('egress', () => {
     expect(asked).toBe(0)
   })
 
-  it('judges what a name resolves to, each of its addresses [NET-001]', async () => {
-    const egress = makeEgress(async () => [
-      { address: '93.184.216.34', family: 4 },
+  it('judges what a name resolves to and dials only permitted addresses [NET-001]', async () => {
+    const { port } = await serve((_request, response) => response.end('the permitted one'))
+    const addresses = [
       { address: '10.0.0.1', family: 4 },
-    ])
-    const request = egress.request(get('http://mixed.example/', { policy: stranger }), never)
-    await expect(request).rejects.toMatchObject({ reason: 'Forbidden', message: expect.stringContaining('10.0.0.1') })
+      { address: '169.254.169.254', family: 4 },
+    ]
+    const inside = makeEgress(async () => addresses).request(get(`http://inside.example:${port}/`), never)
+    await expect(inside).rejects.toMatchObject({ reason: 'Forbidden', message: expect.stringContaining('10.0.0.1') })
+    const mixed = makeEgress(async () => [...addresses, { address: '127.0.0.1', family: 4 }])
+    const answer = await mixed.request(get(`http://mixed.example:${port}/`), never)
+    expect(answer.body.toString()).toBe('the permitted one')
   })
 
   it('dials the address it judged and resolves the name once per connection: rebinding gets nowhere [NET-001]', async () => {

@@ -10,6 +10,8 @@ import { followRedirect, type Hop, isRedirect } from './redirect.ts'
 export type EgressOptions = {
   /** Resolves names; default the system's resolver. */
   resolve?: Resolve
+  /** Loads what calls need right away, in the background: for a process that waits for work anyway. */
+  preload?: boolean
 }
 
 /** Set by the client itself, or meant for a proxy. */
@@ -29,6 +31,7 @@ const fetchRedirects = 5
 
 export function createEgress(options: EgressOptions = {}): Egress {
   const resolve = options.resolve ?? resolveName
+  if (options.preload) loadUndici().catch(() => {})
   const agents = new Map<string, Promise<Agent>>()
 
   /** Connections are shared only under the same rules. */

@@ -37,6 +37,13 @@ function readCode(error: unknown): string | undefined {
   return typeof code === 'string' ? code : undefined
 }
 
+const cutOff = ['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET', 'UND_ERR_BODY_TIMEOUT']
+
+/** Whether the other side was reached and then left. */
+export function wasCutOff(error: unknown): boolean {
+  return listCauses(error).some((cause) => cutOff.includes(readCode(cause) ?? ''))
+}
+
 /** The SvcError in the chain of causes, or UpstreamFailed in words. */
 export function explainFailure(error: unknown, host: string): SvcError {
   const chain = listCauses(error)

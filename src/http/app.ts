@@ -32,6 +32,8 @@ export type HttpSettings = {
   requestTimeoutMs?: number
   /** Its headers must have arrived by then; default 20 seconds. */
   headersTimeoutMs?: number
+  /** How often both are looked at; default 5 seconds. */
+  timeoutCheckMs?: number
   /** Comment lines of event streams; default 15 seconds. */
   heartbeatMs?: number
 }
@@ -87,7 +89,10 @@ function makeServer(deps: HttpDeps): FastifyInstance {
     logger: false,
     bodyLimit: settings.bodyLimitBytes ?? 15 * mebibyte,
     requestTimeout: settings.requestTimeoutMs ?? 300_000,
-    http: { headersTimeout: settings.headersTimeoutMs ?? 20_000, connectionsCheckingInterval: 5000 },
+    http: {
+      headersTimeout: settings.headersTimeoutMs ?? 20_000,
+      connectionsCheckingInterval: settings.timeoutCheckMs ?? 5000,
+    },
     keepAliveTimeout: 72_000,
     routerOptions: { maxParamLength: 2048 },
     requestIdHeader: false,

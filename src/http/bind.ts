@@ -8,7 +8,7 @@ import { type Answer, type AnswerContext, sendAnswer } from './answer.ts'
 import { type Call, readCall } from './call.ts'
 import { readCredential } from './middleware/credentials.ts'
 
-export type Handler<R extends Route> = (call: Call<R>) => Promise<Answer<RouteAnswer<R>>> | Answer<RouteAnswer<R>>
+type Handler<R extends Route> = (call: Call<R>) => Promise<Answer<RouteAnswer<R>>> | Answer<RouteAnswer<R>>
 
 export type BindOptions = {
   /** Looks at the request before it is read, for what must win over a 400. */

@@ -8,8 +8,8 @@ import type { HostTool, ToolResult } from './tool-host.ts'
 import { failTool } from './tool-results.ts'
 import { estimateTokens, truncateMessages } from './truncate.ts'
 
-export const repetitionThreshold = 3
-export const repetitionPenalty = 5
+const repetitionThreshold = 3
+const repetitionPenalty = 5
 
 export type PromptReason = 'progress' | 'summary'
 
@@ -126,7 +126,7 @@ function countCall(repetitions: Record<string, number>, use: ToolUseBlock): numb
 }
 
 /** JSON with sorted keys: the same arguments in another order are the same call. */
-export function canonicalJson(value: unknown): string {
+function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_key, inner: unknown) =>
     typeof inner === 'object' && inner !== null && !Array.isArray(inner)
       ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))

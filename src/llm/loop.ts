@@ -36,7 +36,7 @@ export type LoopEvent =
   | { type: 'finished'; reason: FinishReason; closing?: string; error?: ModelError }
 
 /** Everything of a request that stays the same in all calls of a run. */
-export type ModelSettings = Omit<ModelRequest, 'system' | 'messages' | 'tools'>
+type ModelSettings = Omit<ModelRequest, 'system' | 'messages' | 'tools'>
 
 export type LoopRun = {
   /** Fresh from createLoopState, or as it was saved. */

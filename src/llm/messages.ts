@@ -10,8 +10,8 @@ export type Raw = { family: Family; json: JsonObject }
 
 export type TextBlock = { type: 'text'; text: string; raw?: Raw }
 /** Without a signature it is shown but never sent back (the vendor refuses unsigned thinking). */
-export type ThinkingBlock = { type: 'thinking'; text: string; signature?: string; raw?: Raw }
-export type RedactedThinkingBlock = { type: 'redacted_thinking'; data: string; raw?: Raw }
+type ThinkingBlock = { type: 'thinking'; text: string; signature?: string; raw?: Raw }
+type RedactedThinkingBlock = { type: 'redacted_thinking'; data: string; raw?: Raw }
 /** `invalidArgs` is the text the model wrote when that was no JSON object; `args` is empty then. */
 export type ToolUseBlock = {
   type: 'tool_use'
@@ -21,9 +21,9 @@ export type ToolUseBlock = {
   invalidArgs?: string
   raw?: Raw
 }
-export type ToolResultBlock = { type: 'tool_result'; toolUseId: string; content: string; isError: boolean; raw?: Raw }
+type ToolResultBlock = { type: 'tool_result'; toolUseId: string; content: string; isError: boolean; raw?: Raw }
 /** An image, a document, a vendor's own tool: it survives within its family and has no translation. */
-export type OpaqueBlock = { type: 'opaque'; label: string; raw: Raw }
+type OpaqueBlock = { type: 'opaque'; label: string; raw: Raw }
 
 export type ContentBlock =
   | TextBlock

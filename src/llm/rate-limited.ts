@@ -17,7 +17,7 @@ export type RateLimitOptions = {
 const expectedOutput = 1024
 
 /** Input and expected output of a call, before it is made. */
-export function estimateRequest(request: ModelRequest): number {
+function estimateRequest(request: ModelRequest): number {
   const system = request.system.reduce((sum, block) => sum + countTextTokens(block.text), 0)
   const messages = request.messages.reduce((sum, message) => sum + estimateTokens(message), 0)
   const tools = request.tools.length === 0 ? 0 : countTextTokens(JSON.stringify(request.tools))

@@ -37,7 +37,7 @@ function isContent(event: ModelEvent): boolean {
 }
 
 /** The pause before try `tries + 1`: what the vendor says, else exponential with full jitter. Undefined: no more tries. */
-export function pauseBefore(error: ModelError, tries: number, options: RetryOptions): number | undefined {
+function pauseBefore(error: ModelError, tries: number, options: RetryOptions): number | undefined {
   const { baseMs = 1000, capMs = 30_000, maxRetryAfterMs = 90_000, retries = isPassing } = options
   const maxTries = isLimited(error) ? (options.maxTriesWhenLimited ?? 10) : (options.maxTries ?? 4)
   if (tries >= maxTries || !retries(error)) return undefined

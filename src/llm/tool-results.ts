@@ -2,7 +2,7 @@
 import { isSvcError, messageOf } from '../errors.ts'
 import type { ToolResult } from './tool-host.ts'
 
-export type ToolErrorType =
+type ToolErrorType =
   | 'invalid_arguments'
   | 'not_found'
   | 'not_configured'
@@ -10,7 +10,7 @@ export type ToolErrorType =
   | 'timeout'
   | 'unavailable'
   | 'outcome_unknown'
-  | 'execution_failed'
+  | 'internal'
 
 export type ToolFailure = { error: string; errorType: ToolErrorType; suggestion: string }
 
@@ -33,7 +33,7 @@ const byReason: Partial<Record<string, Omit<ToolFailure, 'error'>>> = {
 export function failThrown(error: unknown): ToolResult {
   const known = isSvcError(error) ? byReason[error.reason] : undefined
   const advice = known ?? {
-    errorType: 'execution_failed' as const,
+    errorType: 'internal' as const,
     suggestion: 'Check the arguments, or try another way.',
   }
   return failTool({ error: messageOf(error), ...advice })

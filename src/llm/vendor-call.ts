@@ -1,4 +1,5 @@
 // One HTTP call to a vendor, from a JSON body to a stream of neutral events. Both families go through here.
+import { wasCutOff } from '../egress/failures.ts'
 import { isSvcError, messageOf } from '../errors.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { JsonObject, ModelError, ModelErrorKind, ModelEvent } from './messages.ts'
@@ -72,7 +73,7 @@ function explainThrown(error: unknown, call: VendorCall, answered: boolean): Mod
   const message = messageOf(error)
   // Refused on this side: an address that may not be dialled, a block that can not be translated.
   if (isSvcError(error) && error.reason !== 'UpstreamFailed') return { kind: 'invalid_request', message }
-  const kind: ModelErrorKind = answered || error instanceof IdleError ? 'interrupted' : 'network'
+  const kind: ModelErrorKind = answered || error instanceof IdleError || wasCutOff(error) ? 'interrupted' : 'network'
   return makeModelError(kind, call.target, { message })
 }
 

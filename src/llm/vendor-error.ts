@@ -40,7 +40,7 @@ const tooLong =
 /** A cap on the output that is too high is not an input that is too long. */
 const outputCap = /max_(completion_)?tokens|output tokens/i
 const noModel =
-  /model.{0,120}((is|was) not (supported|available|allowed|served)|not (be )?found|not exist|n't exist|unknown|no access|not have access)|(unknown|invalid|no such|unsupported) model|DeploymentNotFound/is
+  /model.{0,120}((is|was) not (supported|available|allowed|served)|not (be )?found|not exist|n't exist|unknown|no access|not have access)|(unknown|invalid|no such|unsupported) model|DeploymentNotFound|^model: \S+$/is
 
 /** A quota does not come back within a retry. */
 const quotaPauseMs = 600_000

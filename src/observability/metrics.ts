@@ -1,7 +1,7 @@
 // Metrics in a registry of their own; labels hold route patterns, phases and words of this code, never a user's text (HTTP-042).
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 
-export type RequestSample = { endpoint: string; method: string; status: number; seconds: number }
+type RequestSample = { endpoint: string; method: string; status: number; seconds: number }
 
 /** Read when somebody asks for the metrics; absent ones are left out. */
 export type MetricSources = {

@@ -54,7 +54,8 @@ export interface ResourceReader {
   list<K extends Kind>(kind: K, query: ListQuery): Promise<ResourcePage<ResourceOf<K>>>
   /**
    * Changes in order of resourceVersion; every one of them, or an error. Expired when `resourceVersion` is older than
-   * what is remembered: list again. Ends when the signal aborts.
+   * what is remembered: list again. Ends when the signal aborts. Objects may be shared between watchers and frozen:
+   * read them, and get your own to change it.
    */
   watch<K extends Kind>(kind: K, options: WatchOptions): AsyncIterable<WatchEvent<ResourceOf<K>>>
 }

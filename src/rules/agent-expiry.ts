@@ -1,7 +1,7 @@
 // When an agent that is kept for some time after its last task goes.
 import { tryParseDuration } from '../contract/duration.ts'
 
-export type AgentLife = {
+type AgentLife = {
   ttlAfterLastTask?: string | undefined
   createdAt: Date
   lastUsed?: Date | undefined

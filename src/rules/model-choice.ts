@@ -3,14 +3,14 @@ import type { Agent } from '../contract/resources/agent.ts'
 import type { Provider } from '../contract/resources/provider.ts'
 import type { Task } from '../contract/resources/task.ts'
 
-export type NamedKey = { namespace: string; name: string }
+type NamedKey = { namespace: string; name: string }
 
 /** Name of the provider of a namespace that is used when none is named. */
 export const defaultProviderName = 'default'
 /** The demo provider is no language model; it needs a word in the place of a model (PROV-014). */
 const demoModel = 'demo'
 
-export type ProviderWish = NamedKey & {
+type ProviderWish = NamedKey & {
   /** The field that names it, for messages. */
   field: string
   model?: string | undefined
@@ -43,7 +43,7 @@ function findPrimary(task: Task, agent: Agent | undefined): ProviderWish {
 
 export type ChosenModel = { provider: Provider; model: string }
 
-export type ModelChoices =
+type ModelChoices =
   | { outcome: 'chosen'; choices: [ChosenModel, ...ChosenModel[]] }
   /** The provider that comes first does not exist (yet). */
   | { outcome: 'missing'; message: string }

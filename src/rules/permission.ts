@@ -12,7 +12,7 @@ export type Rights = {
   isOwner: boolean
 }
 
-export type AccessVerb = 'get' | 'list' | 'create' | 'update' | 'delete'
+type AccessVerb = 'get' | 'list' | 'create' | 'update' | 'delete'
 
 /** Kinds of resources, and of what else is guarded. */
 export type AccessKind = Kind | 'Secret' | 'Session' | 'Usage' | 'Token' | 'Metrics'
@@ -27,7 +27,7 @@ export type Access = {
 
 export type Decision = { allowed: true } | { allowed: false; reason: string }
 
-export const defaultNamespace = 'default'
+const defaultNamespace = 'default'
 
 const isWrite = (verb: AccessVerb) => verb !== 'get' && verb !== 'list'
 const allow: Decision = { allowed: true }

@@ -37,7 +37,7 @@ function makeOwner(task: Task): OwnerReference {
   return { apiVersion, kind: 'Task', name, uid, controller: true, blockOwnerDeletion: true }
 }
 
-export type RunDraft = {
+type RunDraft = {
   metadata: Pick<Task['metadata'], 'namespace' | 'name' | 'labels' | 'annotations' | 'finalizers' | 'ownerReferences'>
   spec: TaskSpec
 }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import type { SkillContent } from '../contract/resources/skill.ts'
 import { formatSkill, hashSkill, measureSkill } from './skill-content.ts'
 
 describe('skill content', () => {
@@ -6,13 +7,12 @@ describe('skill content', () => {
     const one = hashSkill({ inline: 'x', files: { a: '1', b: '2' } })
     expect(one).toMatch(/^sha256:[0-9a-f]{64}$/)
     expect(hashSkill({ inline: 'x', files: { b: '2', a: '1' } })).toBe(one)
-    for (const other of [
+    const others: SkillContent[] = [
       { inline: 'x' },
       { inline: 'x', files: { a: '12', b: '' } },
       { inline: 'xa', files: { b: '2' } },
-    ]) {
-      expect(hashSkill(other)).not.toBe(one)
-    }
+    ]
+    for (const other of others) expect(hashSkill(other)).not.toBe(one)
   })
 
   it('is measured in bytes', () => {

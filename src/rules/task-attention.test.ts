@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { Task } from '../contract/resources/task.ts'
-import { needsAttention } from './task-attention.ts'
+import { awaitsPlace, needsAttention } from './task-attention.ts'
 import { cancelAnnotation } from './task-decision.ts'
 
 function makeTask(status: object | undefined, metadata: object = {}, spec: object = {}): Task {
@@ -52,5 +52,22 @@ describe('needsAttention', () => {
   it('is true for an ended task that owes its callback', () => {
     const status = { phase: 'Succeeded', webhook: { state: 'Pending', attempts: 0 } }
     expect(needsAttention(makeTask(status, {}, { webhookURL: 'https://example.com/' }), unknown)).toBe(true)
+  })
+})
+
+describe('awaitsPlace', () => {
+  it('is true for a task that waits for nothing but its turn', () => {
+    expect(awaitsPlace(makeTask(undefined))).toBe(true)
+    expect(awaitsPlace(makeTask({ phase: 'Pending', queuedReason: 'NamespaceLimit' }))).toBe(true)
+  })
+
+  it.each<[string, object | undefined, object, object]>([
+    ['waits for a session', { phase: 'Pending', queuedReason: 'SessionLocked' }, {}, {}],
+    ['waits before a retry', { phase: 'Pending', nextRetryTime: '2026-01-01T00:00:00Z' }, {}, {}],
+    ['runs', { phase: 'Running' }, {}, {}],
+    ['is to be cancelled', { phase: 'Pending' }, { annotations: { [cancelAnnotation]: '' } }, {}],
+    ['has a schedule', undefined, {}, { schedule: '@hourly' }],
+  ])('is false for one that %s', (_what, status, metadata, spec) => {
+    expect(awaitsPlace(makeTask(status, metadata, spec))).toBe(false)
   })
 })

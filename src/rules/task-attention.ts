@@ -12,6 +12,18 @@ export type Known = {
   queuedGeneration: number | undefined
 }
 
+/** Reasons of a Pending task that only needs a place. */
+const placeReasons = new Set(['Capacity', 'NamespaceLimit', 'SiblingLimit'])
+
+/** Whether all that is known of the task says that it needs nothing but a place to start. */
+export function awaitsPlace(task: Task): boolean {
+  const { metadata, spec, status } = task
+  if (metadata.deletionTimestamp !== undefined || metadata.annotations?.[cancelAnnotation] !== undefined) return false
+  if (spec.schedule !== undefined || status?.nextRetryTime !== undefined) return false
+  if (status?.phase === undefined) return true
+  return status.phase === 'Pending' && (status.queuedReason === undefined || placeReasons.has(status.queuedReason))
+}
+
 /** False for the echo of the controller's own status writes, which come two for each task. */
 export function needsAttention(task: Task, known: Known): boolean {
   const { metadata, status } = task

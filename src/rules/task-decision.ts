@@ -12,7 +12,7 @@ export type AttemptState =
   | { phase: 'Failed'; reason: string; cause?: string; message: string }
   | { phase: 'Missing' }
 
-export type TaskView = {
+type TaskView = {
   task: Task
   /** Of the live attempt; only looked at while the phase is Running. */
   attempt?: AttemptState | undefined
@@ -40,7 +40,7 @@ export type TaskDecision =
   | { action: 'fail'; reason: string; message: string }
   | { action: 'cancel'; message: string }
 
-export type DecisionInput = {
+type DecisionInput = {
   now: Date
   /** In [0, 1): jitter of retry delays. */
   random: number
@@ -52,12 +52,12 @@ export const watchIntervalMs = 30_000
 /** Its presence asks for the task to be cancelled; the value is the reason. */
 export const cancelAnnotation = 'svc.ai/cancel-requested'
 
-export function countsOf(task: Task): RetryCounts {
+function countsOf(task: Task): RetryCounts {
   return { attempts: task.status?.attempts ?? 0, interruptions: task.status?.interruptions ?? 0 }
 }
 
 /** When the running attempt times out, or undefined. */
-export function deadlineOf(task: Task): Date | undefined {
+function deadlineOf(task: Task): Date | undefined {
   const timeout = task.spec.timeout === undefined ? undefined : tryParseDuration(task.spec.timeout)
   const started = task.status?.startTime
   return timeout === undefined || started === undefined ? undefined : new Date(Date.parse(started) + timeout)
@@ -74,7 +74,7 @@ function describeCancel(task: Task): string | undefined {
   return reason.trim() === '' ? 'cancelled on request' : `cancelled: ${reason.trim()}`
 }
 
-export type FailureDecision = Extract<TaskDecision, { action: 'retry' | 'fail' }>
+type FailureDecision = Extract<TaskDecision, { action: 'retry' | 'fail' }>
 
 /** What follows a failed attempt: another run, or the task's failure. */
 export function decideFailedAttempt(task: Task, failure: AttemptFailure, random: number): FailureDecision {

@@ -30,7 +30,7 @@ export function isServiceTool(name: string): boolean {
 
 export type CustomTool = { name: string; namespace: string }
 
-export type ToolNames = {
+type ToolNames = {
   /** Names of the service's own tools that are on. */
   builtIn: string[]
   /** Custom tools, where they are looked up: the agent's in its namespace, the task's in its own. */

@@ -3,7 +3,7 @@ import { redactText } from '../observability/redaction.ts'
 
 export type Redact = (text: string) => string
 
-export const redacted = '[REDACTED]'
+const redacted = '[REDACTED]'
 
 /** Shorter values would take ordinary words out of every text. */
 const shortestSecret = 6

@@ -11,7 +11,7 @@ import { fileWrite } from './workspace/file-write.ts'
 /** In the order in which they are listed (BUILT-001). */
 export const builtinTools: readonly Tool[] = [webSearch, codeExec, fileRead, webFetch, fileWrite]
 
-export type BuiltinToolInfo = {
+type BuiltinToolInfo = {
   name: string
   builtin: true
   description: string
@@ -39,20 +39,17 @@ async function describeTool(tool: Tool, context: AvailabilityContext): Promise<B
   return { ...info, available: false, reason: `${state.reason}; ${state.suggestion}` }
 }
 
-export type ToolHostOptions = {
+type ToolHostOptions = {
   /** Names of the built-in tools that are on; absent: all. Others are ignored. */
   builtin?: readonly string[]
   custom?: readonly Tool[]
   context: ToolContext
 }
 
-export type HostedTool = Pick<
-  Tool,
-  'name' | 'description' | 'parameters' | 'repeatable' | 'ownsOutputLimit' | 'timeoutMs'
->
+type HostedTool = Pick<Tool, 'name' | 'description' | 'parameters' | 'repeatable' | 'ownsOutputLimit' | 'timeoutMs'>
 
 /** Structurally the ToolHost of the loop. */
-export type BuiltToolHost = {
+type BuiltToolHost = {
   list(): HostedTool[]
   call(
     call: { id: string; name: string; args: JsonObject },

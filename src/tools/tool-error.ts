@@ -2,7 +2,7 @@
 import { type ErrorReason, isSvcError, messageOf } from '../errors.ts'
 
 /** Each type with what a model should do when a tool has no better advice. */
-export const toolErrorAdvice = {
+const toolErrorAdvice = {
   not_found: 'Check the name or path and call again.',
   invalid_arguments: 'Correct the named arguments and call again.',
   forbidden: 'This is not allowed here; do without it or ask the user.',

@@ -30,7 +30,7 @@ export type ToolContext = {
   search?: SearchSettings | undefined
 }
 
-export type ToolSuccess = JsonObject & { success: true }
+type ToolSuccess = JsonObject & { success: true }
 export type ToolOutcome = ToolSuccess | ToolFailure
 
 export type Availability = { available: true } | { available: false; reason: string; suggestion: string }
@@ -55,7 +55,7 @@ export interface Tool {
   invoke(args: JsonObject, context: ToolContext, signal: AbortSignal): Promise<ToolOutcome>
 }
 
-export type ToolDefinition<S extends z.ZodObject> = {
+type ToolDefinition<S extends z.ZodObject> = {
   name: string
   description: string
   parameters: S

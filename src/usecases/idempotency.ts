@@ -11,7 +11,7 @@ const ttlMs = 24 * hour
 // A creation takes milliseconds; a claim this old belongs to a process that died.
 const staleMs = 60_000
 
-export type IdempotentRequest<K extends Kind> = {
+type IdempotentRequest<K extends Kind> = {
   caller: Caller
   /** Method and pattern of the route. */
   route: string
@@ -22,7 +22,7 @@ export type IdempotentRequest<K extends Kind> = {
   body: unknown
 }
 
-export type IdempotentAnswer<K extends Kind> = { object: ResourceOf<K>; replayed: boolean }
+type IdempotentAnswer<K extends Kind> = { object: ResourceOf<K>; replayed: boolean }
 
 export type Idempotency = {
   /** Does `create` once per key; Conflict when the key was used with another body or its first use still runs. */

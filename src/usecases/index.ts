@@ -11,19 +11,22 @@ import { createSessionUsecases, type SessionUsecases } from './sessions.ts'
 import { cancelTask } from './tasks/cancel.ts'
 import { createTaskRecords, type TaskRecords } from './tasks/records.ts'
 import { retryTask } from './tasks/retry.ts'
+import { createTaskStreams, type TaskStreams } from './tasks/streams.ts'
 import { createTokenUsecases, type TokenUsecases } from './tokens.ts'
 import { createToolUsecases, type ToolUsecases } from './tools.ts'
 import { createUsageUsecases, type UsageUsecases } from './usage.ts'
+import { createWorkerConversation, type WorkerConversation } from './worker/conversation.ts'
 import { createWorkerModelCalls, type WorkerModelCalls } from './worker/model-calls.ts'
 import { createWorkerRecords, type WorkerRecords } from './worker/records.ts'
 
 export { createBuiltinTools } from './builtin-tools.ts'
-export type { BuiltinTools, UsecaseDeps, UsecaseSettings } from './deps.ts'
+export type { UsecaseDeps, UsecaseSettings } from './deps.ts'
 
-export type TaskUsecases = TaskRecords & {
-  cancel(caller: Caller, key: ResourceKey, reason: string): Promise<Task>
-  retry(caller: Caller, key: ResourceKey, name: string | undefined): Promise<Task>
-}
+type TaskUsecases = TaskRecords &
+  TaskStreams & {
+    cancel(caller: Caller, key: ResourceKey, reason: string): Promise<Task>
+    retry(caller: Caller, key: ResourceKey, name: string | undefined): Promise<Task>
+  }
 
 export type Usecases = {
   resources: ResourceUsecases
@@ -34,7 +37,7 @@ export type Usecases = {
   tokens: TokenUsecases
   usage: UsageUsecases
   idempotency: Idempotency
-  worker: WorkerRecords & WorkerModelCalls
+  worker: WorkerRecords & WorkerConversation & WorkerModelCalls
 }
 
 export function createUsecases(deps: UsecaseDeps): Usecases {
@@ -43,6 +46,7 @@ export function createUsecases(deps: UsecaseDeps): Usecases {
     resources,
     tasks: {
       ...createTaskRecords(deps, resources),
+      ...createTaskStreams(deps, resources),
       cancel: (caller, key, reason) => cancelTask(deps, caller, key, reason),
       retry: (caller, key, name) => retryTask(resources, caller, key, name),
     },
@@ -52,6 +56,6 @@ export function createUsecases(deps: UsecaseDeps): Usecases {
     tokens: createTokenUsecases(deps),
     usage: createUsageUsecases(deps),
     idempotency: createIdempotency(deps),
-    worker: { ...createWorkerRecords(deps), ...createWorkerModelCalls(deps) },
+    worker: { ...createWorkerRecords(deps), ...createWorkerConversation(deps), ...createWorkerModelCalls(deps) },
   }
 }

@@ -1,7 +1,7 @@
 // Whether the service can do its work: every dependency is asked, within one budget (HEALTH-002).
 import type { HealthCheck } from '../ports/index.ts'
 
-export type CheckResult = 'ok' | 'unhealthy'
+type CheckResult = 'ok' | 'unhealthy'
 export type Readiness = { isReady: boolean; checks: Record<string, CheckResult> }
 
 const budgetMs = 2000

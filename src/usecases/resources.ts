@@ -12,7 +12,7 @@ import type { UsecaseDeps } from './deps.ts'
 import { repeatOnConflict } from './write-conflict.ts'
 
 /** Bytes of one resource (HTTP-032). */
-export const maxResourceBytes = 1_048_576
+const maxResourceBytes = 1_048_576
 
 type Annotations = Record<string, string>
 

@@ -7,7 +7,7 @@ import type { ListQuery, ResourceKey } from '../ports/resources.ts'
 import type { UsecaseDeps } from './deps.ts'
 import type { ResourceUsecases } from './resources.ts'
 
-export type ToolPage = { builtins: BuiltinTool[]; tools: Tool[]; continue?: string; remainingItemCount?: number }
+type ToolPage = { builtins: BuiltinTool[]; tools: Tool[]; continue?: string; remainingItemCount?: number }
 type ToolQuery = ListQuery & { namespace: string; limit: number }
 
 export type ToolUsecases = {

@@ -5,7 +5,7 @@ import { requireAccess } from './access.ts'
 import type { UsecaseDeps } from './deps.ts'
 
 /** Without a namespace: of all that the caller may see. */
-export type UsageQuery = { groupBy: UsageGroup; namespace?: string; since?: Date; until?: Date }
+type UsageQuery = { groupBy: UsageGroup; namespace?: string; since?: Date; until?: Date }
 
 export type UsageUsecases = { sum(caller: Caller, query: UsageQuery): Promise<UsageSum[]> }
 

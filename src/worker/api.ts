@@ -40,7 +40,7 @@ export function isSuperseded(error: unknown): boolean {
   return isSvcError(error) && ['Unauthenticated', 'Forbidden', 'NotFound', 'Conflict'].includes(error.reason)
 }
 
-export type WorkerApiOptions = {
+type WorkerApiOptions = {
   api: WorkAssignment['api']
   task: Pick<WorkAssignment['task'], 'namespace' | 'name'>
   clock: Clock

@@ -7,7 +7,7 @@ import { headOfText } from '../tools/workspace/text-window.ts'
 import { isSuperseded } from './api.ts'
 import { type FailureCause, failRun, type Outcome } from './outcome.ts'
 
-export type Ending = { answer: string } | { failure: Outcome }
+type Ending = { answer: string } | { failure: Outcome }
 
 const causes: Record<ModelErrorKind, FailureCause> = {
   auth: 'CredentialRefused',

@@ -8,7 +8,7 @@ import type { TaskLog } from './task-log.ts'
 const longestArguments = 300
 const longestError = 500
 
-export type Narrator = { tell(event: LoopEvent): void }
+type Narrator = { tell(event: LoopEvent): void }
 
 export function createNarrator(log: TaskLog, clock: Clock): Narrator {
   const text = createLineGatherer((line) => log.write(line))

@@ -16,12 +16,21 @@ export type WorkerDeps = {
   workspaceRoot: string
 }
 
+export type RunAssignment = typeof runAssignment
+
 export async function runAssignment(text: string, deps: WorkerDeps, signal: AbortSignal): Promise<Outcome> {
   const assignment = readAssignment(text)
   if (typeof assignment === 'string') return failRun('InvalidAssignment', assignment)
   const { type } = assignment.task
   if (type !== 'ai') return failRun('UnsupportedTask', `This worker runs tasks of type ai, not ${type}.`)
   return runAi(assignment, deps, signal)
+}
+
+/** Does once, while the worker waits, what is slow the first time: making the parser, loading fetch and the demo model. */
+export async function warmUp(): Promise<void> {
+  WorkAssignment.safeParse({})
+  await fetch('data:,')
+  await import('../llm/demo/client.ts')
 }
 
 /** The assignment, or what is wrong with it. No value of it is repeated: there are secrets in it. */

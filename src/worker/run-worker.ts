@@ -3,9 +3,9 @@
 import type { Readable, Writable } from 'node:stream'
 import { messageOf } from '../errors.ts'
 import type { Outcome } from './outcome.ts'
-import type { WorkerDeps } from './run-assignment.ts'
+import type { RunAssignment, WorkerDeps } from './run-assignment.ts'
 
-export type WorkerProgram = {
+type WorkerProgram = {
   /** One line of JSON, the WorkAssignment; its end means that the service is gone. */
   stdin: Readable
   /** Descriptor 3: `{"ready":true}`, then the outcome, each a line of JSON. */
@@ -32,7 +32,7 @@ export async function runWorker(program: WorkerProgram): Promise<number> {
   const line = readFirstLine(program.stdin, endAll)
   program.report.on('error', endAll)
   program.report.write('{"ready":true}\n')
-  const parts = Promise.all([import('./run-assignment.ts'), program.load()])
+  const parts = Promise.all([loadRun(), program.load()])
   parts.catch(() => undefined)
   const outcome = await Promise.race([runLine(line, parts, { end: end.signal, stderr: program.stderr }), gone.promise])
   if (outcome === serviceGone) return waitForParts(parts)
@@ -40,7 +40,13 @@ export async function runWorker(program: WorkerProgram): Promise<number> {
   return outcome.ok ? 0 : 1
 }
 
-type Parts = [typeof import('./run-assignment.ts'), WorkerDeps]
+type Parts = [RunAssignment, WorkerDeps]
+
+async function loadRun(): Promise<RunAssignment> {
+  const { runAssignment, warmUp } = await import('./run-assignment.ts')
+  await warmUp()
+  return runAssignment
+}
 
 /** Everything is loaded before an idle worker exits, so that a first run without work fills the compile cache. */
 async function waitForParts(parts: Promise<Parts>): Promise<number> {
@@ -55,7 +61,7 @@ async function runLine(
 ): Promise<Outcome> {
   try {
     const text = await line
-    const [{ runAssignment }, deps] = await parts
+    const [runAssignment, deps] = await parts
     return await runAssignment(text, deps, program.end)
   } catch (error) {
     program.stderr.write(`${messageOf(error)}\n`)

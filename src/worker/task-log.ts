@@ -9,7 +9,7 @@ export interface TaskLog {
   flush(): Promise<void>
 }
 
-export type TaskLogOptions = {
+type TaskLogOptions = {
   send: (text: string) => Promise<void>
   redact: (text: string) => string
   clock: Clock

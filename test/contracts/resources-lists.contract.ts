@@ -164,6 +164,15 @@ export function describeResourceLists(open: OpenResources): void {
       expect(pages.flat()).toEqual(before)
     })
 
+    it('stay in order where much was made since, and something further on was changed', async () => {
+      const names = await createMany(8)
+      const first = await list({ limit: 2 })
+      for (const name of ['task-001-a', 'task-001-b', 'task-001-c']) await create(name)
+      await changeStatus(opened.resources, { namespace, name: 'task-006' }, () => ({ attempts: 1 }))
+      const rest = await readPages({ limit: 2, continue: first.continue ?? '' })
+      expect(rest.map(namesOf)).toEqual([names.slice(2, 4), names.slice(4, 6), names.slice(6)])
+    })
+
     it('of a filtered list are of one snapshot too', async () => {
       await Promise.all(['a', 'b', 'c', 'd', 'e', 'f'].map((name) => create(name, { labels: { team: 'x' } })))
       const other = await create('e2', { labels: { team: 'y' } })

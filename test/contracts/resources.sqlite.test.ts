@@ -7,6 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createResources, type ResourceStore, type ResourceStoreOptions } from '../../src/adapters/sql/resources.ts'
 import { openSqlite, type SqliteDatabase } from '../../src/adapters/sql/sqlite/database.ts'
 import { sql } from '../../src/adapters/sql/statement.ts'
+import { SvcError } from '../../src/errors.ts'
 import type { Clock, Ids } from '../../src/ports/clock.ts'
 import { describeResources } from './resources.contract.ts'
 import { changeStatus, draftTask, eventually, followTasks, namesOf, ownedBy, reasonOf } from './resources-bench.ts'
@@ -246,6 +247,28 @@ describe('resources in SQLite alone', () => {
     })
   })
 
+  it('collects dependants once a disk that was full has room again, and tells of the fault', async () => {
+    const faults: unknown[] = []
+    await store.close()
+    const sleep: Clock['sleep'] = (_ms, signal) => clock.sleep(2, signal)
+    store = await openStore({ clock: { ...clock, sleep }, reportFault: (error) => faults.push(error) })
+    const owner = await create('owner')
+    await create('child', { ownerReferences: [ownedBy(owner)] })
+    const database = store.database()
+    const { write } = database
+    let writes = 0
+    database.write = (work) => {
+      writes += 1
+      return writes === 1 ? write(work) : Promise.reject(new SvcError('StorageFull', 'full'))
+    }
+    await store.resources().remove('Task', { namespace, name: 'owner' })
+    await eventually(async () => faults.length > 1)
+    expect(namesOf((await list()).items)).toEqual(['child'])
+    database.write = write
+    await eventually(async () => (await list()).items.length === 0)
+    expect(faults[0]).toMatchObject({ reason: 'StorageFull' })
+  })
+
   it('counts what there is without counting rows, through every kind of change', async () => {
     await createMany('a', 10)
     await create('b', { finalizers: ['svc.ai/one'] })
@@ -256,6 +279,17 @@ describe('resources in SQLite alone', () => {
     await reasonOf(create('a-001'))
     expect((await list({ limit: 1 })).remainingItemCount).toBe(8)
     expect((await store.resources().list('Task', { limit: 2 })).remainingItemCount).toBe(7)
+  })
+
+  it('leaves nothing behind in the index when objects go, also when they change in the same write', async () => {
+    await create('a', { labels: { team: 'x' } })
+    const marked = await create('b', { labels: { team: 'x' }, finalizers: ['svc.ai/one'] }).then(() =>
+      store.resources().remove('Task', { namespace, name: 'b' }),
+    )
+    await store.resources().remove('Task', { namespace, name: 'a' })
+    const changed = { ...marked.metadata, labels: { team: 'y', size: '1' }, finalizers: [] }
+    await store.resources().update('Task', { ...marked, metadata: changed })
+    expect(await store.database().read.all(sql`select field, value from resource_index`)).toEqual([])
   })
 
   it('finds rare objects among many without reading the rest', async () => {

@@ -104,7 +104,9 @@ export function describeSandbox(name: string, open: () => Promise<SandboxBench>)
     })
 
     it('writes nowhere but to its scratch folders [BUILT-021]', async () => {
-      const places = ['/x', '/usr/x', '/usr/bin/x', '/etc/x', '/dev/x', '/opt/x', '/proc/sys/kernel/core_pattern']
+      const places = ['/x', '/usr/x', '/usr/bin/x', '/etc/x', '/opt/x', '/proc/sys/kernel/core_pattern']
+      // An engine gives each container a /dev of its own, in memory that counts as the container's.
+      if (bench.kind !== 'container') places.push('/dev/x')
       const { stdout } = await script(
         `for p in ${places.join(' ')}; do (echo x > $p) 2>/dev/null && echo wrote $p; done; true`,
       )

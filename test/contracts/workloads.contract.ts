@@ -172,7 +172,7 @@ export function describeWorkloads(name: string, open: () => Promise<WorkloadsBen
         await gate.promise
         atOnce--
       }
-      const key = await start('yes flood | head -c 20000000; echo over')
+      const key = await start('yes flood | head -c 20000000; echo; echo over')
       await waitUntil('the first lines came', () => calls > 0)
       expect(await bench.workloads.observe(key)).toMatchObject({ phase: 'Running' })
       expect(calls).toBe(1)

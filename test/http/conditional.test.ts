@@ -1,6 +1,15 @@
 // Conditional requests and idempotent creation.
+import { join } from 'node:path'
+import Sqlite from 'better-sqlite3'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { aiTask, ownerToken, type Service, startService } from './service.ts'
+
+async function readTable(folder: string, table: string): Promise<unknown[]> {
+  const database = new Sqlite(join(folder, 'svc.db'), { readonly: true })
+  const rows = database.prepare(`select * from ${table}`).all()
+  database.close()
+  return rows
+}
 
 let service: Service
 beforeAll(async () => {
@@ -151,6 +160,16 @@ describe('a creation with an Idempotency-Key', () => {
     await service.call('DELETE /api/v1/agents/fleeting')
     const again = await create()
     expect([again.statusCode, again.json().error.message]).toEqual([409, expect.stringContaining('gone')])
+  })
+
+  it('leaves neither the key nor the body in the store [HTTP-035]', async () => {
+    const payload = { name: 'unseen', spec: { systemPrompt: { inline: 'a-body-to-look-for' } } }
+    const headers = { 'idempotency-key': 'a-key-to-look-for' }
+    await service.call('POST /api/v1/agents', { payload, headers })
+    const claims = await readTable(service.folder, 'idempotency_keys')
+    expect(claims.length).toBeGreaterThan(0)
+    expect(JSON.stringify(claims)).not.toMatch(/to-look-for/)
+    expect(JSON.stringify(claims)).toContain('unseen')
   })
 
   it('has no effect on secrets and tokens [HTTP-036]', async () => {

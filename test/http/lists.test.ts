@@ -79,16 +79,13 @@ describe('every list', () => {
     expect((await service.call(`GET ${path}?limit=100000`)).statusCode).toBe(200)
   })
 
-  it.each(lists.filter((path) => !path.endsWith('children')))(
-    '%s refuses a cursor that is not its own [HTTP-022]',
-    async (path) => {
-      for (const cursor of ['x', 'AAAA', Buffer.from('{"a":1}').toString('base64url'), '%00']) {
-        const answer = await service.call(`GET ${path}?continue=${cursor}`)
-        expect([cursor, answer.statusCode]).toEqual([cursor, 400])
-        expect(answer.json().error.reason).toBe('InvalidRequest')
-      }
-    },
-  )
+  it.each(lists)('%s refuses a cursor that is not its own [HTTP-022]', async (path) => {
+    for (const cursor of ['x', 'AAAA', Buffer.from('{"a":1}').toString('base64url'), '%00']) {
+      const answer = await service.call(`GET ${path}?continue=${cursor}`)
+      expect([cursor, answer.statusCode]).toEqual([cursor, 400])
+      expect(answer.json().error.reason).toBe('InvalidRequest')
+    }
+  })
 })
 
 describe('lists of resources', () => {

@@ -1,26 +1,27 @@
 // The HTTP side over the real SQLite adapters in a folder of its own; workloads and controllers are played by the tests.
-import { randomBytes, randomUUID } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { InjectOptions } from 'fastify'
 import { uuidv7 } from 'uuidv7'
+import { openSecretKeys } from '../../src/adapters/embedded/secret-key.ts'
+import { createEmbeddedSecrets } from '../../src/adapters/embedded/secrets.ts'
+import { createWorkerTokens } from '../../src/adapters/embedded/worker-tokens.ts'
 import { createRecords } from '../../src/adapters/sql/records.ts'
 import { createResources } from '../../src/adapters/sql/resources.ts'
+import { createSecretStorage } from '../../src/adapters/sql/secrets.ts'
 import { openSqlite } from '../../src/adapters/sql/sqlite/database.ts'
 import { createTokenAuthenticator } from '../../src/adapters/sql/token-authenticator.ts'
 import { createTokens } from '../../src/adapters/sql/tokens.ts'
 import type { Route } from '../../src/contract/api/route.ts'
 import { routes } from '../../src/contract/api/routes.ts'
 import type { Kind, ResourceOf, StatusOf } from '../../src/contract/resources/index.ts'
-import { SvcError } from '../../src/errors.ts'
 import { createApp, type HttpSettings } from '../../src/http/app.ts'
 import { createLog, type LogLevel } from '../../src/observability/log.ts'
 import { createMetrics } from '../../src/observability/metrics.ts'
 import type { Clock, Ids } from '../../src/ports/clock.ts'
-import type { WorkerIdentity, WorkerTokens } from '../../src/ports/identity.ts'
 import type { HealthCheck, Ports } from '../../src/ports/index.ts'
-import type { SecretMetadata, Secrets } from '../../src/ports/secrets.ts'
 import { createUsecases, type UsecaseSettings } from '../../src/usecases/index.ts'
 
 export const ownerToken = 'owner-token-of-the-tests'
@@ -44,47 +45,6 @@ const ids: Ids = {
   random: Math.random,
 }
 
-function createWorkerTokens(): WorkerTokens {
-  const known = new Map<string, WorkerIdentity>()
-  return {
-    async mint(identity) {
-      const token = `worker-${randomUUID()}`
-      known.set(token, identity)
-      return token
-    },
-    async verify(token) {
-      const identity = known.get(token)
-      if (identity === undefined) throw new SvcError('Unauthenticated', 'no such worker')
-      return identity
-    },
-  }
-}
-
-function createMemorySecrets(): Secrets {
-  const stored = new Map<string, { metadata: SecretMetadata; data: Record<string, string> }>()
-  const at = (key: { namespace: string; name: string }) => `${key.namespace}/${key.name}`
-  return {
-    read: async (key) => stored.get(at(key))?.data,
-    describe: async (key) => stored.get(at(key))?.metadata,
-    list: async (namespace) =>
-      [...stored.values()]
-        .map((entry) => entry.metadata)
-        .filter((metadata) => namespace === undefined || metadata.namespace === namespace)
-        .sort((a, b) => (a.name < b.name ? -1 : 1)),
-    async create({ namespace, name, stringData, annotations = {} }) {
-      if (stored.has(at({ namespace, name }))) throw new SvcError('AlreadyExists', 'secret already exists')
-      const keys = Object.keys(stringData)
-      const metadata = { namespace, name, type: 'Opaque', keys, annotations, createdAt: new Date().toISOString() }
-      stored.set(at({ namespace, name }), { metadata, data: stringData })
-      return metadata
-    },
-    async remove(key) {
-      if (!stored.delete(at(key))) throw new SvcError('NotFound', 'secret not found')
-    },
-    onChange: () => () => {},
-  }
-}
-
 export type ServiceOptions = {
   http?: Partial<HttpSettings>
   usecases?: Partial<UsecaseSettings>
@@ -103,14 +63,15 @@ async function openPorts(options: ServiceOptions) {
   const database = openSqlite({ path: join(folder, 'svc.db') })
   const resources = await createResources(database, { clock, ids })
   const { plans, ...records } = createRecords({ database, blobDir: join(folder, 'data'), clock, ids })
+  const keys = await openSecretKeys(join(folder, 'secret.key'))
   const tokens = createTokens({ database, clock, ids })
   const ports: Ports = {
     resources,
     records: options.withoutPlans ? records : { ...records, plans },
-    secrets: createMemorySecrets(),
+    secrets: createEmbeddedSecrets({ storage: createSecretStorage({ database }), keys, clock }),
     tokens,
     authenticator: createTokenAuthenticator({ tokens, clock, ownerToken }),
-    workerTokens: createWorkerTokens(),
+    workerTokens: createWorkerTokens({ keys, clock }),
     workloads: absent('a workload'),
     sandbox: absent('a sandbox'),
     leadership: absent('leadership'),
@@ -125,7 +86,7 @@ async function openPorts(options: ServiceOptions) {
       await rm(folder, { recursive: true, force: true })
     },
   }
-  return ports
+  return { ports, folder }
 }
 
 const builtinNames = ['web_search', 'code_exec', 'file_read', 'web_fetch', 'file_write']
@@ -156,7 +117,7 @@ function findRoute(method: string, url: string): Route | undefined {
 }
 
 /** What the table says of a route is all that it may answer (HTTP-046). */
-export function checkDeclared(method: string, url: string, status: number): void {
+function checkDeclared(method: string, url: string, status: number): void {
   const route = findRoute(method, url)
   if (route !== undefined && !(status in route.responses)) {
     throw new Error(`${method} ${route.path} answered ${status}, which its route does not declare`)
@@ -168,7 +129,7 @@ type Call = Omit<InjectOptions, 'url' | 'method'> & { token?: string | null }
 export type Service = Awaited<ReturnType<typeof startService>>
 
 export async function startService(options: ServiceOptions = {}) {
-  const ports = await openPorts(options)
+  const { ports, folder } = await openPorts(options)
   const logged: string[] = []
   const log = createLog({ level: options.logLevel ?? 'debug', write: (line) => logged.push(line) })
   const metrics = createMetrics()
@@ -202,6 +163,7 @@ export async function startService(options: ServiceOptions = {}) {
   return {
     ...app,
     ports,
+    folder,
     usecases,
     metrics,
     logged,

@@ -28,9 +28,10 @@ afterAll(async () => {
 
 const command = (script: string, more: object = {}) => ({ type: 'container', command: ['bash', '-c', script], ...more })
 
-type TimelineItem = { seq: number; type: string; phase?: string; message: string; attempt: number }
+type TimelineItem = { id: number; type: string; phase?: string; message: string; attempt: number }
 async function listEvents(name: string): Promise<TimelineItem[]> {
-  return (await service.call<{ items: TimelineItem[] }>('GET', `/api/v1/tasks/${name}/events`)).body.items
+  const answer = await service.call<{ items: TimelineItem[] }>('GET', `/api/v1/tasks/${name}/events`)
+  return answer.body.items.toReversed()
 }
 
 describe('a container task without an image', () => {
@@ -68,7 +69,7 @@ describe('a container task without an image', () => {
     const seen = await readResult(service, 'environment')
     expect(seen).toContain('GIVEN=yes')
     expect(seen).not.toContain(service.folder)
-    expect(seen).not.toMatch(/SVC_|VITEST/)
+    expect(seen).not.toMatch(/SVC_(?!TASK_)|VITEST/)
   })
 
   it('fails with its exit code in the message [TASK-046]', async () => {
@@ -103,8 +104,9 @@ describe('a container task without an image', () => {
     const task = await waitForPhase(service, 'stubborn', 'Cancelled')
     expect(task.status?.message).toContain('not needed')
     await waitFor(() => findProcesses('mark-stubborn').length === 0, 'its processes to be gone')
-    const again = await service.call('POST', '/api/v1/tasks/stubborn/cancel', {})
-    expect(again.status).toBe(409)
+    await createTask(service, 'over', command('true'))
+    await waitForPhase(service, 'over', 'Succeeded')
+    expect((await service.call('POST', '/api/v1/tasks/over/cancel', {})).status).toBe(409)
   })
 
   it('is stopped first and then removed by DELETE, with its records [TASK-024, TASK-038]', async () => {
@@ -155,7 +157,7 @@ describe('the timeline', () => {
     const phases = events.flatMap((event) => (event.phase ? [event.phase] : []))
     expect(phases.at(-1)).toBe('Failed')
     expect(phases.filter((phase) => phase === 'Running')).toHaveLength(2)
-    expect(events.map((event) => event.seq)).toEqual(events.map((_, index) => index + 1))
+    expect(events.map((event) => event.id)).toEqual(events.map((_, index) => index + 1))
   })
 
   it('is followed as an event stream that ends [TASK-048]', async () => {

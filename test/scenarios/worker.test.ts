@@ -39,7 +39,7 @@ beforeEach(async () => {
 })
 afterEach(async () => {
   await service.close()
-  await rm(base, { recursive: true, force: true })
+  await rm(base, { recursive: true, force: true, maxRetries: 5 })
 })
 
 const demo: WorkAssignment['model']['choices'][number] = {
@@ -226,6 +226,13 @@ describe('an ai run', () => {
     expect(service.logs).toContain('[failed: ')
   })
 
+  it('asks for a lease before each call of a provider with a rate limit', async () => {
+    const limited = { ...demo, provider: { ...demo.provider, rateLimited: true } }
+    await run(assign('write a to b', { model: { choices: [limited] } }))
+    const leases = service.calls.filter(({ path }) => path === '/internal/v1/leases/default/demo')
+    expect(leases.map(({ body }) => JSON.parse(body).requests).filter((requests) => requests === 1)).toHaveLength(2)
+  })
+
   it('lets no secret of its assignment out [SECRET-008]', async () => {
     const secret = 'very-secret-value-1'
     const prompt = `write the key is ${secret} to artifacts/k.txt then read artifacts/k.txt`
@@ -239,7 +246,7 @@ describe('an ai run', () => {
 
   it('ends at its deadline and says so', async () => {
     const deadline = new Date(Date.now() + 1500).toISOString()
-    const { code, outcome } = await run(assign('write a to b then wait 300 seconds', { deadline }))
+    const { code, outcome } = await run(assign('wait 300 seconds', { deadline }))
     expect(code).toBe(1)
     expect(outcome).toMatchObject({ ok: false, reason: 'DeadlineExceeded' })
   })

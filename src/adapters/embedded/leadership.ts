@@ -1,4 +1,5 @@
 // Embedded mode has one process per data folder: it leads as long as it holds the folder's lock file.
+import { randomUUID } from 'node:crypto'
 import { link, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
@@ -17,7 +18,7 @@ type Holder = { pid: number; host: string; startTime: string | undefined }
 
 function parseHolder(text: string): Holder | undefined {
   try {
-    return JSON.parse(text) as Holder
+    return (JSON.parse(text) as Holder | null) ?? undefined
   } catch {
     return undefined
   }
@@ -32,7 +33,7 @@ async function isAlive(holder: Holder | undefined, host: string): Promise<boolea
 
 /** Makes the lock with its content in one step; false when there is one. */
 async function placeLock(file: string, content: string): Promise<boolean> {
-  const draft = `${file}.${process.pid}.new`
+  const draft = `${file}.${randomUUID()}.new`
   await writeFile(draft, content, { mode: 0o600 })
   try {
     await link(draft, file)
@@ -47,7 +48,7 @@ async function placeLock(file: string, content: string): Promise<boolean> {
 
 /** Takes a stale lock away. Moved first and looked at then: another starter may have replaced it in between. */
 async function clearStale(file: string, stale: string): Promise<void> {
-  const aside = `${file}.${process.pid}.stale`
+  const aside = `${file}.${randomUUID()}.stale`
   try {
     await rename(file, aside)
   } catch {

@@ -80,7 +80,7 @@ type Prepared = {
 async function reapLeftovers(options: RunnerOptions, groups: ControlGroups, prefix: string): Promise<void> {
   const workFolder = join(options.dataDir, 'work')
   await reapProcesses(workFolder)
-  await groups.reap(prefix)
+  await groups.reap((name) => name.startsWith(prefix))
   await clearWorkFolders(workFolder)
 }
 

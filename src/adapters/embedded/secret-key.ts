@@ -1,5 +1,5 @@
 // The key that encrypts secrets: a file of its own, several keys in it while one replaces the other.
-import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes, randomUUID } from 'node:crypto'
 import { link, mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { isSvcError, messageOf, SvcError } from '../../errors.ts'
@@ -82,7 +82,7 @@ async function syncFolder(folder: string): Promise<void> {
 /** Of two processes that make it at the same time one wins, and both read the same. */
 async function createKeyFile(file: string): Promise<void> {
   await mkdir(dirname(file), { recursive: true, mode: 0o700 })
-  const draft = `${file}.${process.pid}.new`
+  const draft = `${file}.${randomUUID()}.new`
   await writeDurably(draft, formatKeys([makeKey()]))
   try {
     await link(draft, file)
@@ -95,7 +95,7 @@ async function createKeyFile(file: string): Promise<void> {
 }
 
 async function replaceKeyFile(file: string, keys: Key[]): Promise<void> {
-  const draft = `${file}.${process.pid}.new`
+  const draft = `${file}.${randomUUID()}.new`
   await writeDurably(draft, formatKeys(keys))
   await rename(draft, file)
   await syncFolder(dirname(file))

@@ -2,7 +2,7 @@
 import { messageOf, SvcError } from '../../errors.ts'
 import type { AttemptKey, FailureReason, WorkloadSpec, WorkloadState, Workloads } from '../../ports/workloads.ts'
 import { type AttemptEnd, type RunningAttempt, StartRefused } from './attempt.ts'
-import { createRunner, type RunnerOptions, type RunnerStatus } from './runner.ts'
+import { createRunner, type Runner, type RunnerOptions, type RunnerStatus } from './runner.ts'
 
 export type EmbeddedWorkloadsOptions = RunnerOptions & {
   /** Attempts at the same time. */
@@ -54,110 +54,128 @@ function describeStartError(error: unknown): AttemptEnd {
   return { ok: false, reason: 'StartFailed', message: `The attempt could not be started: ${messageOf(error)}` }
 }
 
+type Table = {
+  options: EmbeddedWorkloadsOptions
+  runner: Runner
+  entries: Map<string, Entry>
+  listeners: Set<Parameters<Workloads['onChange']>[0]>
+  isClosed: boolean
+}
+
+function countRunning({ entries }: Table): number {
+  return [...entries.values()].filter((entry) => !isOver(entry.state)).length
+}
+
+function setState(table: Table, entry: Entry, state: WorkloadState): void {
+  entry.state = state
+  const { key, namespace, taskName } = entry.spec
+  for (const listener of table.listeners) listener({ key, namespace, taskName })
+}
+
+/** TERM, and KILL after the grace if it has not ended by then. */
+async function endAttempt({ options }: Table, attempt: RunningAttempt): Promise<void> {
+  const over = new AbortController()
+  const ended = attempt.ended.then(() => over.abort())
+  await attempt.terminate()
+  await options.clock.sleep(options.graceMs ?? 10_000, over.signal).then(attempt.kill, () => undefined)
+  await ended
+}
+
+function stopEntry(entry: Entry, stop: Stop): void {
+  if (isOver(entry.state)) return
+  entry.stop ??= stop
+  entry.stopping.abort()
+}
+
+async function watchDeadline(table: Table, entry: Entry, over: AbortSignal): Promise<void> {
+  const { deadlineSeconds } = entry.spec.limits
+  if (deadlineSeconds === undefined) return
+  await table.options.clock.sleep(deadlineSeconds * 1000, over)
+  const message = `The attempt ran longer than its limit of ${deadlineSeconds} s.`
+  stopEntry(entry, { reason: 'DeadlineExceeded', message })
+}
+
+async function runAttempt(table: Table, entry: Entry): Promise<AttemptEnd> {
+  const { signal } = entry.stopping
+  const { onLog, clock } = table.options
+  const attempt = await table.runner.start(entry.spec, (lines) => onLog(entry.spec.key, lines), signal)
+  entry.attempt = attempt
+  setState(table, entry, { phase: 'Running', startedAt: clock.now() })
+  const stop = () => void endAttempt(table, attempt).catch(() => attempt.kill())
+  if (signal.aborted) stop()
+  else signal.addEventListener('abort', stop, { once: true })
+  return attempt.ended
+}
+
+async function carryOut(table: Table, entry: Entry): Promise<void> {
+  const over = new AbortController()
+  watchDeadline(table, entry, over.signal).catch(() => undefined)
+  const end = await runAttempt(table, entry).catch(describeStartError)
+  over.abort()
+  setState(table, entry, judgeEnd(entry, end, table.options.clock.now()))
+}
+
+function addEntry(table: Table, spec: WorkloadSpec): void {
+  const { maxConcurrent } = table.options
+  if (table.isClosed) {
+    throw new SvcError('Unavailable', 'The service is stopping; the attempt starts after its next start.')
+  }
+  if (countRunning(table) >= maxConcurrent) {
+    throw new SvcError('Unavailable', `All ${maxConcurrent} places for attempts are taken; try again later.`)
+  }
+  const entry: Entry = {
+    spec,
+    state: { phase: 'Pending' },
+    attempt: undefined,
+    stop: undefined,
+    stopping: new AbortController(),
+    finished: Promise.resolve(),
+  }
+  table.entries.set(nameEntry(spec.key), entry)
+  entry.finished = carryOut(table, entry)
+}
+
+async function observeEntry(entry: Entry | undefined): Promise<WorkloadState> {
+  if (entry === undefined) return { phase: 'Missing' }
+  const { state, attempt } = entry
+  if ((state.phase !== 'Succeeded' && state.phase !== 'Failed') || attempt?.readOutput === undefined) return state
+  return { ...state, output: await attempt.readOutput() }
+}
+
+async function dropEntry(table: Table, entry: Entry): Promise<void> {
+  stopEntry(entry, { reason: 'Stopped', message: 'The attempt was stopped.' })
+  await entry.finished
+  await entry.attempt?.release()
+  const name = nameEntry(entry.spec.key)
+  if (table.entries.get(name) === entry) table.entries.delete(name)
+}
+
+async function closeTable(table: Table): Promise<void> {
+  table.isClosed = true
+  // What an engine that went away still holds is removed at the next start.
+  await Promise.allSettled([...table.entries.values()].map((entry) => dropEntry(table, entry)))
+  await table.runner.close()
+}
+
 export function createEmbeddedWorkloads(options: EmbeddedWorkloadsOptions): EmbeddedWorkloads {
-  const { clock } = options
   const runner = createRunner(options)
-  const entries = new Map<string, Entry>()
-  const listeners = new Set<Parameters<Workloads['onChange']>[0]>()
-  let isClosed = false
-
-  const setState = (entry: Entry, state: WorkloadState) => {
-    entry.state = state
-    const { key, namespace, taskName } = entry.spec
-    for (const listener of listeners) listener({ key, namespace, taskName })
-  }
-  const countRunning = () => [...entries.values()].filter((entry) => !isOver(entry.state)).length
-
-  /** TERM, and KILL after the grace if it has not ended by then. */
-  const endAttempt = async (attempt: RunningAttempt) => {
-    const over = new AbortController()
-    const ended = attempt.ended.then(() => over.abort())
-    await attempt.terminate()
-    await clock.sleep(options.graceMs ?? 10_000, over.signal).then(attempt.kill, () => undefined)
-    await ended
-  }
-  const stopEntry = (entry: Entry, stop: Stop) => {
-    if (isOver(entry.state)) return
-    entry.stop ??= stop
-    entry.stopping.abort()
-  }
-  const watchDeadline = async (entry: Entry, seconds: number, over: AbortSignal) => {
-    await clock.sleep(seconds * 1000, over)
-    stopEntry(entry, { reason: 'DeadlineExceeded', message: `The attempt ran longer than its limit of ${seconds} s.` })
-  }
-
-  const runAttempt = async (entry: Entry): Promise<AttemptEnd> => {
-    const { signal } = entry.stopping
-    const attempt = await runner.start(entry.spec, (lines) => options.onLog(entry.spec.key, lines), signal)
-    entry.attempt = attempt
-    setState(entry, { phase: 'Running', startedAt: clock.now() })
-    const stop = () => void endAttempt(attempt).catch(() => attempt.kill())
-    if (signal.aborted) stop()
-    else signal.addEventListener('abort', stop, { once: true })
-    return attempt.ended
-  }
-  const carryOut = async (entry: Entry) => {
-    const over = new AbortController()
-    const { deadlineSeconds } = entry.spec.limits
-    if (deadlineSeconds !== undefined) watchDeadline(entry, deadlineSeconds, over.signal).catch(() => undefined)
-    const end = await runAttempt(entry).catch(describeStartError)
-    over.abort()
-    setState(entry, judgeEnd(entry, end, clock.now()))
-  }
-
-  const dropEntry = async (entry: Entry) => {
-    stopEntry(entry, { reason: 'Stopped', message: 'The attempt was stopped.' })
-    await entry.finished
-    await entry.attempt?.release()
-    entries.delete(nameEntry(entry.spec.key))
-  }
-
+  const table: Table = { options, runner, entries: new Map(), listeners: new Set(), isClosed: false }
+  const find = (key: AttemptKey) => table.entries.get(nameEntry(key))
   return {
     ensure: async (spec) => {
-      const name = nameEntry(spec.key)
-      if (entries.has(name)) return
-      if (isClosed)
-        throw new SvcError('Unavailable', 'The service is stopping; the attempt starts after its next start.')
-      if (countRunning() >= options.maxConcurrent) {
-        throw new SvcError(
-          'Unavailable',
-          `All ${options.maxConcurrent} places for attempts are taken; try again later.`,
-        )
-      }
-      const stopping = new AbortController()
-      const entry: Entry = {
-        spec,
-        state: { phase: 'Pending' },
-        attempt: undefined,
-        stop: undefined,
-        stopping,
-        finished: Promise.resolve(),
-      }
-      entries.set(name, entry)
-      entry.finished = carryOut(entry)
+      if (find(spec.key) === undefined) addEntry(table, spec)
     },
-    observe: async (key) => {
-      const entry = entries.get(nameEntry(key))
-      if (entry === undefined) return { phase: 'Missing' }
-      const { state, attempt } = entry
-      if ((state.phase !== 'Succeeded' && state.phase !== 'Failed') || attempt?.readOutput === undefined) return state
-      return { ...state, output: await attempt.readOutput() }
-    },
+    observe: (key) => observeEntry(find(key)),
     remove: async (key) => {
-      const entry = entries.get(nameEntry(key))
-      if (entry !== undefined) await dropEntry(entry)
+      const entry = find(key)
+      if (entry !== undefined) await dropEntry(table, entry)
     },
     onChange: (listener) => {
-      listeners.add(listener)
-      return () => void listeners.delete(listener)
+      table.listeners.add(listener)
+      return () => void table.listeners.delete(listener)
     },
-    capacity: () => Math.max(0, options.maxConcurrent - countRunning()),
-    close: async () => {
-      isClosed = true
-      // What an engine that went away still holds is removed at the next start.
-      await Promise.allSettled([...entries.values()].map(dropEntry))
-      await runner.close()
-    },
-    status: async () => ({ ...(await runner.status()), running: countRunning() }),
+    capacity: () => Math.max(0, options.maxConcurrent - countRunning(table)),
+    close: () => closeTable(table),
+    status: async () => ({ ...(await runner.status()), running: countRunning(table) }),
   }
 }

@@ -31,6 +31,8 @@ export type ResourceStoreOptions = {
   ids: Ids
   /** How many changes are remembered for watches and snapshots. */
   ring?: RingLimits
+  /** Told of faults in background work, which is tried again. */
+  reportFault?: (error: unknown) => void
 }
 
 export interface ResourceStore extends Resources {
@@ -100,7 +102,13 @@ export async function createResources(database: Database, options: ResourceStore
     },
     owners: backlog,
   })
-  const collector = createOwnerCollector({ database, mutations, clock: options.clock, queue: backlog })
+  const collector = createOwnerCollector({
+    database,
+    mutations,
+    clock: options.clock,
+    queue: backlog,
+    reportFault: options.reportFault ?? (() => undefined),
+  })
   const writer = createWriter(database, mutations, options)
   const list = createPages({ database, ring, counts })
   await collector.start()

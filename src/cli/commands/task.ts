@@ -137,8 +137,9 @@ async function showResult({ client, options, context }: Call, name: string): Pro
 
 async function showEvents({ client, options, context }: Call, name: string): Promise<void> {
   const { items } = await client.call(getTaskEvents, target(name, options))
-  printAnswer(context, options, items, () =>
-    formatTable(items, [
+  const oldestFirst = items.toReversed()
+  printAnswer(context, options, oldestFirst, () =>
+    formatTable(oldestFirst, [
       { title: 'TIME', value: (event) => event.createdAt },
       { title: 'ATTEMPT', value: (event) => event.attempt },
       { title: 'TYPE', value: (event) => event.type },

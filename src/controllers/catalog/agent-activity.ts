@@ -27,7 +27,7 @@ export type AgentActivity = {
 /** A burst of tasks is one look at the agent. */
 const settleMs = 1000
 
-export function agentKeyOf(task: Task): string | undefined {
+function agentKeyOf(task: Task): string | undefined {
   const reference = task.spec.agentRef
   return reference && formatKey({ namespace: reference.namespace ?? task.metadata.namespace, name: reference.name })
 }

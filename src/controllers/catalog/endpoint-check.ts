@@ -3,7 +3,7 @@ import { isSvcError, messageOf } from '../../errors.ts'
 import type { EgressPolicy } from '../../ports/egress.ts'
 import type { CatalogDeps } from './settings.ts'
 
-export type EndpointState = { state: 'reachable' } | { state: 'refused' | 'unreachable'; message: string }
+type EndpointState = { state: 'reachable' } | { state: 'refused' | 'unreachable'; message: string }
 export type EndpointCheck = EndpointState & { at: Date; nextAt: Date }
 
 type Target = { url: string; policy: Pick<EgressPolicy, 'trusted' | 'allowedHosts'> }

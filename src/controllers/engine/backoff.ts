@@ -1,7 +1,7 @@
 // How long to wait after repeated failures of one key: exponential with full jitter.
 import type { Ids } from '../../ports/clock.ts'
 
-export type Backoff = {
+type Backoff = {
   /** The delay before the next try of the key, in milliseconds; longer each time. */
   next(key: string): number
   /** Forgets the key's failures. */
@@ -9,7 +9,7 @@ export type Backoff = {
   failures(key: string): number
 }
 
-export type BackoffOptions = {
+type BackoffOptions = {
   ids: Pick<Ids, 'random'>
   /** Upper bound of the first delay. */
   baseMs?: number

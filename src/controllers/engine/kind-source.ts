@@ -8,7 +8,7 @@ import type { Enqueue, Source } from './controller.ts'
 /** `LISTED` is an object found by listing; it may be one that an event told of before. */
 export type Observation<R> = { type: WatchEvent<R>['type'] | 'LISTED'; object: R }
 
-export type KindSourceOptions<K extends Kind> = {
+type KindSourceOptions<K extends Kind> = {
   kind: K
   resources: ResourceReader
   clock: Clock

@@ -12,7 +12,7 @@ export type Queue = {
   size(): number
 }
 
-export type QueueOptions = {
+type QueueOptions = {
   /** Keys that run at the same time, at most. */
   concurrency: number
   clock: Clock

@@ -24,7 +24,7 @@ export const defaultRetention: RetentionSettings = {
   usageMs: 400 * dayMs,
 }
 
-export type SweepDeps = {
+type SweepDeps = {
   resources: ResourceReader
   records: Pick<Records, 'sessions' | 'events' | 'usage' | 'idempotency'>
   owners: RecordOwners

@@ -1,11 +1,11 @@
 // What the controller keeps in mind: who runs and who may start next. Made anew from the store at each start.
 import type { Known } from '../../rules/task-attention.ts'
 import { type Candidate, createLanes } from './lanes.ts'
-import { createPlaces, type Place } from './places.ts'
+import { createPlaces, type Place, type Places } from './places.ts'
 
-export type BlockedBy = 'Capacity' | 'NamespaceLimit' | 'SiblingLimit'
+type BlockedBy = 'Capacity' | 'NamespaceLimit' | 'SiblingLimit'
 
-export type BoardOptions = {
+type BoardOptions = {
   /** How many more attempts can start. */
   capacity(): number
   /** Running tasks of a namespace; 0: no limit. */
@@ -24,6 +24,8 @@ export type Board = {
   pump(): void
   /** Asks for a start. True when it may start now; otherwise `onGrant` follows in its turn. */
   offer(candidate: Candidate): boolean
+  /** Puts a task that was found waiting into its place, so that it is granted in its turn; one that is known is left. */
+  enlist(candidate: Candidate): void
   blockedBy(candidate: Candidate): BlockedBy
   /** A granted task is announced; until `setStarted` its place among the free workers is still taken. */
   setStarting(key: string, run: Running): void
@@ -38,7 +40,7 @@ export type Board = {
 }
 
 /** Who was granted a start and who runs; both occupy their place. */
-function createOccupants(places: ReturnType<typeof createPlaces>) {
+function createOccupants(places: Places) {
   const granted = new Map<string, Candidate>()
   const running = new Map<string, Running>()
   const starting = new Set<string>()
@@ -85,11 +87,17 @@ function describeKnown(uid: string, run: Running | undefined, queued: Candidate 
   }
 }
 
+function describeBlock(places: Places, { namespace, siblings, siblingLimit }: Candidate): BlockedBy {
+  if (places.isNamespaceFull(namespace)) return 'NamespaceLimit'
+  return places.isSiblingLimitReached(siblings, siblingLimit) ? 'SiblingLimit' : 'Capacity'
+}
+
 export function createBoard({ capacity, namespaceLimit, onGrant }: BoardOptions): Board {
   const places = createPlaces(namespaceLimit)
   const lanes = createLanes(places)
   const occupants = createOccupants(places)
   const { granted, running, starting } = occupants
+  const find = (key: string) => running.get(key) ?? granted.get(key) ?? lanes.get(key)
   let isOpen = false
 
   function pump(caller?: string): void {
@@ -132,10 +140,11 @@ export function createBoard({ capacity, namespaceLimit, onGrant }: BoardOptions)
       pump(key)
       return granted.has(key)
     },
-    blockedBy({ namespace, siblings, siblingLimit }) {
-      if (places.isNamespaceFull(namespace)) return 'NamespaceLimit'
-      return places.isSiblingLimitReached(siblings, siblingLimit) ? 'SiblingLimit' : 'Capacity'
+    enlist(candidate) {
+      if (find(candidate.key)?.uid !== candidate.uid) lanes.enter(candidate)
+      pump()
     },
+    blockedBy: (candidate) => describeBlock(places, candidate),
     setStarting(key, run) {
       occupants.run(key, run)
       starting.add(key)
@@ -148,8 +157,7 @@ export function createBoard({ capacity, namespaceLimit, onGrant }: BoardOptions)
     },
     forget,
     forgetObject(key, uid) {
-      const known = running.get(key) ?? granted.get(key) ?? lanes.get(key)
-      if (known?.uid === uid) forget(key)
+      if (find(key)?.uid === uid) forget(key)
     },
     known: (key, uid) => describeKnown(uid, running.get(key), lanes.get(key) ?? granted.get(key)),
   }

@@ -15,9 +15,8 @@ import type { TaskControllerDeps } from './settings.ts'
 import type { StatusRecorder } from './status-recorder.ts'
 
 const timeoutMs = 30_000
-const recheckMs = 60_000
 
-export type CallbackDeps = TaskControllerDeps & { recorder: StatusRecorder }
+type CallbackDeps = TaskControllerDeps & { recorder: StatusRecorder }
 
 /** The namespace's signing key; made on first use. */
 async function readSigningKey({ secrets, ids }: CallbackDeps, namespace: string): Promise<string> {
@@ -98,12 +97,12 @@ async function reconcileCallback(deps: CallbackDeps, key: string, signal: AbortS
   if (task === undefined || task.metadata.deletionTimestamp !== undefined || !owesCallback(task)) return undefined
   const next = task.status?.webhook?.nextAttemptTime
   const waitMs = next === undefined ? 0 : Date.parse(next) - deps.clock.now().getTime()
-  if (waitMs > 0) return { requeueAfterMs: Math.min(waitMs, recheckMs) }
+  if (waitMs > 0) return { requeueAfterMs: waitMs }
   const failure = await deliver(deps, task, signal)
   if (signal.aborted) return undefined
   const { webhook, event, retryMs } = judge(deps, task, failure)
   await deps.recorder.move(task, event, { webhook, webhookDelivered: webhook.state === 'Delivered' })
-  return retryMs === undefined ? undefined : { requeueAfterMs: Math.min(retryMs, recheckMs) }
+  return retryMs === undefined ? undefined : { requeueAfterMs: retryMs }
 }
 
 /** A controller of its own: a slow receiver holds up no task. `source` brings the keys of ended tasks. */

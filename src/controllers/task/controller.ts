@@ -36,6 +36,7 @@ async function settleEnded(context: TaskContext, task: Task): Promise<Reconciled
   const key = keyOf(task)
   if (context.board.known(key, task.metadata.uid).liveAttempt !== undefined) await stopAttempt(context, task)
   context.board.forgetObject(key, task.metadata.uid)
+  context.dirtyParents.delete(key)
   if (owesCallback(task)) context.owesCallback(key)
   return undefined
 }

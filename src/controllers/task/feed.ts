@@ -1,7 +1,7 @@
 // Where the task controller's keys come from: tasks, their workloads, and the objects that waiting tasks name.
 import { isTerminalPhase, type Task } from '../../contract/resources/task.ts'
-import { owesCallback } from '../../rules/callback.ts'
-import { needsAttention } from '../../rules/task-attention.ts'
+import { rankTask } from '../../rules/start-order.ts'
+import { awaitsPlace, needsAttention } from '../../rules/task-attention.ts'
 import { createListenerSource, type Enqueue, type Source } from '../engine/controller.ts'
 import { formatKey } from '../engine/key.ts'
 import { createKindSource, type Observation } from '../engine/kind-source.ts'
@@ -18,22 +18,32 @@ function noteParent(context: TaskContext, { type, object }: Observation<Task>, e
   enqueue(parent, 100)
 }
 
+/** What listing tells: who runs, and who waits for a place in which order. */
+function observeListed(context: TaskContext, task: Task): void {
+  const { uid, namespace, generation } = task.metadata
+  const key = keyOf(task)
+  const siblings = siblingsOf(task)
+  if (task.status?.phase === 'Running') {
+    context.board.adopt(key, { namespace, siblings, uid, attempt: task.status.attempts ?? 0 })
+    return
+  }
+  // The limit of a coordinator's children is only known once the child is looked at.
+  if (siblings !== undefined || !awaitsPlace(task)) return
+  context.board.enlist({ key, uid, namespace, rank: rankTask(task), generation })
+}
+
 function observeTask(context: TaskContext, observation: Observation<Task>, enqueue: Enqueue): void {
   const { type, object } = observation
-  const { uid, namespace } = object.metadata
+  const { uid } = object.metadata
   const key = keyOf(object)
   noteParent(context, observation, enqueue)
   if (type === 'DELETED') {
     context.board.forgetObject(key, uid)
     return
   }
-  if (type === 'LISTED' && object.status?.phase === 'Running') {
-    const attempt = object.status.attempts ?? 0
-    context.board.adopt(key, { namespace, siblings: siblingsOf(object), uid, attempt })
-    enqueue(key)
-    return
-  }
-  if (needsAttention(object, context.board.known(key, uid)) || owesCallback(object)) enqueue(key)
+  if (type === 'LISTED') observeListed(context, object)
+  const isFoundRunning = type === 'LISTED' && object.status?.phase === 'Running'
+  if (isFoundRunning || needsAttention(object, context.board.known(key, uid))) enqueue(key)
 }
 
 function createTaskSource(context: TaskContext): Source {

@@ -14,7 +14,7 @@ export type Candidate = Place & {
 
 type Lane = { id: string; heap: Heap<Candidate>; place: Place; siblingLimit: number | undefined }
 
-export type Lanes = {
+type Lanes = {
   get(key: string): Candidate | undefined
   enter(candidate: Candidate): void
   withdraw(key: string): void

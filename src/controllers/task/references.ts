@@ -24,7 +24,7 @@ export type References = {
   skills: Skill[]
 }
 
-export type ReferenceDeps = { resources: ResourceReader; secrets: Secrets; settings: TaskSettings }
+type ReferenceDeps = { resources: ResourceReader; secrets: Secrets; settings: TaskSettings }
 
 /**
  * NotFound when something named does not exist (yet): the task waits for it, for a while (TASK-035). InvalidRequest when

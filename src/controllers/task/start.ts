@@ -17,6 +17,7 @@ import { missingReferences, nameSessionRoom } from './waiting-room.ts'
 
 const sessionPollMs = 5_000
 const referencePollMs = 5_000
+const refusalPauseMs = 1_000
 
 /** Notes why a task does not start yet; silent when that was said already. */
 async function noteWaiting(context: TaskContext, task: Task, queuedReason: string, message: string): Promise<Task> {
@@ -138,9 +139,11 @@ async function handleRefusal(context: TaskContext, task: Task, error: unknown): 
   if (!isSvcError(error, 'Unavailable')) return await failAttempt(context, task, { reason: 'StartFailed', message })
   const event = { type: 'Queued', phase: 'Pending' as const, reason: 'Capacity', message }
   const attempts = (task.status?.attempts ?? 1) - 1
-  await context.recorder.move(task, event, { phase: 'Pending', attempts, queuedReason: 'Capacity', message })
+  const nextRetryTime = new Date(context.clock.now().getTime() + refusalPauseMs).toISOString()
+  const change = { phase: 'Pending' as const, attempts, queuedReason: 'Capacity', message, nextRetryTime }
+  await context.recorder.move(task, event, change)
   context.board.forget(keyOf(task))
-  return { requeueAfterMs: 1000 }
+  return { requeueAfterMs: refusalPauseMs }
 }
 
 async function startGranted(context: TaskContext, task: Task, references: References): Promise<Reconciled> {

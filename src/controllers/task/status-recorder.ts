@@ -1,6 +1,7 @@
 // Writes what happened: first the timeline event, then the status that announces it (TASK-062).
 import type { Task, TaskStatus } from '../../contract/resources/task.ts'
 import { isSvcError, SvcError } from '../../errors.ts'
+import { redactText } from '../../observability/redaction.ts'
 import type { Events } from '../../ports/events.ts'
 import type { Resources } from '../../ports/resources.ts'
 
@@ -30,6 +31,7 @@ type Write = { target: Task; status: TaskStatus; triesLeft: number }
 
 function applyChange(task: Task, change: StatusChange): TaskStatus {
   const merged = { ...task.status, observedGeneration: task.metadata.generation, ...change }
+  if (merged.message !== undefined) merged.message = redactText(merged.message)
   return Object.fromEntries(Object.entries(merged).filter(([, value]) => value !== undefined))
 }
 
@@ -70,7 +72,8 @@ export function createStatusRecorder(deps: { resources: Resources; events: Event
   async function append(task: Task, event: TaskEvent): Promise<void> {
     const { uid, namespace, name } = task.metadata
     const attempt = event.attempt ?? task.status?.attempts ?? 0
-    await events.append({ ...event, taskUid: uid, namespace, taskName: name, attempt })
+    const message = redactText(event.message)
+    await events.append({ ...event, message, taskUid: uid, namespace, taskName: name, attempt })
   }
 
   return {

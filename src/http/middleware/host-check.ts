@@ -4,7 +4,7 @@ import { isIP } from 'node:net'
 import { SvcError } from '../../errors.ts'
 
 /** Name or address of a Host header without the port, in lower case; undefined when it is malformed. */
-export function parseHost(header: string): string | undefined {
+function parseHost(header: string): string | undefined {
   const match = /^(?:\[([0-9a-f:.]+)\]|([a-z0-9._-]+))(?::\d{1,5})?$/i.exec(header)
   const host = (match?.[1] ?? match?.[2])?.toLowerCase()
   return host?.replace(/\.$/, '')
@@ -30,12 +30,19 @@ export function createHostCheck(rules: HostRules): (request: IncomingMessage) =>
   // Most requests of a client carry the same header.
   const known = new Set<string>()
   return (request) => {
-    const header = request.headers.host ?? ''
+    const header = readAuthority(request)
     if (known.has(header)) return
     const host = parseHost(header)
     if (host === undefined || !(isNamed(host) || isBound(host, request))) throw foreignHost(header)
     if (isNamed(host) && known.size < 100) known.add(header)
   }
+}
+
+/** A target in absolute form names the host, whatever Host says (RFC 9112 section 3.2.2). */
+function readAuthority(request: IncomingMessage): string {
+  const target = request.url ?? ''
+  if (target.startsWith('/') || target === '*') return request.headers.host ?? ''
+  return URL.parse(target)?.host ?? ''
 }
 
 function isBound(host: string, request: IncomingMessage): boolean {

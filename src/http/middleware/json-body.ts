@@ -16,7 +16,7 @@ function skipString(bytes: Uint8Array, start: number): number {
 }
 
 /** Deepest nesting of a JSON text, told from its bytes alone; stops counting beyond `limit`. */
-export function measureDepth(bytes: Uint8Array, limit: number): number {
+function measureDepth(bytes: Uint8Array, limit: number): number {
   let depth = 0
   let deepest = 0
   for (let index = 0; index < bytes.length && deepest <= limit; index++) {

@@ -27,7 +27,7 @@ function refuseCursor(): SvcError {
 }
 
 /** What a cursor names; InvalidRequest when it is none of this list. */
-export function readCursor(sort: string, cursor: string | undefined): string | undefined {
+function readCursor(sort: string, cursor: string | undefined): string | undefined {
   if (cursor === undefined) return undefined
   const text = Buffer.from(cursor, 'base64url').toString()
   const last = text.slice(sort.length + 1)

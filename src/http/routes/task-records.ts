@@ -29,15 +29,24 @@ function quote(text: string): string {
 }
 
 /** `{"<name>":"<text>"}` out of a stream of bytes, never whole in memory (TASK-061). */
-async function* writeTextObject(name: string, body: AsyncIterable<Buffer>): AsyncGenerator<string> {
+async function* writeTextObject(name: string, open: () => AsyncIterable<Buffer>): AsyncGenerator<string> {
   const decoder = new StringDecoder('utf8')
   yield `{"${name}":"`
-  for await (const chunk of body) yield quote(decoder.write(chunk))
+  for await (const chunk of open()) yield quote(decoder.write(chunk))
   yield `${quote(decoder.end())}"}`
 }
 
+/** The bytes as they are. The file is opened by the first read: an answer that needs no body opens none. */
+async function* readBytes(open: () => AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  yield* open()
+}
+
+function streamOf(chunks: AsyncIterable<Buffer | string>): Readable {
+  return Readable.from(chunks, { objectMode: false })
+}
+
 /** A header value that no file name can break out of; the exact name follows in the form of RFC 6266. */
-export function describeAttachment(filename: string): string {
+function describeAttachment(filename: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not reach a header
   const plain = filename.replace(/["\\\u0000-\u001f\u007f]/g, '_').replace(/[^\x20-\x7e]/g, '_')
   const exact = encodeURIComponent(filename.toWellFormed()).replace(
@@ -67,7 +76,7 @@ function bindArtifacts(bind: Bind, { usecases }: RouteContext): void {
   bind(routes.getTaskArtifact, async ({ caller, namespace, params }) => {
     const { info, open } = await usecases.tasks.artifact(caller, { namespace, name: params.id }, params.filename)
     return {
-      stream: Readable.from(open()),
+      stream: streamOf(readBytes(open)),
       contentType: cleanContentType(info.contentType),
       tag: tagOfText(JSON.stringify([info.taskUid, info.attempt, info.createdAt, info.size])),
       headers: { 'content-length': String(info.size), 'content-disposition': describeAttachment(info.filename) },
@@ -84,12 +93,12 @@ export function bindTaskRecords(bind: Bind, context: RouteContext): void {
     const tag = tagOfText(JSON.stringify([info.taskUid, info.attempt, info.createdAt, info.size, isRaw]))
     const headers = { vary: 'Accept' }
     if (!isRaw) {
-      const stream = Readable.from(writeTextObject('result', open()), { objectMode: false })
+      const stream = streamOf(writeTextObject('result', open))
       return { stream, contentType: 'application/json; charset=utf-8', tag, headers }
     }
     const length = { 'content-length': String(info.size) }
     return {
-      stream: Readable.from(open()),
+      stream: streamOf(readBytes(open)),
       contentType: 'application/octet-stream',
       tag,
       headers: { ...headers, ...length },

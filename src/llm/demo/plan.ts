@@ -8,7 +8,7 @@ const startsInstruction = new RegExp(`^(?:${demoVerbs})\\s`, 'i')
 const startsCode = /^(?:run|execute)\s+\w+\s*:/i
 
 /** Quoted and fenced text is never cut. */
-const token = /```[\s\S]*?```|"[^"\n]*"|`[^`\n]*`|\s+then\s+|\s+and\s+|[;,]\s+|;|\.\s+|\n+|[\s\S]/gi
+const token = /```[\s\S]*?```|"[^"\n]*"|`[^`\n]*`|[,;.]?\s+(?:and\s+)?then\s+|\s+and\s+|[;,]\s+|;|\.\s+|\n+|[\s\S]/gi
 
 function strip(text: string): string {
   let rest = text.trim()
@@ -16,12 +16,15 @@ function strip(text: string): string {
   return rest
 }
 
-/** `then`, a full stop and line breaks always separate; the others only before a new instruction; inside code all do only then. */
-function separates(separator: string, before: string, after: string): boolean {
-  if (!/^(?:\s+then\s+|\s+and\s+|[;,]\s+|;|\.\s+|\n+)$/i.test(separator)) return false
+const separator = /^(?:[,;.]?\s+(?:and\s+)?then\s+|\s+and\s+|[;,]\s+|;|\.\s+|\n+)$/i
+const hardSeparator = /^(?:[,;.]?\s+(?:and\s+)?then\s+|\.\s+|\n+)$/i
+
+/** `then`, a full stop and line breaks always separate, the others only before a new instruction. Code ends more rarely. */
+function separates(text: string, before: string, after: string): boolean {
+  if (!separator.test(text)) return false
   const isFollowed = startsInstruction.test(strip(after))
-  if (startsCode.test(strip(before))) return isFollowed && !/^[;,.]/.test(separator)
-  return isFollowed || /^(?:\s+then\s+|\.\s+|\n+)$/i.test(separator)
+  if (startsCode.test(strip(before))) return isFollowed && /then|and|\n/i.test(text)
+  return isFollowed || hardSeparator.test(text)
 }
 
 function splitSteps(prompt: string): string[] {

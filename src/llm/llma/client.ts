@@ -11,7 +11,7 @@ export const vendorAddress = 'https://api.anthropic.com'
 const wireVersion = '2023-06-01'
 
 /** Accepts an address with or without the `/v1` that official clients add themselves. */
-export function messagesUrl(baseUrl: string): string {
+function messagesUrl(baseUrl: string): string {
   const base = baseUrl.replace(/\/+$/, '')
   return base.endsWith('/v1') ? `${base}/messages` : `${base}/v1/messages`
 }

@@ -49,7 +49,7 @@ function decodeBlock(block: LlmaBlock): ContentBlock[] {
   }
 }
 
-export function decodeMessage(message: LlmaMessage): Message {
+function decodeMessage(message: LlmaMessage): Message {
   const { role, content } = message
   const blocks = typeof content === 'string' ? [{ type: 'text' as const, text: content }] : content.flatMap(decodeBlock)
   return { role, content: blocks, raw: toRaw(message) }

@@ -28,14 +28,14 @@ export const LlmaMessage = z.looseObject({
 })
 export type LlmaMessage = z.infer<typeof LlmaMessage>
 
-export const LlmaTool = z.looseObject({
+const LlmaTool = z.looseObject({
   name: z.string(),
   description: z.string().optional(),
   /** Absent in the vendor's own tools. */
   input_schema: z.record(z.string(), z.unknown()).optional(),
 })
 
-export const LlmaToolChoice = z.looseObject({
+const LlmaToolChoice = z.looseObject({
   type: z.enum(['auto', 'any', 'none', 'tool']),
   name: z.string().optional(),
 })

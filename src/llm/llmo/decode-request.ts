@@ -39,7 +39,7 @@ function decodeToolUses(message: Extract<LlmoMessage, { role: 'assistant' }>): C
   }))
 }
 
-export function decodeMessage(message: LlmoMessage): Message {
+function decodeMessage(message: LlmoMessage): Message {
   const raw = toRaw(message)
   switch (message.role) {
     case 'assistant':

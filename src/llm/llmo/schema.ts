@@ -4,7 +4,7 @@ import { z } from 'zod'
 const Part = z.looseObject({ type: z.string() })
 const Content = z.union([z.string(), z.array(Part)]).nullish()
 
-export const LlmoToolCall = z.looseObject({
+const LlmoToolCall = z.looseObject({
   id: z.string().nullish(),
   type: z.string().nullish(),
   function: z.looseObject({ name: z.string(), arguments: z.string().default('') }),
@@ -19,7 +19,7 @@ export const LlmoMessage = z.discriminatedUnion('role', [
 ])
 export type LlmoMessage = z.infer<typeof LlmoMessage>
 
-export const LlmoTool = z.looseObject({
+const LlmoTool = z.looseObject({
   type: z.string(),
   function: z
     .looseObject({
@@ -30,7 +30,7 @@ export const LlmoTool = z.looseObject({
     .optional(),
 })
 
-export const LlmoToolChoice = z.union([
+const LlmoToolChoice = z.union([
   z.enum(['auto', 'none', 'required']),
   z.looseObject({ type: z.literal('function'), function: z.looseObject({ name: z.string() }) }),
 ])

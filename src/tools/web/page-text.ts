@@ -2,9 +2,9 @@
 import { Worker } from 'node:worker_threads'
 import { type ArticleRequest, articleModule } from './article.ts'
 
-export type PageText = { text: string; extractor: 'readability' | 'html_text' }
+type PageText = { text: string; extractor: 'readability' | 'html_text' }
 
-export type PageLimits = {
+type PageLimits = {
   /** How long the article may take to find. */
   timeoutMs: number
   memoryMegabytes: number
@@ -54,7 +54,7 @@ const tag = /<[a-z/!?][^<>]*>/gi
 const entities: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: ' ' }
 
 /** All text of a page without its tags. */
-export function stripTags(html: string): string {
+function stripTags(html: string): string {
   return html
     .replace(invisible, ' ')
     .replace(comment, ' ')

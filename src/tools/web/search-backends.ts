@@ -2,10 +2,10 @@
 import type { SearchSettings } from '../tool.ts'
 
 export type SearchResult = { title: string; url: string; snippet: string }
-export type SearchQuery = { query: string; limit: number; settings: SearchSettings }
-export type SearchRequest = { url: string; method: string; headers: Record<string, string>; body?: string }
+type SearchQuery = { query: string; limit: number; settings: SearchSettings }
+type SearchRequest = { url: string; method: string; headers: Record<string, string>; body?: string }
 
-export type SearchBackend = {
+type SearchBackend = {
   /** Used when no address is set. */
   standardUrl?: string
   needsKey: boolean

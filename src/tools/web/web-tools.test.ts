@@ -217,7 +217,7 @@ describe('a custom HTTP tool', () => {
     expect(seen[0]).toMatchObject({ method: 'GET', url: '/tool?v=1&q=a+b&n=2&list=x&list=y', body: '' })
   })
 
-  it('refuses arguments that do not fit its schema before it calls [TOOL-006]', async () => {
+  it('refuses arguments that do not fit its schema before it calls', async () => {
     const parameters = {
       type: 'object',
       properties: { id: { type: 'integer' }, kind: { enum: ['a', 'b'] }, at: { type: 'object', required: ['x'] } },
@@ -281,7 +281,7 @@ describe('the tool host', () => {
     expect(await describeBuiltinTools(context(), { hideUnavailable: true })).toHaveLength(3)
   })
 
-  it('answers code_exec without a sandbox with the install line [BUILT-017] [BUILT-023]', async () => {
+  it('answers code_exec without a sandbox with the install line [BUILT-017]', async () => {
     const host = createToolHost({ context: context() })
     const call = { id: '1', name: 'code_exec', args: { language: 'bash', code: 'true' } }
     const { content } = await host.call(call, new AbortController().signal)

@@ -76,7 +76,7 @@ describe('file_read', () => {
     expect(await read('b.bin')).toMatchObject({ success: false, errorType: 'invalid_arguments' })
   })
 
-  it('names what is missing [ERR-001] [ERR-002] [ERR-003] [ERR-004] [ERR-005]', async () => {
+  it('names what is missing [ERR-002] [ERR-003] [ERR-004] [ERR-005]', async () => {
     const result = await read('no/such/file.txt')
     expect(result).toMatchObject({ success: false, errorType: 'not_found' })
     expect(result.error).toContain('no/such/file.txt')

@@ -5,11 +5,11 @@ import { SvcError } from '../../errors.ts'
 import { explainFileError, fileErrorCode } from './file-error.ts'
 
 /** The name by which models and code_exec know the workspace, wherever it lies. */
-export const workspaceName = '/workspace'
+const workspaceName = '/workspace'
 
 const longestPath = 4096
 
-export type Location = {
+type Location = {
   /** The workspace's real path. */
   root: string
   /** From the root, without links, as far as it exists. */

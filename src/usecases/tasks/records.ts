@@ -1,19 +1,15 @@
-// What a task leaves behind, for those who may see the task: result, artifacts, plan, logs, timeline.
-import { isTerminalPhase, type Task } from '../../contract/resources/task.ts'
+// What a task leaves behind, for those who may see the task: result, artifacts, plan.
+import type { Task } from '../../contract/resources/task.ts'
 import { SvcError } from '../../errors.ts'
 import type { ArtifactInfo } from '../../ports/artifacts.ts'
-import type { TimelineEvent } from '../../ports/events.ts'
 import type { Caller } from '../../ports/identity.ts'
-import type { LogLine } from '../../ports/logs.ts'
 import type { Plan } from '../../ports/plans.ts'
 import type { ResourceKey } from '../../ports/resources.ts'
 import type { ResultInfo } from '../../ports/results.ts'
 import type { UsecaseDeps } from '../deps.ts'
 import type { ResourceUsecases } from '../resources.ts'
-import { follow } from './follow.ts'
 
 type Opened<I> = { info: I; open(): NodeJS.ReadableStream & AsyncIterable<Buffer> }
-export type FollowOptions = { afterSeq: number; signal: AbortSignal }
 
 export type TaskRecords = {
   /** NotFound: no task, or no result yet. */
@@ -24,42 +20,11 @@ export type TaskRecords = {
   plan(caller: Caller, key: ResourceKey): Promise<Plan>
   /** The plan of a task that works in iterations, for GET /tasks/:id. */
   planOf(task: Task): Promise<Plan | undefined>
-  /** NotFound while it is pending and nothing was written. */
-  logs(caller: Caller, key: ResourceKey, tailLines: number | undefined): Promise<AsyncIterable<LogLine>>
-  /** Lines as they come; NotFound before the first. `tailLines` bounds what is there already. */
-  followLogs(
-    caller: Caller,
-    key: ResourceKey,
-    options: { afterSeq: number | undefined; tailLines: number | undefined },
-  ): Promise<(signal: AbortSignal) => AsyncGenerator<LogLine>>
-  /** Newest first, those before `beforeSeq`. */
-  events(caller: Caller, key: ResourceKey, page: { beforeSeq?: number; limit: number }): Promise<TimelineEvent[]>
-  followEvents(
-    caller: Caller,
-    key: ResourceKey,
-    afterSeq: number,
-  ): Promise<(signal: AbortSignal) => AsyncGenerator<TimelineEvent>>
-}
-
-async function* iterate<T>(first: IteratorResult<T>, rest: AsyncIterator<T>): AsyncGenerator<T> {
-  try {
-    for (let step = first; !step.done; step = await rest.next()) yield step.value
-  } finally {
-    await rest.return?.()
-  }
 }
 
 export function createTaskRecords({ ports }: UsecaseDeps, resources: ResourceUsecases): TaskRecords {
-  const { records, clock } = ports
+  const { records } = ports
   const getTask = (caller: Caller, key: ResourceKey) => resources.get(caller, 'Task', key)
-
-  /** Also over when the task is gone, or gone and made again. */
-  function watchEnd(key: ResourceKey, uid: string): () => Promise<boolean> {
-    return async () => {
-      const task = await ports.resources.get('Task', key)
-      return task?.metadata.uid !== uid || isTerminalPhase(task.status?.phase)
-    }
-  }
 
   async function findPlan(task: Task): Promise<Plan | undefined> {
     if (records.plans === undefined) throw new SvcError('NotConfigured', 'plan store not configured')
@@ -90,50 +55,6 @@ export function createTaskRecords({ ports }: UsecaseDeps, resources: ResourceUse
     async planOf(task) {
       const isIterating = (task.status?.iteration ?? 0) > 0 && records.plans !== undefined
       return isIterating ? findPlan(task) : undefined
-    },
-    async logs(caller, key, tailLines) {
-      const task = await getTask(caller, key)
-      const range = tailLines === undefined ? {} : { tailLines }
-      const lines = records.logs.read(task.metadata.uid, range)[Symbol.asyncIterator]()
-      const first = await lines.next()
-      const phase = task.status?.phase ?? 'Pending'
-      if (first.done && (phase === 'Pending' || phase === 'Scheduled')) {
-        throw new SvcError('NotFound', `task is ${phase.toLowerCase()}, no logs available yet`)
-      }
-      return iterate(first, lines)
-    },
-    async followLogs(caller, key, { afterSeq, tailLines }) {
-      const { uid } = (await getTask(caller, key)).metadata
-      const isOver = watchEnd(key, uid)
-      let tail = afterSeq === undefined ? tailLines : undefined
-      const read = (after: number) => {
-        const range = tail === undefined ? { afterSeq: after } : { tailLines: tail }
-        tail = undefined
-        return records.logs.read(uid, range)
-      }
-      const subscribe = (listener: () => void) => {
-        const ends = [records.logs.onAppend(uid, listener), records.events.onAppend(uid, listener)]
-        return () => ends.forEach((end) => void end())
-      }
-      return (signal) => follow({ read, subscribe, isOver, afterSeq: afterSeq ?? 0, clock, signal })
-    },
-    async events(caller, key, { beforeSeq, limit }) {
-      const task = await getTask(caller, key)
-      const all = await records.events.list({ taskUid: task.metadata.uid })
-      const older = beforeSeq === undefined ? all : all.filter((event) => event.seq < beforeSeq)
-      return older.slice(-limit).reverse()
-    },
-    async followEvents(caller, key, afterSeq) {
-      const { uid } = (await getTask(caller, key)).metadata
-      return (signal) =>
-        follow({
-          read: (after) => records.events.list({ taskUid: uid, afterSeq: after }),
-          subscribe: (listener) => records.events.onAppend(uid, listener),
-          isOver: watchEnd(key, uid),
-          afterSeq,
-          clock,
-          signal,
-        })
     },
   }
 }

@@ -10,7 +10,7 @@ const longestName = 63
 const mostRetries = 1000
 
 /** `build`, `build-retry-2` and 3 give `build-retry-3`; a long name loses its end, never the number. */
-export function nameRetry(name: string, number: number): string {
+function nameRetry(name: string, number: number): string {
   const suffix = `-retry-${number}`
   const stem = name.replace(/-retry-\d+$/, '')
   return `${stem.slice(0, longestName - suffix.length).replace(/-+$/, '')}${suffix}`

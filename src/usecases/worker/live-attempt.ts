@@ -4,6 +4,8 @@ import { SvcError } from '../../errors.ts'
 import type { WorkerIdentity } from '../../ports/identity.ts'
 import type { ResourceReader } from '../../ports/resources.ts'
 
+export type TaskPath = { namespace: string; taskName: string }
+
 function isLive(task: Task | undefined, identity: WorkerIdentity): task is Task {
   return (
     task !== undefined &&
@@ -20,7 +22,7 @@ export function requireOwnNamespace(identity: WorkerIdentity, namespace: string)
 }
 
 /** Forbidden when the path is about another task. */
-export function requireOwnTask(identity: WorkerIdentity, path: { namespace: string; taskName: string }): void {
+export function requireOwnTask(identity: WorkerIdentity, path: TaskPath): void {
   requireOwnNamespace(identity, path.namespace)
   if (identity.taskName === path.taskName) return
   throw new SvcError('Forbidden', `this token is for task "${identity.taskName}", not "${path.taskName}"`)
@@ -34,4 +36,14 @@ export async function requireLiveAttempt(resources: ResourceReader, identity: Wo
     'Forbidden',
     `attempt ${identity.attempt} of task "${identity.taskName}" is not the one that runs now`,
   )
+}
+
+/** The task of the path, if it is the token's own and this attempt of it runs. */
+export async function requireRunningTask(
+  resources: ResourceReader,
+  identity: WorkerIdentity,
+  path: TaskPath,
+): Promise<Task> {
+  requireOwnTask(identity, path)
+  return requireLiveAttempt(resources, identity)
 }

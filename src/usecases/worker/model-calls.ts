@@ -26,7 +26,7 @@ export type WorkerModelCalls = {
 }
 
 /** In the price's currency; input tokens include the cached ones. Undefined without a price. */
-export function priceTokens(
+function priceTokens(
   tokens: { inputTokens: number; outputTokens: number; cachedTokens: number },
   price: Price | undefined,
 ): number | undefined {

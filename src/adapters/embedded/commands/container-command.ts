@@ -163,11 +163,16 @@ async function ignoreAbsence(work: Promise<unknown>): Promise<void> {
   try {
     await work
   } catch (error) {
-    if (![304, 404, 409].includes(statusOf(error) ?? 0)) throw error
+    // Podman says 500 where Docker says 409.
+    const isOver =
+      [304, 404, 409].includes(statusOf(error) ?? 0) || /container state improper/.test(engineMessageOf(error))
+    if (!isOver) throw error
   }
 }
 
-async function removeContainer(container: Docker.Container): Promise<void> {
+/** Killed first: Podman's forced removal waits ten seconds for an answer to TERM. */
+export async function removeContainer(container: Docker.Container): Promise<void> {
+  await ignoreAbsence(container.kill())
   await ignoreAbsence(container.remove({ force: true, v: true }))
 }
 

@@ -17,8 +17,8 @@ export type ControlGroups = {
   /** What is limited: `memory`, `pids`, `cpu`. Empty: nothing can be. */
   controllers: string[]
   create(name: string): Promise<ControlGroup | undefined>
-  /** Removes groups that an earlier life of the service left, by the prefix of their name. */
-  reap(prefix: string): Promise<void>
+  /** Removes groups that an earlier life of the service left, with what still runs in them. */
+  reap(isLeft: (name: string) => boolean): Promise<void>
 }
 
 export type ControlGroupsOptions = {
@@ -84,10 +84,10 @@ async function findUnified(folder: string): Promise<GroupPlace[]> {
     .map((controller) => ({ controller, folder, version: 2 }))
 }
 
-async function reapGroups(parents: GroupPlace[], prefix: string): Promise<void> {
+async function reapGroups(parents: GroupPlace[], isLeft: (name: string) => boolean): Promise<void> {
   for (const folder of distinctFolders(parents)) {
     const names = await readdir(folder).catch(() => [])
-    for (const name of names.filter((candidate) => candidate.startsWith(prefix))) await removeTree(join(folder, name))
+    for (const name of names.filter(isLeft)) await removeTree(join(folder, name))
   }
 }
 
@@ -101,7 +101,7 @@ export async function findControlGroups(options: ControlGroupsOptions = {}): Pro
   return {
     controllers: parents.map((parent) => parent.controller),
     create: (name) => createGroup(parents, name),
-    reap: (prefix) => reapGroups(parents, prefix),
+    reap: (isLeft) => reapGroups(parents, isLeft),
   }
 }
 

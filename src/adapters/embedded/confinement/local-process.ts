@@ -61,7 +61,7 @@ const signalNames = new Map(
 )
 
 /** Shells and bubblewrap say 128+n for a program that signal n ended. */
-function readExit(code: number | null, signal: string | null): ProcessExit {
+export function readExit(code: number | null, signal: string | null): ProcessExit {
   const name = code !== null && code > 128 ? signalNames.get(code - 128) : undefined
   return name === undefined ? { code, signal } : { code: null, signal: name }
 }

@@ -4,7 +4,7 @@ import { release } from 'node:os'
 import { SvcError } from '../../../errors.ts'
 import type { SandboxCommand, SandboxLimits, SandboxOutcome } from '../../../ports/sandbox.ts'
 import { type Bubblewrap, leafArguments } from '../confinement/bubblewrap.ts'
-import type { ControlGroup, GroupEvents } from '../confinement/control-group.ts'
+import type { ControlGroup } from '../confinement/control-group.ts'
 import type { ControlGroups } from '../confinement/control-groups.ts'
 import {
   countsProcessesPerNamespace,
@@ -12,13 +12,7 @@ import {
   limitProcess,
   type ProcessLimits,
 } from '../confinement/launch-script.ts'
-import {
-  firstDataFd,
-  isSandboxFailure,
-  type LocalProcess,
-  launchConfined,
-  type ProcessExit,
-} from '../confinement/local-process.ts'
+import { firstDataFd, isSandboxFailure, type LocalProcess, launchConfined } from '../confinement/local-process.ts'
 import {
   bindArguments,
   environmentArguments,
@@ -30,6 +24,7 @@ import {
 } from '../confinement/root-folder.ts'
 import { captureOutput } from './captured-output.ts'
 import { checkFileNames } from './file-names.ts'
+import { composeOutcome, limitTime } from './outcome.ts'
 
 export type BubblewrapSandboxOptions = {
   bubblewrap: Bubblewrap
@@ -87,39 +82,7 @@ function sandboxArguments(options: BubblewrapSandboxOptions, command: SandboxCom
   ]
 }
 
-/** A heap or an allocation that hit its limit says so itself where no control group counts. */
-const outOfMemoryWords = /JavaScript heap out of memory|^MemoryError|[Cc]annot allocate|bad_alloc/m
-
-function findExceeded(exit: ProcessExit, events: GroupEvents, errorText: string): SandboxOutcome['exceeded'] {
-  if (exit.code === 0) return undefined
-  if (exit.signal === 'SIGXCPU') return 'cpu'
-  if (exit.signal === 'SIGXFSZ') return 'disk'
-  if (events.memoryKills > 0 || outOfMemoryWords.test(errorText)) return 'memory'
-  return events.refusedForks > 0 || /[Cc]annot fork|fork: |Resource temporarily unavailable/.test(errorText) ? 'processes' : undefined
-}
-
-/** Kills at the timeout or the abort; resolves with what happened first. */
-function watchTime(
-  running: LocalProcess,
-  timeoutMs: number,
-  signal: AbortSignal,
-): { timedOut: () => boolean; stop: () => void } {
-  let timedOut = false
-  const timer = setTimeout(() => {
-    timedOut = true
-    void running.kill()
-  }, timeoutMs)
-  const abort = () => void running.kill()
-  signal.addEventListener('abort', abort, { once: true })
-  if (signal.aborted) abort()
-  const stop = () => {
-    clearTimeout(timer)
-    signal.removeEventListener('abort', abort)
-  }
-  return { timedOut: () => timedOut, stop }
-}
-
-async function collectOutcome(running: LocalProcess, limits: SandboxLimits, group: ControlGroup | undefined) {
+async function collectFacts(running: LocalProcess, limits: SandboxLimits, group: ControlGroup | undefined) {
   const [exit, stdout, stderr] = await Promise.all([
     running.exited,
     captureOutput(running.stdout, limits.outputBytes),
@@ -147,23 +110,16 @@ async function runInGroup(
     withReport: false,
   })
   running.stdin?.end(command.stdin)
-  const time = watchTime(running, limits.timeoutMs, run.signal)
-  const { exit, stdout, stderr, events } = await collectOutcome(running, limits, run.group).finally(time.stop)
+  const time = limitTime(limits.timeoutMs, run.signal, () => void running.kill())
+  const facts = await collectFacts(running, limits, run.group).finally(time.stop)
   run.signal.throwIfAborted()
-  if (isSandboxFailure(exit, stderr.text) && stdout.text === '') {
-    throw new SvcError('Internal', `The sandbox could not be started: ${exit.startError ?? stderr.text.trim()}`)
+  if (isSandboxFailure(facts.exit, facts.stderr.text) && facts.stdout.text === '') {
+    throw new SvcError(
+      'Internal',
+      `The sandbox could not be started: ${facts.exit.startError ?? facts.stderr.text.trim()}`,
+    )
   }
-  const exceeded = time.timedOut() ? undefined : findExceeded(exit, events, stderr.text)
-  return {
-    exitCode: exit.code,
-    signal: exit.signal,
-    stdout: stdout.text,
-    stderr: stderr.text,
-    stdoutTruncated: stdout.truncated,
-    stderrTruncated: stderr.truncated,
-    timedOut: time.timedOut(),
-    ...(exceeded === undefined ? {} : { exceeded }),
-  }
+  return composeOutcome({ ...facts, timedOut: time.timedOut() })
 }
 
 /** Runs one command. Limits that hold for the whole tree: time always, memory and processes where cgroups can be had. */

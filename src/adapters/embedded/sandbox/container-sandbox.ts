@@ -5,13 +5,21 @@ import type Docker from 'dockerode'
 import { messageOf, SvcError } from '../../../errors.ts'
 import type { SandboxCommand, SandboxOutcome } from '../../../ports/sandbox.ts'
 import { StartRefused } from '../attempt.ts'
-import { containerLabels, engineMessageOf, ensureImage, hardenContainer } from '../commands/container-command.ts'
+import {
+  containerLabels,
+  engineMessageOf,
+  ensureImage,
+  hardenContainer,
+  removeContainer,
+} from '../commands/container-command.ts'
 import { readFrames } from '../commands/container-output.ts'
 import { limitProcess } from '../confinement/launch-script.ts'
+import { readExit } from '../confinement/local-process.ts'
 import { baseEnvironment, workspaceInside } from '../confinement/root-folder.ts'
 import { makeWorkFolder, removeWorkFolder } from '../confinement/work-folder.ts'
 import { createHeadBuffer } from './captured-output.ts'
 import { checkFileNames } from './file-names.ts'
+import { composeOutcome, limitTime } from './outcome.ts'
 
 export type ContainerSandboxOptions = {
   docker: Docker
@@ -38,7 +46,8 @@ function composeCommand(command: SandboxCommand): string[] {
   const files = Object.keys(command.files ?? {}).map((target, index) => ({ source: `${inputInside}/${index}`, target }))
   const limits = { cpuSeconds: command.limits.cpuSeconds, fileBytes: command.limits.diskBytes, openFiles: 1024 }
   const limited = limitProcess(command.argv, limits, files)
-  return ['/bin/sh', '-c', `exec "$@" < ${inputInside}/stdin`, 'sh', ...limited]
+  // Not as the first process of the container: the kernel spares that one the signal of the CPU limit.
+  return ['/bin/sh', '-c', `"$@" < ${inputInside}/stdin; exit $?`, 'sh', ...limited]
 }
 
 function describeSandbox(
@@ -68,41 +77,22 @@ function describeSandbox(
   }
 }
 
-type Ended = Pick<
-  SandboxOutcome,
-  'exitCode' | 'stdout' | 'stderr' | 'stdoutTruncated' | 'stderrTruncated' | 'timedOut' | 'exceeded'
->
-
-async function runToEnd(container: Docker.Container, command: SandboxCommand, signal: AbortSignal): Promise<Ended> {
-  const buffers = {
-    stdout: createHeadBuffer(command.limits.outputBytes),
-    stderr: createHeadBuffer(command.limits.outputBytes),
-  }
+async function runToEnd(container: Docker.Container, command: SandboxCommand, signal: AbortSignal) {
+  const { limits } = command
+  const buffers = { stdout: createHeadBuffer(limits.outputBytes), stderr: createHeadBuffer(limits.outputBytes) }
   const source = await container.attach({ stream: true, stdout: true, stderr: true })
   await container.start()
-  let timedOut = false
-  const kill = () => void container.kill().catch(() => undefined)
-  const timer = setTimeout(() => {
-    timedOut = true
-    kill()
-  }, command.limits.timeoutMs)
-  signal.addEventListener('abort', kill, { once: true })
-  if (signal.aborted) kill()
+  const time = limitTime(limits.timeoutMs, signal, () => void container.kill().catch(() => undefined))
   try {
     for await (const { stream, chunk } of readFrames(source as AsyncIterable<Buffer>)) buffers[stream].write(chunk)
-    const { StatusCode: exitCode } = (await container.wait()) as { StatusCode: number }
-    const { State: state } = await container.inspect()
+    const { StatusCode: code } = (await container.wait()) as { StatusCode: number }
+    const exit = readExit(code, null)
+    // The engine does not always say what it was: within a container nobody but the kernel kills, and that for memory.
+    const memoryKills = exit.signal === 'SIGKILL' ? 1 : 0
     const [stdout, stderr] = [buffers.stdout.read(), buffers.stderr.read()]
-    const streams = {
-      stdout: stdout.text,
-      stderr: stderr.text,
-      stdoutTruncated: stdout.truncated,
-      stderrTruncated: stderr.truncated,
-    }
-    return { exitCode, ...streams, timedOut, ...(state.OOMKilled ? { exceeded: 'memory' as const } : {}) }
+    return composeOutcome({ exit, stdout, stderr, events: { memoryKills, refusedForks: 0 }, timedOut: time.timedOut() })
   } finally {
-    clearTimeout(timer)
-    signal.removeEventListener('abort', kill)
+    time.stop()
   }
 }
 
@@ -114,11 +104,11 @@ async function runWithInput(
   await ensureImage(options.docker, options.image, run.signal)
   const container = await options.docker.createContainer(describeSandbox(options, command, run.input))
   try {
-    const ended = await runToEnd(container, command, run.signal)
+    const outcome = await runToEnd(container, command, run.signal)
     run.signal.throwIfAborted()
-    return ended.timedOut ? { ...ended, exitCode: null, signal: 'SIGKILL' } : { ...ended, signal: null }
+    return outcome
   } finally {
-    await container.remove({ force: true, v: true }).catch(() => undefined)
+    await removeContainer(container).catch(() => undefined)
   }
 }
 

@@ -34,11 +34,26 @@ function listLanguages(): string[] {
   return [...(hasPython ? ['python'] : []), 'javascript', ...(hasBash ? ['bash'] : [])]
 }
 
+const groupPrefix = 'svc-exec'
+
+/** A run's group carries the pid of the process that made it: one of a process that is gone was left by a crash. */
+function isLeft(name: string): boolean {
+  const [, pid] = new RegExp(`^${groupPrefix}-(\\d+)-`).exec(name) ?? []
+  if (pid === undefined) return false
+  try {
+    process.kill(Number(pid), 0)
+    return false
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ESRCH'
+  }
+}
+
 async function chooseRunner(options: SandboxOptions): Promise<Runner> {
   const probe = await (options.bubblewrap ?? probeBubblewrap())
-  const nextName = () => options.ids.next('svc-exec')
+  const nextName = () => options.ids.next(`${groupPrefix}-${process.pid}`)
   if (probe.available) {
     const groups = await (options.groups ?? findControlGroups())
+    await groups.reap(isLeft)
     const { bubblewrap } = probe
     const parts = { bubblewrap, groups, nodePath: options.nodePath ?? process.execPath, nextName }
     return {

@@ -11,7 +11,8 @@ export type CompileCacheOptions = {
   folder: string
   /** A fresh name for the work folder of the warming run. */
   id: string
-  timeoutMs?: number
+  /** Ends the run; Node itself loops for ever when the folder is taken away while it writes. */
+  signal: AbortSignal
 }
 
 async function findNewestChange(folder: string): Promise<number> {
@@ -22,7 +23,7 @@ async function findNewestChange(folder: string): Promise<number> {
 }
 
 /** A new Node or a changed source gives another folder, so that a cache is complete or not there at all. */
-async function chooseFolder(options: CompileCacheOptions): Promise<string> {
+async function chooseFolder(options: Pick<CompileCacheOptions, 'launcher' | 'folder'>): Promise<string> {
   const { program } = options.launcher
   const parts = [process.version, program, await findNewestChange(dirname(program))]
   const version = createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 16)
@@ -45,9 +46,10 @@ async function runOnce(options: CompileCacheOptions, cache: string): Promise<boo
     )
     for (const stream of [running.stdout, running.stderr, running.report]) stream?.resume()
     running.stdin?.end()
-    const timer = setTimeout(() => void running.kill(), options.timeoutMs ?? 30_000)
+    const abort = () => void running.kill()
+    options.signal.addEventListener('abort', abort, { once: true })
     const exit = await running.exited
-    clearTimeout(timer)
+    options.signal.removeEventListener('abort', abort)
     return exit.startError === undefined && exit.signal === null
   } finally {
     await removeWorkFolder(folder)
@@ -64,6 +66,7 @@ async function removeOthers(folder: string, kept: string): Promise<void> {
 export async function warmCompileCache(options: CompileCacheOptions): Promise<string | undefined> {
   const folder = await chooseFolder(options)
   if (await isThere(folder)) return folder
+  options.signal.throwIfAborted()
   await mkdir(folder, { recursive: true, mode: 0o700 })
   const isFilled = (await runOnce(options, folder)) && (await isThere(folder))
   if (!isFilled) {
@@ -75,7 +78,9 @@ export async function warmCompileCache(options: CompileCacheOptions): Promise<st
 }
 
 /** The folder if it is filled already; some milliseconds. */
-export async function findCompileCache(options: Omit<CompileCacheOptions, 'id'>): Promise<string | undefined> {
-  const folder = await chooseFolder({ ...options, id: '' })
+export async function findCompileCache(
+  options: Pick<CompileCacheOptions, 'launcher' | 'folder'>,
+): Promise<string | undefined> {
+  const folder = await chooseFolder(options)
   return (await isThere(folder)) ? folder : undefined
 }

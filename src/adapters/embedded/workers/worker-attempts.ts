@@ -29,6 +29,8 @@ export type WorkerAttemptsOptions = {
   idleMs?: number
 }
 
+const warmingMs = 30_000
+
 export type WorkerAttempt = { assignment: WorkAssignment; limits: WorkloadLimits; sink: AttemptSink }
 
 export type WorkerAttempts = {
@@ -80,6 +82,7 @@ export function createWorkerAttempts(options: WorkerAttemptsOptions): WorkerAtte
   const findCache = async () => {
     if (cacheFolder !== undefined) compileCache = await findCompileCache({ launcher: launcher(), folder: cacheFolder })
   }
+  const closing = new AbortController()
   let warming: Promise<void> | undefined
   /** After the first worker has started: it must not wait for the cache, nor share the processor with making it. */
   const warmAfter = async (worker: WorkerProcess) => {
@@ -87,7 +90,9 @@ export function createWorkerAttempts(options: WorkerAttemptsOptions): WorkerAtte
     await worker.settled
     const id = ids.next(`${prefix}-warm`)
     // A cache that can not be made costs time at each start, nothing else.
-    compileCache = await warmCompileCache({ launcher: launcher(), folder: cacheFolder, id }).catch(() => undefined)
+    const signal = AbortSignal.any([closing.signal, AbortSignal.timeout(warmingMs)])
+    const parts = { launcher: launcher(), folder: cacheFolder, id, signal }
+    compileCache = await warmCompileCache(parts).catch(() => undefined)
   }
   let found: Promise<void> | undefined
   const pool = createWorkerPool({
@@ -127,6 +132,7 @@ export function createWorkerAttempts(options: WorkerAttemptsOptions): WorkerAtte
     },
     listIdle: pool.listIdle,
     close: async () => {
+      closing.abort()
       await pool.close()
       await warming
     },

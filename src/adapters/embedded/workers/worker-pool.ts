@@ -36,30 +36,119 @@ type PoolState = {
   isClosed: boolean
 }
 
+type Sizes = { usual: number; burst: number; idleMs: number }
+
+type Pool = {
+  options: WorkerPoolOptions
+  sizes: Sizes
+  state: PoolState
+  closing: AbortController
+  /** Ends the wait for a quiet minute when a task comes. */
+  quiet: AbortController | undefined
+  /** What `close` waits for. */
+  pending: Set<Promise<void>>
+}
+
 const burstMs = 10_000
 const longestBackoffMs = 30_000
 
 /** How many should wait: none before the first task and after a quiet minute, more after tasks that found none. */
-export function countWanted(
-  state: PoolState,
-  now: number,
-  options: { usual: number; burst: number; idleMs: number },
-): number {
-  if (state.isClosed || state.lastTakenAt === undefined || now - state.lastTakenAt >= options.idleMs) return 0
+export function countWanted(state: PoolState, now: number, sizes: Sizes): number {
+  if (state.isClosed || state.lastTakenAt === undefined || now - state.lastTakenAt >= sizes.idleMs) return 0
   const isBurst = state.lastMissAt !== undefined && now - state.lastMissAt < burstMs
-  return isBurst ? options.burst : options.usual
+  return isBurst ? sizes.burst : sizes.usual
 }
 
-async function endWorker(worker: WorkerProcess): Promise<void> {
-  await worker.kill()
+function countWantedNow({ state, options, sizes }: Pool): number {
+  return countWanted(state, options.clock.now().getTime(), sizes)
+}
+
+/** Runs beside everything else. Only an abort makes such work fail. */
+function runAside(pool: Pool, work: Promise<void>): void {
+  const settled: Promise<void> = work.catch(() => undefined).then(() => void pool.pending.delete(settled))
+  pool.pending.add(settled)
+}
+
+async function backOff({ state, options, closing }: Pool): Promise<void> {
+  state.failures++
+  const ceiling = Math.min(longestBackoffMs, 250 * 2 ** state.failures)
+  await options.clock.sleep(ceiling * (0.5 + options.ids.random() / 2), closing.signal)
+}
+
+/** Lasts as long as the worker, also once it is taken; `close` does not wait for it. */
+async function watchWaiting(pool: Pool, worker: WorkerProcess): Promise<void> {
+  await worker.settled
+  if (worker.isReady()) pool.state.failures = 0
   await worker.ended
+  const index = pool.state.waiting.indexOf(worker)
+  if (index < 0) return
+  pool.state.waiting.splice(index, 1)
+  await backOff(pool)
+  refill(pool)
+}
+
+async function addWaiting(pool: Pool): Promise<void> {
+  const { state, options } = pool
+  state.launching++
+  try {
+    const worker = await options.launch(options.ids.next(options.prefix))
+    state.launching--
+    state.waiting.push(worker)
+    watchWaiting(pool, worker).catch(() => undefined)
+  } catch {
+    state.launching--
+    await backOff(pool)
+  }
+  refill(pool)
+}
+
+async function shrink(pool: Pool): Promise<void> {
+  const surplus = pool.state.waiting.splice(countWantedNow(pool))
+  await Promise.all(
+    surplus.map(async (worker) => {
+      await worker.kill()
+      await worker.ended
+    }),
+  )
+}
+
+function refill(pool: Pool): void {
+  const { state } = pool
+  if (state.waiting.length > countWantedNow(pool)) runAside(pool, shrink(pool))
+  const missing = countWantedNow(pool) - state.waiting.length - state.launching
+  if (missing > 0 && !state.isClosed) runAside(pool, addWaiting(pool))
+}
+
+async function shrinkLater(pool: Pool): Promise<void> {
+  pool.quiet?.abort()
+  pool.quiet = new AbortController()
+  await pool.options.clock.sleep(pool.sizes.idleMs, AbortSignal.any([pool.quiet.signal, pool.closing.signal]))
+  await shrink(pool)
+}
+
+async function takeWorker(pool: Pool, limits: { memoryBytes?: number } | undefined): Promise<WorkerProcess> {
+  const { state, options } = pool
+  const now = options.clock.now().getTime()
+  state.lastTakenAt = now
+  const isSpecial = limits?.memoryBytes !== undefined && !options.canServe(limits.memoryBytes)
+  const ready = state.waiting.findIndex((worker) => worker.isReady())
+  const [worker] = isSpecial ? [] : state.waiting.splice(Math.max(0, ready), 1)
+  if (worker === undefined && !isSpecial) state.lastMissAt = now
+  runAside(pool, shrinkLater(pool))
+  const taken = worker ?? (await options.launch(options.ids.next(options.prefix), limits))
+  refill(pool)
+  return taken
+}
+
+async function closePool(pool: Pool): Promise<void> {
+  pool.state.isClosed = true
+  pool.closing.abort()
+  await shrink(pool)
+  while (pool.pending.size > 0) await Promise.all(pool.pending)
+  await shrink(pool)
 }
 
 export function createWorkerPool(options: WorkerPoolOptions): WorkerPool {
-  const { launch, clock, ids } = options
-  const sizes = { usual: 1, burst: 2, ...options.idle, idleMs: options.idleMs ?? 60_000 }
-  const closing = new AbortController()
-  const pending = new Set<Promise<void>>()
   const state: PoolState = {
     waiting: [],
     launching: 0,
@@ -68,82 +157,14 @@ export function createWorkerPool(options: WorkerPoolOptions): WorkerPool {
     failures: 0,
     isClosed: false,
   }
-
-  /** Runs beside everything else; `close` waits for it. Only an abort makes it fail. */
-  const runAside = (work: Promise<void>) => {
-    const settled = work.catch(() => undefined).then(() => void pending.delete(settled))
-    pending.add(settled)
-  }
-  const wanted = () => countWanted(state, clock.now().getTime(), sizes)
-
-  const backOff = async () => {
-    state.failures++
-    const ceiling = Math.min(longestBackoffMs, 250 * 2 ** state.failures)
-    await clock.sleep(ceiling * (0.5 + ids.random() / 2), closing.signal)
-  }
-  const watchWaiting = async (worker: WorkerProcess) => {
-    await worker.settled
-    if (worker.isReady()) state.failures = 0
-    await worker.ended
-    const index = state.waiting.indexOf(worker)
-    if (index < 0) return
-    state.waiting.splice(index, 1)
-    await backOff()
-    refill()
-  }
-  const addWaiting = async () => {
-    state.launching++
-    try {
-      const worker = await launch(ids.next(options.prefix))
-      state.launching--
-      state.waiting.push(worker)
-      runAside(watchWaiting(worker))
-    } catch {
-      state.launching--
-      await backOff()
-    }
-    refill()
-  }
-  function refill(): void {
-    if (state.waiting.length > wanted()) runAside(shrink())
-    const missing = wanted() - state.waiting.length - state.launching
-    if (missing > 0 && !state.isClosed) runAside(addWaiting())
-  }
-  const shrink = async () => {
-    const surplus = state.waiting.splice(wanted())
-    await Promise.all(surplus.map(endWorker))
-  }
-  let quiet: AbortController | undefined
-  const shrinkLater = async () => {
-    quiet?.abort()
-    quiet = new AbortController()
-    await clock.sleep(sizes.idleMs, AbortSignal.any([quiet.signal, closing.signal]))
-    await shrink()
-  }
-
+  const sizes = { usual: 1, burst: 2, ...options.idle, idleMs: options.idleMs ?? 60_000 }
+  const pool: Pool = { options, sizes, state, closing: new AbortController(), quiet: undefined, pending: new Set() }
   return {
-    take: async (limits) => {
-      const now = clock.now().getTime()
-      state.lastTakenAt = now
-      const isSpecial = limits?.memoryBytes !== undefined && !options.canServe(limits.memoryBytes)
-      const ready = state.waiting.findIndex((worker) => worker.isReady())
-      const [worker] = isSpecial ? [] : state.waiting.splice(Math.max(0, ready), 1)
-      if (worker === undefined && !isSpecial) state.lastMissAt = now
-      runAside(shrinkLater())
-      const taken = worker ?? (await launch(ids.next(options.prefix), limits))
-      refill()
-      return taken
-    },
-    listIdle: async () =>
+    take: (limits) => takeWorker(pool, limits),
+    listIdle: () =>
       Promise.all(
         state.waiting.map(async (worker) => ({ pid: worker.pid ?? 0, memoryBytes: await worker.readMemory() })),
       ),
-    close: async () => {
-      state.isClosed = true
-      closing.abort()
-      await shrink()
-      while (pending.size > 0) await Promise.all(pending)
-      await shrink()
-    },
+    close: () => closePool(pool),
   }
 }

@@ -48,7 +48,7 @@ export interface ChangeRing {
 
 type Entry = Follower & { scope: Scope; offer(sequence: number): void }
 
-export const defaultRingLimits: RingLimits = { changes: 4096, characters: 8_388_608 }
+const defaultRingLimits: RingLimits = { changes: 4096, characters: 8_388_608 }
 
 function measureChange(change: Change): number {
   return change.object.length + (change.before?.length ?? 0)

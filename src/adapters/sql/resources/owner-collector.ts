@@ -15,7 +15,14 @@ const batchSize = 50
 /** Wait after a write that failed (a full disk, mostly). */
 const retryMs = 2000
 
-export type OwnerCollectorParts = { database: Database; mutations: Mutations; clock: Clock; queue: OwnerBacklog }
+export type OwnerCollectorParts = {
+  database: Database
+  mutations: Mutations
+  clock: Clock
+  queue: OwnerBacklog
+  /** Told of a write that failed; it is tried again. */
+  reportFault(error: unknown): void
+}
 
 /** Owners waiting to be dealt with; the collector is woken by each that is added. */
 export type OwnerBacklog = {
@@ -69,10 +76,9 @@ async function releaseDependant(parts: OwnerCollectorParts, tx: Tx, row: StoredR
   await parts.mutations.replace(tx, row, { ...row.object, metadata: { ...metadata, ownerReferences: others } })
 }
 
-export function createOwnerCollector(parts: OwnerCollectorParts): { start(): Promise<void>; close(): Promise<void> } {
-  const { database, clock, queue } = parts
-  const stopped = new AbortController()
-  let running: Promise<void> | undefined
+/** Deals with one owner: its dependants kind by kind, then the note of it, unless that was renewed meanwhile. */
+function createCollection(parts: OwnerCollectorParts, stopped: AbortSignal): (owner: AbsentOwner) => Promise<void> {
+  const { database } = parts
 
   /** Name of the last dependant dealt with; undefined when there is none left of the kind. */
   function collectBatch(owner: AbsentOwner, kind: Kind, after: string): Promise<string | undefined> {
@@ -88,27 +94,35 @@ export function createOwnerCollector(parts: OwnerCollectorParts): { start(): Pro
 
   async function collectKind(owner: AbsentOwner, kind: Kind): Promise<void> {
     let after: string | undefined = ''
-    while (after !== undefined && !stopped.signal.aborted) after = await collectBatch(owner, kind, after)
+    while (after !== undefined && !stopped.aborted) after = await collectBatch(owner, kind, after)
   }
 
-  async function collect(owner: AbsentOwner): Promise<void> {
+  return async function collect(owner) {
     const { namespace, uid } = owner
     const note = await database.read.first(
       sql<{ version: number }>`select version from absent_owners where namespace = ${namespace} and uid = ${uid}`,
     )
     if (note === undefined) return
     for (const kind of kindNames) await collectKind(owner, kind)
-    if (stopped.signal.aborted) return
+    if (stopped.aborted) return
     await database.write((tx) =>
       tx.run(sql`delete from absent_owners
         where namespace = ${namespace} and uid = ${uid} and version = ${note.version}`),
     )
   }
+}
+
+export function createOwnerCollector(parts: OwnerCollectorParts): { start(): Promise<void>; close(): Promise<void> } {
+  const { database, clock, queue } = parts
+  const stopped = new AbortController()
+  const collect = createCollection(parts, stopped.signal)
+  let running: Promise<void> | undefined
 
   async function collectOrRetry(owner: AbsentOwner): Promise<void> {
     try {
       await collect(owner)
-    } catch {
+    } catch (error) {
+      parts.reportFault(error)
       queue.add(owner)
       await clock.sleep(retryMs, stopped.signal).catch(() => undefined)
     }

@@ -11,7 +11,7 @@ export type StoredObject = Resource<unknown, unknown> & { kind: Kind }
 export type StoredRow = { object: StoredObject; text: string }
 
 /** HTTP-032: the same limit as in a cluster, where etcd sets it. */
-export const maxObjectBytes = 1_048_576
+const maxObjectBytes = 1_048_576
 
 /** A fresh object of the caller's own: every read parses, so that nobody shares one. */
 export function parseObject<K extends Kind>(_kind: K, text: string): ResourceOf<K> {

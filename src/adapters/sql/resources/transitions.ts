@@ -6,7 +6,7 @@ import type { DeletePreconditions } from '../../../ports/resources.ts'
 import type { StoredObject } from './stored-object.ts'
 
 /** What callers may write of an object's metadata. */
-export type WritableMetadata = Pick<ObjectMeta, 'labels' | 'annotations' | 'finalizers' | 'ownerReferences'>
+type WritableMetadata = Pick<ObjectMeta, 'labels' | 'annotations' | 'finalizers' | 'ownerReferences'>
 
 export type Draft = { metadata: Partial<WritableMetadata> & { namespace: string; name: string }; spec: unknown }
 
@@ -38,7 +38,7 @@ function pickWritable(metadata: Partial<WritableMetadata>): Partial<WritableMeta
 }
 
 /** RFC 3339 in whole seconds (HTTP-027). */
-export function formatSecond(moment: Date): string {
+function formatSecond(moment: Date): string {
   return `${moment.toISOString().slice(0, 19)}Z`
 }
 

@@ -62,7 +62,8 @@ function settle(units: Unit[]): void {
   }
 }
 
-export function createCommitQueue(connection: Sqlite.Database): CommitQueue {
+/** Runs units in one transaction of their own and settles them. Never rejects. */
+function createBatchRunner(connection: Sqlite.Database): (units: Unit[]) => Promise<void> {
   const execute = createExecutor(connection)
   const begin = connection.prepare('begin immediate')
   const commit = connection.prepare('commit')
@@ -70,10 +71,6 @@ export function createCommitQueue(connection: Sqlite.Database): CommitQueue {
   const savepoint = connection.prepare('savepoint unit')
   const release = connection.prepare('release unit')
   const rollbackUnit = connection.prepare('rollback to unit')
-  let waiting: Unit[] = []
-  let flushing = false
-  let closed = false
-  const idle: (() => void)[] = []
 
   /** Leaves the transaction as it was before the unit; throws when SQLite has given up the whole transaction. */
   async function runUnit(unit: Unit): Promise<void> {
@@ -96,7 +93,7 @@ export function createCommitQueue(connection: Sqlite.Database): CommitQueue {
     }
   }
 
-  async function commitBatch(units: Unit[]): Promise<void> {
+  return async function commitBatch(units) {
     try {
       begin.run()
       for (const unit of units) await runUnit(unit)
@@ -107,6 +104,14 @@ export function createCommitQueue(connection: Sqlite.Database): CommitQueue {
     }
     settle(units)
   }
+}
+
+export function createCommitQueue(connection: Sqlite.Database): CommitQueue {
+  const commitBatch = createBatchRunner(connection)
+  let waiting: Unit[] = []
+  let flushing = false
+  let closed = false
+  const idle: (() => void)[] = []
 
   function flushSoon(): void {
     if (flushing) return

@@ -1,0 +1,78 @@
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { hostname, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { isSvcError } from '../../errors.ts'
+import { createEmbeddedLeadership } from './leadership.ts'
+
+let dataDir: string
+beforeEach(() => {
+  dataDir = mkdtempSync(join(tmpdir(), 'svc-lock-'))
+})
+afterEach(() => rmSync(dataDir, { recursive: true }))
+
+const never = new AbortController().signal
+const lock = () => join(dataDir, 'service.lock')
+
+describe('the lock of the data folder', () => {
+  it('is held by one service, and the second is told whose pid it is', async () => {
+    const first = createEmbeddedLeadership({ dataDir })
+    const signal = await first.acquire(never)
+    const error = await createEmbeddedLeadership({ dataDir })
+      .acquire(never)
+      .catch((thrown: unknown) => thrown)
+    expect(isSvcError(error, 'Conflict')).toBe(true)
+    expect(error).toHaveProperty('message', expect.stringMatching(new RegExp(`pid ${process.pid}\\).*--data-dir`)))
+    expect(signal.aborted).toBe(false)
+  })
+
+  it('is given by the same service again and again', async () => {
+    const leadership = createEmbeddedLeadership({ dataDir })
+    expect(await leadership.acquire(never)).toBe(await leadership.acquire(never))
+  })
+
+  it('is free again after its release, which ends the leadership', async () => {
+    const first = createEmbeddedLeadership({ dataDir })
+    const signal = await first.acquire(never)
+    await first.release()
+    expect(signal.aborted).toBe(true)
+    expect(readdirSync(dataDir)).toEqual([])
+    expect((await createEmbeddedLeadership({ dataDir }).acquire(never)).aborted).toBe(false)
+  })
+
+  it.each([
+    ['a process that is gone', { pid: spawnSync(process.execPath, ['-e', '']).pid, host: hostname(), startTime: '1' }],
+    ['a pid that another process has now', { pid: process.pid, host: hostname(), startTime: '1' }],
+    ['a container that was replaced', { pid: process.pid, host: 'another-host', startTime: '1' }],
+  ])('left by %s is taken over', async (_who, holder) => {
+    writeFileSync(lock(), JSON.stringify(holder))
+    await createEmbeddedLeadership({ dataDir }).acquire(never)
+    expect(JSON.parse(readFileSync(lock(), 'utf8'))).toMatchObject({ pid: process.pid, host: hostname() })
+    expect(readdirSync(dataDir)).toEqual(['service.lock'])
+  })
+
+  it.each(['', 'garbage', 'null'])('with the content %j is taken over', async (content) => {
+    writeFileSync(lock(), content)
+    expect((await createEmbeddedLeadership({ dataDir }).acquire(never)).aborted).toBe(false)
+  })
+
+  it('is taken by exactly one of many that start at once over a stale lock', async () => {
+    writeFileSync(lock(), JSON.stringify({ pid: 1, host: 'another-host', startTime: '1' }))
+    const starters = Array.from({ length: 12 }, () => createEmbeddedLeadership({ dataDir }).acquire(never))
+    const outcomes = await Promise.allSettled(starters)
+    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+    const refusals = outcomes.filter((outcome) => outcome.status === 'rejected')
+    expect(refusals.every(({ reason }) => isSvcError(reason, 'Conflict'))).toBe(true)
+  })
+
+  it('makes the data folder when it is not there, and waits for nobody who gave up', async () => {
+    const aborted = AbortSignal.abort(new Error('no more'))
+    await expect(createEmbeddedLeadership({ dataDir: join(dataDir, 'new') }).acquire(aborted)).rejects.toThrow(
+      'no more',
+    )
+    expect(existsSync(join(dataDir, 'new'))).toBe(false)
+    await createEmbeddedLeadership({ dataDir: join(dataDir, 'new') }).acquire(never)
+    expect(existsSync(join(dataDir, 'new', 'service.lock'))).toBe(true)
+  })
+})

@@ -1,0 +1,58 @@
+// How the run of a command is watched and told, whatever it runs in.
+import type { SandboxOutcome } from '../../../ports/sandbox.ts'
+import type { GroupEvents } from '../confinement/control-group.ts'
+import type { ProcessExit } from '../confinement/local-process.ts'
+import type { CapturedOutput } from './captured-output.ts'
+
+/** A heap or an allocation that hit its limit says so itself where no control group counts. */
+const outOfMemoryWords = /JavaScript heap out of memory|^MemoryError|[Cc]annot allocate|bad_alloc/m
+
+function findExceeded(exit: ProcessExit, events: GroupEvents, errorText: string): SandboxOutcome['exceeded'] {
+  if (exit.code === 0) return undefined
+  if (exit.signal === 'SIGXCPU') return 'cpu'
+  if (exit.signal === 'SIGXFSZ') return 'disk'
+  if (events.memoryKills > 0 || outOfMemoryWords.test(errorText)) return 'memory'
+  return events.refusedForks > 0 || /[Cc]annot fork|fork: |Resource temporarily unavailable/.test(errorText)
+    ? 'processes'
+    : undefined
+}
+
+export type TimeLimit = { timedOut(): boolean; stop(): void }
+
+/** Kills at the timeout or when the caller aborts. */
+export function limitTime(timeoutMs: number, signal: AbortSignal, kill: () => void): TimeLimit {
+  let timedOut = false
+  const timer = setTimeout(() => {
+    timedOut = true
+    kill()
+  }, timeoutMs)
+  signal.addEventListener('abort', kill, { once: true })
+  if (signal.aborted) kill()
+  const stop = () => {
+    clearTimeout(timer)
+    signal.removeEventListener('abort', kill)
+  }
+  return { timedOut: () => timedOut, stop }
+}
+
+export type RunFacts = {
+  exit: ProcessExit
+  stdout: CapturedOutput
+  stderr: CapturedOutput
+  events: GroupEvents
+  timedOut: boolean
+}
+
+export function composeOutcome({ exit, stdout, stderr, events, timedOut }: RunFacts): SandboxOutcome {
+  const exceeded = timedOut ? undefined : findExceeded(exit, events, stderr.text)
+  return {
+    exitCode: exit.code,
+    signal: exit.signal,
+    stdout: stdout.text,
+    stderr: stderr.text,
+    stdoutTruncated: stdout.truncated,
+    stderrTruncated: stderr.truncated,
+    timedOut,
+    ...(exceeded === undefined ? {} : { exceeded }),
+  }
+}

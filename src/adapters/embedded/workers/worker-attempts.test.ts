@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest'
+import { judgeWorkerEnd } from './worker-attempts.ts'
+import type { WorkerEnd } from './worker-process.ts'
+
+const end: WorkerEnd = {
+  exit: { code: 0, signal: null },
+  wasReady: true,
+  outcome: undefined,
+  errorTail: '',
+  wasOutOfMemory: false,
+}
+const judge = (changed: Partial<WorkerEnd>) => judgeWorkerEnd({ ...end, ...changed }, 512 * 1024 * 1024)
+const exit = (code: number | null, signal: string | null = null) => ({ exit: { code, signal } })
+
+describe('the end of a worker', () => {
+  it('is a success with exit code 0, unless it says otherwise', () => {
+    expect(judge({})).toEqual({ ok: true })
+    expect(judge({ outcome: { ok: true } })).toEqual({ ok: true })
+    expect(judge({ outcome: { ok: false, message: 'no' } })).toMatchObject({
+      ok: false,
+      reason: 'ExitCode',
+      message: 'no',
+    })
+  })
+
+  it('is a failure in its own words with exit code 1', () => {
+    const outcome = { ok: false, reason: 'MissingApiKey', message: 'set a key' }
+    expect(judge({ ...exit(1), outcome })).toEqual({ ok: false, reason: 'ExitCode', message: 'set a key', exitCode: 1 })
+    expect(judge({ ...exit(1), outcome: { ok: false, reason: 'Stopped' } })).toMatchObject({ message: 'Stopped' })
+  })
+
+  it('is a failure when it says success and exits with another code', () => {
+    expect(judge({ ...exit(3), outcome: { ok: true } })).toMatchObject({ ok: false, reason: 'ExitCode', exitCode: 3 })
+  })
+
+  it('is a crash with the last words of stderr', () => {
+    const crash = judge({ ...exit(70), errorTail: 'first\nTypeError: x is not a function' })
+    expect(crash).toMatchObject({
+      reason: 'ExitCode',
+      exitCode: 70,
+      message: expect.stringContaining('x is not a function'),
+    })
+  })
+
+  it('is told by its signal', () => {
+    expect(judge(exit(null, 'SIGSEGV'))).toMatchObject({
+      reason: 'Signal',
+      message: expect.stringContaining('SIGSEGV'),
+    })
+  })
+
+  it('is for memory when the kernel or the heap said so', () => {
+    const memory = judge({ ...exit(null, 'SIGKILL'), wasOutOfMemory: true })
+    expect(memory).toMatchObject({ reason: 'OutOfMemory', message: expect.stringContaining('512 MiB') })
+  })
+
+  it('is a failed start when it was never ready, with the line that says why', () => {
+    const errorTail = 'node:internal/x\n  throw err\n\nError: Cannot find module "x"\n    at y\n\nNode.js v24'
+    expect(judge({ ...exit(1), wasReady: false, errorTail })).toEqual({
+      ok: false,
+      reason: 'StartFailed',
+      message: 'The worker could not be started: Error: Cannot find module "x"',
+    })
+    const refused = judge({ ...exit(1), wasReady: false, errorTail: "bwrap: Can't mount proc" })
+    expect(refused).toMatchObject({ reason: 'StartFailed', message: expect.stringContaining("Can't mount proc") })
+    const missing = { exit: { code: null, signal: null, startError: 'spawn /x ENOENT' }, wasReady: false }
+    expect(judge(missing)).toMatchObject({ reason: 'StartFailed', message: expect.stringContaining('ENOENT') })
+  })
+})

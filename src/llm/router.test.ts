@@ -1,0 +1,242 @@
+import { describe, expect, it } from 'vitest'
+import { createHastyClock } from '../../test/fixtures/llm/manual-clock.ts'
+import { askText } from '../../test/fixtures/llm/wire.ts'
+import type { ModelChoice } from '../contract/api/assignment.ts'
+import type { RateLimits } from '../ports/rate-limits.ts'
+import { collectTurn } from './collect.ts'
+import { createModelRouter, type RouterDeps, type ServedCall } from './router.ts'
+
+const open = new AbortController().signal
+
+function choose(name: string, more: Partial<ModelChoice['provider']> = {}): ModelChoice {
+  const baseUrl = `https://${name}.example`
+  return {
+    provider: {
+      namespace: 'default',
+      name,
+      type: 'llmo',
+      baseUrl,
+      apiKey: `key-of-${name}`,
+      rateLimited: false,
+      ...more,
+    },
+    model: `${name}-model`,
+  }
+}
+
+type Answer = () => Response
+
+function answerText(text: string): Answer {
+  const frames = [
+    { model: 'served', choices: [{ delta: { content: text } }] },
+    { choices: [{ delta: {}, finish_reason: 'stop' }] },
+    {
+      choices: [],
+      usage: {
+        prompt_tokens: 1_000_000,
+        completion_tokens: 500_000,
+        prompt_tokens_details: { cached_tokens: 400_000 },
+      },
+    },
+  ]
+  return () => new Response(frames.map((frame) => `data: ${JSON.stringify(frame)}\n\n`).join(''))
+}
+
+function answerError(status: number, message: string, headers: Record<string, string> = {}): Answer {
+  return () => Response.json({ error: { message } }, { status, headers })
+}
+
+function createMemoryLimits() {
+  const cooling = new Map<string, { until: Date; reason: string }>()
+  const log: unknown[][] = []
+  const refusals: number[] = []
+  const limits: RateLimits = {
+    async take(provider, want) {
+      log.push(['take', provider.name, want.requests, want.tokens])
+      const retryAfterMs = refusals.shift()
+      return retryAfterMs === undefined ? { granted: true } : { granted: false, retryAfterMs }
+    },
+    settle: async (provider, tokens) => void log.push(['settle', provider.name, tokens]),
+    coolDown: async (provider, until, reason) => void cooling.set(provider.name, { until, reason }),
+    coolingDown: async (provider) => cooling.get(provider.name),
+  }
+  return { limits, cooling, log, refusals }
+}
+
+function setUp(choices: ModelChoice[], answers: Record<string, Answer[]>, more: Partial<RouterDeps> = {}) {
+  const memory = createMemoryLimits()
+  const clock = createHastyClock()
+  const asked: string[] = []
+  const served: ServedCall[] = []
+  const fetchAny = (async (url: string) => {
+    const name = new URL(url).hostname.replace('.example', '')
+    asked.push(name)
+    const answer = answers[name]?.shift()
+    if (answer === undefined)
+      throw new TypeError(`${name}.example could not be reached: no such host name (ENOTFOUND).`)
+    return answer()
+  }) as typeof fetch
+  const router = createModelRouter(choices, {
+    egress: { fetchWith: () => fetchAny },
+    policyFor: () => ({ allowNetworks: [], deny: [] }),
+    clock,
+    random: () => 0.5,
+    rateLimits: memory.limits,
+    onUsage: (call) => served.push(call),
+    ...more,
+  })
+  return { ...memory, clock, asked, served, ask: () => collectTurn(router.stream(askText('hello'), open)) }
+}
+
+describe('a router', () => {
+  it('asks the first choice and says who served, for what price', async () => {
+    const price = { currency: 'EUR', inputPerMillion: 2, outputPerMillion: 10, cachedInputPerMillion: 0.5 }
+    const { ask, served } = setUp([choose('one', { price }), choose('two')], { one: [answerText('hi')] })
+    expect(await ask()).toMatchObject({ provider: 'default/one', model: 'served', stopReason: 'end_turn' })
+    expect(served).toEqual([
+      {
+        provider: { namespace: 'default', name: 'one' },
+        model: 'one-model',
+        usage: { inputTokens: 1_000_000, outputTokens: 500_000, cachedTokens: 400_000 },
+        cost: { cost: 6.4, currency: 'EUR' },
+        demo: false,
+      },
+    ])
+  })
+
+  it.each([
+    [429, 'slow down'],
+    [529, 'overloaded'],
+    [401, 'bad key'],
+    [404, 'model one-model does not exist'],
+    [500, 'broken'],
+  ])('falls back to the next choice after %i [PROV-010]', async (status, message) => {
+    const answers = Array.from({ length: 4 }, () => answerError(status, message))
+    const { ask } = setUp([choose('one'), choose('two')], { one: answers, two: [answerText('hi')] })
+    expect(await ask()).toMatchObject({ provider: 'default/two', stopReason: 'end_turn' })
+  })
+
+  it('does not fall back when the request itself is wrong or too long', async () => {
+    const long = setUp([choose('one'), choose('two')], { one: [answerError(400, 'prompt is too long')] })
+    expect((await long.ask()).error?.kind).toBe('context_too_long')
+    const wrong = setUp([choose('one'), choose('two')], { one: [answerError(400, 'bad temperature')] })
+    expect((await wrong.ask()).error?.kind).toBe('invalid_request')
+    expect(wrong.asked).toEqual(['one'])
+  })
+
+  it('cools a provider down for as long as it says and passes it over until then [PROV-010]', async () => {
+    const { ask, asked, cooling, clock } = setUp([choose('one'), choose('two')], {
+      one: [answerError(429, 'slow down', { 'retry-after': '30' }), answerText('again')],
+      two: [answerText('hi'), answerText('hi')],
+    })
+    const start = clock.now().getTime()
+    await ask()
+    expect(cooling.get('one')?.until.getTime()).toBe(start + 30_000)
+    await ask()
+    expect(asked).toEqual(['one', 'two', 'two'])
+    await clock.sleep(31_000)
+    expect(await ask()).toMatchObject({ provider: 'default/one' })
+  })
+
+  it('waits for the one that is ready first when all cool down', async () => {
+    const { ask, cooling, clock } = setUp([choose('one'), choose('two')], { two: [answerText('hi')] })
+    const now = clock.now().getTime()
+    cooling.set('one', { until: new Date(now + 9000), reason: 'busy' })
+    cooling.set('two', { until: new Date(now + 4000), reason: 'busy' })
+    expect(await ask()).toMatchObject({ provider: 'default/two' })
+    expect(clock.slept).toEqual([4000])
+  })
+
+  it('gives one error with the reason of each provider, asked or passed over', async () => {
+    const { ask, cooling, clock } = setUp([choose('one'), choose('two'), choose('three')], {
+      one: [answerError(401, 'bad key')],
+    })
+    cooling.set('three', { until: new Date(clock.now().getTime() + 9000), reason: 'busy' })
+    const { error } = await ask()
+    expect(error?.message).toMatch(
+      /^No provider could answer\. \(1\) Provider default\/one refused the API key.*\(2\) Provider default\/two is unreachable at two\.example.*\(3\) Provider default\/three is cooling down until/,
+    )
+  })
+
+  it('tries the only provider again while it is asked too much', async () => {
+    const { ask, asked } = setUp([choose('one')], {
+      one: [answerError(429, 'slow'), answerError(529, 'slow'), answerText('hi')],
+    })
+    expect(await ask()).toMatchObject({ stopReason: 'end_turn' })
+    expect(asked).toHaveLength(3)
+  })
+
+  it('never repeats a vendor’s echo of the key [SECRET-008]', async () => {
+    const { ask } = setUp([choose('one')], { one: [answerError(401, 'Incorrect API key provided: key-of-one')] })
+    const { error } = await ask()
+    expect(error?.message).toContain('[REDACTED]')
+    expect(error?.message).not.toContain('key-of-one')
+  })
+
+  it('does not ask at all without a key that the vendor wants, or without a model [PROV-012] [PROV-013]', async () => {
+    const { apiKey: _key, baseUrl: _url, ...bare } = choose('one').provider
+    const missing = setUp([{ provider: bare, model: 'm' }], {})
+    expect((await missing.ask()).error).toMatchObject({
+      kind: 'missing_key',
+      message: expect.stringContaining('default/one'),
+    })
+    const unnamed = setUp([{ ...choose('one'), model: '' }], {})
+    expect((await unnamed.ask()).error).toMatchObject({
+      kind: 'invalid_request',
+      message: expect.stringContaining('No model is named'),
+    })
+    expect([...missing.asked, ...unnamed.asked]).toEqual([])
+  })
+
+  it('asks a server of one’s own without a key', async () => {
+    const { apiKey: _key, ...keyless } = choose('one').provider
+    const { ask } = setUp([{ provider: keyless, model: 'm' }], { one: [answerText('hi')] })
+    expect((await ask()).stopReason).toBe('end_turn')
+  })
+
+  it('says when no provider is there', async () => {
+    expect((await setUp([], {}).ask()).error?.message).toBe('No provider is configured for this call.')
+  })
+})
+
+describe('a provider with a rate limit', () => {
+  const limited = choose('one', { rateLimited: true })
+
+  it('is asked with a lease, which is corrected afterwards [PROV-009]', async () => {
+    const { ask, log } = setUp([limited], { one: [answerText('hi')] })
+    await ask()
+    const [, , , taken] = log[0] as [string, string, number, number]
+    expect(log).toEqual([
+      ['take', 'one', 1, taken],
+      ['settle', 'one', 1_500_000 - taken],
+    ])
+    expect(taken).toBeGreaterThan(1000)
+  })
+
+  it('is waited for when no lease is granted', async () => {
+    const { ask, refusals, clock, asked } = setUp([limited], { one: [answerText('hi')] })
+    refusals.push(3000, 500)
+    await ask()
+    expect(clock.slept).toEqual([3000, 500])
+    expect(asked).toEqual(['one'])
+  })
+
+  it('never asks for more than the bucket can hold, and gives back what a failed call did not use', async () => {
+    const { ask, log } = setUp(
+      [limited],
+      { one: [answerError(400, 'bad')] },
+      { limitOf: () => ({ tokensPerMinute: 50 }) },
+    )
+    await ask()
+    expect(log).toEqual([
+      ['take', 'one', 1, 50],
+      ['settle', 'one', -50],
+    ])
+  })
+
+  it('takes a lease for each try', async () => {
+    const { ask, log } = setUp([limited], { one: [answerError(500, 'broken'), answerText('hi')] })
+    await ask()
+    expect(log.filter(([what]) => what === 'take')).toHaveLength(2)
+  })
+})

@@ -1,0 +1,96 @@
+// What a task writes line by line, for those who may see the task: logs and timeline, as they are or as they come.
+import { isTerminalPhase } from '../../contract/resources/task.ts'
+import { SvcError } from '../../errors.ts'
+import type { TimelineEvent } from '../../ports/events.ts'
+import type { Caller } from '../../ports/identity.ts'
+import type { LogLine } from '../../ports/logs.ts'
+import type { ResourceKey } from '../../ports/resources.ts'
+import type { UsecaseDeps } from '../deps.ts'
+import type { ResourceUsecases } from '../resources.ts'
+import { follow } from './follow.ts'
+
+export type TaskStreams = {
+  /** NotFound while it is pending and nothing was written. */
+  logs(caller: Caller, key: ResourceKey, tailLines: number | undefined): Promise<AsyncIterable<LogLine>>
+  /** Lines as they come; NotFound before the first. `tailLines` bounds what is there already. */
+  followLogs(
+    caller: Caller,
+    key: ResourceKey,
+    options: { afterSeq: number | undefined; tailLines: number | undefined },
+  ): Promise<(signal: AbortSignal) => AsyncGenerator<LogLine>>
+  /** Newest first, those before `beforeSeq`. */
+  events(caller: Caller, key: ResourceKey, page: { beforeSeq?: number; limit: number }): Promise<TimelineEvent[]>
+  followEvents(
+    caller: Caller,
+    key: ResourceKey,
+    afterSeq: number,
+  ): Promise<(signal: AbortSignal) => AsyncGenerator<TimelineEvent>>
+}
+
+async function* iterate<T>(first: IteratorResult<T>, rest: AsyncIterator<T>): AsyncGenerator<T> {
+  try {
+    for (let step = first; !step.done; step = await rest.next()) yield step.value
+  } finally {
+    await rest.return?.()
+  }
+}
+
+export function createTaskStreams({ ports }: UsecaseDeps, resources: ResourceUsecases): TaskStreams {
+  const { records, clock } = ports
+  const getTask = (caller: Caller, key: ResourceKey) => resources.get(caller, 'Task', key)
+
+  /** Also over when the task is gone, or gone and made again. */
+  function watchEnd(key: ResourceKey, uid: string): () => Promise<boolean> {
+    return async () => {
+      const task = await ports.resources.get('Task', key)
+      return task?.metadata.uid !== uid || isTerminalPhase(task.status?.phase)
+    }
+  }
+
+  return {
+    async logs(caller, key, tailLines) {
+      const task = await getTask(caller, key)
+      const range = tailLines === undefined ? {} : { tailLines }
+      const lines = records.logs.read(task.metadata.uid, range)[Symbol.asyncIterator]()
+      const first = await lines.next()
+      const phase = task.status?.phase ?? 'Pending'
+      if (first.done && (phase === 'Pending' || phase === 'Scheduled')) {
+        throw new SvcError('NotFound', `task is ${phase.toLowerCase()}, no logs available yet`)
+      }
+      return iterate(first, lines)
+    },
+    async followLogs(caller, key, { afterSeq, tailLines }) {
+      const { uid } = (await getTask(caller, key)).metadata
+      const isOver = watchEnd(key, uid)
+      let tail = afterSeq === undefined ? tailLines : undefined
+      const read = (after: number) => {
+        const range = tail === undefined ? { afterSeq: after } : { tailLines: tail }
+        tail = undefined
+        return records.logs.read(uid, range)
+      }
+      const subscribe = (listener: () => void) => {
+        const ends = [records.logs.onAppend(uid, listener), records.events.onAppend(uid, listener)]
+        return () => ends.forEach((end) => void end())
+      }
+      return (signal) => follow({ read, subscribe, isOver, afterSeq: afterSeq ?? 0, clock, signal })
+    },
+    async events(caller, key, { beforeSeq, limit }) {
+      const task = await getTask(caller, key)
+      const all = await records.events.list({ taskUid: task.metadata.uid })
+      const older = beforeSeq === undefined ? all : all.filter((event) => event.seq < beforeSeq)
+      return older.slice(-limit).reverse()
+    },
+    async followEvents(caller, key, afterSeq) {
+      const { uid } = (await getTask(caller, key)).metadata
+      return (signal) =>
+        follow({
+          read: (after) => records.events.list({ taskUid: uid, afterSeq: after }),
+          subscribe: (listener) => records.events.onAppend(uid, listener),
+          isOver: watchEnd(key, uid),
+          afterSeq,
+          clock,
+          signal,
+        })
+    },
+  }
+}

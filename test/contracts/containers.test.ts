@@ -1,0 +1,156 @@
+// Commands and code in containers, on a real engine where one can be run.
+import { execFileSync } from 'node:child_process'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
+import { containerLabels } from '../../src/adapters/embedded/commands/container-command.ts'
+import { createContainerEngine } from '../../src/adapters/embedded/commands/container-engine.ts'
+import { createSandbox } from '../../src/adapters/embedded/sandbox/sandbox.ts'
+import type { AttemptKey } from '../../src/ports/workloads.ts'
+import { makeFolder, removeFolder, testIds, waitUntil } from './embedded-bench.ts'
+import { openEmbeddedBench } from './embedded-workloads-bench.ts'
+import { openPodman } from './podman-bench.ts'
+import { describeSandbox } from './sandbox.contract.ts'
+import { describeWorkloads } from './workloads.contract.ts'
+
+const podman = await openPodman()
+afterAll(async () => {
+  if (typeof podman !== 'string') await podman.close()
+})
+
+const noBubblewrap = Promise.resolve({ available: false as const, reason: 'none in this test', suggestion: 'none' })
+const listContainers = (instance: string) =>
+  execFileSync('podman', ['ps', '--all', '--quiet', '--filter', `label=${containerLabels.instance}=${instance}`], {
+    encoding: 'utf8',
+  })
+    .split('\n')
+    .filter(Boolean)
+
+if (typeof podman === 'string') {
+  console.warn(`container tests are skipped: ${podman}`)
+  describe.skip(`containers (${podman})`, () => {
+    it('are tested where an engine can be run', () => undefined)
+  })
+} else {
+  const { engine, image } = podman
+  const openBench = () => ({ ...openEmbeddedBench({ engine, containerNetwork: 'none', graceMs: 1000 }), image })
+
+  describeWorkloads('containers', async () => openBench())
+
+  describeSandbox('container', async () => {
+    const scratchRoot = makeFolder('container-sandbox-test')
+    const container = { engine, image, instance: scratchRoot, scratchRoot }
+    return {
+      sandbox: createSandbox({ ids: testIds, bubblewrap: noBubblewrap, container }),
+      kind: 'container',
+      close: async () => removeFolder(scratchRoot),
+    }
+  })
+
+  describe('a container task', () => {
+    const start = async (bench: ReturnType<typeof openBench>, script: string, given = image): Promise<AttemptKey> => {
+      const key = { taskUid: testIds.next('uid'), attempt: 2 }
+      const run = { kind: 'command' as const, image: given, command: ['/bin/sh', '-c', script], args: [], env: {} }
+      await bench.workloads.ensure({ key, namespace: 'default', taskName: 'contained', limits: {}, run })
+      return key
+    }
+    const waitForEnd = (bench: ReturnType<typeof openBench>, key: AttemptKey) =>
+      waitUntil('it has ended', async () => {
+        const state = await bench.workloads.observe(key)
+        return (state.phase === 'Failed' || state.phase === 'Succeeded') && state
+      })
+
+    it('has a read-only root, no capability and limits, and carries its labels [MODE-003]', async () => {
+      const bench = openBench()
+      const script = 'touch /x 2>&1; touch /tmp/x && echo tmp; cat /proc/self/status; ulimit -n; exec sleep 60'
+      const key = await start(bench, script)
+      const lines = await waitUntil('it said all', () => {
+        const said = bench.logs.get(key.taskUid) ?? []
+        return said.includes('1024') && said
+      })
+      const [id = ''] = listContainers(bench.options.instance)
+      const [labels] = JSON.parse(
+        execFileSync('podman', ['inspect', '--format', '[{{json .Config.Labels}}]', id], { encoding: 'utf8' }),
+      )
+      expect(labels).toMatchObject({ [containerLabels.taskUid]: key.taskUid, [containerLabels.attempt]: '2' })
+      expect(lines.join('\n')).toMatch(/Read-only file system/)
+      expect(lines).toContain('tmp')
+      expect(lines).toContain('CapEff:\t0000000000000000')
+      expect(lines).toContain('NoNewPrivs:\t1')
+      await bench.workloads.remove(key)
+      expect(listContainers(bench.options.instance)).toEqual([])
+      await bench.close()
+    })
+
+    it('whose image can not be had says so in the words of the engine', async () => {
+      const bench = openBench()
+      const state = await waitForEnd(bench, await start(bench, 'true', 'localhost/no-such-image:1'))
+      expect(state).toMatchObject({ phase: 'Failed', reason: 'ImageUnavailable' })
+      expect(state).toHaveProperty(
+        'message',
+        expect.stringMatching(/^The image localhost\/no-such-image:1 could not be pulled: .{10,}/),
+      )
+      await bench.close()
+    })
+
+    it('that an earlier life of the service left is removed at the next start', async () => {
+      const bench = openBench()
+      const { instance } = bench.options
+      const left = [
+        '--label',
+        `${containerLabels.instance}=${instance}`,
+        '--network',
+        'none',
+        image,
+        '/bin/sleep',
+        '600',
+      ]
+      execFileSync('podman', [
+        '--runtime',
+        'runc',
+        'run',
+        '--detach',
+        '--ulimit',
+        'nofile=1024:1024',
+        '--ulimit',
+        'nproc=1024:1024',
+        ...left,
+      ])
+      expect(listContainers(instance)).toHaveLength(1)
+      const next = openEmbeddedBench({ engine, instance })
+      await waitUntil('it is gone', () => listContainers(instance).length === 0)
+      await next.close()
+      await bench.close()
+    })
+  })
+}
+
+describe('without an engine', () => {
+  it('an image is refused, naming what was tried and what to start', async () => {
+    const folder = makeFolder('no-engine-test')
+    const engine = createContainerEngine({ host: `unix://${join(folder, 'nobody.sock')}` })
+    const probe = await engine.find()
+    expect(probe).toMatchObject({ available: false, reason: expect.stringContaining('nobody.sock') })
+    expect(probe).toHaveProperty('suggestion', expect.stringContaining('podman.socket'))
+    removeFolder(folder)
+  })
+
+  it('and without bubblewrap a sandbox says what to install [BUILT-023]', async () => {
+    const engine = createContainerEngine({ sockets: [] })
+    const missing = {
+      available: false as const,
+      reason: 'bubblewrap (bwrap) is not installed',
+      suggestion: 'apt-get install bubblewrap',
+    }
+    const container = { engine, image: 'any', instance: 'test', scratchRoot: '/nowhere' }
+    const sandbox = createSandbox({ ids: testIds, bubblewrap: Promise.resolve(missing), container })
+    expect(await sandbox.check()).toEqual(missing)
+    const limits = { timeoutMs: 1, memoryBytes: 1, cpuSeconds: 1, processes: 1, outputBytes: 1, diskBytes: 1 }
+    const error = await sandbox
+      .run({ argv: ['true'], limits }, new AbortController().signal)
+      .catch((thrown: unknown) => thrown)
+    expect(error).toMatchObject({
+      reason: 'NotConfigured',
+      message: expect.stringContaining('apt-get install bubblewrap'),
+    })
+  })
+})

@@ -1,0 +1,286 @@
+// Worker processes of embedded mode: what they are kept from, how they end, what is left of them.
+import { execFileSync } from 'node:child_process'
+import { existsSync, readdirSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { probeBubblewrap } from '../../src/adapters/embedded/confinement/bubblewrap.ts'
+import { findControlGroups } from '../../src/adapters/embedded/confinement/control-groups.ts'
+import type { EmbeddedWorkloadsOptions } from '../../src/adapters/embedded/workloads.ts'
+import type { AttemptKey, WorkloadLimits, WorkloadState } from '../../src/ports/workloads.ts'
+import { findProcesses, testIds, waitUntil } from './embedded-bench.ts'
+import { type EmbeddedBench, openEmbeddedBench } from './embedded-workloads-bench.ts'
+
+const probe = await probeBubblewrap()
+const groups = await findControlGroups()
+const root = join(import.meta.dirname, '..', '..')
+
+let bench: EmbeddedBench
+const reopen = async (changed: Partial<EmbeddedWorkloadsOptions>) => {
+  await bench.close()
+  bench = openEmbeddedBench(changed)
+}
+beforeEach(() => {
+  bench = openEmbeddedBench()
+})
+afterEach(() => bench.close())
+
+type Work = { prompt: string; systemPrompt?: string; type?: string; limits?: WorkloadLimits }
+
+async function start(work: Work): Promise<AttemptKey> {
+  const key = { taskUid: testIds.next('uid'), attempt: 1 }
+  const loop = { prompt: work.prompt, systemPrompt: work.systemPrompt ?? '' }
+  // The fixtures read no more of an assignment than this.
+  const assignment = { task: { name: 'tested', type: work.type ?? 'ai' }, loop } as never
+  const spec = { key, namespace: 'default', taskName: 'tested', limits: work.limits ?? {} }
+  await bench.workloads.ensure({ ...spec, run: { kind: 'worker', assignment } })
+  return key
+}
+
+function waitForEnd(key: AttemptKey): Promise<WorkloadState> {
+  return waitUntil('the attempt has ended', async () => {
+    const state = await bench.workloads.observe(key)
+    return (state.phase === 'Succeeded' || state.phase === 'Failed') && state
+  })
+}
+
+async function finish(work: Work): Promise<WorkloadState> {
+  const key = await start(work)
+  const state = await waitForEnd(key)
+  await bench.workloads.remove(key)
+  return state
+}
+
+function linesOf(key: AttemptKey): string[] {
+  return bench.logs.get(key.taskUid) ?? []
+}
+
+const listIdle = async () => (await bench.workloads.status()).idleWorkers
+
+describe('a worker process', () => {
+  it('gets its work by pipe, and its output is the log', async () => {
+    const key = await start({ prompt: 'succeed' })
+    expect(await waitForEnd(key)).toMatchObject({ phase: 'Succeeded' })
+    expect([...linesOf(key)].sort()).toEqual(['hello from tested', 'on stderr'])
+  })
+
+  it('fails with the sentence it gave itself', async () => {
+    const state = await finish({ prompt: 'fail' })
+    expect(state).toMatchObject({ phase: 'Failed', reason: 'ExitCode', message: 'the provider refused the key' })
+  })
+
+  it('that crashes is reported with its exit code and last words', async () => {
+    const state = await finish({ prompt: 'crash' })
+    expect(state).toMatchObject({ phase: 'Failed', reason: 'ExitCode', exitCode: 42 })
+    expect(state).toHaveProperty('message', expect.stringContaining('boom: something broke'))
+  })
+
+  it('that a signal ends is reported with the signal', async () => {
+    const state = await finish({ prompt: 'die' })
+    expect(state).toMatchObject({ phase: 'Failed', reason: 'Signal', message: expect.stringContaining('SIGSEGV') })
+  })
+
+  it('that hangs is ended at its deadline', async () => {
+    const state = await finish({ prompt: 'hang', limits: { deadlineSeconds: 0.3 } })
+    expect(state).toMatchObject({ phase: 'Failed', reason: 'DeadlineExceeded' })
+  })
+
+  it('that ignores TERM is killed after the grace, and its folder is gone', async () => {
+    const key = await start({ prompt: 'ignoreTerm' })
+    await waitUntil('it runs', () => linesOf(key).includes('deaf'))
+    await bench.workloads.remove(key)
+    expect(linesOf(key)).toContain('not now')
+    await waitUntil('only idle workers have folders', async () => {
+      return readdirSync(join(bench.folder, 'data', 'work')).length === (await listIdle()).length
+    })
+  })
+
+  it('that floods its output is slowed down and loses no line', async () => {
+    const key = await start({ prompt: 'flood' })
+    let [most, atOnce, count] = [0, 0, 0]
+    bench.slowDown.take = async (_key, lines) => {
+      most = Math.max(most, ++atOnce)
+      count += lines.length
+      await new Promise(setImmediate)
+      atOnce--
+    }
+    expect(await waitForEnd(key)).toMatchObject({ phase: 'Succeeded' })
+    expect(count).toBe(20_001)
+    expect(most).toBe(1)
+  })
+
+  it('takes with it whatever it started', async (context) => {
+    context.skip(!probe.available && groups.controllers.length === 0, 'neither a sandbox nor control groups here')
+    const key = await start({ prompt: 'leaveBehind', systemPrompt: testIds.next('svc-grandchild') })
+    expect(await waitForEnd(key)).toMatchObject({ phase: 'Succeeded' })
+    await waitUntil('nothing is left', () => findProcesses('svc-grandchild').length === 0)
+  })
+
+  it('that needs too much memory is ended, and the reason names the limit', async (context) => {
+    context.skip(!groups.controllers.includes('memory'), 'no memory control group can be made here')
+    const state = await finish({ prompt: 'hoard', limits: { memoryBytes: 200 * 1024 * 1024 } })
+    expect(state).toMatchObject({ phase: 'Failed', reason: 'OutOfMemory', message: expect.stringContaining('200 MiB') })
+  })
+
+  it('whose program is damaged is a failed start with the cause', async () => {
+    await reopen({ workerProgram: join(root, 'test/fixtures/workers/broken.mjs') })
+    const state = await finish({ prompt: 'succeed' })
+    expect(state).toMatchObject({ phase: 'Failed', reason: 'StartFailed' })
+    expect(state).toHaveProperty('message', expect.stringContaining('the program is damaged'))
+  })
+})
+
+describe('the pool of workers', () => {
+  it('has none before the first task, then one that waits, each with one task only', async () => {
+    expect(await listIdle()).toEqual([])
+    const first = await start({ prompt: 'succeed' })
+    await waitForEnd(first)
+    const [idle] = await waitUntil('one waits', async () => {
+      const waiting = await listIdle()
+      return waiting.length > 0 && waiting
+    })
+    expect(idle?.pid).toBeGreaterThan(0)
+    await finish({ prompt: 'succeed' })
+    await waitUntil('another waits', async () => {
+      const waiting = await listIdle()
+      return waiting.length > 0 && waiting.every(({ pid }) => pid !== idle?.pid)
+    })
+  })
+
+  it('replaces a waiting worker that died', async () => {
+    await finish({ prompt: 'succeed' })
+    const [idle] = await waitUntil('one waits', async () => {
+      const waiting = await listIdle()
+      return waiting.length > 0 && waiting
+    })
+    process.kill(idle?.pid ?? Number.NaN, 'SIGKILL')
+    await waitUntil('another waits', async () => {
+      const waiting = await listIdle()
+      return waiting.length > 0 && waiting.every(({ pid }) => pid !== idle?.pid)
+    })
+    expect(await finish({ prompt: 'succeed' })).toMatchObject({ phase: 'Succeeded' })
+  })
+
+  it('fills a compile cache once that workers can read and not write', async () => {
+    const cacheFolder = join(bench.folder, 'cache')
+    await reopen({ cacheFolder })
+    await finish({ prompt: 'succeed' })
+    await waitUntil('the cache is there', () => existsSync(cacheFolder) && readdirSync(cacheFolder).length === 1)
+    expect(await finish({ prompt: 'succeed' })).toMatchObject({ phase: 'Succeeded' })
+    execFileSync('rm', ['-rf', cacheFolder])
+  })
+})
+
+describe.skipIf(!probe.available)('the sandbox of a worker (skipped where there is none)', () => {
+  it('shows it the network and its own folder, and nothing of the service [SAND-001, SAND-002, MODE-003]', async () => {
+    let connections = 0
+    const server = createServer((socket) => {
+      connections++
+      socket.end()
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const { port } = server.address() as { port: number }
+    const dataFile = join(bench.folder, 'data', 'svc.db')
+    const paths = [
+      dataFile,
+      bench.folder,
+      '/root',
+      '/home',
+      '/sys',
+      join(root, 'test', 'contracts'),
+      join(root, '.git'),
+    ]
+    const systemPrompt = JSON.stringify({ port, paths, hostPid: process.pid })
+    await waitUntil('the data folder is made', () => existsSync(join(bench.folder, 'data')))
+    writeFileSync(dataFile, 'precious')
+    const key = await start({ prompt: 'look', systemPrompt })
+    expect(await waitForEnd(key)).toMatchObject({ phase: 'Succeeded' })
+    server.close()
+    const seen = JSON.parse(linesOf(key).join(''))
+    expect(Object.keys(seen.env).sort()).toEqual(['HOME', 'LANG', 'PATH', 'PWD', 'TERM', 'TMPDIR'])
+    expect(seen).toMatchObject({ cwd: '/workspace', files: [], own: 'written', connected: true })
+    expect(seen.hidden).toEqual(paths.map(() => false))
+    expect([seen.root, seen.usr, seen.corePattern, seen.shadow]).not.toContain('written')
+    expect(seen.shadow).toBe('ENOENT')
+    expect(['ENOENT', 'EACCES', 'EPERM']).toContain(seen.hostEnvironment)
+    expect(seen.pid).toBeLessThan(20)
+    expect(connections).toBe(1)
+  })
+
+  it('masks the data folder also when it lies below the program', async () => {
+    const dataDir = join(root, 'node_modules', '.svc-mask-test')
+    await reopen({ dataDir })
+    await waitUntil('the data folder is made', () => existsSync(join(dataDir, 'work')))
+    writeFileSync(join(dataDir, 'svc.db'), 'precious')
+    const paths = [join(dataDir, 'svc.db'), join(dataDir, 'work')]
+    const key = await start({ prompt: 'look', systemPrompt: JSON.stringify({ port: 1, paths, hostPid: 1 }) })
+    await waitForEnd(key)
+    const seen = JSON.parse(linesOf(key).join(''))
+    expect(seen.hidden).toEqual([false, false])
+    await bench.workloads.close()
+    execFileSync('rm', ['-rf', dataDir])
+  })
+
+  it('lets it run code in a stricter sandbox inside, with limits of its own [BUILT-020..023]', async () => {
+    const module = join(root, 'src/adapters/embedded/sandbox/sandbox.ts')
+    const key = await start({ prompt: 'nest', systemPrompt: module })
+    expect(await waitForEnd(key)).toMatchObject({ phase: 'Succeeded' })
+    const seen = JSON.parse(linesOf(key).join(''))
+    expect(seen.check).toMatchObject({ available: true, kind: 'bubblewrap' })
+    expect(seen.node).toMatchObject({ exitCode: 0, stdout: '42\n' })
+    expect(seen.look.stdout).toMatch(/^of the worker/)
+    expect(seen.look.stdout).not.toContain('PATH=')
+    expect(seen.made).toBe('made\n')
+    expect(seen.forks.exitCode).not.toBe(0)
+    expect(Number(seen.forks.stdout.trim().split('\n').at(-1))).toBeLessThanOrEqual(16)
+  })
+})
+
+describe('without a sandbox', () => {
+  const none = Promise.resolve({
+    available: false as const,
+    reason: 'bubblewrap (bwrap) is not installed',
+    suggestion: 'apt-get install bubblewrap',
+  })
+
+  it('runs ai tasks with a scrubbed environment in a folder of their own', async () => {
+    await reopen({ bubblewrap: none })
+    const key = await start({ prompt: 'look', systemPrompt: JSON.stringify({ port: 1, paths: [], hostPid: 1 }) })
+    expect(await waitForEnd(key)).toMatchObject({ phase: 'Succeeded' })
+    const seen = JSON.parse(linesOf(key).join(''))
+    expect(
+      Object.keys(seen.env).filter((name) => !/^(HOME|LANG|PATH|PWD|TERM|TMPDIR|SHLVL|OLDPWD|_)$/.test(name)),
+    ).toEqual([])
+    expect(seen.cwd).toContain(join(bench.folder, 'data', 'work'))
+    expect(seen.files).toEqual([])
+  })
+
+  it.each([
+    ['agent tasks', { kind: 'worker' as const, assignment: { task: { name: 'a', type: 'agent' }, loop: {} } as never }],
+    ['commands', { kind: 'command' as const, command: ['true'], args: [], env: {} }],
+  ])('refuses %s with what to install [SAND-003]', async (_what, run) => {
+    await reopen({ bubblewrap: none })
+    const key = { taskUid: testIds.next('uid'), attempt: 1 }
+    await bench.workloads.ensure({ key, namespace: 'default', taskName: 'refused', limits: {}, run })
+    const state = await waitForEnd(key)
+    expect(state).toMatchObject({ phase: 'Failed', reason: 'NoSandbox' })
+    expect(state).toHaveProperty('message', expect.stringMatching(/apt-get install bubblewrap.*--allow-unsandboxed/))
+  })
+
+  it('runs both when that is allowed [SAND-003]', async () => {
+    await reopen({ bubblewrap: none, allowUnsandboxed: true })
+    expect(await finish({ prompt: 'succeed', type: 'agent' })).toMatchObject({ phase: 'Succeeded' })
+  })
+
+  it('fails a task that asks for an image, saying what to start', async () => {
+    const key = { taskUid: testIds.next('uid'), attempt: 1 }
+    const run = { kind: 'command' as const, image: 'debian:12', command: ['true'], args: [], env: {} }
+    await bench.workloads.ensure({ key, namespace: 'default', taskName: 'refused', limits: {}, run })
+    const state = await waitForEnd(key)
+    expect(state).toMatchObject({
+      phase: 'Failed',
+      reason: 'NoEngine',
+      message: expect.stringContaining('start Docker'),
+    })
+  })
+})

@@ -1,0 +1,193 @@
+// Which Pending task starts when: order, capacity, limits, sessions, and what a task waits for.
+import { afterEach, describe, expect, it } from 'vitest'
+import { type Bench, type BenchOptions, eventually, openBench } from './bench.ts'
+
+let bench: Bench
+afterEach(() => bench.dispose())
+
+async function open(options: BenchOptions = {}): Promise<Bench> {
+  bench = await openBench(options)
+  return bench
+}
+
+const startedNames = () => bench.workloads.started.map((spec) => spec.taskName)
+const queued = (name: string, reason: string) =>
+  bench.taskWhen(name, (task) => task.status?.queuedReason === reason, `waits for ${reason}`)
+
+describe('Pending tasks', () => {
+  it('start in order of priority, then age, as workers become free [TASK-039]', async () => {
+    await open()
+    bench.workloads.setCapacity(0)
+    for (const [name, priority] of [
+      ['low', 100],
+      ['old', 500],
+      ['young', 500],
+      ['urgent', 900],
+    ] as const) {
+      await bench.submitTask(name, { priority })
+      await queued(name, 'Capacity')
+    }
+    bench.workloads.setCapacity(1)
+    for (const name of ['urgent', 'old', 'young', 'low']) {
+      bench.clock.advance(1000)
+      await bench.running(name)
+      bench.workloads.succeed(name)
+      await bench.phase(name, 'Succeeded')
+    }
+    expect(startedNames()).toEqual(['urgent', 'old', 'young', 'low'])
+  })
+
+  it('keep their order over a restart of the service [TASK-039]', async () => {
+    await open()
+    bench.workloads.setCapacity(0)
+    for (const [name, priority] of [
+      ['a', 1],
+      ['b', 2],
+      ['c', 3],
+    ] as const)
+      await bench.submitTask(name, { priority })
+    await bench.pause()
+    bench.workloads.setCapacity(1)
+    bench.resume()
+    for (const name of ['c', 'b', 'a']) {
+      await bench.running(name)
+      bench.workloads.succeed(name)
+    }
+    await bench.phase('a', 'Succeeded')
+    expect(startedNames()).toEqual(['c', 'b', 'a'])
+  })
+
+  it('never run more at a time than there is room for, and all of a crowd run once', async () => {
+    await open()
+    bench.workloads.setCapacity(3)
+    const names = Array.from({ length: 40 }, (_, index) => `t${index}`)
+    await Promise.all(names.map((name) => bench.submitTask(name)))
+    const seen: number[] = []
+    for (let done = 0; done < names.length; done += 1) {
+      const name = await eventually(() => bench.workloads.running()[0], 'something runs')
+      seen.push(bench.workloads.running().length)
+      bench.workloads.succeed(name)
+    }
+    for (const name of names) await bench.phase(name, 'Succeeded')
+    expect(Math.max(...seen)).toBeLessThanOrEqual(3)
+    expect(startedNames().toSorted()).toEqual(names.toSorted())
+  })
+})
+
+describe('the namespace limit', () => {
+  it('counts running tasks only, holds back no other namespace and never deadlocks [TASK-040]', async () => {
+    await open({ settings: { maxTasksPerNamespace: 1 } })
+    await bench.submitTask('first')
+    await bench.running('first')
+    await bench.submitTask('second', { priority: 1000 })
+    await queued('second', 'NamespaceLimit')
+    await bench.submitTask('elsewhere', {}, { namespace: 'team' })
+    await eventually(() => startedNames().find((name) => name === 'elsewhere'), 'the other namespace is served')
+    expect(startedNames()).toEqual(['first', 'elsewhere'])
+    bench.workloads.fail('first')
+    await bench.running('second')
+  })
+
+  it('is known again after a restart, before anything starts [TASK-040]', async () => {
+    await open({ settings: { maxTasksPerNamespace: 1 } })
+    await bench.submitTask('first')
+    await bench.running('first')
+    await bench.submitTask('second')
+    await queued('second', 'NamespaceLimit')
+    await bench.pause()
+    bench.resume()
+    bench.clock.advance(1000)
+    await bench.submitTask('elsewhere', {}, { namespace: 'team' })
+    await eventually(() => startedNames().find((name) => name === 'elsewhere'), 'the other namespace is served')
+    expect(startedNames()).toEqual(['first', 'elsewhere'])
+  })
+})
+
+describe('the sibling limit', () => {
+  it('lets as many children of a coordinator run as its agent allows [TASK-040]', async () => {
+    await open()
+    await bench.create('Provider', 'default', { type: 'demo' })
+    await bench.create('Agent', 'lead', { coordination: { enabled: true, maxConcurrentChildren: 2 } })
+    await bench.submitTask('parent', { type: 'ai', command: undefined, prompt: 'x', agentRef: { name: 'lead' } })
+    await bench.running('parent')
+    const metadata = {
+      labels: { 'svc.ai/coordinator': 'true', 'svc.ai/parent-task': 'parent' },
+      annotations: { 'svc.ai/parent-task-name': 'parent' },
+    }
+    for (const name of ['c1', 'c2']) {
+      await bench.submitTask(name, {}, metadata)
+      await bench.running(name)
+    }
+    await bench.submitTask('c3', {}, metadata)
+    await queued('c3', 'SiblingLimit')
+    await bench.submitTask('stranger')
+    await bench.running('stranger')
+    bench.workloads.succeed('c1', 'one')
+    await bench.running('c3')
+    bench.clock.advance(200)
+    const parent = await bench.taskWhen(
+      'parent',
+      ({ status }) => status?.childTasks?.[0]?.result === 'one' && status.childTasks.length === 3,
+      'shows its children',
+    )
+    expect(parent.status?.childTasks?.map((child) => child.phase)).toEqual(['Succeeded', 'Running', 'Running'])
+  })
+})
+
+describe('a session', () => {
+  const session = { name: 's-1', create: true }
+
+  it('is held by one task at a time, and the next starts as soon as it is let go', async () => {
+    await open()
+    await bench.submitTask('one', { sessionRef: session })
+    await bench.running('one')
+    await bench.submitTask('two', { sessionRef: session })
+    expect((await queued('two', 'SessionLocked')).status?.message).toContain('"s-1"')
+    await bench.submitTask('free')
+    await bench.running('free')
+    bench.workloads.succeed('one', 'first answer')
+    await bench.running('two')
+    bench.workloads.fail('two', 'ExitCode', 'it broke')
+    await bench.phase('two', 'Failed')
+    const stored = await bench.records.sessions.transcript({ namespace: 'default', name: 's-1' })
+    expect(stored.map(({ role, content }) => [role, content])).toEqual([
+      ['user', 'true'],
+      ['assistant', 'first answer'],
+      ['user', 'true'],
+      ['assistant', 'it broke'],
+    ])
+    const { activeTask } = (await bench.records.sessions.get({ namespace: 'default', name: 's-1' })) ?? {}
+    expect(activeTask).toBeUndefined()
+  })
+
+  it('fails a task that names one that is not there and not to be made', async () => {
+    await open()
+    await bench.submitTask('lost', { sessionRef: { name: 'nowhere' } })
+    const failed = await bench.phase('lost', 'Failed')
+    expect(failed.status?.message).toMatch(/session "nowhere" does not exist.*sessionRef.create/)
+  })
+
+  it('is let go by a task that is cancelled or deleted while it runs', async () => {
+    await open()
+    await bench.submitTask('one', { sessionRef: session })
+    await bench.running('one')
+    await bench.resources.remove('Task', { namespace: 'default', name: 'one' })
+    await bench.submitTask('two', { sessionRef: session })
+    await bench.running('two')
+  })
+
+  it('gives an ai task its newest messages only [SESS-015]', async () => {
+    await open()
+    await bench.create('Provider', 'default', { type: 'demo' })
+    const key = { namespace: 'default', name: 's-1' }
+    await bench.records.sessions.ensure(key, { create: true, sessionType: 'task' })
+    const said = ['a', 'b', 'c'].map((content) => ({ role: 'user' as const, content }))
+    await bench.records.sessions.append(key, said)
+    const sessionRef = { name: 's-1', maxMessages: 2 }
+    await bench.submitTask('talk', { type: 'ai', command: undefined, prompt: 'd', sessionRef })
+    await bench.running('talk')
+    const { run } = bench.workloads.specOf('talk')
+    const messages = run.kind === 'worker' ? run.assignment.session?.messages : []
+    expect(messages?.map((message) => message.content)).toEqual(['b', 'c'])
+  })
+})

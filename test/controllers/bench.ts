@@ -1,0 +1,173 @@
+// Controllers over the real SQLite stores in a folder of their own, under a clock and with workloads that the test moves.
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { openSecretKeys } from '../../src/adapters/embedded/secret-key.ts'
+import { createEmbeddedSecrets } from '../../src/adapters/embedded/secrets.ts'
+import { createWorkerTokens } from '../../src/adapters/embedded/worker-tokens.ts'
+import { createRecords } from '../../src/adapters/sql/records.ts'
+import { createResources } from '../../src/adapters/sql/resources.ts'
+import { createSecretStorage } from '../../src/adapters/sql/secrets.ts'
+import { openSqlite } from '../../src/adapters/sql/sqlite/database.ts'
+import { systemIds } from '../../src/adapters/system/clock.ts'
+import { AgentSpec } from '../../src/contract/resources/agent.ts'
+import type { Kind, ResourceOf } from '../../src/contract/resources/index.ts'
+import { ProviderSpec } from '../../src/contract/resources/provider.ts'
+import { SkillSpec } from '../../src/contract/resources/skill.ts'
+import { type Task, type TaskPhase, TaskSpec } from '../../src/contract/resources/task.ts'
+import { ToolSpec } from '../../src/contract/resources/tool.ts'
+import { createCatalogControllers } from '../../src/controllers/catalog/controllers.ts'
+import { type CatalogSettings, defaultCatalogSettings } from '../../src/controllers/catalog/settings.ts'
+import { createRunner } from '../../src/controllers/engine/runner.ts'
+import { createTaskControllers } from '../../src/controllers/task/controller.ts'
+import { defaultTaskSettings, type TaskSettings } from '../../src/controllers/task/settings.ts'
+import { createEgress } from '../../src/egress/egress.ts'
+import type { Leadership } from '../../src/ports/leadership.ts'
+import { cleanupFinalizer } from '../../src/rules/scheduled-run.ts'
+import { createManualClock } from './manual-clock.ts'
+import { createScriptedWorkloads } from './scripted-workloads.ts'
+
+export type BenchOptions = {
+  settings?: Partial<TaskSettings>
+  catalog?: Partial<CatalogSettings>
+  withCatalog?: boolean
+}
+export type Bench = Awaited<ReturnType<typeof openBench>>
+
+const specs = { Agent: AgentSpec, Provider: ProviderSpec, Skill: SkillSpec, Tool: ToolSpec, Task: TaskSpec }
+
+/** Leads at once and for good. */
+const alone: Leadership = {
+  acquire: async () => new AbortController().signal,
+  release: async () => undefined,
+}
+
+/** What the controllers log, for tests that look. */
+function createMemoryLog() {
+  const lines: { fields: object; message: string }[] = []
+  const write = (fields: unknown, message?: string) =>
+    void lines.push({ fields: fields as object, message: message ?? '' })
+  return { lines, log: { debug: () => undefined, info: write, warn: write, error: write } }
+}
+
+async function openStores(clock: ReturnType<typeof createManualClock>) {
+  const folder = await mkdtemp(join(tmpdir(), 'svc-controllers-'))
+  const database = openSqlite({ path: join(folder, 'svc.db') })
+  const ids = { ...systemIds, random: () => 0.5 }
+  const resources = await createResources(database, { clock, ids })
+  const records = createRecords({ database, blobDir: join(folder, 'data'), clock, ids })
+  const keys = await openSecretKeys(join(folder, 'key'))
+  const secrets = createEmbeddedSecrets({ storage: createSecretStorage({ database }), keys, clock })
+  const workerTokens = createWorkerTokens({ keys, clock })
+  return {
+    ids,
+    resources,
+    records,
+    secrets,
+    workerTokens,
+    async close() {
+      await resources.close()
+      await records.close()
+      await database.close()
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+/** Looks again and again until it says yes; real time passes, the bench's clock does not. */
+export async function eventually<T>(look: () => Promise<T | undefined> | T | undefined, what: string): Promise<T> {
+  const end = Date.now() + 8000
+  while (Date.now() < end) {
+    const found = await look()
+    if (found !== undefined) return found
+    await new Promise((resolve) => setTimeout(resolve, 5))
+  }
+  throw new Error(`never happened: ${what}`)
+}
+
+export async function openBench({ settings, catalog, withCatalog = false }: BenchOptions = {}) {
+  const clock = createManualClock()
+  const stores = await openStores(clock)
+  const workloads = createScriptedWorkloads(() => clock.now())
+  const { log, lines } = createMemoryLog()
+  const egress = createEgress()
+  const { resources, records, ids, secrets, workerTokens } = stores
+
+  function makeRunner() {
+    const deps = { resources, records, secrets, workloads, workerTokens, egress, clock, ids, log }
+    const workerApiUrl = () => 'http://127.0.0.1:1/internal'
+    const tasks = createTaskControllers({ ...deps, settings: { ...defaultTaskSettings, workerApiUrl, ...settings } })
+    const others = withCatalog
+      ? createCatalogControllers({ ...deps, settings: { ...defaultCatalogSettings, ...catalog } })
+      : []
+    return createRunner({ controllers: [...tasks, ...others], leadership: alone, clock, ids, log })
+  }
+  let runner = makeRunner()
+  runner.start()
+
+  const keyOf = (name: string) => ({ namespace: 'default', name })
+  const getTask = (name: string) => resources.get('Task', keyOf(name))
+
+  /** The task once it is as wanted. */
+  const taskWhen = (name: string, want: (task: Task) => boolean, what: string) =>
+    eventually(async () => {
+      const task = await getTask(name)
+      return task !== undefined && want(task) ? task : undefined
+    }, `${name} ${what}`)
+
+  async function create<K extends keyof typeof specs>(kind: K, name: string, spec: object, metadata: object = {}) {
+    const parsed = specs[kind].parse(spec) as ResourceOf<K>['spec']
+    const finalizers = kind === 'Task' ? [cleanupFinalizer] : []
+    const draft = { metadata: { namespace: 'default', name, finalizers, ...metadata }, spec: parsed }
+    return await resources.create(kind as Kind, draft as never)
+  }
+
+  return {
+    ...stores,
+    clock,
+    workloads,
+    log,
+    lines,
+    create,
+    getTask,
+    submitTask: (name: string, spec: object = {}, metadata: object = {}) =>
+      create('Task', name, { type: 'container', command: ['true'], ...spec }, metadata),
+    taskWhen,
+    phase: (name: string, phase: TaskPhase) => taskWhen(name, (task) => task.status?.phase === phase, `is ${phase}`),
+    /** Running, and the attempt is really there. */
+    async running(name: string) {
+      const task = await taskWhen(name, ({ status }) => status?.phase === 'Running', 'is Running')
+      await eventually(() => workloads.running().find((running) => running === name), `${name} has an attempt`)
+      return task
+    },
+    async putResult(name: string, text: string) {
+      const task = await getTask(name)
+      const key = { taskUid: task?.metadata.uid ?? '', attempt: task?.status?.attempts ?? 0 }
+      await records.results.put(key, Readable.from([Buffer.from(text)]), 'text/plain')
+    },
+    async eventsOf(name: string) {
+      const task = await getTask(name)
+      return await records.events.list({ taskUid: task?.metadata.uid ?? '' })
+    },
+    /** What ran is gone with the service that held it; then another starts. */
+    async crash() {
+      workloads.loseAll()
+      await runner.stop()
+      runner = makeRunner()
+      runner.start()
+    },
+    async pause() {
+      await runner.stop()
+    },
+    resume() {
+      runner = makeRunner()
+      runner.start()
+    },
+    async dispose() {
+      await runner.stop()
+      await egress.close()
+      await stores.close()
+    },
+  }
+}

@@ -1,0 +1,149 @@
+// Completion callbacks over a real socket: signed, retried with backoff, given up after a day, never lost.
+import { createHmac } from 'node:crypto'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { type Bench, eventually, openBench } from './bench.ts'
+
+type Received = { headers: Record<string, string | string[] | undefined>; body: string }
+
+let bench: Bench
+let server: Server
+let url: string
+let received: Received[]
+let answer: number
+
+beforeEach(async () => {
+  received = []
+  answer = 204
+  server = createServer((request, response) => {
+    const chunks: Buffer[] = []
+    request.on('data', (chunk: Buffer) => chunks.push(chunk))
+    request.on('end', () => {
+      received.push({ headers: request.headers, body: Buffer.concat(chunks).toString() })
+      response.writeHead(answer).end()
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/done`
+  bench = await openBench({ settings: { egress: { allowNetworks: ['127.0.0.0/8'], deny: [] } } })
+})
+afterEach(async () => {
+  server.closeAllConnections()
+  await bench.dispose()
+  server.closeAllConnections()
+  await new Promise((resolve) => server.close(resolve))
+})
+
+async function finish(name: string, webhookURL = url) {
+  await bench.submitTask(name, { webhookURL })
+  await bench.running(name)
+  bench.workloads.succeed(name, 'x')
+  return await bench.phase(name, 'Succeeded')
+}
+const webhookState = (name: string, state: string) =>
+  bench.taskWhen(name, ({ status }) => status?.webhook?.state === state, `callback is ${state}`)
+
+describe('a completion callback', () => {
+  it('carries how the task ended and a signature made with the secret of the namespace [TASK-055] [TASK-057]', async () => {
+    await bench.secrets.create({ namespace: 'default', name: 'svc-callback-signing', stringData: { secret: 'k3y' } })
+    const { metadata } = await finish('job')
+    const delivered = await webhookState('job', 'Delivered')
+    expect(delivered.status).toMatchObject({ webhookDelivered: true, webhook: { attempts: 1 } })
+    const [{ headers, body } = { headers: {}, body: '' }] = received
+    expect(JSON.parse(body)).toMatchObject({
+      taskName: 'job',
+      taskNamespace: 'default',
+      phase: 'Succeeded',
+      attempts: 1,
+      resultRef: { available: true },
+    })
+    expect(headers).toMatchObject({
+      'content-type': 'application/json',
+      'user-agent': 'Svc-Controller/1.0',
+      'x-svc-task': 'job',
+      'x-svc-namespace': 'default',
+      'x-svc-delivery': metadata.uid,
+      'x-svc-signature-256': `sha256=${createHmac('sha256', 'k3y').update(body).digest('hex')}`,
+    })
+    expect((await bench.eventsOf('job')).at(-1)?.type).toBe('CallbackDelivered')
+  })
+
+  it('makes the signing secret on first use and keeps it [TASK-055]', async () => {
+    await finish('one')
+    await finish('two')
+    await webhookState('one', 'Delivered')
+    await webhookState('two', 'Delivered')
+    const secret = (await bench.secrets.read({ namespace: 'default', name: 'svc-callback-signing' }))?.secret ?? ''
+    expect(secret).toMatch(/^[0-9a-f]{64}$/)
+    for (const { headers, body } of received) {
+      const expected = createHmac('sha256', secret).update(body).digest('hex')
+      expect(headers['x-svc-signature-256']).toBe(`sha256=${expected}`)
+    }
+  })
+
+  it('is tried again with backoff until it is taken, over a restart too [TASK-056] [TASK-057]', async () => {
+    answer = 500
+    await finish('job')
+    const waiting = await bench.taskWhen('job', ({ status }) => status?.webhook?.attempts === 1, 'was tried')
+    // Three quarters of 5 s: the bench's random number is 0.5.
+    expect(waiting.status?.webhook).toMatchObject({
+      state: 'Pending',
+      lastError: 'the receiver answered 500; it must answer 2xx',
+      nextAttemptTime: '2026-03-01T12:00:03.750Z',
+    })
+    await bench.crash()
+    bench.clock.advance(3000)
+    expect(received).toHaveLength(1)
+    bench.clock.advance(750)
+    await bench.taskWhen('job', ({ status }) => status?.webhook?.attempts === 2, 'was tried twice')
+    answer = 200
+    bench.clock.advance(7500)
+    const delivered = await webhookState('job', 'Delivered')
+    expect(delivered.status?.webhook?.attempts).toBe(3)
+    expect(delivered.status?.webhook?.lastError).toBeUndefined()
+    expect(received).toHaveLength(3)
+  })
+
+  it('is given up after 24 hours [TASK-056]', async () => {
+    answer = 500
+    await finish('job')
+    for (let tries = 1; tries < 100; tries += 1) {
+      const task = await bench.taskWhen('job', ({ status }) => status?.webhook?.attempts === tries, `try ${tries}`)
+      if (task.status?.webhook?.state === 'Failed') break
+      const next = Date.parse(task.status?.webhook?.nextAttemptTime ?? '')
+      await eventually(
+        () => {
+          // The wait may not have begun yet; then there is something to wake on the next look.
+          bench.clock.advance(Math.max(0, next - bench.clock.now().getTime()))
+          return received.length > tries ? true : undefined
+        },
+        `try ${tries + 1} is made`,
+      )
+    }
+    const failed = await webhookState('job', 'Failed')
+    expect(failed.status?.webhookDelivered).toBe(false)
+    expect(failed.status?.webhook?.attempts).toBeGreaterThan(24)
+    const elapsed = bench.clock.now().getTime() - Date.parse(failed.status?.completionTime ?? '')
+    expect(elapsed).toBeLessThanOrEqual(86_400_000)
+    expect(elapsed).toBeGreaterThan(22 * 3_600_000)
+    expect((await bench.eventsOf('job')).at(-1)?.type).toBe('CallbackFailed')
+  })
+
+  it('is not sent to private addresses that nobody allowed', async () => {
+    const forbidden = url.replace('127.0.0.1', '[::1]')
+    await finish('job', forbidden)
+    const waiting = await bench.taskWhen('job', ({ status }) => status?.webhook?.attempts === 1, 'was tried')
+    expect(waiting.status?.webhook?.lastError).toMatch(/::1/)
+    expect(received).toEqual([])
+  })
+
+  it('holds up neither other tasks nor the deletion of its own', async () => {
+    server.removeAllListeners('request')
+    server.on('request', () => undefined)
+    await finish('stuck')
+    await finish('other', undefined)
+    await bench.resources.remove('Task', { namespace: 'default', name: 'stuck' })
+    await eventually(async () => ((await bench.getTask('stuck')) === undefined ? true : undefined), 'it is gone')
+  })
+})

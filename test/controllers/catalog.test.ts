@@ -1,0 +1,227 @@
+// What agents, providers, tools and skills say of themselves.
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { Kind, ResourceOf } from '../../src/contract/resources/index.ts'
+import { type Bench, eventually, openBench } from './bench.ts'
+
+let bench: Bench
+let server: Server
+let url: string
+let looks: string[]
+
+beforeEach(async () => {
+  looks = []
+  server = createServer((request, response) => {
+    looks.push(`${request.method} ${request.url}`)
+    response.writeHead(405).end()
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`
+  const egress = { allowNetworks: ['127.0.0.1/32'], deny: [] }
+  bench = await openBench({ withCatalog: true, catalog: { egress } })
+})
+afterEach(async () => {
+  await bench.dispose()
+  server.closeAllConnections()
+  await new Promise((resolve) => server.close(resolve))
+})
+
+const get = <K extends Kind>(kind: K, name: string) => bench.resources.get(kind, { namespace: 'default', name })
+
+function when<K extends Kind>(kind: K, name: string, want: (object: ResourceOf<K>) => boolean) {
+  return eventually(async () => {
+    const object = await get(kind, name)
+    return object !== undefined && want(object) ? object : undefined
+  }, `${kind} ${name} is as wanted`)
+}
+const readyWhen = (kind: 'Agent' | 'Provider', name: string, ready: boolean) =>
+  when(kind, name, (object) => object.status?.ready === ready)
+
+function reasonOf(object: { status?: { conditions?: { type: string; message: string }[] | undefined } | undefined }) {
+  return object.status?.conditions?.find((condition) => condition.type === 'Ready')?.message
+}
+
+describe('a skill', () => {
+  it('has the hash of its content, and a warning when that is large', async () => {
+    await bench.create('Skill', 'small', { description: 'd', content: { inline: 'x' } })
+    const small = await when('Skill', 'small', ({ status }) => status?.phase === 'Ready')
+    expect(small.status?.contentHash).toMatch(/^sha256:[0-9a-f]{64}$/)
+    expect(small.status?.conditions).toMatchObject([
+      { type: 'Ready', status: 'True' },
+      { type: 'ContentSizeWarning', status: 'False' },
+    ])
+    await bench.create('Skill', 'large', { description: 'd', content: { inline: 'x'.repeat(10_241) } })
+    const large = await when('Skill', 'large', ({ status }) => status?.phase === 'Ready')
+    expect(large.status?.conditions?.[1]).toMatchObject({ type: 'ContentSizeWarning', status: 'True' })
+  })
+
+  it('is in error while a file leads out of its folder', async () => {
+    await bench.create('Skill', 'odd', { description: 'd', content: { inline: 'x', files: { '../a': 'x' } } })
+    const odd = await when('Skill', 'odd', ({ status }) => status?.phase === 'Error')
+    expect(reasonOf(odd)).toContain('"../a"')
+    const content = { inline: 'x', files: { a: 'x' } }
+    await bench.resources.update('Skill', { ...odd, spec: { ...odd.spec, content } })
+    await when('Skill', 'odd', ({ status }) => status?.phase === 'Ready')
+  })
+})
+
+describe('a provider', () => {
+  it('is ready once its key is there, and says what is missing until then', async () => {
+    await bench.create('Provider', 'vendor', { type: 'llmo', secretRef: { name: 'keys' } })
+    const lacking = await readyWhen('Provider', 'vendor', false)
+    expect(lacking.status).toMatchObject({ message: 'secret "keys" does not exist in namespace "default"; create it' })
+    await bench.secrets.create({ namespace: 'default', name: 'keys', stringData: { other: 'x' } })
+    await when('Provider', 'vendor', ({ status }) => /has no API key under "api-key"/.test(status?.message ?? ''))
+    await bench.secrets.remove({ namespace: 'default', name: 'keys' })
+    await bench.secrets.create({ namespace: 'default', name: 'keys', stringData: { 'api-key': 'sk-1' } })
+    const ready = await readyWhen('Provider', 'vendor', true)
+    expect(ready.status).toMatchObject({
+      conditions: [{ type: 'Ready', status: 'True', reason: 'ValidationSucceeded' }],
+    })
+    expect(JSON.stringify(ready)).not.toContain('sk-1')
+  })
+
+  it('is looked for at an address of its own, and says when it answered [PROV-011]', async () => {
+    await bench.create('Provider', 'local', { type: 'llmo', baseURL: url })
+    const reached = await when('Provider', 'local', ({ status }) => status?.lastReached !== undefined)
+    expect(reached.status).toMatchObject({ ready: true, lastReached: '2026-03-01T12:00:00.000Z' })
+    expect(reached.status?.conditions?.[1]).toMatchObject({ type: 'Reachable', status: 'True' })
+    expect(looks).toEqual(['HEAD /v1'])
+  })
+
+  it('is not ready when its address is refused, and is when it is only away', async () => {
+    await bench.create('Provider', 'refused', { type: 'llmo', baseURL: 'http://169.254.169.254/v1' })
+    expect(reasonOf(await readyWhen('Provider', 'refused', false))).toContain('169.254.169.254')
+    await bench.create('Provider', 'away', { type: 'llmo', baseURL: 'http://127.0.0.1:9/v1' })
+    const away = await when('Provider', 'away', ({ status }) => status?.ready === true)
+    expect(away.status?.lastError).toContain('127.0.0.1')
+    expect(away.status?.conditions?.[1]).toMatchObject({ type: 'Reachable', status: 'False' })
+  })
+
+  it('shows that it cools down and why, until it has answered again [PROV-011]', async () => {
+    await bench.create('Provider', 'busy', { type: 'llmo' })
+    await readyWhen('Provider', 'busy', true)
+    const until = new Date(bench.clock.now().getTime() + 60_000)
+    await bench.records.rateLimits.coolDown({ namespace: 'default', name: 'busy' }, until, '429: slow down')
+    bench.clock.advance(30_000)
+    const cooling = await when('Provider', 'busy', ({ status }) => status?.coolingDownUntil !== undefined)
+    expect(cooling.status).toMatchObject({ lastError: '429: slow down', coolingDownUntil: until.toISOString() })
+    bench.clock.advance(31_000)
+    const after = await when('Provider', 'busy', ({ status }) => status?.coolingDownUntil === undefined)
+    expect(after.status?.lastError).toBe('429: slow down')
+    const tokens = { inputTokens: 1, outputTokens: 1, cachedTokens: 0, demo: false }
+    bench.clock.advance(1000)
+    const createdAt = bench.clock.now().toISOString()
+    await bench.records.usage.record([
+      { id: 'u', namespace: 'default', provider: 'busy', model: 'm', ...tokens, createdAt },
+    ])
+    bench.clock.advance(29_000)
+    const answered = await when('Provider', 'busy', ({ status }) => status?.lastReached !== undefined)
+    expect(answered.status?.lastError).toBeUndefined()
+  })
+
+  it('costs no write when a look finds nothing new', async () => {
+    await bench.create('Provider', 'quiet', { type: 'llmo' })
+    const { metadata } = await readyWhen('Provider', 'quiet', true)
+    for (let looked = 0; looked < 5; looked += 1) {
+      bench.clock.advance(30_000)
+      await bench.create('Skill', `s${looked}`, { description: 'd', content: { inline: 'x' } })
+      await when('Skill', `s${looked}`, ({ status }) => status?.phase === 'Ready')
+    }
+    expect((await get('Provider', 'quiet'))?.metadata.resourceVersion).toBe(metadata.resourceVersion)
+  })
+})
+
+describe('a tool', () => {
+  it('is available while its endpoint gives any answer, and is looked at every five minutes [TOOL-018] [TOOL-019]', async () => {
+    await bench.create('Tool', 'weather', { description: 'd', http: { url } })
+    const there = await when('Tool', 'weather', ({ status }) => status?.available === true)
+    expect(there.status).toMatchObject({ endpoint: url, lastCheck: '2026-03-01T12:00:00.000Z' })
+    server.closeAllConnections()
+    await new Promise((resolve) => server.close(resolve))
+    bench.clock.advance(299_000)
+    expect((await get('Tool', 'weather'))?.status?.available).toBe(true)
+    bench.clock.advance(1000)
+    const gone = await when('Tool', 'weather', ({ status }) => status?.available === false)
+    expect(gone.status?.error).toContain('127.0.0.1')
+    expect(looks).toEqual(['HEAD /v1'])
+  })
+
+  it('is not available when its address is refused, its secret is missing or actors are needed', async () => {
+    await bench.create('Tool', 'inside', { description: 'd', http: { url: 'http://10.0.0.1/' } })
+    const inside = await when('Tool', 'inside', ({ status }) => status?.available === false)
+    expect(inside.status?.error).toContain('10.0.0.1')
+    await bench.create('Tool', 'keyed', { description: 'd', http: { url, authSecretRef: { name: 'k', key: 't' } } })
+    const keyed = await when('Tool', 'keyed', ({ status }) => status?.available === false)
+    expect(keyed.status?.error).toBe('secret "k" does not exist; create it')
+    await bench.secrets.create({ namespace: 'default', name: 'k', stringData: { t: 'x' } })
+    await when('Tool', 'keyed', ({ status }) => status?.available === true)
+    await bench.create('Tool', 'mcp', { description: 'd', mcp: { actor: { templateRef: { name: 'x' } } } })
+    const mcp = await when('Tool', 'mcp', ({ status }) => status?.available === false)
+    expect(mcp.status?.error).toContain('actor support')
+  })
+})
+
+describe('an agent', () => {
+  it('is ready when all it names is there, and follows its changes', async () => {
+    await bench.create('Agent', 'poet', { providerRef: { name: 'vendor' }, skills: [{ name: 'style' }] })
+    expect(reasonOf(await readyWhen('Agent', 'poet', false))).toMatch(
+      /^provider "vendor" \(providerRef\) does not exist/,
+    )
+    await bench.create('Provider', 'vendor', { type: 'llmo', secretRef: { name: 'keys' } })
+    await when('Agent', 'poet', (agent) => /^provider "vendor" is not ready: secret "keys"/.test(reasonOf(agent) ?? ''))
+    await bench.secrets.create({ namespace: 'default', name: 'keys', stringData: { 'api-key': 'x' } })
+    await when('Agent', 'poet', (agent) => /^skill "style" \(skills\) does not exist/.test(reasonOf(agent) ?? ''))
+    await bench.create('Skill', 'style', { description: 'd', content: { inline: 'x' } })
+    await readyWhen('Agent', 'poet', true)
+    await bench.resources.remove('Skill', { namespace: 'default', name: 'style' })
+    await readyWhen('Agent', 'poet', false)
+  })
+
+  it('counts its tasks that have not ended and knows when it was used last', async () => {
+    await bench.create('Provider', 'default', { type: 'demo' })
+    await bench.create('Agent', 'poet', {})
+    const task = { type: 'ai', command: undefined, prompt: 'x', agentRef: { name: 'poet' } }
+    for (const name of ['a', 'b']) {
+      await bench.submitTask(name, task)
+      await bench.running(name)
+    }
+    await eventually(async () => {
+      bench.clock.advance(1000)
+      return (await get('Agent', 'poet'))?.status?.activeTasks === 2 ? true : undefined
+    }, 'two are counted')
+    await bench.putResult('a', 'x')
+    bench.workloads.succeed('a')
+    const { status } = await bench.phase('a', 'Succeeded')
+    await eventually(async () => {
+      bench.clock.advance(1000)
+      return (await get('Agent', 'poet'))?.status?.activeTasks === 1 ? true : undefined
+    }, 'one is counted')
+    expect((await get('Agent', 'poet'))?.status?.lastUsed).toBe(status?.completionTime)
+  })
+
+  it('goes when its time after the last task has passed, not while a task needs it', async () => {
+    await bench.create('Provider', 'default', { type: 'demo' })
+    await bench.create('Agent', 'brief', { ttlAfterLastTask: '10m' })
+    await readyWhen('Agent', 'brief', true)
+    const task = { type: 'ai', command: undefined, prompt: 'x', agentRef: { name: 'brief' } }
+    await bench.submitTask('a', task)
+    await bench.running('a')
+    bench.clock.advance(1_200_000)
+    await bench.submitTask('other')
+    await bench.running('other')
+    expect(await get('Agent', 'brief')).toBeDefined()
+    await bench.putResult('a', 'x')
+    bench.workloads.succeed('a')
+    await bench.phase('a', 'Succeeded')
+    bench.clock.advance(1000)
+    await when('Agent', 'brief', ({ status }) => status?.activeTasks === 0)
+    bench.clock.advance(590_000)
+    expect(await get('Agent', 'brief')).toBeDefined()
+    await eventually(async () => {
+      bench.clock.advance(5000)
+      return (await get('Agent', 'brief')) === undefined ? true : undefined
+    }, 'the agent is gone')
+  })
+})

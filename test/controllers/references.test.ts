@@ -1,0 +1,165 @@
+// What a task names: found, waited for, refused; and what an ai task is started with.
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { WorkAssignment } from '../../src/contract/api/assignment.ts'
+import { type Bench, openBench } from './bench.ts'
+
+let bench: Bench
+beforeEach(async () => {
+  bench = await openBench()
+})
+afterEach(() => bench.dispose())
+
+const ai = { type: 'ai', command: undefined, prompt: 'write a poem' }
+const waiting = (name: string) =>
+  bench.taskWhen(name, (task) => task.status?.queuedReason === 'WaitingForReferences', 'waits')
+
+function assignmentOf(name: string): WorkAssignment {
+  const { run } = bench.workloads.specOf(name)
+  if (run.kind !== 'worker') throw new Error('not a worker')
+  return WorkAssignment.parse(run.assignment)
+}
+
+describe('a task whose references are missing', () => {
+  it('says which, and starts once each of them is there [TASK-035]', async () => {
+    await bench.submitTask('poem', { ...ai, agentRef: { name: 'poet' } })
+    const first = await waiting('poem')
+    expect(first.status?.message).toMatch(/^agent "poet" does not exist in namespace "default"/)
+    expect(first.status?.conditions).toMatchObject([{ type: 'WaitingForReferences', status: 'True' }])
+    await bench.create('Agent', 'poet', { providerRef: { name: 'vendor' }, model: { name: 'm-1' } })
+    await bench.taskWhen('poem', ({ status }) => /^provider "vendor"/.test(status?.message ?? ''), 'lacks the provider')
+    await bench.create('Provider', 'vendor', { type: 'llmo', secretRef: { name: 'keys' } })
+    await bench.taskWhen('poem', ({ status }) => /^secret "keys"/.test(status?.message ?? ''), 'lacks the secret')
+    await bench.secrets.create({ namespace: 'default', name: 'keys', stringData: { 'api-key': 'sk-1' } })
+    const running = await bench.running('poem')
+    expect(running.status?.conditions?.map((condition) => condition.type)).toEqual(['JobCreated'])
+    expect(assignmentOf('poem').model.choices[0]).toMatchObject({ model: 'm-1', provider: { apiKey: 'sk-1' } })
+  })
+
+  it('fails when they do not come, naming the object to create [TASK-035] [TASK-046]', async () => {
+    await bench.submitTask('poem', ai)
+    await waiting('poem')
+    bench.clock.advance(29_000)
+    await bench.submitTask('other')
+    await bench.running('other')
+    expect((await bench.getTask('poem'))?.status?.phase).toBe('Pending')
+    bench.clock.advance(1000)
+    const failed = await bench.phase('poem', 'Failed')
+    expect(failed.status?.message).toMatch(
+      /no provider is named and namespace "default" has none called "default"; create it/,
+    )
+  })
+
+  it('tells a missing key apart from a missing secret', async () => {
+    await bench.secrets.create({ namespace: 'default', name: 'keys', stringData: { other: 'x' } })
+    await bench.create('Provider', 'default', { type: 'llma', secretRef: { name: 'keys' }, defaultModel: 'm' })
+    await bench.submitTask('poem', ai)
+    expect((await waiting('poem')).status?.message).toMatch(
+      /has no value under "api-key", which provider "default" needs/,
+    )
+  })
+})
+
+describe('a task that can never run', () => {
+  it.each<[string, object, RegExp]>([
+    ['no model', ai, /no model specified and no default model configured/],
+    ['an agent with a runtime', { ...ai, agentRef: { name: 'cli' } }, /only be used by tasks of type agent/],
+    ['an agent without one', { ...ai, type: 'agent', agentRef: { name: 'plain' } }, /has no runtime/],
+    ['a runtime that is not here', { ...ai, type: 'agent', agentRef: { name: 'cli' } }, /llma-cli is not available/],
+    [
+      'a variable from nowhere',
+      { env: [{ name: 'A', valueFrom: { fieldRef: { fieldPath: 'status.podIP' } } }] },
+      /A can not/,
+    ],
+  ])('fails at once: %s [TASK-046]', async (_what, spec, message) => {
+    await bench.create('Provider', 'default', { type: 'llmo' })
+    await bench.create('Agent', 'cli', { runtime: { type: 'llma-cli' } })
+    await bench.create('Agent', 'plain', {})
+    await bench.submitTask('hopeless', { ...spec, retryPolicy: { maxRetries: 5 } })
+    const failed = await bench.phase('hopeless', 'Failed')
+    expect(failed.status?.message).toMatch(message)
+    expect(failed.status?.attempts).toBeUndefined()
+    expect(bench.workloads.started).toEqual([])
+  })
+})
+
+describe('the assignment of an ai task', () => {
+  it('carries prompt, skills, models with their keys, tools and limits', async () => {
+    const { secrets } = bench
+    await secrets.create({
+      namespace: 'default',
+      name: 'keys',
+      stringData: { 'api-key': 'sk-1', tool: 'tok-2' },
+      annotations: { 'svc.ai/allowed-hosts': 'api.example.com, api2.example.com' },
+    })
+    await bench.create(
+      'Provider',
+      'main',
+      {
+        type: 'llmo',
+        secretRef: { name: 'keys' },
+        baseURL: 'http://127.0.0.1:9/v1',
+        rateLimit: { requestsPerMinute: 60 },
+      },
+      { annotations: { 'svc.ai/trusted-base-url': 'http://127.0.0.1:9/v1' } },
+    )
+    await bench.create('Provider', 'spare', { type: 'llma', defaultModel: 'm-spare' })
+    await bench.create('Skill', 'style', { description: 'd', content: { inline: 'Be brief.' } })
+    await bench.create('Tool', 'weather', {
+      description: 'Weather',
+      http: { url: 'https://example.com/w', timeout: '5s', authSecretRef: { name: 'keys', key: 'tool' } },
+    })
+    await bench.create('Agent', 'poet', {
+      providerRef: { name: 'main' },
+      model: { name: 'm-1', temperature: 0.2, fallbacks: [{ providerRef: { name: 'spare' } }] },
+      systemPrompt: { inline: 'You are a poet.' },
+      skills: [{ name: 'style' }],
+      tools: [{ name: 'weather' }, { name: 'code_exec', enabled: false }],
+    })
+    await bench.submitTask('poem', { ...ai, timeout: '1m', agentRef: { name: 'poet' }, ai: { maxTokens: 9 } })
+    const { metadata } = await bench.running('poem')
+    const assignment = assignmentOf('poem')
+    expect(assignment.task).toEqual({
+      namespace: 'default',
+      name: 'poem',
+      uid: metadata.uid,
+      attempt: 1,
+      type: 'ai',
+      agentName: 'poet',
+    })
+    expect(assignment.deadline).toBe('2026-03-01T12:01:00.000Z')
+    expect(assignment.loop).toMatchObject({
+      prompt: 'write a poem',
+      systemPrompt: 'You are a poet.\n\n<skill name="style">\nBe brief.\n</skill>',
+      maxTokens: 9,
+      temperature: 0.2,
+      tools: ['web_search', 'file_read', 'web_fetch', 'file_write'],
+    })
+    const allowedHosts = ['api.example.com', 'api2.example.com']
+    expect(assignment.model.choices).toMatchObject([
+      { model: 'm-1', provider: { name: 'main', apiKey: 'sk-1', allowedHosts, trusted: true, rateLimited: true } },
+      { model: 'm-spare', provider: { name: 'spare', type: 'llma', rateLimited: false } },
+    ])
+    expect(assignment.customTools).toMatchObject([
+      {
+        name: 'weather',
+        http: { timeoutMs: 5000, method: 'POST', auth: { inject: 'header', token: 'tok-2' }, allowedHosts },
+      },
+    ])
+    expect(assignment.redact).toEqual([assignment.api.token, 'sk-1', 'tok-2'])
+    expect(await bench.workerTokens.verify(assignment.api.token)).toMatchObject({ taskUid: metadata.uid, attempt: 1 })
+  })
+
+  it('shows what the task cost in its status', async () => {
+    await bench.create('Provider', 'default', { type: 'demo' })
+    await bench.submitTask('poem', ai)
+    const { metadata } = await bench.running('poem')
+    const call = { namespace: 'default', provider: 'default', model: 'demo', taskUid: metadata.uid, taskName: 'poem' }
+    const tokens = { inputTokens: 10, outputTokens: 5, cachedTokens: 2, demo: true }
+    const createdAt = bench.clock.now().toISOString()
+    await bench.records.usage.record(['u1', 'u2'].map((id) => ({ id, ...call, ...tokens, createdAt })))
+    await bench.putResult('poem', 'roses')
+    bench.workloads.succeed('poem')
+    const done = await bench.phase('poem', 'Succeeded')
+    expect(done.status?.usage).toEqual({ inputTokens: 20, outputTokens: 10, cachedTokens: 4, llmCalls: 2 })
+  })
+})

@@ -1,0 +1,132 @@
+// Tasks with a schedule: a child at each tick, overlap, deadlines, history, suspension, restarts.
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { type Bench, eventually, openBench } from './bench.ts'
+
+let bench: Bench
+beforeEach(async () => {
+  bench = await openBench()
+})
+afterEach(() => bench.dispose())
+
+const minute = 60_000
+
+async function listRuns(): Promise<string[]> {
+  const { items } = await bench.resources.list('Task', { fields: { parent: 'nightly' } })
+  return items.map((task) => task.metadata.name)
+}
+const nextAt = (time: string) =>
+  bench.taskWhen('nightly', ({ status }) => status?.nextScheduleTime === time, `next at ${time}`)
+const eventTypes = async () => (await bench.eventsOf('nightly')).map((event) => event.type)
+
+/** `nightly-<unix seconds>` for a minute of the bench's hour. */
+const runName = (minutes: number) => `nightly-${Date.parse('2026-03-01T12:00:00Z') / 1000 + minutes * 60}`
+
+async function finishRun(name: string): Promise<void> {
+  await bench.running(name)
+  bench.workloads.succeed(name)
+  await bench.phase(name, 'Succeeded')
+}
+
+describe('a task with a schedule', () => {
+  it('is Scheduled and makes a child of its own at each tick [TASK-036]', async () => {
+    await bench.submitTask('nightly', { schedule: '*/5 * * * *', priority: 700, timeout: '1m' })
+    const scheduled = await bench.phase('nightly', 'Scheduled')
+    expect(scheduled.status).toMatchObject({
+      nextScheduleTime: '2026-03-01T12:05:00.000Z',
+      message: 'next run at 2026-03-01T12:05:00.000Z',
+    })
+    expect(await listRuns()).toEqual([])
+    bench.clock.advance(5 * minute)
+    const run = await bench.running(runName(5))
+    expect(run.spec).toMatchObject({ priority: 700, timeout: '1m' })
+    expect(run.spec.schedule).toBeUndefined()
+    expect(run.metadata.ownerReferences).toMatchObject([{ name: 'nightly', uid: scheduled.metadata.uid }])
+    const after = await nextAt('2026-03-01T12:10:00.000Z')
+    expect(after.status).toMatchObject({ phase: 'Scheduled', lastScheduleTime: '2026-03-01T12:05:00.000Z' })
+    expect(await eventTypes()).toContain('ScheduledRun')
+  })
+
+  it('leaves a tick out under Forbid while a run is under way, and not under Allow', async () => {
+    await bench.submitTask('nightly', { schedule: '*/5 * * * *' })
+    await bench.phase('nightly', 'Scheduled')
+    bench.clock.advance(5 * minute)
+    await bench.running(runName(5))
+    await nextAt('2026-03-01T12:10:00.000Z')
+    bench.clock.advance(5 * minute)
+    await nextAt('2026-03-01T12:15:00.000Z')
+    expect(await listRuns()).toEqual([runName(5)])
+    expect(await eventTypes()).toContain('RunSkipped')
+    const task = await bench.getTask('nightly')
+    if (task === undefined) throw new Error('gone')
+    await bench.resources.update('Task', { ...task, spec: { ...task.spec, concurrencyPolicy: 'Allow' } })
+    bench.clock.advance(5 * minute)
+    await bench.running(runName(15))
+    expect(bench.workloads.running()).toEqual([runName(5), runName(15)])
+  })
+
+  it('skips a tick that was missed by more than the deadline and says so', async () => {
+    await bench.submitTask('nightly', { schedule: '*/5 * * * *' })
+    await bench.phase('nightly', 'Scheduled')
+    await bench.pause()
+    bench.clock.advance(7 * minute)
+    bench.resume()
+    const next = await nextAt('2026-03-01T12:10:00.000Z')
+    expect(next.status?.lastScheduleTime).toBe('2026-03-01T12:05:00.000Z')
+    expect(await listRuns()).toEqual([])
+    expect(await eventTypes()).toContain('MissedSchedule')
+  })
+
+  it('makes one child of a tick though it died between the child and the note of it', async () => {
+    await bench.submitTask('nightly', { schedule: '*/5 * * * *' })
+    const scheduled = await bench.phase('nightly', 'Scheduled')
+    await bench.pause()
+    await bench.submitTask(
+      runName(5),
+      {},
+      {
+        labels: { 'svc.ai/parent-task': 'nightly' },
+        annotations: { 'svc.ai/parent-task-name': 'nightly' },
+      },
+    )
+    bench.clock.advance(5 * minute)
+    bench.resume()
+    await nextAt('2026-03-01T12:10:00.000Z')
+    expect(await listRuns()).toEqual([runName(5)])
+    expect(scheduled.status?.lastScheduleTime).toBeUndefined()
+  })
+
+  it('keeps as many ended runs as its limits say', async () => {
+    await bench.submitTask('nightly', { schedule: '*/5 * * * *', successfulRunsHistoryLimit: 1 })
+    await bench.phase('nightly', 'Scheduled')
+    for (const at of [5, 10, 15]) {
+      bench.clock.advance(5 * minute)
+      await finishRun(runName(at))
+      bench.clock.advance(200)
+    }
+    await eventually(async () => ((await listRuns()).length === 1 ? true : undefined), 'old runs are gone')
+    expect(await listRuns()).toEqual([runName(15)])
+  })
+
+  it('rests while suspended and goes on afterwards', async () => {
+    await bench.submitTask('nightly', { schedule: '@every 10m', suspend: true })
+    const resting = await bench.phase('nightly', 'Scheduled')
+    expect(resting.status?.conditions).toMatchObject([{ type: 'Suspended', status: 'True' }])
+    expect(resting.status?.nextScheduleTime).toBeUndefined()
+    bench.clock.advance(9 * minute)
+    await bench.resources.update('Task', { ...resting, spec: { ...resting.spec, suspend: false } })
+    const going = await nextAt('2026-03-01T12:10:00.000Z')
+    expect(going.status?.conditions).toEqual([])
+    bench.clock.advance(minute)
+    await bench.running(runName(10))
+  })
+
+  it('takes its runs with it when it is deleted', async () => {
+    await bench.submitTask('nightly', { schedule: '*/5 * * * *' })
+    await bench.phase('nightly', 'Scheduled')
+    bench.clock.advance(5 * minute)
+    await bench.running(runName(5))
+    await bench.resources.remove('Task', { namespace: 'default', name: 'nightly' })
+    await eventually(async () => ((await listRuns()).length === 0 ? true : undefined), 'the runs are gone')
+    expect(bench.workloads.stopped).toEqual([runName(5)])
+  })
+})

@@ -1,0 +1,94 @@
+// Attempts that end exactly as a test says: nothing real dies, hangs and gets lost on command.
+import { SvcError } from '../../src/errors.ts'
+import type { AttemptKey, FailureReason, WorkloadSpec, WorkloadState, Workloads } from '../../src/ports/workloads.ts'
+
+export type ScriptedWorkloads = Workloads & {
+  /** Every start there was, in order. */
+  started: WorkloadSpec[]
+  /** Names of the attempts that run now. */
+  running(): string[]
+  /** Attempts that were told to end while they ran. */
+  stopped: string[]
+  setCapacity(count: number): void
+  /** The next start is refused with this error. */
+  refuseNext(error: SvcError): void
+  succeed(taskName: string, output?: string): void
+  fail(taskName: string, reason?: FailureReason, message?: string): void
+  /** The attempt vanishes as with its node; nobody is told. */
+  lose(taskName: string): void
+  /** Everything vanishes, as when the service dies. */
+  loseAll(): void
+  specOf(taskName: string): WorkloadSpec
+}
+
+type Entry = { spec: WorkloadSpec; state: WorkloadState }
+
+export function createScriptedWorkloads(now: () => Date): ScriptedWorkloads {
+  const entries = new Map<string, Entry>()
+  const listeners = new Set<Parameters<Workloads['onChange']>[0]>()
+  const started: WorkloadSpec[] = []
+  const stopped: string[] = []
+  let capacity = 100
+  let refusal: SvcError | undefined
+
+  const idOf = (key: AttemptKey) => `${key.taskUid}/${key.attempt}`
+  const isOver = (entry: Entry) => entry.state.phase === 'Succeeded' || entry.state.phase === 'Failed'
+  const live = () => [...entries.values()].filter((entry) => !isOver(entry))
+
+  function find(taskName: string): Entry {
+    const entry = live().find(({ spec }) => spec.taskName === taskName)
+    if (entry === undefined) throw new Error(`no attempt of ${taskName} runs`)
+    return entry
+  }
+
+  function setState(entry: Entry, state: WorkloadState): void {
+    entry.state = state
+    const { key, namespace, taskName } = entry.spec
+    for (const listener of listeners) listener({ key, namespace, taskName })
+  }
+
+  return {
+    started,
+    stopped,
+    running: () => live().map(({ spec }) => spec.taskName),
+    setCapacity(count) {
+      capacity = count
+    },
+    refuseNext(error) {
+      refusal = error
+    },
+    succeed(taskName, output) {
+      const finished = { startedAt: now(), finishedAt: now() }
+      const text = output === undefined ? {} : { output: { text: output, truncated: false } }
+      setState(find(taskName), { phase: 'Succeeded', ...finished, ...text })
+    },
+    fail(taskName, reason = 'ExitCode', message = 'the command ended with exit code 3') {
+      setState(find(taskName), { phase: 'Failed', reason, message, finishedAt: now() })
+    },
+    lose: (taskName) => void entries.delete(idOf(find(taskName).spec.key)),
+    loseAll: () => entries.clear(),
+    specOf: (taskName) => find(taskName).spec,
+    async ensure(spec) {
+      const error = refusal
+      refusal = undefined
+      if (error !== undefined) throw error
+      if (live().length >= capacity) throw new SvcError('Unavailable', 'all places are taken')
+      started.push(spec)
+      const entry: Entry = { spec, state: { phase: 'Pending' } }
+      entries.set(idOf(spec.key), entry)
+      setState(entry, { phase: 'Running', startedAt: now() })
+    },
+    observe: async (key) => entries.get(idOf(key))?.state ?? { phase: 'Missing' },
+    async remove(key) {
+      const entry = entries.get(idOf(key))
+      if (entry !== undefined && !isOver(entry)) stopped.push(entry.spec.taskName)
+      entries.delete(idOf(key))
+    },
+    onChange(listener) {
+      listeners.add(listener)
+      return () => void listeners.delete(listener)
+    },
+    capacity: () => Math.max(0, capacity - live().length),
+    close: async () => undefined,
+  }
+}

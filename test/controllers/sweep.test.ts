@@ -1,0 +1,65 @@
+// What is removed because nobody owns it or because it is old.
+import { Readable } from 'node:stream'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { createSweepController, defaultRetention, type RetentionSettings } from '../../src/controllers/records/sweep.ts'
+import { type Bench, openBench } from './bench.ts'
+
+let bench: Bench
+beforeEach(async () => {
+  bench = await openBench()
+})
+afterEach(() => bench.dispose())
+
+async function sweep(settings: RetentionSettings = defaultRetention) {
+  const { resources, records, clock, log } = bench
+  const deps = { resources, records, owners: records.owners, clock, log, settings }
+  await createSweepController(deps).reconcile('sweep', new AbortController().signal)
+}
+const putResult = (taskUid: string) =>
+  bench.records.results.put({ taskUid, attempt: 1 }, Readable.from([Buffer.from('x')]), 'text/plain')
+
+describe('the sweep', () => {
+  it('removes records whose task is gone and leaves those of tasks there are [TASK-063]', async () => {
+    const { metadata } = await bench.submitTask('here')
+    await putResult(metadata.uid)
+    await putResult('0192-gone')
+    await bench.records.logs.append({ taskUid: '0192-gone', attempt: 1 }, ['x'])
+    await sweep()
+    expect(await bench.records.results.get('0192-gone')).toBeUndefined()
+    expect(await bench.records.results.get(metadata.uid)).toBeDefined()
+    expect(await bench.records.owners.taskUids(undefined, 10)).toEqual([metadata.uid])
+  })
+
+  it('removes sessions that were not touched for long, and none that a task holds', async () => {
+    const { sessions } = bench.records
+    for (const name of ['old', 'held', 'new']) {
+      if (name === 'new') bench.clock.advance(91 * 86_400_000)
+      await sessions.ensure({ namespace: 'default', name }, { create: true, sessionType: 'chat' })
+    }
+    await sessions.lock({ namespace: 'default', name: 'held' }, 'somebody')
+    await sweep()
+    const left = await sessions.list({ namespace: 'default', limit: 10 })
+    expect(left.items.map((session) => session.name).toSorted()).toEqual(['held', 'new'])
+  })
+
+  it('keeps for ever what no retention is set for', async () => {
+    await bench.records.sessions.ensure({ namespace: 'default', name: 'old' }, { create: true, sessionType: 'chat' })
+    bench.clock.advance(1000 * 86_400_000)
+    const { sessionsMs: _sessions, ...rest } = defaultRetention
+    await sweep(rest)
+    expect(await bench.records.sessions.get({ namespace: 'default', name: 'old' })).toBeDefined()
+  })
+
+  it('goes on with the rest when one of them fails', async () => {
+    const { sessions, usage } = bench.records
+    let usageSwept = false
+    sessions.sweep = () => Promise.reject(new Error('no'))
+    usage.sweep = async () => {
+      usageSwept = true
+      return 1
+    }
+    await sweep()
+    expect(bench.lines.map((line) => line.fields)).toContainEqual({ sweep: 'sessions', error: 'no' })
+    expect(usageSwept).toBe(true)
+  })
+})

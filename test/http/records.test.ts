@@ -1,0 +1,280 @@
+// What a task leaves behind, over HTTP: logs, timeline, result, artifacts, plan.
+import { Readable } from 'node:stream'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { AttemptKey } from '../../src/ports/workloads.ts'
+import { aiTask, ownerToken, type Service, startService } from './service.ts'
+
+let service: Service
+let base: string
+beforeAll(async () => {
+  service = await startService({ http: { heartbeatMs: 50 } })
+  base = await service.listen()
+})
+afterAll(() => service.stop())
+
+async function makeRunning(name: string): Promise<AttemptKey> {
+  await service.call('POST /api/v1/tasks', { payload: aiTask(name) })
+  return (await service.runTask(name)).identity
+}
+
+/** Opens a stream over a real socket; `read` gives its text until `done` says it is enough, or the end. */
+async function openStream(path: string, headers: Record<string, string> = {}) {
+  const gone = new AbortController()
+  const response = await fetch(`${base}${path}`, {
+    headers: { authorization: `Bearer ${ownerToken}`, ...headers },
+    signal: gone.signal,
+  })
+  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader()
+  let text = ''
+  return {
+    response,
+    close: () => gone.abort(),
+    async readUntil(done: (text: string) => boolean): Promise<string> {
+      while (!done(text)) {
+        const step = await reader?.read()
+        if (step === undefined || step.done) break
+        text += step.value
+      }
+      return text
+    },
+  }
+}
+
+const toEnd = () => false
+const framesOf = (text: string) => text.split('\n\n').filter((frame) => frame.startsWith('id:'))
+
+describe('logs', () => {
+  it('are 404 while the task is pending', async () => {
+    await service.call('POST /api/v1/tasks', { payload: aiTask('waiting') })
+    const answer = await service.call('GET /api/v1/tasks/waiting/logs')
+    expect([answer.statusCode, answer.json().error.message]).toEqual([404, 'task is pending, no logs available yet'])
+  })
+
+  it('are given whole or by their tail, while it runs and after its end, and are not the result [TASK-050] [TASK-051] [TASK-054]', async () => {
+    const key = await makeRunning('spoken')
+    await service.ports.records.logs.append(key, ['one', 'two "quoted"', 'thr\u00e9e'])
+    const logsFor = async (query = '') => (await service.call(`GET /api/v1/tasks/spoken/logs${query}`)).json().logs
+    expect(await logsFor()).toBe('one\ntwo "quoted"\nthr\u00e9e\n')
+    expect(await logsFor('?tailLines=1')).toBe('thr\u00e9e\n')
+    await service.ports.records.results.put(key, Readable.from(['the result']), 'text/plain')
+    await service.setStatus('Task', 'spoken', { phase: 'Succeeded', attempts: 1, resultRef: { available: true } })
+    expect(await logsFor()).toBe('one\ntwo "quoted"\nthr\u00e9e\n')
+    expect((await service.call('GET /api/v1/tasks/spoken/result')).json().result).toBe('the result')
+    for (const bad of ['0', '-1', 'x']) {
+      expect((await service.call(`GET /api/v1/tasks/spoken/logs?tailLines=${bad}`)).statusCode).toBe(400)
+    }
+    expect((await service.call('GET /api/v1/tasks/spoken/logs?follow=yes')).statusCode).toBe(400)
+  })
+
+  it('are empty, not missing, when a finished task wrote none', async () => {
+    await makeRunning('silent')
+    await service.setStatus('Task', 'silent', { phase: 'Failed', attempts: 1 })
+    expect((await service.call('GET /api/v1/tasks/silent/logs')).json()).toEqual({ logs: '' })
+  })
+
+  it('are followed as SSE with ids, heartbeats and an end event [TASK-025] [TASK-052] [TASK-053]', async () => {
+    const key = await makeRunning('followed')
+    await service.ports.records.logs.append(key, ['one', 'two'])
+    const stream = await openStream('/api/v1/tasks/followed/logs?follow=true')
+    expect(stream.response.headers.get('content-type')).toContain('text/event-stream')
+    await stream.readUntil((text) => text.includes('data: two'))
+    await stream.readUntil((text) => text.includes(': heartbeat'))
+    await service.ports.records.logs.append(key, ['three'])
+    await stream.readUntil((text) => text.includes('data: three'))
+    await service.setStatus('Task', 'followed', { phase: 'Succeeded', attempts: 1 })
+    const text = await stream.readUntil(toEnd)
+    expect(framesOf(text)).toEqual(['id: 1\ndata: one', 'id: 2\ndata: two', 'id: 3\ndata: three'])
+    expect(text).toMatch(/event: end\ndata: \{\}\n\n$/)
+  })
+
+  it('are taken up again after Last-Event-ID, and from their tail [TASK-052]', async () => {
+    const key = await makeRunning('resumed')
+    await service.ports.records.logs.append(key, ['one', 'two', 'three'])
+    await service.setStatus('Task', 'resumed', { phase: 'Cancelled', attempts: 1 })
+    const path = '/api/v1/tasks/resumed/logs?follow=true'
+    const resumed = await (await openStream(path, { 'last-event-id': '2' })).readUntil(toEnd)
+    expect(framesOf(resumed)).toEqual(['id: 3\ndata: three'])
+    const tail = await (await openStream(`${path}&tailLines=2`)).readUntil(toEnd)
+    expect(framesOf(tail)).toEqual(['id: 2\ndata: two', 'id: 3\ndata: three'])
+    const bad = await service.call('GET /api/v1/tasks/resumed/logs?follow=true', { headers: { 'last-event-id': 'x' } })
+    expect(bad.statusCode).toBe(400)
+  })
+
+  it('end for a follower whose task is removed', async () => {
+    await makeRunning('removed')
+    const stream = await openStream('/api/v1/tasks/removed/logs?follow=true')
+    await stream.readUntil((text) => text.includes(': open'))
+    const { finalizers: _, ...metadata } = (await service.call('GET /api/v1/tasks/removed')).json().metadata
+    const task = (await service.call('GET /api/v1/tasks/removed')).json()
+    await service.ports.resources.update('Task', { ...task, metadata })
+    await service.call('DELETE /api/v1/tasks/removed')
+    expect(await stream.readUntil(toEnd)).toContain('event: end')
+  })
+
+  it('leave no stream behind when the client goes away', async () => {
+    await makeRunning('abandoned')
+    const open = async () => Number(/connections_current (\d+)/.exec((await service.metrics.expose()).text)?.[1])
+    const before = await open()
+    const stream = await openStream('/api/v1/tasks/abandoned/logs?follow=true')
+    await stream.readUntil((text) => text.includes(': open'))
+    expect(await open()).toBe(before + 1)
+    stream.close()
+    await expect.poll(open, { timeout: 5000 }).toBe(before)
+  })
+})
+
+describe('the timeline', () => {
+  const append = (key: AttemptKey, taskName: string, message: string) =>
+    service.ports.records.events.append({
+      ...key,
+      namespace: 'default',
+      taskName,
+      type: 'PhaseChanged',
+      phase: 'Running',
+      message,
+    })
+
+  it('lists events newest first with phase and time [TASK-047]', async () => {
+    const key = await makeRunning('history')
+    await append(key, 'history', 'first')
+    await append(key, 'history', 'second')
+    const { items } = (await service.call('GET /api/v1/tasks/history/events')).json()
+    expect(items).toMatchObject([
+      { id: 2, message: 'second', phase: 'Running', type: 'PhaseChanged' },
+      { id: 1, message: 'first' },
+    ])
+    expect(items[0].createdAt).toMatch(/T\d\d:\d\d:\d\d\.\d{3}Z$/)
+  })
+
+  it('is followed as SSE, oldest first, to the end of the task [TASK-048]', async () => {
+    const key = await makeRunning('story')
+    await append(key, 'story', 'first')
+    const stream = await openStream('/api/v1/tasks/story/events?follow=true')
+    await stream.readUntil((text) => text.includes('first'))
+    await append(key, 'story', 'second')
+    await stream.readUntil((text) => text.includes('second'))
+    await service.setStatus('Task', 'story', { phase: 'Succeeded', attempts: 1 })
+    const text = await stream.readUntil(toEnd)
+    expect(framesOf(text).map((frame) => frame.split('\n')[0])).toEqual(['id: 1', 'id: 2'])
+    expect(text).toMatch(/event: end\ndata: \{\}\n\n$/)
+    const rest = await openStream('/api/v1/tasks/story/events?follow=true', { 'last-event-id': '1' })
+    expect(framesOf(await rest.readUntil(toEnd))).toHaveLength(1)
+  })
+})
+
+describe('the result', () => {
+  it('is 404 before there is one, then text in JSON, or bytes when asked for [TASK-026]', async () => {
+    const key = await makeRunning('answered')
+    const path = 'GET /api/v1/tasks/answered/result'
+    const none = await service.call(path)
+    expect([none.statusCode, none.json().error.message]).toEqual([404, 'task has no result'])
+    const text = `"quoted"\n\u0000 and \u{1F600} `.repeat(10_000)
+    await service.ports.records.results.put(key, Readable.from([text]), 'text/plain')
+    expect((await service.call(path)).statusCode).toBe(404)
+    await service.setStatus('Task', 'answered', { phase: 'Succeeded', attempts: 1, resultRef: { available: true } })
+    const answer = await service.call(path)
+    expect(answer.json()).toEqual({ result: text })
+    const bytes = await service.call(path, { headers: { accept: 'application/octet-stream' } })
+    expect([bytes.headers['content-type'], bytes.rawPayload.equals(Buffer.from(text))]).toEqual([
+      'application/octet-stream',
+      true,
+    ])
+    const fresh = await service.call(path, { headers: { 'if-none-match': String(answer.headers.etag) } })
+    expect(fresh.statusCode).toBe(304)
+  })
+})
+
+describe('artifacts', () => {
+  it('are listed and downloaded with their type, and can not break out of a header [TASK-027] [TASK-028]', async () => {
+    const key = await makeRunning('filed')
+    const put = (filename: string, contentType: string, body: string) =>
+      service.ports.records.artifacts.put(key, { filename, contentType, body: Readable.from([body]) })
+    expect((await service.call('GET /api/v1/tasks/filed/artifacts')).json().items).toEqual([])
+    await put('report.html', 'text/html', '<b>hi</b>')
+    await put('a"b\u00fc.txt', 'text/plain', 'x')
+    const { items } = (await service.call('GET /api/v1/tasks/filed/artifacts')).json()
+    expect(items).toMatchObject([
+      { filename: 'a"b\u00fc.txt', size: 1 },
+      { filename: 'report.html', contentType: 'text/html', size: 9 },
+    ])
+    const page = await service.call('GET /api/v1/tasks/filed/artifacts/report.html')
+    expect(page.body).toBe('<b>hi</b>')
+    expect(page.headers).toMatchObject({
+      'content-type': 'text/html',
+      'content-length': '9',
+      'content-disposition': `attachment; filename="report.html"; filename*=UTF-8''report.html`,
+      'x-content-type-options': 'nosniff',
+    })
+    expect(page.headers['content-security-policy']).toContain('sandbox')
+    const odd = await service.call(`GET /api/v1/tasks/filed/artifacts/${encodeURIComponent('a"b\u00fc.txt')}`)
+    expect(odd.headers['content-disposition']).toBe(`attachment; filename="a_b_.txt"; filename*=UTF-8''a%22b%C3%BC.txt`)
+    expect((await service.call('GET /api/v1/tasks/filed/artifacts/none.txt')).statusCode).toBe(404)
+  })
+})
+
+describe('the plan', () => {
+  const save = (taskUid: string, taskName: string, iteration: number) =>
+    service.ports.records.plans?.save({
+      ...{ taskUid, taskName, iteration, namespace: 'default', summary: 'half way', progressPct: 50 },
+      ...{ goalComplete: false, planDocument: '# plan' },
+    })
+
+  it('is 404 without one, and the record in the words of the specification with one [PLAN-002] [PLAN-003] [PLAN-004] [PLAN-005] [PLAN-006] [PLAN-007] [PLAN-008] [PLAN-009] [PLAN-010] [PLAN-012]', async () => {
+    const key = await makeRunning('planned')
+    const none = await service.call('GET /api/v1/tasks/planned/plan')
+    expect([none.statusCode, none.json().error.message]).toEqual([404, 'no plan found for this task'])
+    await save(key.taskUid, 'planned', 3)
+    await service.setStatus('Task', 'planned', { phase: 'Succeeded', attempts: 1 })
+    const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+    expect((await service.call('GET /api/v1/tasks/planned/plan')).json()).toEqual({
+      ...{ TaskName: 'planned', Namespace: 'default', Iteration: 3, Summary: 'half way', ProgressPct: 50 },
+      ...{ GoalComplete: false, PlanDocument: '# plan', CreatedAt: time, UpdatedAt: time },
+    })
+  })
+
+  it('stands in the task once it works in iterations', async () => {
+    const key = await makeRunning('iterating')
+    await save(key.taskUid, 'iterating', 2)
+    expect((await service.call('GET /api/v1/tasks/iterating')).json().plan).toBeUndefined()
+    await service.setStatus('Task', 'iterating', { phase: 'Running', attempts: 1, iteration: 2 })
+    const answer = await service.call('GET /api/v1/tasks/iterating')
+    expect(answer.json().plan).toMatchObject({
+      summary: 'half way',
+      progressPct: 50,
+      goalComplete: false,
+      iteration: 2,
+    })
+    const { etag } = answer.headers
+    const removed = await service.call('DELETE /api/v1/tasks/iterating', { headers: { 'if-match': String(etag) } })
+    expect(removed.statusCode).toBe(204)
+  })
+
+  it('is 501 without a plan store [PLAN-011] [PLAN-015] [HTTP-013]', async () => {
+    const bare = await startService({ withoutPlans: true })
+    await bare.call('POST /api/v1/tasks', { payload: aiTask('planless') })
+    const answer = await bare.call('GET /api/v1/tasks/planless/plan')
+    expect([answer.statusCode, answer.json().error.reason]).toEqual([501, 'NotConfigured'])
+    expect((await bare.call('GET /api/v1/tasks/planless')).statusCode).toBe(200)
+    await bare.stop()
+  })
+})
+
+describe('a task made again under its name', () => {
+  it('sees nothing of the old one [TASK-044]', async () => {
+    const key = await makeRunning('reborn')
+    await service.ports.records.logs.append(key, ['old line'])
+    await service.ports.records.artifacts.put(key, {
+      filename: 'f',
+      contentType: 'text/plain',
+      body: Readable.from(['x']),
+    })
+    const { finalizers: _, ...metadata } = (await service.call('GET /api/v1/tasks/reborn')).json().metadata
+    const task = (await service.call('GET /api/v1/tasks/reborn')).json()
+    await service.ports.resources.update('Task', { ...task, metadata })
+    await service.call('DELETE /api/v1/tasks/reborn')
+    await makeRunning('reborn')
+    expect((await service.call('GET /api/v1/tasks/reborn/logs')).json()).toEqual({ logs: '' })
+    expect((await service.call('GET /api/v1/tasks/reborn/artifacts')).json().items).toEqual([])
+    expect((await service.call('GET /api/v1/tasks/reborn/events')).json().items).toEqual([])
+  })
+})

@@ -1,0 +1,390 @@
+// The worker API: tokens of attempts, records, limits.
+import { request } from 'node:http'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { WorkerIdentity } from '../../src/ports/identity.ts'
+import { aiTask, type Service, startService } from './service.ts'
+
+let service: Service
+let port: number
+let token: string
+let identity: WorkerIdentity
+let name = ''
+let count = 0
+
+beforeAll(async () => {
+  service = await startService()
+  port = Number(new URL(await service.listen()).port)
+})
+afterAll(() => service.stop())
+beforeEach(async () => {
+  name = `work-${++count}`
+  await service.call('POST /api/v1/tasks', {
+    payload: aiTask(name, { sessionRef: { name: `talk-${count}`, create: true } }),
+  })
+  ;({ token, identity } = await service.runTask(name))
+})
+
+const mebibyte = 1_048_576
+type Call = { payload?: string | Buffer | object; headers?: Record<string, string>; token?: string }
+const call = (line: string, more: Call = {}) => service.call(line, { token, ...more })
+const bytes = { 'content-type': 'application/octet-stream' }
+const resultPath = () => `/internal/v1/results/default/${name}`
+const artifactPath = (file: string) => `/internal/v1/artifacts/default/${name}/${file}`
+
+/** Sends `size` bytes over a real socket in chunks; resolves with the answer, and whether the connection was cut. */
+function upload(path: string, size: number, options: { chunked: boolean }): Promise<{ status: number; body: string }> {
+  return new Promise((resolve, reject) => {
+    const length = options.chunked ? {} : { 'content-length': String(size) }
+    const headers = { authorization: `Bearer ${token}`, ...bytes, ...length }
+    const outgoing = request({ host: '127.0.0.1', port, path, method: 'POST', headers }, (answer) => {
+      let body = ''
+      answer.on('data', (chunk) => {
+        body += chunk
+      })
+      answer.on('end', () => resolve({ status: answer.statusCode ?? 0, body }))
+    })
+    outgoing.on('error', reject)
+    const chunk = Buffer.alloc(64 * 1024, 'x')
+    let left = size
+    const push = () => {
+      while (left > 0) {
+        const part = chunk.subarray(0, Math.min(left, chunk.length))
+        left -= part.length
+        if (!outgoing.write(part)) return void outgoing.once('drain', push)
+      }
+      outgoing.end()
+    }
+    push()
+  })
+}
+
+describe('the token of an attempt', () => {
+  const calls = (namespace: string, task: string): [string, Call][] => [
+    [`POST /internal/v1/results/${namespace}/${task}`, { payload: 'x', headers: bytes }],
+    [`POST /internal/v1/artifacts/${namespace}/${task}/f`, { payload: 'x', headers: bytes }],
+    [`POST /internal/v1/logs/${namespace}/${task}`, { payload: 'x\n', headers: { 'content-type': 'text/plain' } }],
+    [`POST /internal/v1/plans/${namespace}/${task}`, { payload: { summary: 's', plan_document: 'd' } }],
+    [`GET /internal/v1/plans/${namespace}/${task}`, {}],
+    [`PUT /internal/v1/checkpoints/${namespace}/${task}`, { payload: { a: 1 } }],
+    [`GET /internal/v1/checkpoints/${namespace}/${task}`, {}],
+    [`POST /internal/v1/transcripts/${namespace}/${task}`, { payload: { messages: [{ role: 'user', content: 'x' }] } }],
+    [`GET /internal/v1/messages/${namespace}/${task}?parentTask=${task}`, {}],
+    [
+      `POST /internal/v1/usage/${namespace}/${task}`,
+      { payload: { id: 'x', provider: { namespace, name: 'p' }, model: 'm', inputTokens: 1, outputTokens: 1 } },
+    ],
+    [
+      `POST /internal/v1/messages/${namespace}`,
+      { payload: { fromTask: task, toTask: '*', parentTask: task, content: 'x' } },
+    ],
+  ]
+
+  it('is refused for another task, and in another namespace [AUTH-011] [AUTH-007]', async () => {
+    await service.call('POST /api/v1/tasks', { payload: aiTask(`other-${count}`) })
+    for (const [line, more] of [...calls('default', `other-${count}`), ...calls('elsewhere', name)]) {
+      expect([line, (await call(line, more)).statusCode]).toEqual([line, 403])
+    }
+  })
+
+  it('is good while its attempt is the one that runs, and no longer [TASK-045]', async () => {
+    const statuses = async () => {
+      const answers = []
+      for (const [line, more] of calls('default', name).slice(0, 4)) answers.push((await call(line, more)).statusCode)
+      return answers
+    }
+    expect(await statuses()).toEqual([204, 201, 204, 204])
+    await service.setStatus('Task', name, { phase: 'Running', attempts: 2 })
+    expect(await statuses()).toEqual([403, 403, 403, 403])
+    await service.setStatus('Task', name, { phase: 'Succeeded', attempts: 1 })
+    expect(await statuses()).toEqual([403, 403, 403, 403])
+  })
+
+  it('is refused for a task that was deleted and made again', async () => {
+    const task = await service.ports.resources.get('Task', { namespace: 'default', name })
+    if (task === undefined) throw new Error('the task is not there')
+    const { finalizers: _, ...metadata } = task.metadata
+    await service.ports.resources.update('Task', { ...task, metadata })
+    await service.call(`DELETE /api/v1/tasks/${name}`)
+    await service.call('POST /api/v1/tasks', { payload: aiTask(name) })
+    await service.runTask(name)
+    expect((await call(`POST ${resultPath()}`, { payload: 'x', headers: bytes })).statusCode).toBe(403)
+  })
+})
+
+describe('results and artifacts', () => {
+  it('are stored and found by people [WORK-003] [WORK-004] [WORK-001]', async () => {
+    const result = await call(`POST ${resultPath()}`, { payload: 'the result', headers: bytes })
+    expect([result.statusCode, result.body]).toEqual([204, ''])
+    const uploaded = await call(`POST ${artifactPath('notes.md')}`, {
+      payload: '# n',
+      headers: { 'content-type': 'text/markdown' },
+    })
+    expect([uploaded.statusCode, uploaded.body]).toEqual([201, ''])
+    await service.setStatus('Task', name, { phase: 'Succeeded', attempts: 1, resultRef: { available: true } })
+    expect((await service.call(`GET /api/v1/tasks/${name}/result`)).json()).toEqual({ result: 'the result' })
+    const file = await service.call(`GET /api/v1/tasks/${name}/artifacts/notes.md`)
+    expect([file.body, file.headers['content-type']]).toEqual(['# n', 'text/markdown'])
+  })
+
+  it('may be JSON, which is stored as it is', async () => {
+    const text = '{ "version": 1,  "summary": "s" }'
+    await call(`POST ${resultPath()}`, { payload: text, headers: { 'content-type': 'application/json' } })
+    await service.setStatus('Task', name, { phase: 'Succeeded', attempts: 1, resultRef: { available: true } })
+    expect((await service.call(`GET /api/v1/tasks/${name}/result`)).json()).toEqual({ result: text })
+  })
+
+  it('that are empty are 400', async () => {
+    expect((await call(`POST ${resultPath()}`, { payload: '', headers: bytes })).statusCode).toBe(400)
+    expect((await call(`POST ${artifactPath('f')}`, { payload: '', headers: bytes })).statusCode).toBe(400)
+  })
+
+  it('are streamed up to 10 MiB, and 413 beyond, whether the size is told or not [TASK-058] [TASK-059] [TASK-061]', async () => {
+    for (const path of [resultPath(), artifactPath('big.bin')]) {
+      for (const chunked of [false, true]) {
+        expect((await upload(path, 10 * mebibyte, { chunked })).status).toBeLessThan(300)
+        const over = await upload(path, 10 * mebibyte + 1, { chunked })
+        expect([path, chunked, over.status]).toEqual([path, chunked, 413])
+        expect(JSON.parse(over.body).error.reason).toBe('TooLarge')
+      }
+    }
+  })
+
+  it('that go on long after their 413 still get it', async () => {
+    expect((await upload(resultPath(), 30 * mebibyte, { chunked: true })).status).toBe(413)
+  })
+
+  it('have 50 MiB in sum for artifacts [TASK-060]', async () => {
+    for (const file of ['1', '2', '3', '4', '5']) {
+      expect((await upload(artifactPath(file), 10 * mebibyte, { chunked: false })).status).toBe(201)
+    }
+    expect((await upload(artifactPath('6'), 1, { chunked: false })).status).toBe(413)
+  })
+
+  it('of a client that vanishes leave the earlier one as it was', async () => {
+    await call(`POST ${resultPath()}`, { payload: 'first', headers: bytes })
+    const { worker } = service.usecases
+    const { submitResult } = worker
+    const started = Promise.withResolvers<{ storing: Promise<unknown> }>()
+    worker.submitResult = (...args) => {
+      const storing = submitResult(...args)
+      started.resolve({ storing })
+      return storing
+    }
+    const headers = { authorization: `Bearer ${token}`, ...bytes, 'content-length': '1000' }
+    const outgoing = request({ host: '127.0.0.1', port, path: resultPath(), method: 'POST', headers })
+    outgoing.on('error', () => {})
+    outgoing.write('half of')
+    const { storing } = await started.promise
+    outgoing.destroy()
+    await expect(storing).rejects.toMatchObject({ reason: 'ClientClosed' })
+    worker.submitResult = submitResult
+    await service.setStatus('Task', name, { phase: 'Succeeded', attempts: 1, resultRef: { available: true } })
+    const answer = await service.call(`GET /api/v1/tasks/${name}/result`)
+    expect(answer.json()).toEqual({ result: 'first' })
+  })
+})
+
+describe('logs', () => {
+  it('are appended line by line as they come', async () => {
+    const headers = { 'content-type': 'text/plain' }
+    expect((await call(`POST /internal/v1/logs/default/${name}`, { payload: 'one\ntwo', headers })).statusCode).toBe(
+      204,
+    )
+    expect((await service.call(`GET /api/v1/tasks/${name}/logs`)).json()).toEqual({ logs: 'one\ntwo\n' })
+  })
+})
+
+describe('plans', () => {
+  const path = () => `/internal/v1/plans/default/${name}`
+
+  it('are saved with the iteration of the task and read in the same shape as in public [WORK-002] [WORK-006] [WORK-007] [WORK-008] [PLAN-001] [PLAN-013]', async () => {
+    expect((await call(`GET ${path()}`)).statusCode).toBe(404)
+    await service.setStatus('Task', name, { phase: 'Running', attempts: 1, iteration: 4 })
+    const payload = { summary: 's', progress_pct: 40, goal_complete: false, plan_document: '# d' }
+    const saved = await call(`POST ${path()}`, { payload })
+    expect([saved.statusCode, saved.body]).toEqual([204, ''])
+    const read = (await call(`GET ${path()}`)).json()
+    expect(read).toMatchObject({ TaskName: name, Iteration: 4, ProgressPct: 40, PlanDocument: '# d' })
+    expect((await service.call(`GET /api/v1/tasks/${name}/plan`)).json()).toEqual(read)
+  })
+
+  it('with a progress outside 0 to 100 are 400 [PLAN-014]', async () => {
+    for (const progress_pct of [-1, 101, 1.5, '50']) {
+      const answer = await call(`POST ${path()}`, { payload: { summary: 's', plan_document: 'd', progress_pct } })
+      expect(answer.statusCode).toBe(400)
+    }
+  })
+
+  it('are 501 without a store', async () => {
+    const bare = await startService({ withoutPlans: true })
+    await bare.call('POST /api/v1/tasks', { payload: aiTask('t') })
+    const worker = await bare.runTask('t')
+    const payload = { summary: 's', plan_document: 'd' }
+    const line = '/internal/v1/plans/default/t'
+    expect((await bare.call(`POST ${line}`, { payload, token: worker.token })).statusCode).toBe(501)
+    expect((await bare.call(`GET ${line}`, { token: worker.token })).statusCode).toBe(501)
+    await bare.stop()
+  })
+})
+
+describe('checkpoints', () => {
+  it('come back as they were saved, also to the next attempt', async () => {
+    const path = `/internal/v1/checkpoints/default/${name}`
+    expect((await call(`GET ${path}`)).statusCode).toBe(404)
+    const payload = '{"messages": [1, 2.50, "\\u0000"]}'
+    const headers = { 'content-type': 'application/json' }
+    expect((await call(`PUT ${path}`, { payload, headers })).statusCode).toBe(204)
+    const next = await service.runTask(name, 2)
+    const read = await call(`GET ${path}`, { token: next.token })
+    expect([read.body, read.headers['content-type']]).toEqual([payload, 'application/json; charset=utf-8'])
+  })
+
+  it('over 10 MiB are 413', async () => {
+    const payload = { text: 'x'.repeat(10 * mebibyte) }
+    expect((await call(`PUT /internal/v1/checkpoints/default/${name}`, { payload })).statusCode).toBe(413)
+  })
+})
+
+describe('transcripts', () => {
+  const path = () => `/internal/v1/sessions/default/talk-${count}/transcript`
+
+  it('are read as one message a line, empty for a session that is not there yet [WORK-005]', async () => {
+    const none = await call(`GET ${path()}`)
+    expect([none.statusCode, none.body]).toEqual([200, ''])
+    expect(none.headers['content-type']).toContain('application/x-ndjson')
+    const key = { namespace: 'default', name: `talk-${count}` }
+    await service.ports.records.sessions.ensure(key, { create: true, sessionType: 'task' })
+    const payload = {
+      messages: [
+        { role: 'user', content: 'a\nb' },
+        { role: 'assistant', content: 'c' },
+      ],
+      dedupe: 'once',
+    }
+    for (let again = 0; again < 2; again++) {
+      expect((await call(`POST /internal/v1/transcripts/default/${name}`, { payload })).statusCode).toBe(204)
+    }
+    const lines = (await call(`GET ${path()}`)).body.trimEnd().split('\n')
+    expect(lines.map((line) => JSON.parse(line).content)).toEqual(['a\nb', 'c'])
+    expect((await call(`GET ${path()}?maxMessages=1`)).body).not.toContain('a\\nb')
+  })
+
+  it('of another session are 403', async () => {
+    expect((await call('GET /internal/v1/sessions/default/somebody-elses/transcript')).statusCode).toBe(403)
+  })
+})
+
+describe('messages', () => {
+  async function makeSibling(sibling: string) {
+    const draft = (await service.ports.resources.get('Task', { namespace: 'default', name }))?.spec
+    if (draft === undefined) throw new Error('no task')
+    const annotations = { 'svc.ai/parent-task-name': `boss-${count}` }
+    await service.ports.resources.create('Task', {
+      metadata: { namespace: 'default', name: sibling, annotations },
+      spec: draft,
+    })
+    return (await service.runTask(sibling)).token
+  }
+  const send = (as: string, body: object) =>
+    service.call('POST /internal/v1/messages/default', { payload: body, token: as })
+  const read = async (who: string, as: string, query = '') => {
+    const line = `GET /internal/v1/messages/default/${who}?parentTask=boss-${count}${query}`
+    return (await service.call(line, { token: as })).json()
+  }
+
+  it('go to one sibling or to all, are unread until read, and carry all fields [MSG-001] [MSG-002] [MSG-003] [MSG-004] [MSG-005] [MSG-006] [MSG-007] [MSG-008] [MSG-009] [MSG-010] [WORK-009] [WORK-010] [WORK-012] [WORK-013]', async () => {
+    const [ann, bob, cid] = [`ann-${count}`, `bob-${count}`, `cid-${count}`]
+    const [annsToken, bobsToken, cidsToken] = [await makeSibling(ann), await makeSibling(bob), await makeSibling(cid)]
+    const common = { fromTask: ann, parentTask: `boss-${count}` }
+    const sent = await send(annsToken, { ...common, toTask: '*', content: 'to all' })
+    expect([sent.statusCode, sent.body]).toEqual([204, ''])
+    await send(annsToken, { ...common, toTask: bob, content: 'to bob' })
+    expect(await read(bob, bobsToken, '&markRead=false')).toHaveLength(2)
+    const first = await read(bob, bobsToken)
+    expect(first).toEqual([
+      {
+        ...common,
+        id: expect.any(Number),
+        namespace: 'default',
+        toTask: '*',
+        content: 'to all',
+        read: expect.any(Boolean),
+        createdAt: expect.stringMatching(/Z$/),
+      },
+      expect.objectContaining({ toTask: bob, content: 'to bob' }),
+    ])
+    expect(await read(bob, bobsToken)).toEqual([])
+    expect((await read(cid, cidsToken)).map((message: { content: string }) => message.content)).toEqual(['to all'])
+    expect(await read(ann, annsToken)).toEqual([])
+  })
+
+  it('are sent in no other name, to no other family, and need a parent to be read [WORK-011]', async () => {
+    const dan = `dan-${count}`
+    const dansToken = await makeSibling(dan)
+    const forged = await send(dansToken, { fromTask: name, toTask: '*', parentTask: `boss-${count}`, content: 'x' })
+    expect(forged.statusCode).toBe(403)
+    const foreign = await send(dansToken, { fromTask: dan, toTask: '*', parentTask: 'another-boss', content: 'x' })
+    expect(foreign.statusCode).toBe(403)
+    const line = `GET /internal/v1/messages/default/${dan}`
+    expect((await service.call(line, { token: dansToken })).statusCode).toBe(400)
+    expect((await service.call(`${line}?parentTask=another-boss`, { token: dansToken })).statusCode).toBe(403)
+    const incomplete = await send(dansToken, { fromTask: dan, toTask: '*', content: 'x' })
+    expect([incomplete.statusCode, incomplete.json().error.details[0].path]).toEqual([400, 'parentTask'])
+  })
+})
+
+describe('model calls', () => {
+  it('are recorded once, with the cost by the price of the provider [USAGE-001] [USAGE-003]', async () => {
+    const price = { currency: 'EUR', inputPerMillion: 10, outputPerMillion: 20, cachedInputPerMillion: 1 }
+    await service.call('POST /api/v1/providers', {
+      payload: { name: `priced-${count}`, spec: { type: 'llmo', price } },
+    })
+    const provider = { namespace: 'default', name: `priced-${count}` }
+    const payload = {
+      id: 'call-1',
+      provider,
+      model: 'm',
+      inputTokens: 1_000_000,
+      cachedTokens: 500_000,
+      outputTokens: 100_000,
+    }
+    for (let again = 0; again < 2; again++) {
+      expect((await call(`POST /internal/v1/usage/default/${name}`, { payload })).statusCode).toBe(204)
+    }
+    const sum = await service.ports.records.usage.ofTask(identity.taskUid)
+    expect(sum).toMatchObject({
+      inputTokens: 1_000_000,
+      cachedTokens: 500_000,
+      outputTokens: 100_000,
+      llmCalls: 1,
+      currency: 'EUR',
+    })
+    expect(sum?.cost).toBeCloseTo(7.5)
+    const callers = (await service.call('GET /api/v1/usage?groupBy=caller')).json().items
+    expect(callers.map((item: { key: string }) => item.key)).toContain('owner')
+  })
+
+  it('take leases of the provider that the task uses, and of no other [PROV-009]', async () => {
+    const rateLimit = { requestsPerMinute: 2 }
+    await service.call('POST /api/v1/providers', { payload: { name: 'default', spec: { type: 'llmo', rateLimit } } })
+    await service.call('POST /api/v1/providers', { payload: { name: 'foreign', spec: { type: 'llmo', rateLimit } } })
+    const take = (provider: string) =>
+      call(`POST /internal/v1/leases/default/${provider}`, { payload: { requests: 1, tokens: 10 } })
+    expect((await take('default')).json()).toEqual({ granted: true, retryAfterMs: 0 })
+    await take('default')
+    const refused = (await take('default')).json()
+    expect(refused.granted).toBe(false)
+    expect(refused.retryAfterMs).toBeGreaterThan(0)
+    expect((await take('foreign')).statusCode).toBe(403)
+  })
+
+  it('cool their provider down', async () => {
+    await service.call('POST /api/v1/providers', { payload: { name: 'default', spec: { type: 'llmo' } } })
+    const cool = (provider: string) =>
+      call(`POST /internal/v1/cooldowns/default/${provider}`, { payload: { seconds: 60, reason: 'overloaded' } })
+    expect((await cool('default')).statusCode).toBe(204)
+    const state = await service.ports.records.rateLimits.coolingDown({ namespace: 'default', name: 'default' })
+    expect(state?.reason).toBe('overloaded')
+    expect((await cool('foreign')).statusCode).toBe(403)
+  })
+})

@@ -1,0 +1,77 @@
+// A full disk under the running service: a clear error, nothing acknowledged is lost, and it recovers by itself.
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import {
+  createTask,
+  getTask,
+  makeFolder,
+  removeFolder,
+  type Service,
+  startService,
+  waitFor,
+  waitForPhase,
+} from './service.ts'
+
+const folder = makeFolder()
+const disk = join(folder, 'disk')
+const ballast = join(disk, 'ballast')
+
+function tryMount(): string | undefined {
+  mkdirSync(disk)
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=24m', 'tmpfs', disk], { stdio: 'pipe' })
+    return undefined
+  } catch (error) {
+    return `a small file system can not be mounted here: ${String(error).split('\n')[0]}`
+  }
+}
+
+const refusal = tryMount()
+
+/** Takes what is left, to the last block. */
+function fillDisk(): void {
+  for (const size of [1 << 20, 1 << 16, 1 << 12]) {
+    const chunk = Buffer.alloc(size)
+    try {
+      for (;;) writeFileSync(ballast, chunk, { flag: 'a' })
+    } catch {
+      // Full for blocks of this size.
+    }
+  }
+}
+
+describe.skipIf(refusal !== undefined)(`a full disk ${refusal ?? ''}`, () => {
+  let service: Service
+  beforeAll(async () => {
+    service = await startService({ folder, flags: ['--data-dir', join(disk, 'data')] })
+  })
+  afterAll(async () => {
+    await service.stop()
+    execFileSync('umount', [disk])
+    removeFolder(folder)
+  })
+
+  it('is answered 507 with what to do, keeps what was acknowledged, and recovers when there is room', async () => {
+    await createTask(service, 'before', { type: 'container', command: ['echo', 'kept'] })
+    await waitForPhase(service, 'before', 'Succeeded')
+    fillDisk()
+    const big = 'x'.repeat(200_000)
+    const refused = await waitFor(async () => {
+      const body = {
+        metadata: { name: `full-${Math.random().toString(36).slice(2)}` },
+        spec: { type: 'ai', prompt: big },
+      }
+      const answer = await service.call<{ error?: { reason: string; message: string } }>('POST', '/api/v1/tasks', body)
+      return answer.status === 201 ? undefined : answer
+    }, 'a write to be refused')
+    expect(refused.status).toBe(507)
+    expect(refused.body.error?.reason).toBe('StorageFull')
+    expect(refused.body.error?.message).toMatch(/disk|space/i)
+    expect((await getTask(service, 'before')).status?.phase).toBe('Succeeded')
+    rmSync(ballast)
+    await createTask(service, 'after', { type: 'container', command: ['echo', 'again'] })
+    await waitForPhase(service, 'after', 'Succeeded')
+  })
+})
