@@ -15,8 +15,11 @@ import { SvcError } from '../errors.ts'
 
 export type CatalogEntry = {
   kind: string
-  /** First is the command's name; all are accepted where a kind is named. */
-  words: string[]
+  /** First is the command's name, the second its plural; all are accepted where a kind is named. */
+  words: [string, string, ...string[]]
+  description: string
+  /** How to make one. */
+  hint: string
   /** Name of the path parameter. */
   parameter: 'id' | 'name'
   create: Route
@@ -31,6 +34,8 @@ export const catalog: CatalogEntry[] = [
   {
     kind: 'Agent',
     words: ['agent', 'agents', 'ag'],
+    description: 'who does the work: a model, a prompt, tools and skills',
+    hint: '`svc agent create --help` tells how to make one',
     parameter: 'name',
     create: createAgent,
     get: getAgent,
@@ -41,6 +46,8 @@ export const catalog: CatalogEntry[] = [
   {
     kind: 'Provider',
     words: ['provider', 'providers', 'prov'],
+    description: 'services that answer for language models',
+    hint: '`svc provider create --help` tells how to make one',
     parameter: 'name',
     create: createProvider,
     get: getProvider,
@@ -51,6 +58,8 @@ export const catalog: CatalogEntry[] = [
   {
     kind: 'Tool',
     words: ['tool', 'tools'],
+    description: 'tools that models may call: the built-in ones and your own',
+    hint: '`svc apply -f FILE` makes one',
     parameter: 'name',
     create: createTool,
     get: getTool,
@@ -61,6 +70,8 @@ export const catalog: CatalogEntry[] = [
   {
     kind: 'Skill',
     words: ['skill', 'skills', 'sk'],
+    description: 'texts that agents know by heart',
+    hint: '`svc apply -f FILE` makes one',
     parameter: 'name',
     create: createSkill,
     get: getSkill,
@@ -71,6 +82,8 @@ export const catalog: CatalogEntry[] = [
   {
     kind: 'Task',
     words: ['task', 'tasks', 'st'],
+    description: 'pieces of work: see, follow, steer',
+    hint: '`svc run "say hello"` makes one',
     parameter: 'id',
     create: createTask,
     get: getTask,
@@ -83,6 +96,7 @@ export const catalog: CatalogEntry[] = [
 export function findEntry(word: string): CatalogEntry {
   const entry = catalog.find((known) => known.kind === word || known.words.includes(word.toLowerCase()))
   if (entry) return entry
-  const known = catalog.map((candidate) => candidate.words[0]).join(', ')
-  throw new SvcError('InvalidRequest', `\`${word}\` is no kind that can be used here; there are ${known}`)
+  const known = catalog.map((candidate) => candidate.kind).join(', ')
+  const elsewhere = word.toLowerCase().startsWith('secret') ? '; secrets have commands of their own: `svc secret`' : ''
+  throw new SvcError('InvalidRequest', `\`${word}\` is no kind that can be used here; there are ${known}${elsewhere}`)
 }

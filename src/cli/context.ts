@@ -19,15 +19,24 @@ export type SettingValue = { name: string; value: string; source: string }
 /** One line of `svc doctor`. */
 export type Finding = { what: string; state: 'ok' | 'warning' | 'missing'; detail: string; fix?: string }
 
-export type StartedService = { url: string; pid: number; logFile: string }
+export type StartedService = { url: string; pid: number; logFile: string; idleExit: string }
+
+export type NamedText = { name: string; text: string }
+
+/** What the caller's own environment says about models; the service may have been started with another. */
+export type ModelHints = { defaultModel: string | undefined; keys: string[] }
 
 export interface CliContext {
   terminal: Terminal
+  /** For files that are asked for as they are. */
+  standardOutput: NodeJS.WritableStream
   now(): Date
   version: string
-  /** Text of a file, or of standard input for `-`. */
-  readText(path: string): Promise<string>
-  settingHelp: SettingHelp[]
+  /** Text of a file, of standard input for `-`, or of each manifest in a folder. InvalidRequest when it can not be read. */
+  readTexts(path: string): Promise<NamedText[]>
+  /** All of standard input; undefined where a person would have to type it. */
+  readInput(): Promise<string | undefined>
+  settingHelp(): SettingHelp[]
   /** The named service, else the one that holds the data folder. Unavailable, with what to type, when there is none. */
   connect(options: GlobalOptions): Promise<Client>
   /** The same, but starts a service in the background when none runs. */
@@ -37,11 +46,17 @@ export interface CliContext {
   /** Ends the service that holds the data folder; false when none runs. */
   stop(options: GlobalOptions): Promise<boolean>
   describeConfig(options: GlobalOptions): SettingValue[]
+  /** `SVC_*` variables that are no setting: misspelt, most likely. */
+  listUnknownVariables(): string[]
   diagnose(options: GlobalOptions): Promise<Finding[]>
   /** Re-encrypts all secrets under a new key; the service must not run. */
   rotateSecretKey(options: GlobalOptions): Promise<number>
+  readModelHints(options: GlobalOptions): ModelHints
   /** The environment variable's value, for `--from-env`. */
   readEnvironment(name: string): string | undefined
-  /** Aborts on Ctrl-C. */
-  signal: AbortSignal
+  /**
+   * While `work` runs, Ctrl-C aborts its signal and undefined is given; a second one ends the program. Anywhere else
+   * Ctrl-C ends the program at once.
+   */
+  interruptible<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T | undefined>
 }

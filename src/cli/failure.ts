@@ -3,8 +3,8 @@ import { CommanderError } from 'commander'
 import { isSvcError, messageOf, type SvcError } from '../errors.ts'
 import type { Terminal } from './terminal.ts'
 
-/** Exit codes; scripts may rely on them. */
-export const exitCodes = { ok: 0, failed: 1, usage: 2, unreachable: 3, cancelled: 4 } as const
+/** Exit codes; scripts may rely on them. The last is what shells give a program that Ctrl-C ended. */
+export const exitCodes = { ok: 0, failed: 1, usage: 2, unreachable: 3, cancelled: 4, interrupted: 130 } as const
 
 /** Ends a command with a code after it has printed what there is to say. */
 export class ExitSignal extends Error {
@@ -24,10 +24,21 @@ export function reportFailure(error: unknown, terminal: Terminal): number {
 }
 
 function explainReason(error: SvcError, terminal: Terminal): number {
-  for (const { path, message } of error.details ?? []) terminal.note(`  ${path === '' ? '' : `${path}: `}${message}`)
+  for (const line of listProblems(error)) terminal.note(`  ${line}`)
   if (error.reason === 'Unauthenticated') {
     terminal.note('Give a token with --token or SVC_TOKEN; its owner makes one with `svc token create NAME`.')
   }
-  if (error.reason === 'Unavailable') return exitCodes.unreachable
-  return error.reason === 'InvalidRequest' ? exitCodes.usage : exitCodes.failed
+  return exitCodeOf(error)
+}
+
+export function exitCodeOf(error: unknown): number {
+  if (isSvcError(error, 'Unavailable')) return exitCodes.unreachable
+  return isSvcError(error, 'InvalidRequest') ? exitCodes.usage : exitCodes.failed
+}
+
+/** The problems of an error, but not a single one that the message has told already. */
+export function listProblems({ details = [], message }: SvcError): string[] {
+  const [first] = details
+  if (details.length === 1 && first && message.includes(first.message)) return []
+  return details.map((problem) => `${problem.path === '' ? '' : `${problem.path}: `}${problem.message}`)
 }

@@ -2,29 +2,42 @@
 import type { Client } from '../client/client.ts'
 import { readEvents } from '../client/event-stream.ts'
 import { getTask, getTaskEvents, getTaskLogs, getTaskResult } from '../contract/api/tasks.ts'
-import type { Task } from '../contract/resources/task.ts'
+import { isTerminalPhase, type Task, type TaskPhase } from '../contract/resources/task.ts'
 import { isSvcError } from '../errors.ts'
 import type { CliContext, GlobalOptions } from './context.ts'
 import { exitCodes } from './failure.ts'
 import { formatData } from './output.ts'
+import { createTail, type Tail } from './tail.ts'
 import type { Spinner } from './terminal.ts'
 
+export type Followed = {
+  task: Task
+  /** The end of the log as it was shown; undefined when none was. */
+  shown: string | undefined
+}
+
+export type FollowOptions = { context: CliContext; signal: AbortSignal; quiet?: boolean | undefined }
+
 /** Resolves to the task in a phase that nothing leaves. */
-export async function followTask(client: Client, task: Task, context: CliContext): Promise<Task> {
-  const target = { params: { id: task.metadata.name }, namespace: task.metadata.namespace }
-  const spinner = context.terminal.spin(`${task.metadata.name}: Pending`)
+export async function followTask(client: Client, task: Task, options: FollowOptions): Promise<Followed> {
+  if (isTerminalPhase(task.status?.phase)) return { task, shown: undefined }
+  const tail = createTail()
+  const spinner = options.quiet ? silentSpinner : options.context.terminal.spin(describe(task))
   const stop = new AbortController()
-  const signal = AbortSignal.any([stop.signal, context.signal])
-  const logs = followLogs({ client, context, signal }, target, spinner)
+  const signal = AbortSignal.any([stop.signal, options.signal])
+  const following = { client, task, signal, spinner }
+  const logs = options.quiet ? Promise.resolve() : followLogs(following, tail, options.context)
   try {
-    await followPhases({ client, context, signal }, target, spinner)
+    await followPhases(following)
     await Promise.race([logs, waitAtMost(lastLinesMs)])
   } finally {
     stop.abort()
     spinner.stop()
   }
-  return client.call(getTask, { params: target.params, query: { namespace: target.namespace } })
+  return { task: await client.call(getTask, target(task)), shown: options.quiet ? undefined : tail.read() }
 }
+
+const silentSpinner: Spinner = { update: () => {}, log: () => {}, stop: () => {} }
 
 /** The last log lines may come a moment after the last phase. */
 const lastLinesMs = 2000
@@ -33,22 +46,38 @@ function waitAtMost(ms: number): Promise<void> {
   return new Promise((resolve) => void setTimeout(resolve, ms).unref())
 }
 
-type Target = { params: { id: string }; namespace: string }
-type Following = { client: Client; context: CliContext; signal: AbortSignal }
+function target(task: Task) {
+  const { name, namespace } = task.metadata
+  return { params: { id: name }, query: { namespace } }
+}
 
-async function followPhases({ client, signal }: Following, target: Target, spinner: Spinner): Promise<void> {
-  const query = { namespace: target.namespace, follow: true }
-  for await (const event of readEvents(client, getTaskEvents, { params: target.params, query, signal })) {
-    const { phase, message } = JSON.parse(event.data) as { phase?: string; message?: string }
-    spinner.update(`${target.params.id}: ${phase ?? ''} ${message ?? ''}`.trimEnd())
+function describe({ metadata, status }: Task): string {
+  return describeProgress(metadata.name, status?.phase ?? 'Pending', status?.message)
+}
+
+function describeProgress(name: string, phase: string, message: string | undefined): string {
+  return `${name} is ${phase.toLowerCase()}${message ? `: ${message}` : ''}`
+}
+
+type Following = { client: Client; task: Task; signal: AbortSignal; spinner: Spinner }
+
+async function followPhases({ client, task, signal, spinner }: Following): Promise<void> {
+  const { params, query } = target(task)
+  for await (const event of readEvents(client, getTaskEvents, { params, query: { ...query, follow: true }, signal })) {
+    const { phase = 'Pending', message } = JSON.parse(event.data) as { phase?: string; message?: string }
+    // How it ended is said once, with the result.
+    if (!isTerminalPhase(phase as TaskPhase)) spinner.update(describeProgress(task.metadata.name, phase, message))
   }
 }
 
-async function followLogs({ client, context, signal }: Following, target: Target, spinner: Spinner): Promise<void> {
-  const query = { namespace: target.namespace, follow: true }
+async function followLogs({ client, task, signal, spinner }: Following, tail: Tail, context: CliContext) {
+  const { params, query } = target(task)
+  const { dim } = context.terminal.colors
   try {
-    for await (const event of readEvents(client, getTaskLogs, { params: target.params, query, signal })) {
-      spinner.log(context.terminal.colors.dim(event.data))
+    for await (const event of readEvents(client, getTaskLogs, { params, query: { ...query, follow: true }, signal })) {
+      // What svc tells about the run is in brackets; the rest are the task's own words.
+      spinner.log(event.data.startsWith('[') ? dim(event.data) : event.data)
+      tail.add(event.data)
     }
   } catch (error) {
     if (!signal.aborted) throw error
@@ -58,21 +87,27 @@ async function followLogs({ client, context, signal }: Following, target: Target
 type Printing = { context: CliContext; options: GlobalOptions }
 
 /** Prints the result, or why there is none; gives the exit code by phase. */
-export async function printOutcome(client: Client, task: Task, { context, options }: Printing): Promise<number> {
+export async function printOutcome(client: Client, followed: Followed, printing: Printing): Promise<number> {
+  const { task } = followed
+  const { terminal } = printing.context
   const result = await readResult(client, task)
+  const data = await formatData(printing.options.output, { task, result })
+  if (data !== undefined) terminal.print(data)
+  else if (result !== undefined && !isOnScreen(result, followed, terminal.showsBoth)) terminal.print(result)
   const phase = task.status?.phase
-  const data = formatData(options.output, { task, result })
-  if (data !== undefined) context.terminal.print(data)
-  else if (result !== undefined) context.terminal.print(result)
   if (phase === 'Succeeded') return exitCodes.ok
-  context.terminal.note(`${context.terminal.colors.red(`${phase ?? 'Unknown'}:`)} ${task.status?.message ?? ''}`)
+  terminal.note(`${terminal.colors.red(`${phase ?? 'Unknown'}:`)} ${task.status?.message ?? ''}`)
   return phase === 'Cancelled' ? exitCodes.cancelled : exitCodes.failed
 }
 
+/** Whether the log that a person has just seen ended with the very result. */
+function isOnScreen(result: string, { shown }: Followed, showsBoth: boolean): boolean {
+  return showsBoth && shown !== undefined && result.trim() !== '' && shown.endsWith(result.trim())
+}
+
 async function readResult(client: Client, task: Task): Promise<string | undefined> {
-  const { name, namespace } = task.metadata
   try {
-    return (await client.call(getTaskResult, { params: { id: name }, query: { namespace } })).result
+    return (await client.call(getTaskResult, target(task))).result
   } catch (error) {
     if (isSvcError(error, 'NotFound')) return undefined
     throw error

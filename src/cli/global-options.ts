@@ -1,11 +1,23 @@
 // Reads the options that every command takes.
-import type { Command } from 'commander'
-import type { CliContext, GlobalOptions } from './context.ts'
-import { formatData, type OutputFormat } from './output.ts'
+import { type Command, Option } from 'commander'
+import { SvcError } from '../errors.ts'
+import type { GlobalOptions } from './context.ts'
+import { type OutputFormat, outputFormats } from './output.ts'
 
 type RawOptions = Record<string, unknown> & { output: OutputFormat }
 
 const folderSettings = ['dataDir', 'configDir']
+
+export function addGlobalOptions(program: Command): void {
+  program
+    .option('--server <url>', 'address of the service (SVC_SERVER)')
+    .option('--token <token>', 'credential (SVC_TOKEN)')
+    .option('-n, --namespace <name>', 'namespace to act in')
+    .addOption(new Option('-o, --output <format>', 'how answers are printed').choices(outputFormats).default('table'))
+    .option('--config <file>', 'YAML file of settings (SVC_CONFIG)')
+    .option('--data-dir <dir>', 'data folder of the local service (SVC_DATA_DIR)')
+    .option('--config-dir <dir>', 'folder of the token and key (SVC_CONFIG_DIR)')
+}
 
 /** Global options of the command that ran, wherever on the line they stood. */
 export function readGlobalOptions(command: Command, extraSettings: Record<string, unknown> = {}): GlobalOptions {
@@ -30,7 +42,13 @@ export function namespaceOf(options: GlobalOptions): { namespace?: string } {
   return options.namespace === undefined ? {} : { namespace: options.namespace }
 }
 
-/** Prints `value` as asked for; `human` makes the table or text. */
-export function printAnswer(context: CliContext, options: GlobalOptions, value: unknown, human: () => string): void {
-  context.terminal.print(formatData(options.output, value) ?? human())
+/** Gathers an option that may be given several times, each with one value. */
+export function gather(value: string, before: string[] | undefined): string[] {
+  return [...(before ?? []), value]
+}
+
+/** A whole number of at least 1; InvalidRequest naming the flag otherwise. */
+export function readCount(flag: string, text: unknown): number {
+  if (/^[1-9]\d{0,8}$/.test(String(text))) return Number(text)
+  throw new SvcError('InvalidRequest', `${flag} ${text}: must be a whole number of at least 1`)
 }

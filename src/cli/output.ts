@@ -1,37 +1,48 @@
 // How answers are printed: tables for people, JSON and YAML for programs.
-import { stringify } from 'yaml'
+import { cutTo, padTo, widthOf } from './printable.ts'
 
 export type OutputFormat = 'table' | 'json' | 'yaml'
 export const outputFormats: OutputFormat[] = ['table', 'json', 'yaml']
 
-export type Column<T> = { title: string; value: (item: T) => string | number | boolean | undefined | null }
+type Cell = string | number | boolean | undefined | null
+export type Column<T> = { title: string; value: (item: T) => Cell }
 
-/** Columns wide as their widest cell, two spaces between, no trailing blanks. */
-export function formatTable<T>(items: T[], columns: Column<T>[]): string {
+const gap = 2
+/** A last column narrower than this is not worth cutting for: the line wraps. */
+const leastLast = 12
+
+/** Columns wide as their widest cell, no trailing blanks; the last is cut where a `width` is given. */
+export function formatTable<T>(items: T[], columns: Column<T>[], width?: number): string {
   const rows = [columns.map((c) => c.title), ...items.map((item) => columns.map((c) => formatCell(c.value(item))))]
-  const widths = columns.map((_, index) => Math.max(...rows.map((row) => (row[index] ?? '').length)))
-  return rows
-    .map((row) =>
-      row
-        .map((cell, index) => cell.padEnd(widths[index] ?? 0))
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n')
+  const widths = columns.map((_, index) => Math.max(...rows.map((row) => widthOf(row[index] ?? ''))))
+  const taken = widths.slice(0, -1).reduce((sum, each) => sum + each + gap, 0)
+  const room = width === undefined ? Number.POSITIVE_INFINITY : Math.max(leastLast, width - taken)
+  return rows.map((row) => formatRow(row, widths, room)).join('\n')
+}
+
+function formatRow(row: string[], widths: number[], room: number): string {
+  const last = cutTo(row.at(-1) ?? '', room)
+  const others = row.slice(0, -1).map((cell, index) => padTo(cell, (widths[index] ?? 0) + gap))
+  return [...others, last].join('').trimEnd()
 }
 
 /** One line per field, for a single object. */
-export function formatFields(fields: [string, string | number | boolean | undefined | null][]): string {
+export function formatFields(fields: [string, Cell][]): string {
   const shown = fields.filter(([, value]) => value !== undefined && value !== null && value !== '')
   const width = Math.max(0, ...shown.map(([title]) => title.length))
-  return shown.map(([title, value]) => `${`${title}:`.padEnd(width + 2)}${value}`).join('\n')
+  return shown.map(([title, value]) => `${`${title}:`.padEnd(width + 2)}${formatCell(value)}`).join('\n')
 }
 
 /** The value as JSON or YAML; undefined for `table`, which the caller prints in its own way. */
-export function formatData(format: OutputFormat, value: unknown): string | undefined {
+export async function formatData(format: OutputFormat, value: unknown): Promise<string | undefined> {
   if (format === 'json') return JSON.stringify(value, null, 2)
-  if (format === 'yaml') return stringify(value).trimEnd()
+  if (format === 'yaml') return formatYaml(value)
   return undefined
+}
+
+/** Loaded when it is asked for: most commands print tables. */
+export async function formatYaml(value: unknown): Promise<string> {
+  return (await import('yaml')).stringify(value).trimEnd()
 }
 
 const ageUnits: [number, string][] = [
@@ -48,8 +59,17 @@ export function formatAge(timestamp: string | undefined, now: Date): string {
   return unit ? `${Math.floor(elapsed / unit[0])}${unit[1]}` : `${Math.floor(elapsed / 1000)}s`
 }
 
-function formatCell(value: string | number | boolean | undefined | null): string {
+const kibi = 1024
+
+/** `512 B`, `3.4 KiB`, `12 MiB`. */
+export function formatSize(bytes: number): string {
+  if (bytes < kibi) return `${bytes} B`
+  const [unit, size] = bytes < kibi ** 2 ? ['KiB', bytes / kibi] : ['MiB', bytes / kibi ** 2]
+  return `${size < 10 ? Math.round(size * 10) / 10 : Math.round(size)} ${unit}`
+}
+
+function formatCell(value: Cell): string {
   if (value === undefined || value === null) return ''
-  // A cell is one line: control characters of stored text must not drive the terminal.
+  // A cell is one line.
   return String(value).replace(/\p{Cc}+/gu, ' ')
 }

@@ -1,55 +1,114 @@
-// The command line: global options, and one file per group of commands.
-import { Command, Option } from 'commander'
-import { addApplyCommands } from './commands/apply.ts'
-import { addCatalogCommands } from './commands/catalog.ts'
-import { addCompletionCommand } from './commands/completion.ts'
-import { addRunCommand } from './commands/run.ts'
-import { addSecretCommands } from './commands/secret.ts'
-import { addServiceCommands } from './commands/service.ts'
-import { addSessionCommands } from './commands/session.ts'
-import { addTaskCommands } from './commands/task.ts'
-import { addTokenCommands } from './commands/token.ts'
+// The command line: global options, and one file per group of commands, loaded when a command of it is called.
+import { Command } from 'commander'
+import { messageOf } from '../errors.ts'
+import { completeLine } from './completion.ts'
 import type { CliContext } from './context.ts'
 import { reportFailure } from './failure.ts'
-import { outputFormats } from './output.ts'
+import { addGlobalOptions } from './global-options.ts'
+
+type AddCommands = (program: Command, context: CliContext) => void
+
+const service = () => import('./commands/service.ts')
+const kinds = (word: string) => async () => (await import('./commands/catalog.ts')).addCatalogCommands(word)
+const files = () => import('./commands/apply.ts')
+
+/** In the order of the help. */
+const groups: Record<string, () => Promise<AddCommands>> = {
+  run: async () => (await import('./commands/run.ts')).addRunCommand,
+  up: async () => (await service()).addUpCommand,
+  down: async () => (await service()).addDownCommand,
+  status: async () => (await service()).addStatusCommand,
+  doctor: async () => (await service()).addDoctorCommand,
+  config: async () => (await service()).addConfigCommands,
+  task: async () => (await import('./commands/task.ts')).addTaskCommands,
+  agent: kinds('agent'),
+  provider: kinds('provider'),
+  tool: kinds('tool'),
+  skill: kinds('skill'),
+  secret: async () => (await import('./commands/secret.ts')).addSecretCommands,
+  session: async () => (await import('./commands/session.ts')).addSessionCommands,
+  token: async () => (await import('./commands/token.ts')).addTokenCommands,
+  apply: async () => (await files()).addApplyCommand,
+  get: async () => (await files()).addGetCommand,
+  delete: async () => (await files()).addDeleteCommand,
+  completion: async () => (await import('./commands/completion.ts')).addCompletionCommand,
+}
+
+/** What the completion scripts call; no command of its own, for it must never fail. */
+const completeWord = '__complete'
 
 /** Runs one command line; resolves to the exit code. */
 export async function runCommandLine(argv: string[], context: CliContext): Promise<number> {
   try {
-    await createProgram(context).parseAsync(argv, { from: 'user' })
+    if (argv[0] === completeWord) return await complete(argv.slice(1), context)
+    const program = await createProgram(argv, context)
+    await program.parseAsync(argv, { from: 'user' })
     return 0
   } catch (error) {
     return reportFailure(error, context.terminal)
   }
 }
 
-export function createProgram(context: CliContext): Command {
+/** With the group that the line calls, or with all where that is not clear. */
+export async function createProgram(argv: string[], context: CliContext): Promise<Command> {
+  const program = createBareProgram(context)
+  const word = findCommandWord(argv, program)
+  const called = word === undefined ? undefined : groups[word]
+  const isVersionOnly = word === undefined && argv.some((arg) => arg === '--version' || arg === '-V')
+  const wanted = called ? [called] : isVersionOnly ? [] : Object.values(groups)
+  for (const load of wanted) (await load())(program, context)
+  return program
+}
+
+function createBareProgram(context: CliContext): Command {
+  const { terminal } = context
   const program = new Command('svc')
     .description('Runs AI tasks safely and keeps what they produce.')
     .version(context.version)
-    .option('--server <url>', 'address of the service (SVC_SERVER)')
-    .option('--token <token>', 'credential (SVC_TOKEN)')
-    .option('-n, --namespace <name>', 'namespace to act in')
-    .addOption(new Option('-o, --output <format>', 'how answers are printed').choices(outputFormats).default('table'))
-    .option('--config <file>', 'YAML file of settings (SVC_CONFIG)')
-    .option('--data-dir <dir>', 'data folder of the local service (SVC_DATA_DIR)')
-    .option('--config-dir <dir>', 'folder of the token and key (SVC_CONFIG_DIR)')
     .showSuggestionAfterError()
-    .configureOutput({ writeErr: (text) => context.terminal.note(text.trimEnd()) })
-    .configureOutput({ writeOut: (text) => context.terminal.print(text.trimEnd()) })
+    .configureHelp({ showGlobalOptions: true })
+    .configureOutput({
+      writeErr: (text) => terminal.note(text.trimEnd()),
+      writeOut: (text) => terminal.print(text.trimEnd()),
+      outputError: (text, write) => write(explainMistake(text)),
+    })
     .exitOverride()
     .addHelpText(
       'after',
       '\nFirst steps:\n  svc run "say hello"     run a task; starts a service when none runs\n  svc doctor              what this machine lacks, and how to get it',
     )
-  addRunCommand(program, context)
-  addServiceCommands(program, context)
-  addTaskCommands(program, context)
-  addCatalogCommands(program, context)
-  addSecretCommands(program, context)
-  addSessionCommands(program, context)
-  addTokenCommands(program, context)
-  addApplyCommands(program, context)
-  addCompletionCommand(program, context)
+  addGlobalOptions(program)
   return program
+}
+
+/** Tells what to do about a wrong line, beyond the suggestion that is there already. */
+function explainMistake(text: string): string {
+  const hint = /unknown option '-[^']*\s/.test(text)
+    ? 'A text that begins with a dash goes after two: svc run -- "- like this".'
+    : /unknown (option|command)|missing|too many|required/.test(text) && !text.includes('Did you mean')
+      ? 'Add --help to see what there is.'
+      : ''
+  return `${text.trimEnd()}\n${hint}`
+}
+
+/** The first word that is neither a global option nor the value of one. */
+function findCommandWord(argv: string[], program: Command): string | undefined {
+  const takesValue = new Set(program.options.filter((o) => o.required).flatMap((o) => [o.short, o.long]))
+  for (let index = 0; index < argv.length; index += 1) {
+    const arg = argv[index] ?? ''
+    if (!arg.startsWith('-')) return arg
+    if (takesValue.has(arg)) index += 1
+  }
+  return undefined
+}
+
+async function complete(words: string[], context: CliContext): Promise<number> {
+  try {
+    const candidates = await completeLine(words, await createProgram([], context), context)
+    if (candidates.length > 0) context.terminal.print(candidates.join('\n'))
+    return 0
+  } catch (error) {
+    // A person who presses Tab wants no error text in the middle of the line.
+    return messageOf(error) === '' ? 0 : 1
+  }
 }

@@ -1,10 +1,9 @@
-// Colours, a spinner and prompts; plain text where there is no terminal.
+// Colours, a spinner and harmless text on a terminal; plain text elsewhere.
 import pc from 'picocolors'
+import { cutTo, makeHarmless, makeHarmlessKeepingColors } from './printable.ts'
 
-export type Streams = {
-  stdout: { write(text: string): unknown; isTTY?: boolean }
-  stderr: { write(text: string): unknown; isTTY?: boolean }
-}
+type Stream = { write(text: string): unknown; isTTY?: boolean; columns?: number }
+export type Streams = { stdout: Stream; stderr: Stream }
 
 export type Spinner = {
   update(text: string): void
@@ -19,31 +18,47 @@ export interface Terminal {
   /** Progress and hints, for people: standard error. */
   note(text: string): void
   colors: ReturnType<typeof pc.createColors>
+  /** Columns of standard output; undefined where it is no terminal, and nothing is to be cut. */
+  width: number | undefined
+  /** Whether one and the same person sees what is printed and what is noted. */
+  showsBoth: boolean
   /** A line with elapsed seconds, redrawn in place; on anything but a terminal each new text is a line. */
   spin(text: string): Spinner
 }
 
+export type TerminalOptions = {
+  /** The terminal can not redraw a line and has no colours (`TERM=dumb`). */
+  isDumb?: boolean
+}
+
 const frames = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏']
 const eraseLine = '\r\u001b[2K'
+const usualWidth = 80
 
-export function createTerminal(streams: Streams): Terminal {
-  const colors = pc.createColors(Boolean(streams.stderr.isTTY && pc.isColorSupported))
+export function createTerminal(streams: Streams, { isDumb = false }: TerminalOptions = {}): Terminal {
+  const { stdout, stderr } = streams
+  const redraws = Boolean(stderr.isTTY) && !isDumb
+  const note = (text: string) => void stderr.write(`${stderr.isTTY ? makeHarmlessKeepingColors(text) : text}\n`)
   return {
-    colors,
-    print: (text) => void streams.stdout.write(`${text}\n`),
-    note: (text) => void streams.stderr.write(`${text}\n`),
-    spin: (text) => (streams.stderr.isTTY ? spinInPlace(streams, text) : spinInLines(streams, text)),
+    colors: pc.createColors(redraws && pc.isColorSupported),
+    width: stdout.isTTY ? (stdout.columns ?? usualWidth) : undefined,
+    showsBoth: Boolean(stdout.isTTY && stderr.isTTY),
+    print: (text) => void stdout.write(`${stdout.isTTY ? makeHarmless(text) : text}\n`),
+    note,
+    spin: (text) => (redraws ? spinInPlace(stderr, text) : spinInLines(note, text)),
   }
 }
 
-function spinInPlace(streams: Streams, first: string): Spinner {
+function spinInPlace(stream: Stream, first: string): Spinner {
   const started = Date.now()
   let text = first
   let tick = 0
   const draw = () => {
-    const seconds = Math.floor((Date.now() - started) / 1000)
+    const seconds = `${Math.floor((Date.now() - started) / 1000)}s`
     tick += 1
-    streams.stderr.write(`${eraseLine}${frames[tick % frames.length]} ${text} ${seconds}s`)
+    // A line that wraps can not be erased as one.
+    const room = (stream.columns || usualWidth) - seconds.length - 4
+    stream.write(`${eraseLine}${frames[tick % frames.length]} ${cutTo(makeOneLine(text), room)} ${seconds}`)
   }
   const timer = setInterval(draw, 100)
   draw()
@@ -52,22 +67,25 @@ function spinInPlace(streams: Streams, first: string): Spinner {
       text = next
     },
     log: (line) => {
-      streams.stderr.write(`${eraseLine}${line}\n`)
+      stream.write(`${eraseLine}${makeHarmlessKeepingColors(line)}\n`)
       draw()
     },
     stop: () => {
       clearInterval(timer)
-      streams.stderr.write(eraseLine)
+      stream.write(eraseLine)
     },
   }
 }
 
-function spinInLines(streams: Streams, first: string): Spinner {
-  let last = ''
+function makeOneLine(text: string): string {
+  return makeHarmless(text.replace(/\s+/g, ' '))
+}
+
+function spinInLines(note: (text: string) => void, first: string): Spinner {
+  let last = first
   const update = (text: string) => {
-    if (text !== last) streams.stderr.write(`${text}\n`)
+    if (text !== last) note(text)
     last = text
   }
-  update(first)
-  return { update, log: (line) => void streams.stderr.write(`${line}\n`), stop: () => {} }
+  return { update, log: note, stop: () => {} }
 }

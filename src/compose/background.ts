@@ -1,22 +1,24 @@
 // Starts a service of its own in the background and waits until it serves.
 import { spawn } from 'node:child_process'
-import { closeSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Config } from '../config/load.ts'
 import { SvcError } from '../errors.ts'
+import { prepareFolders } from './folders.ts'
 import { launcherPath } from './program-files.ts'
 import { readServiceNote, type ServiceNote } from './service-file.ts'
 
 const startTimeoutMs = 30_000
-const idleExit = '15m'
+const usualIdleExit = '15m'
 
-export type BackgroundService = ServiceNote & { logFile: string }
+export type BackgroundService = ServiceNote & { logFile: string; idleExit: string }
 
 /** Unavailable, with the end of its log, when the service does not come up. */
 export async function startInBackground(config: Config, configFile: string | undefined): Promise<BackgroundService> {
   const { dataDir, configDir } = config.paths
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+  prepareFolders(config)
+  const idleExit = config.idleExit ?? usualIdleExit
   const logFile = join(dataDir, 'service.log')
   const scratch = mkdtempSync(join(tmpdir(), 'svc-start-'))
   const readyFile = join(scratch, 'ready.json')
@@ -29,8 +31,9 @@ export async function startInBackground(config: Config, configFile: string | und
   child.unref()
   try {
     const ready = await waitForFile(readyFile, () => child.exitCode !== null || child.signalCode !== null)
-    if (ready === undefined) throw new SvcError('Unavailable', `the service did not start:\n${readTail(logFile)}`)
-    return { ...ready, pid: child.pid ?? 0, logFile }
+    if (ready) return { ...ready, pid: child.pid ?? 0, logFile, idleExit }
+    child.kill('SIGKILL')
+    throw new SvcError('Unavailable', `the service did not start; the end of ${logFile}:\n${readTail(logFile)}`)
   } finally {
     rmSync(scratch, { recursive: true, force: true })
   }

@@ -1,60 +1,66 @@
 // Composes the command line; what only some commands need is loaded when they run.
-import { readFile } from 'node:fs/promises'
-import { text } from 'node:stream/consumers'
 import type { CliContext, GlobalOptions, SettingHelp, SettingValue } from '../cli/context.ts'
 import { runCommandLine } from '../cli/program.ts'
 import { createTerminal } from '../cli/terminal.ts'
 import { readEnvironment } from '../config/environment.ts'
+import { listUnknownVariables } from '../config/load.ts'
 import { environmentNameOf, flagOf, type Setting, settings } from '../config/settings.ts'
 import { SvcError } from '../errors.ts'
-import { configOf, connect, connectOrStart, isAlive } from './connect.ts'
+import { configOf, connect, connectOrStart, isAlive, isRunning } from './connect.ts'
+import { readInput, readTexts } from './input.ts'
+import { handleInterrupts, type Interrupts } from './interrupts.ts'
 import { version } from './program-files.ts'
 import { readServiceNote } from './service-file.ts'
 
 /** Runs one command line; resolves to the exit code. */
 export async function main(argv: string[]): Promise<number> {
-  const interrupt = new AbortController()
-  const onInterrupt = () => {
-    interrupt.abort()
-    process.exit(130)
-  }
-  process.once('SIGINT', onInterrupt)
-  const context = createContext(interrupt.signal)
-  // A service in the foreground drains on Ctrl-C instead.
-  const serve = (options: GlobalOptions) => {
-    process.removeListener('SIGINT', onInterrupt)
-    return context.serve(options)
-  }
-  return runCommandLine(argv, { ...context, serve })
+  endWithReader()
+  return runCommandLine(argv, createContext(handleInterrupts(() => new Date())))
 }
 
-function createContext(signal: AbortSignal): CliContext {
+/** What a shell reports of a program whose reader went away (128 + SIGPIPE). */
+const brokenPipeCode = 141
+
+/** `svc task list | head -1`: the reader has what it wanted. */
+function endWithReader(): void {
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code === 'EPIPE') process.exit(brokenPipeCode)
+      throw error
+    })
+  }
+}
+
+function createContext(interrupts: Interrupts): CliContext {
   return {
-    terminal: createTerminal(process),
+    terminal: createTerminal(process, { isDumb: readEnvironment().TERM === 'dumb' }),
+    standardOutput: process.stdout,
     now: () => new Date(),
     version,
-    signal,
-    settingHelp: Object.entries(settings).map(describeSetting),
-    readText: (path) => readNamedText(path),
+    interruptible: interrupts.interruptible,
+    settingHelp: () => Object.entries(settings).map(describeSetting),
+    readTexts,
+    readInput,
     readEnvironment: (name) => readEnvironment()[name],
+    readModelHints,
     connect,
     connectOrStart,
     stop,
     describeConfig,
-    serve: async (options) => (await import('./server.ts')).serve(configOf(options)),
+    listUnknownVariables: () => listUnknownVariables(readEnvironment()),
+    async serve(options) {
+      // A service in the foreground drains on Ctrl-C instead.
+      interrupts.release()
+      await (await import('./server.ts')).serve(configOf(options))
+    },
     diagnose: async (options) => (await import('./doctor.ts')).diagnose(configOf(options)),
     rotateSecretKey: async (options) => (await import('./embedded.ts')).rotateSecretKey(configOf(options)),
   }
 }
 
-async function readNamedText(path: string): Promise<string> {
-  if (path === '-') return text(process.stdin)
-  try {
-    return await readFile(path, 'utf8')
-  } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code
-    throw new SvcError('InvalidRequest', `${path} can not be read (${code})`, { cause: error })
-  }
+function readModelHints(options: GlobalOptions) {
+  const { defaultModel, vendorKeys } = configOf(options)
+  return { defaultModel, keys: vendorKeys.map(({ name }) => name) }
 }
 
 function describeSetting([name, setting]: [string, Setting]): SettingHelp {
@@ -90,13 +96,4 @@ async function stop(options: GlobalOptions): Promise<boolean> {
     await new Promise((resolve) => setTimeout(resolve, 50))
   }
   return true
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch {
-    return false
-  }
 }

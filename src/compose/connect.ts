@@ -1,5 +1,4 @@
 // Finds the service that a command means: a named one, or the one that holds the data folder.
-
 import type { GlobalOptions, StartedService } from '../cli/context.ts'
 import { type Client, createClient } from '../client/client.ts'
 import { readEnvironment } from '../config/environment.ts'
@@ -17,7 +16,7 @@ export function configOf(options: GlobalOptions): Config {
 
 export async function connect(options: GlobalOptions): Promise<Client> {
   const found = findService(options)
-  if (found && (options.server !== undefined || (await isAlive(found.url)))) return createClient(found)
+  if (found && (found.pid === undefined || isRunning(found.pid))) return createClient(found)
   throw new SvcError(
     'Unavailable',
     'no service runs here. Start one with `svc up`, or name one with --server and --token',
@@ -26,24 +25,45 @@ export async function connect(options: GlobalOptions): Promise<Client> {
 
 export async function connectOrStart(options: GlobalOptions): Promise<{ client: Client; started?: StartedService }> {
   const found = findService(options)
-  if (found && (isNamed(options) || (await isAlive(found.url)))) return { client: createClient(found) }
+  if (found && (found.pid === undefined || (await isAlive(found.url)))) return { client: createClient(found) }
   const started = await startInBackground(configOf(options), options.config)
   return { client: createClient(started), started }
 }
 
-function isNamed(options: GlobalOptions): boolean {
-  return (options.server ?? readEnvironment().SVC_SERVER) !== undefined
+type FoundService = {
+  url: string
+  token: string
+  /** Of the service of this data folder; undefined for one that was named. */
+  pid: number | undefined
 }
 
-function findService(options: GlobalOptions): { url: string; token: string } | undefined {
+function findService(options: GlobalOptions): FoundService | undefined {
   const env = readEnvironment()
-  const url = options.server ?? env.SVC_SERVER
-  const token = options.token ?? env.SVC_TOKEN
+  const named = options.server ?? (env.SVC_SERVER || undefined)
+  const token = options.token ?? (env.SVC_TOKEN || undefined)
   const note = readServiceNote(configOf(options).paths.serviceFile)
-  if (url === undefined) return note && { url: note.url, token: token ?? note.token }
+  if (named === undefined) return note && { url: note.url, token: token ?? note.token, pid: note.pid }
+  const url = readAddress(named)
   const known = token ?? (note?.url === url ? note.token : undefined)
   if (known === undefined) throw new SvcError('InvalidRequest', `give a token for ${url} with --token or SVC_TOKEN`)
-  return { url, token: known }
+  return { url, token: known, pid: undefined }
+}
+
+/** The address without a slash at its end. InvalidRequest when it is none. */
+function readAddress(text: string): string {
+  const url = /^https?:\/\//.test(text) && URL.canParse(text) ? new URL(text) : undefined
+  if (!url) throw new SvcError('InvalidRequest', `\`${text}\` is no address of a service; write http://HOST:PORT`)
+  return url.href.replace(/\/+$/, '')
+}
+
+/** Whether the process is there, whosever it is. */
+export function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
 }
 
 /** Whether a service answers there. */

@@ -2,30 +2,61 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { systemIds } from '../adapters/system/clock.ts'
 import type { Config } from '../config/load.ts'
-import { createLog } from '../observability/log.ts'
+import { SvcError } from '../errors.ts'
+import { createLog, type Logger } from '../observability/log.ts'
 import { openEmbedded } from './embedded.ts'
-import { startService } from './service.ts'
+import { prepareFolders } from './folders.ts'
+import { type RunningService, startService } from './service.ts'
 import { removeServiceNote, writePrivateFile } from './service-file.ts'
 
 /** Serves until SIGINT or SIGTERM, or until it is idle for long. */
 export async function serve(config: Config): Promise<void> {
+  prepareFolders(config)
   const isTerminal = Boolean(process.stderr.isTTY)
   const log = createLog({ level: config.logLevel, pretty: isTerminal, colors: isTerminal })
   const token = takeToken(config)
-  const mode = await openEmbedded(config, { ownerToken: token.text, log })
-  const service = await startService(config, mode, log)
-  const note = JSON.stringify({ url: service.url, token: token.text, pid: process.pid })
-  writePrivateFile(config.paths.serviceFile, note)
-  if (config.readyFile !== undefined) {
-    writePrivateFile(config.readyFile, JSON.stringify({ url: service.url, token: token.text }))
+  const service = await start(config, token, log)
+  try {
+    announce(service.url, token, config)
+    log.info({ url: service.url, pid: process.pid }, 'serving')
+    const reason = await waitForEnd(service.idle)
+    log.info({ reason }, 'stopping')
+  } finally {
+    removeServiceNote(config.paths.serviceFile, process.pid)
+    await service.stop()
   }
-  if (process.stdout.isTTY) greet(service.url, token, config)
-  log.info({ url: service.url, pid: process.pid }, 'serving')
-  const reason = await waitForEnd(service.idle)
-  log.info({ reason }, 'stopping')
-  removeServiceNote(config.paths.serviceFile, process.pid)
-  await service.stop()
   log.info('stopped')
+}
+
+async function start(config: Config, token: OwnerToken, log: Logger): Promise<RunningService> {
+  const mode = await openEmbedded(config, { ownerToken: token.text, log })
+  try {
+    return await startService(config, mode, log)
+  } catch (error) {
+    await mode.ports.close()
+    throw explainListening(error, config)
+  }
+}
+
+const listeningErrors: Record<string, (config: Config) => string> = {
+  EADDRINUSE: ({ host, port }) =>
+    `port ${port} of ${host} is taken: stop what listens there, or choose another with --port; 0 picks a free one`,
+  EADDRNOTAVAIL: ({ host }) => `${host} is no address of this machine: choose another with --host`,
+  ENOTFOUND: ({ host }) => `there is no host ${host}: choose another with --host`,
+  EACCES: ({ port }) => `port ${port} is not for this user: choose one above 1023 with --port`,
+}
+
+function explainListening(error: unknown, config: Config): unknown {
+  const explain = listeningErrors[(error as NodeJS.ErrnoException).code ?? '']
+  return explain ? new SvcError('Conflict', explain(config), { cause: error }) : error
+}
+
+/** For the command line, for whoever asked for a file, and for a person at a terminal. */
+function announce(url: string, token: OwnerToken, config: Config): void {
+  const { serviceFile } = config.paths
+  writePrivateFile(serviceFile, JSON.stringify({ url, token: token.text, pid: process.pid }))
+  if (config.readyFile !== undefined) writePrivateFile(config.readyFile, JSON.stringify({ url, token: token.text }))
+  if (process.stdout.isTTY) greet(url, token, config)
 }
 
 type OwnerToken = { text: string; isNew: boolean }

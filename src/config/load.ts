@@ -1,6 +1,6 @@
 // Flags, then environment, then file, then defaults (CLI-005): the only reader of the environment.
 import { readFileSync } from 'node:fs'
-import { parse as parseYaml } from 'yaml'
+import { createRequire } from 'node:module'
 import { messageOf, type Problem, SvcError } from '../errors.ts'
 import { type Paths, resolvePaths } from './paths.ts'
 import { environmentNameOf, flagOf, type SettingName, type Settings, settings } from './settings.ts'
@@ -65,12 +65,18 @@ function pickValue(name: SettingName, options: LoadOptions, file: Record<string,
   return [undefined, 'default']
 }
 
+/** Loaded for a file only: it would cost every other command a tenth of its time. */
+function loadYaml(): typeof import('yaml') {
+  return createRequire(import.meta.url)('yaml') as typeof import('yaml')
+}
+
 function readConfigFile(path: string): Record<string, unknown> {
   let parsed: unknown
   try {
-    parsed = parseYaml(readFileSync(path, 'utf8'))
+    const text = readFileSync(path, 'utf8')
+    parsed = loadYaml().parse(text)
   } catch (error) {
-    throw new SvcError('InvalidRequest', `--config ${path}: ${messageOf(error)}`)
+    throw new SvcError('InvalidRequest', `--config ${path}: ${messageOf(error).trimEnd()}`)
   }
   if (parsed === null || parsed === undefined) return {}
   if (typeof parsed === 'object' && !Array.isArray(parsed)) return parsed as Record<string, unknown>
@@ -81,6 +87,15 @@ function unknownNames(given: Record<string, unknown>, prefix: string): Problem[]
   return Object.keys(given)
     .filter((name) => !(name in settings))
     .map((name) => ({ path: `${prefix}${name}`, message: 'is not a setting; `svc config print` lists them' }))
+}
+
+/** What the command line itself reads beside the settings. */
+const otherVariables = ['SVC_SERVER', 'SVC_TOKEN', 'SVC_CONFIG']
+
+/** `SVC_*` variables that are no setting: misspelt, most likely. */
+export function listUnknownVariables(env: Environment): string[] {
+  const known = new Set([...otherVariables, ...Object.keys(settings).map(environmentNameOf)])
+  return Object.keys(env).filter((name) => name.startsWith('SVC_') && !known.has(name))
 }
 
 function describeOrigin(name: SettingName, source: Source): string {

@@ -131,7 +131,7 @@ describe('a neutral request in llmo', () => {
     ])
   })
 
-  it('goes to the address of each kind of server', () => {
+  it('goes to the address of each kind of server [NAME-008]', () => {
     expect(completionsUrl({})).toBe('https://api.openai.com/v1/chat/completions')
     expect(completionsUrl({ baseUrl: 'http://127.0.0.1:11434/' })).toBe('http://127.0.0.1:11434/v1/chat/completions')
     expect(completionsUrl({ baseUrl: 'http://host/api/v2/' })).toBe('http://host/api/v2/chat/completions')

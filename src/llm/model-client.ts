@@ -1,6 +1,6 @@
 // Makes the client of one provider choice.
 import type { ModelChoice } from '../contract/api/assignment.ts'
-import { createRedactor } from '../egress/redact.ts'
+import { createRedactor } from '../observability/redaction.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Egress, EgressPolicy } from '../ports/egress.ts'
 import type { ClientOptions } from './client-options.ts'

@@ -1,7 +1,7 @@
 // Log of the service: JSON lines in files and pipes, single readable lines on a terminal; secrets are cut by name and by shape.
 import { type Logger, pino } from 'pino'
 import { formatPretty } from './pretty.ts'
-import { redactText } from './redaction.ts'
+import { redactJsonLine } from './redaction.ts'
 
 export type { Logger } from 'pino'
 
@@ -49,6 +49,6 @@ export function createLog(options: LogOptions): Logger {
       formatters: { level: (label) => ({ level: label }) },
       redact: { paths: listSecretPaths(), censor: '[REDACTED]' },
     },
-    { write: (line: string) => write(format(redactText(line))) },
+    { write: (line: string) => write(format(redactJsonLine(line))) },
   )
 }

@@ -1,19 +1,69 @@
-// Cuts what has the shape of a credential out of text (SECRET-008): the second net, after redaction by known value.
+// Takes secrets out of text: by known value first, by shape second (SECRET-008).
+import { cutShapes, isSecretName, mark, type ShapeLevel } from './credential-shapes.ts'
 
-const shapes: [RegExp, string][] = [
-  [/\b(Bearer|Basic)\s+[A-Za-z0-9._~+/=-]{8,}/gi, '$1 [REDACTED]'],
-  [/\b(sk|rk|pk)-[A-Za-z0-9_-]{16,}/g, '[REDACTED]'],
-  [/\bgh[pousr]_[A-Za-z0-9]{20,}|\bgithub_pat_[A-Za-z0-9_]{20,}/g, '[REDACTED]'],
-  [/\bxox[abeprs]-[A-Za-z0-9-]{10,}/g, '[REDACTED]'],
-  [/\bsvc_[A-Za-z0-9_-]{24,}/g, '[REDACTED]'],
-  [/\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}/g, '[REDACTED]'],
-  [/(\b[a-z][a-z0-9+.-]*:\/\/)[^/\s:@"]+:[^/\s@"]+@/gi, '$1[REDACTED]@'],
-]
+/** Shorter values would black out ordinary words. */
+const shortestSecret = 6
+/** Keys and certificates are printed line by line; their frame lines and short ends are no secret. */
+const shortestLine = 24
 
-const hint = /bearer|basic|[srp]k-|gh[pousr]_|github_pat_|xox|svc_|eyJ|:\/\//i
+function escapePattern(text: string): string {
+  return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
+}
 
-/** The text without credentials of well-known shapes; the same text when there are none. */
-export function redactText(text: string): string {
-  if (!hint.test(text)) return text
-  return shapes.reduce((clean, [shape, replacement]) => clean.replace(shape, replacement), text)
+/** Base64 of a text depends on where it starts: the part that is the same at each of the three offsets. */
+function listBase64(value: string): string[] {
+  return [0, 1, 2].flatMap((offset) => {
+    const encoded = Buffer.concat([Buffer.alloc(offset), Buffer.from(value)])
+      .toString('base64')
+      .replace(/=+$/, '')
+    const bytes = offset + Buffer.byteLength(value)
+    const start = Math.ceil((offset * 8) / 6)
+    const stable = encoded.slice(start, Math.floor((bytes * 8) / 6))
+    return stable.length >= 8 ? [stable, stable.replaceAll('+', '-').replaceAll('/', '_')] : []
+  })
+}
+
+function listForms(value: string): string[] {
+  const json = JSON.stringify(value).slice(1, -1)
+  const inUrl = encodeURIComponent(value.toWellFormed())
+  return [value, json, inUrl, inUrl.replaceAll('%20', '+'), ...listBase64(value)]
+}
+
+function listLines(value: string): string[] {
+  const lines = value.split(/\r?\n/).map((line) => line.trim())
+  return lines.length < 2 ? [] : lines.filter((line) => line.length >= shortestLine && !line.startsWith('-----'))
+}
+
+/** Longest first, so that a secret inside another leaves no rest. */
+function compileValues(values: readonly string[]): RegExp | undefined {
+  const known = values
+    .flatMap((value) => [value, value.trim(), ...listLines(value)])
+    .filter((value) => value.length >= shortestSecret)
+  const forms = [...new Set(known.flatMap(listForms))].sort((a, b) => b.length - a.length)
+  return forms.length === 0 ? undefined : new RegExp(forms.map(escapePattern).join('|'), 'g')
+}
+
+export type Redactor = (text: string) => string
+
+/**
+ * A function that removes the given values, in plain, JSON, URL and base64 spelling, and what looks like a credential.
+ * `all` shapes are for logs, errors and messages; `tokens` for what models read and write, where `password: x` is code.
+ */
+export function createRedactor(values: readonly string[], shapes: ShapeLevel = 'all'): Redactor {
+  const known = compileValues(values)
+  return (text) => cutShapes(known === undefined ? text : text.replace(known, mark), shapes)
+}
+
+/** For texts of which no secret value is known. */
+export const redactText: Redactor = createRedactor([])
+
+/** A line of JSON without credentials, which is JSON still. */
+export function redactJsonLine(line: string): string {
+  if (redactText(line) === line) return line
+  const clean: unknown = JSON.parse(line, (name, value) => {
+    if (typeof value === 'object') return value
+    if (isSecretName(name)) return mark
+    return typeof value === 'string' ? redactText(value) : value
+  })
+  return `${JSON.stringify(clean)}\n`
 }

@@ -60,6 +60,17 @@ export interface ResourceReader {
   watch<K extends Kind>(kind: K, options: WatchOptions): AsyncIterable<WatchEvent<ResourceOf<K>>>
 }
 
+/** An object as JSON: exactly what `JSON.stringify` makes of the object, without blanks between its parts. */
+export type ResourceText = { text: string; resourceVersion: string }
+
+/** Reads for edges that pass objects on unread: a store that holds text need not parse it for them. */
+export interface ResourceTextReader {
+  /** The text of what `get` gives, or undefined. */
+  getText(kind: Kind, key: ResourceKey): Promise<ResourceText | undefined>
+  /** The page that `list` gives, each object as text. */
+  listText(kind: Kind, query: ListQuery): Promise<ResourcePage<ResourceText>>
+}
+
 export interface ResourceWriter {
   /** AlreadyExists when the name is taken. `generation` starts at 1; status is empty. Resolves when it is durable. */
   create<K extends Kind>(kind: K, draft: ResourceDraft<K>): Promise<ResourceOf<K>>
@@ -82,4 +93,4 @@ export interface StatusWriter {
   updateStatus<K extends Kind>(kind: K, object: ResourceOf<K>): Promise<ResourceOf<K>>
 }
 
-export interface Resources extends ResourceReader, ResourceWriter, StatusWriter {}
+export interface Resources extends ResourceReader, ResourceTextReader, ResourceWriter, StatusWriter {}

@@ -3,8 +3,8 @@ import type { WorkAssignment } from '../contract/api/assignment.ts'
 import { runLoop } from '../llm/loop.ts'
 import type { LoopState } from '../llm/loop-state.ts'
 import type { ToolHost } from '../llm/tool-host.ts'
+import { createRedactor, type Redactor } from '../observability/redaction.ts'
 import { createHttpTool } from '../tools/custom/http-tool.ts'
-import { createRedactor, type Redact } from '../tools/redaction.ts'
 import { createToolHost } from '../tools/registry.ts'
 import { createWorkerApi, type WorkerApi } from './api.ts'
 import { uploadArtifacts } from './artifacts.ts'
@@ -30,19 +30,23 @@ type Run = {
   api: WorkerApi
   log: TaskLog
   host: ToolHost
-  redact: Redact
+  /** For what the model reads and writes, its answer too. */
+  redact: Redactor
   signal: AbortSignal
 }
 
 /** Never throws. What leaves the worker is free of the secrets that the assignment carries. */
 export async function runAi(assignment: WorkAssignment, deps: WorkerDeps, signal: AbortSignal): Promise<Outcome> {
   const { clock } = deps
-  const redact = createRedactor(listSecrets(assignment))
+  const secrets = listSecrets(assignment)
+  const redact = createRedactor(secrets, 'tokens')
+  // What people read of the run: here a word too much cut out does no harm.
+  const redactAll = createRedactor(secrets)
   const api = createWorkerApi({ api: assignment.api, task: assignment.task, clock, signal })
-  const fallback = (text: string) => void (signal.aborted || process.stderr.write(redact(text)))
-  const log = createTaskLog({ send: (text) => api.appendLogs(text), redact, clock, fallback })
+  const fallback = (text: string) => void (signal.aborted || process.stderr.write(redactAll(text)))
+  const log = createTaskLog({ send: (text) => api.appendLogs(text), redact: redactAll, clock, fallback })
   const host = createHost(assignment, deps)
-  const outcome = redactOutcome(await execute({ assignment, deps, api, log, host, redact, signal }), redact)
+  const outcome = redactOutcome(await execute({ assignment, deps, api, log, host, redact, signal }), redactAll)
   // Nobody takes the log of a run that was told to end, or whose service is gone.
   if (signal.aborted) return outcome
   if (!outcome.ok) log.write(`[failed: ${outcome.message}]`)
@@ -50,7 +54,7 @@ export async function runAi(assignment: WorkAssignment, deps: WorkerDeps, signal
   return outcome
 }
 
-function redactOutcome(outcome: Outcome, redact: Redact): Outcome {
+function redactOutcome(outcome: Outcome, redact: Redactor): Outcome {
   return outcome.ok ? outcome : { ...outcome, message: redact(outcome.message) }
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { LoopEvent } from '../llm/loop.ts'
-import { createRedactor } from '../tools/redaction.ts'
+import { createRedactor } from '../observability/redaction.ts'
 import { createNarrator } from './narrator.ts'
 import { createTaskLog } from './task-log.ts'
 

@@ -3,14 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Clock, Ids } from '../../src/ports/clock.ts'
-
-export const realClock: Clock = {
-  now: () => new Date(),
-  sleep: async (ms, signal) => {
-    await sleep(ms, undefined, { ref: false, ...(signal === undefined ? {} : { signal }) })
-  },
-}
+import type { Ids } from '../../src/ports/clock.ts'
 
 let count = 0
 export const testIds: Ids = {

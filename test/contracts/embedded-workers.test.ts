@@ -1,6 +1,5 @@
 // Worker processes of embedded mode: what they are kept from, how they end, what is left of them.
-import { execFileSync } from 'node:child_process'
-import { existsSync, readdirSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -8,7 +7,7 @@ import { probeBubblewrap } from '../../src/adapters/embedded/confinement/bubblew
 import { findControlGroups } from '../../src/adapters/embedded/confinement/control-groups.ts'
 import type { EmbeddedWorkloadsOptions } from '../../src/adapters/embedded/workloads.ts'
 import type { AttemptKey, WorkloadLimits, WorkloadState } from '../../src/ports/workloads.ts'
-import { findProcesses, testIds, waitUntil } from './embedded-bench.ts'
+import { findProcesses, makeFolder, removeFolder, testIds, waitUntil } from './embedded-bench.ts'
 import { type EmbeddedBench, openEmbeddedBench } from './embedded-workloads-bench.ts'
 
 const probe = await probeBubblewrap()
@@ -131,6 +130,8 @@ describe('a worker process', () => {
 })
 
 describe('the pool of workers', () => {
+  beforeEach(() => reopen({ idle: { usual: 1, burst: 1 } }))
+
   it('has none before the first task, then one that waits, each with one task only', async () => {
     expect(await listIdle()).toEqual([])
     const first = await start({ prompt: 'succeed' })
@@ -140,6 +141,7 @@ describe('the pool of workers', () => {
       return waiting.length > 0 && waiting
     })
     expect(idle?.pid).toBeGreaterThan(0)
+    expect(idle?.memoryBytes).toBeGreaterThan(1024 ** 2)
     await finish({ prompt: 'succeed' })
     await waitUntil('another waits', async () => {
       const waiting = await listIdle()
@@ -162,12 +164,13 @@ describe('the pool of workers', () => {
   })
 
   it('fills a compile cache once that workers can read and not write', async () => {
-    const cacheFolder = join(bench.folder, 'cache')
+    const cacheFolder = makeFolder('cache-test')
     await reopen({ cacheFolder })
     await finish({ prompt: 'succeed' })
     await waitUntil('the cache is there', () => existsSync(cacheFolder) && readdirSync(cacheFolder).length === 1)
     expect(await finish({ prompt: 'succeed' })).toMatchObject({ phase: 'Succeeded' })
-    execFileSync('rm', ['-rf', cacheFolder])
+    await bench.workloads.close()
+    removeFolder(cacheFolder)
   })
 })
 
@@ -207,21 +210,40 @@ describe.skipIf(!probe.available)('the sandbox of a worker (skipped where there 
     expect(connections).toBe(1)
   })
 
-  it('masks the data folder also when it lies below the program', async () => {
-    const dataDir = join(root, 'node_modules', '.svc-mask-test')
-    await reopen({ dataDir })
-    await waitUntil('the data folder is made', () => existsSync(join(dataDir, 'work')))
-    writeFileSync(join(dataDir, 'svc.db'), 'precious')
-    const paths = [join(dataDir, 'svc.db'), join(dataDir, 'work')]
-    const key = await start({ prompt: 'look', systemPrompt: JSON.stringify({ port: 1, paths, hostPid: 1 }) })
-    await waitForEnd(key)
-    const seen = JSON.parse(linesOf(key).join(''))
-    expect(seen.hidden).toEqual([false, false])
-    await bench.workloads.close()
-    execFileSync('rm', ['-rf', dataDir])
+  it('shows a command as little [SAND-001, SAND-002]', async () => {
+    const key = { taskUid: testIds.next('uid'), attempt: 1 }
+    const { dataDir, configDir } = bench.options
+    mkdirSync(configDir, { recursive: true })
+    writeFileSync(join(configDir, 'secret.key'), 'precious')
+    const script = `ls ${dataDir} ${configDir}; cat ${configDir}/secret.key; echo pid $$; env | sort; ls -A`
+    const run = { kind: 'command' as const, command: ['/bin/sh', '-c', script], args: [], env: { GIVEN: 'yes' } }
+    await bench.workloads.ensure({ key, namespace: 'default', taskName: 'looking', limits: {}, run })
+    const state = await waitForEnd(key)
+    const text = state.phase === 'Succeeded' ? (state.output?.text ?? '') : ''
+    expect(text).toMatch(/^pid \d\n/)
+    const names = text
+      .split('\n')
+      .slice(1, -1)
+      .map((line) => line.split('=')[0])
+    expect(names.filter((name) => name !== '_')).toEqual(['GIVEN', 'HOME', 'LANG', 'PATH', 'PWD', 'TERM', 'TMPDIR'])
   })
 
-  it('lets it run code in a stricter sandbox inside, with limits of its own [BUILT-020..023]', async () => {
+  it('masks the data folder also when it lies below the program', async () => {
+    const program = makeFolder('program-test')
+    cpSync(join(root, 'test/fixtures/workers'), join(program, 'src'), { recursive: true })
+    const dataDir = join(program, 'src', 'data')
+    await reopen({ dataDir, programRoot: program, workerProgram: join(program, 'src', 'echo.mjs') })
+    await waitUntil('the data folder is made', () => existsSync(join(dataDir, 'work')))
+    writeFileSync(join(dataDir, 'svc.db'), 'precious')
+    const paths = [join(dataDir, 'svc.db'), join(dataDir, 'work'), join(program, 'src', 'echo.mjs')]
+    const key = await start({ prompt: 'look', systemPrompt: JSON.stringify({ port: 1, paths, hostPid: 1 }) })
+    await waitForEnd(key)
+    expect(JSON.parse(linesOf(key).join('')).hidden).toEqual([false, false, true])
+    await bench.workloads.close()
+    removeFolder(program)
+  })
+
+  it('lets it run code in a stricter sandbox inside, with limits of its own [BUILT-022, BUILT-023]', async () => {
     const module = join(root, 'src/adapters/embedded/sandbox/sandbox.ts')
     const key = await start({ prompt: 'nest', systemPrompt: module })
     expect(await waitForEnd(key)).toMatchObject({ phase: 'Succeeded' })

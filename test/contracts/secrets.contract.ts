@@ -26,7 +26,7 @@ export function describeSecrets(name: string, open: () => Promise<SecretsBench>)
       expect(await bench.secrets.read(key)).toEqual(values)
     })
 
-    it('describes a secret without its values [SECRET-001]', async () => {
+    it('describes a secret without its values', async () => {
       const made = await bench.secrets.create({
         ...key,
         stringData: values,

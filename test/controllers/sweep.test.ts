@@ -30,7 +30,7 @@ describe('the sweep', () => {
     expect(await bench.records.owners.taskUids(undefined, 10)).toEqual([metadata.uid])
   })
 
-  it('removes sessions that were not touched for long, and none that a task holds', async () => {
+  it('removes sessions that were not touched for long, and none that a task holds [OPS-001]', async () => {
     const { sessions } = bench.records
     for (const name of ['old', 'held', 'new']) {
       if (name === 'new') bench.clock.advance(91 * 86_400_000)
@@ -48,6 +48,11 @@ describe('the sweep', () => {
     const { sessionsMs: _sessions, ...rest } = defaultRetention
     await sweep(rest)
     expect(await bench.records.sessions.get({ namespace: 'default', name: 'old' })).toBeDefined()
+  })
+
+  it('keeps sessions 90 days, events 30 and usage 400 unless told otherwise [OPS-002, OPS-003]', () => {
+    const days = (count: number) => count * 86_400_000
+    expect(defaultRetention).toMatchObject({ sessionsMs: days(90), eventsMs: days(30), usageMs: days(400) })
   })
 
   it('goes on with the rest when one of them fails', async () => {

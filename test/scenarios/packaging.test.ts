@@ -35,10 +35,10 @@ describe('./bin/svc', () => {
   })
 })
 
-describe('npm pack', () => {
+describe('npm run package', () => {
   it('makes a package that runs where it is installed', async () => {
     const env = { ...environmentOf(folder), npm_config_cache: join(folder, 'npm-cache') }
-    const packed = await runProgram('npm', ['pack', '--pack-destination', folder], { env, cwd: root })
+    const packed = await runProgram('npm', ['run', 'package', '--', '--pack-destination', folder], { env, cwd: root })
     expect(packed.code, packed.stderr).toBe(0)
     const tarball = readdirSync(folder).find((name) => name.endsWith('.tgz')) ?? ''
     const place = join(folder, 'elsewhere', 'node_modules')

@@ -72,6 +72,21 @@ describe('a container task without an image', () => {
     expect(seen).not.toMatch(/SVC_(?!TASK_)|VITEST/)
   })
 
+  it('leaves no secret of its environment in log, result or message [SECRET-008]', async () => {
+    const value = 'a-made-up-password-of-the-test'
+    await service.call('POST', '/api/v1/secrets', { name: 'login', stringData: { password: value } })
+    const env = [{ name: 'PASSWORD', valueFrom: { secretKeyRef: { name: 'login', key: 'password' } } }]
+    const script = 'echo "got $PASSWORD"; echo "$PASSWORD" | base64; echo "refused: $PASSWORD" >&2; exit 3'
+    await createTask(service, 'discreet', command(script, { env }))
+    const task = await waitForPhase(service, 'discreet', 'Failed')
+    const logs = await service.call<{ logs: string }>('GET', '/api/v1/tasks/discreet/logs')
+    expect(logs.body.logs).toContain('got [REDACTED]')
+    const events = await service.call('GET', '/api/v1/tasks/discreet/events')
+    const seen = JSON.stringify([task, logs.body, events.body])
+    expect(seen).not.toContain(value)
+    expect(seen).not.toContain(Buffer.from(value).toString('base64').slice(0, 20))
+  })
+
   it('fails with its exit code in the message [TASK-046]', async () => {
     await createTask(service, 'fails', command('echo partly; exit 7'))
     const task = await waitForPhase(service, 'fails', 'Failed')

@@ -13,6 +13,7 @@ import { type Bubblewrap, type BubblewrapProbe, probeBubblewrap } from './confin
 import { type ControlGroups, findControlGroups } from './confinement/control-groups.ts'
 import { reapProcesses } from './confinement/process-record.ts'
 import { clearWorkFolders } from './confinement/work-folder.ts'
+import { redactAttempt } from './redacted-attempt.ts'
 import { listProgramFolders } from './workers/program-folders.ts'
 import { createWorkerAttempts, type WorkerAttempts } from './workers/worker-attempts.ts'
 import type { IdleWorker } from './workers/worker-pool.ts'
@@ -148,21 +149,20 @@ async function startWorker(options: RunnerOptions, prepared: Prepared, { spec, s
 async function startCommand(options: RunnerOptions, prepared: Prepared, start: Start): Promise<RunningAttempt> {
   const { spec, sink, signal } = start
   if (spec.run.kind !== 'command') throw new StartRefused('StartFailed', 'The attempt has no command.')
-  const { image, command, args, env } = spec.run
-  const shared = { id: options.ids.next(prepared.prefix), env, limits: spec.limits, sink }
+  const { image, command, args, env, redact = [] } = spec.run
+  const redaction = redactAttempt(sink, redact)
+  const shared = { id: options.ids.next(prepared.prefix), env, limits: spec.limits, sink: redaction.sink }
   if (image !== undefined) {
     await prepared.containersReaped
     const engine = { engine: options.engine, instance: options.instance, network: options.containerNetwork }
-    return startContainerCommand(
-      { ...prepared.local, ...engine },
-      { ...shared, key: spec.key, image, command, args, signal },
-    )
+    const container = { ...shared, key: spec.key, image, command, args, signal }
+    return redaction.wrap(await startContainerCommand({ ...prepared.local, ...engine }, container))
   }
   requireSandbox(options, prepared, 'A command without an image')
   const argv = [...command, ...args]
   if (argv.length === 0)
     throw new StartRefused('StartFailed', 'The task has neither an image nor a command: set one of them.')
-  return startLocalCommand(prepared.local, { ...shared, argv })
+  return redaction.wrap(await startLocalCommand(prepared.local, { ...shared, argv }))
 }
 
 /** Looks at the machine and cleans up in the background; the first attempt waits for it. */

@@ -110,14 +110,19 @@ export async function createResources(database: Database, options: ResourceStore
     reportFault: options.reportFault ?? (() => undefined),
   })
   const writer = createWriter(database, mutations, options)
-  const list = createPages({ database, ring, counts })
+  const { list, listText } = createPages({ database, ring, counts })
   await collector.start()
   return {
     get: async (kind, key) => {
-      const text = await readText(database.read, kind, key)
-      return text === undefined ? undefined : parseObject(kind, text)
+      const row = await readText(database.read, kind, key)
+      return row && parseObject(kind, row.text)
+    },
+    getText: async (kind, key) => {
+      const row = await readText(database.read, kind, key)
+      return row && { text: row.text, resourceVersion: String(row.version) }
     },
     list,
+    listText,
     watch: createWatches({ ring, list }),
     create: writer.create,
     update: writer.update,

@@ -1,10 +1,12 @@
 // secret: names are shown, values never.
 import type { Command } from 'commander'
-import { createSecret, deleteSecret, listSecrets } from '../../contract/api/secrets.ts'
+import { createSecret, deleteSecret, listSecrets, type SecretItem } from '../../contract/api/secrets.ts'
 import { SvcError } from '../../errors.ts'
+import { describePlace, printList } from '../answers.ts'
 import type { CliContext } from '../context.ts'
-import { namespaceOf, printAnswer, readGlobalOptions } from '../global-options.ts'
-import { formatTable } from '../output.ts'
+import { gather, namespaceOf, readGlobalOptions } from '../global-options.ts'
+import { formatAge } from '../output.ts'
+import { listPages } from '../paging.ts'
 
 export function addSecretCommands(program: Command, context: CliContext): void {
   const secret = program.command('secret').description('keys and passwords that resources refer to')
@@ -16,8 +18,14 @@ export function addSecretCommands(program: Command, context: CliContext): void {
   secret
     .command('create <name>')
     .description('store a secret; values come from the environment or a file, never from the command line')
-    .option('--from-env <key=VARIABLE...>', 'take the value of a key from an environment variable')
-    .option('--from-file <key=path...>', 'take the value of a key from a file, `-` for standard input')
+    .option(
+      '--from-env <key=VARIABLE>',
+      'take the value of a key from an environment variable; may be repeated',
+      gather,
+    )
+    .option('--from-file <key=path>', 'the same from a file, `-` for standard input; may be repeated', gather)
+    .option('--allow-host <host>', 'send the values to this host only, * and ? are wildcards; may be repeated', gather)
+    .addHelpText('after', '\nA line break at the end of a file is no part of the value.')
     .action((name: string, _options: unknown, command: Command) => create(name, command, context))
   secret
     .command('delete <name>')
@@ -34,32 +42,39 @@ export function addSecretCommands(program: Command, context: CliContext): void {
     .description('re-encrypt all secrets under a new key; stop the service first')
     .action(async (_options: unknown, command: Command) => {
       const count = await context.rotateSecretKey(readGlobalOptions(command))
-      context.terminal.note(`${count} secrets are encrypted under a new key`)
+      context.terminal.note(`${count} ${count === 1 ? 'secret is' : 'secrets are'} encrypted under a new key`)
     })
 }
 
 async function listAll(command: Command, context: CliContext): Promise<void> {
   const options = readGlobalOptions(command)
   const client = await context.connect(options)
-  const list = await client.call(listSecrets, { query: namespaceOf(options) })
-  printAnswer(context, options, list.items, () =>
-    formatTable(list.items, [
+  const { items } = await listPages<SecretItem>(client, listSecrets, { query: namespaceOf(options) })
+  await printList(context, options, {
+    items,
+    columns: [
       { title: 'NAMESPACE', value: (item) => item.namespace },
       { title: 'NAME', value: (item) => item.name },
       { title: 'TYPE', value: (item) => item.type },
-    ]),
-  )
+      { title: 'KEYS', value: (item) => item.keys.join(',') },
+      { title: 'HOSTS', value: (item) => item.allowedHosts?.join(',') },
+      { title: 'AGE', value: (item) => formatAge(item.createdAt, context.now()) },
+    ],
+    empty: `no secrets${describePlace(options)}; \`svc secret create --help\` tells how to make one`,
+  })
 }
 
 async function create(name: string, command: Command, context: CliContext): Promise<void> {
   const options = readGlobalOptions(command)
-  const stringData = await collectValues(command.opts<ValueOptions>(), context)
+  const given = command.opts<ValueOptions>()
+  const stringData = await collectValues(given, context)
   const client = await context.connect(options)
-  await client.call(createSecret, { body: { name, ...namespaceOf(options), stringData } })
+  const hosts = given.allowHost === undefined ? {} : { allowedHosts: given.allowHost }
+  await client.call(createSecret, { body: { name, ...namespaceOf(options), stringData, ...hosts } })
   context.terminal.note(`secret ${name} created with ${Object.keys(stringData).join(', ')}`)
 }
 
-type ValueOptions = { fromEnv?: string[]; fromFile?: string[] }
+type ValueOptions = { fromEnv?: string[]; fromFile?: string[]; allowHost?: string[] }
 
 async function collectValues(given: ValueOptions, context: CliContext): Promise<Record<string, string>> {
   const values: Record<string, string> = {}
@@ -68,8 +83,10 @@ async function collectValues(given: ValueOptions, context: CliContext): Promise<
     if (!value) throw new SvcError('InvalidRequest', `the environment variable ${variable} is empty or not set`)
     values[key] = value
   }
-  for (const [key, path] of (given.fromFile ?? []).map(splitPair))
-    values[key] = (await context.readText(path)).trimEnd()
+  for (const [key, path] of (given.fromFile ?? []).map(splitPair)) {
+    const [file] = await context.readTexts(path)
+    values[key] = (file?.text ?? '').replace(/\r?\n$/, '')
+  }
   if (Object.keys(values).length > 0) return values
   throw new SvcError(
     'InvalidRequest',

@@ -1,51 +1,69 @@
 // up, down, status, doctor and config: the local service itself.
-import { Command, Option } from 'commander'
+import { type Command, Option } from 'commander'
 import { getReadiness } from '../../contract/api/health.ts'
 import { listTasks } from '../../contract/api/tasks.ts'
-import type { CliContext, Finding } from '../context.ts'
+import { SvcError } from '../../errors.ts'
+import { printAnswer } from '../answers.ts'
+import type { CliContext, Finding, GlobalOptions } from '../context.ts'
 import { ExitSignal, exitCodes } from '../failure.ts'
-import { namespaceOf, printAnswer, readGlobalOptions } from '../global-options.ts'
+import { namespaceOf, readGlobalOptions } from '../global-options.ts'
 import { formatFields, formatTable } from '../output.ts'
 
 const globalFlags = ['--data-dir', '--config-dir']
 
-export function addServiceCommands(program: Command, context: CliContext): void {
-  program.addCommand(createUpCommand(context))
+export function addUpCommand(program: Command, context: CliContext): void {
+  const up = program.command('up').description('serve in the foreground; Ctrl-C stops it')
+  addSettingOptions(up, context).action((given: Record<string, unknown>, command: Command) =>
+    context.serve(readGlobalOptions(command, given)),
+  )
+}
+
+export function addDownCommand(program: Command, context: CliContext): void {
   program
     .command('down')
     .description('stop the local service')
     .action(async (_options: unknown, command: Command) => {
-      const stopped = await context.stop(readGlobalOptions(command))
+      const options = readGlobalOptions(command)
+      if (options.server !== undefined)
+        throw new SvcError(
+          'InvalidRequest',
+          '`svc down` stops the service of this machine’s data folder; it takes no --server',
+        )
+      const stopped = await context.stop(options)
       context.terminal.note(stopped ? 'stopped' : 'no service runs on this data folder')
     })
+}
+
+export function addStatusCommand(program: Command, context: CliContext): void {
   program
     .command('status')
     .description('whether the service is ready, and what it is doing')
     .action((_options: unknown, command: Command) => showStatus(command, context))
+}
+
+export function addDoctorCommand(program: Command, context: CliContext): void {
   program
     .command('doctor')
     .description('what this machine has for running tasks, what is missing, and how to get it')
     .action((_options: unknown, command: Command) => diagnose(command, context))
-  const config = program.command('config').description('settings of the local service')
-  config
-    .command('print')
-    .description('every setting with its value and where that came from')
-    .action((_options: unknown, command: Command) => printConfig(command, context))
 }
 
-function createUpCommand(context: CliContext): Command {
-  const up = new Command('up').description('serve in the foreground')
-  for (const setting of context.settingHelp) {
+export function addConfigCommands(program: Command, context: CliContext): void {
+  const config = program.command('config').description('settings of the local service')
+  const print = config.command('print').description('every setting with its value and where that came from')
+  addSettingOptions(print, context).action((given: Record<string, unknown>, command: Command) =>
+    printConfig(readGlobalOptions(command, given), context),
+  )
+}
+
+/** Every setting as a flag, but those that all commands have. */
+function addSettingOptions(command: Command, context: CliContext): Command {
+  for (const setting of context.settingHelp()) {
     if (globalFlags.includes(setting.flag)) continue
-    const option = new Option(
-      `${setting.flag} ${setting.placeholder}`.trim(),
-      `${setting.help} (${setting.environment})`,
-    )
-    up.addOption(option)
+    const flags = `${setting.flag} ${setting.placeholder}`.trim()
+    command.addOption(new Option(flags, `${setting.help} (${setting.environment})`))
   }
-  return up.action(async (given: Record<string, unknown>, command: Command) => {
-    await context.serve(readGlobalOptions(command, given))
-  })
+  return command
 }
 
 async function showStatus(command: Command, context: CliContext): Promise<void> {
@@ -58,7 +76,7 @@ async function showStatus(command: Command, context: CliContext): Promise<void> 
     counts[phase] = page.items.length
   }
   const status = { url: client.url, status: ready.status, checks: ready.checks, tasks: counts }
-  printAnswer(context, options, status, () =>
+  await printAnswer(context, options, status, () =>
     formatFields([
       ['service', client.url],
       ['status', ready.status],
@@ -77,25 +95,29 @@ const marks: Record<Finding['state'], string> = { ok: 'ok', warning: 'warn', mis
 async function diagnose(command: Command, context: CliContext): Promise<void> {
   const options = readGlobalOptions(command)
   const findings = await context.diagnose(options)
-  printAnswer(context, options, findings, () =>
-    formatTable(findings, [
-      { title: 'CHECK', value: (finding) => finding.what },
-      { title: 'STATE', value: (finding) => marks[finding.state] },
-      { title: 'DETAIL', value: (finding) => finding.detail },
-      { title: 'TO FIX', value: (finding) => finding.fix },
-    ]),
-  )
+  await printAnswer(context, options, findings, () => findings.map(formatFinding).join('\n'))
   if (findings.some((finding) => finding.state === 'missing')) throw new ExitSignal(exitCodes.failed)
 }
 
-function printConfig(command: Command, context: CliContext): void {
-  const options = readGlobalOptions(command)
+const markWidth = 9
+const whatWidth = 14
+
+/** The fix has a line of its own, to be copied from. */
+function formatFinding({ what, state, detail, fix }: Finding): string {
+  const lines = [marks[state].padEnd(markWidth) + what.padEnd(whatWidth) + detail]
+  if (fix !== undefined) lines.push(`${' '.repeat(markWidth + whatWidth)}-> ${fix}`)
+  return lines.join('\n')
+}
+
+async function printConfig(options: GlobalOptions, context: CliContext): Promise<void> {
   const values = context.describeConfig(options)
-  printAnswer(context, options, values, () =>
+  await printAnswer(context, options, values, () =>
     formatTable(values, [
       { title: 'SETTING', value: (setting) => setting.name },
       { title: 'VALUE', value: (setting) => setting.value },
       { title: 'SOURCE', value: (setting) => setting.source },
     ]),
   )
+  const unknown = context.listUnknownVariables()
+  if (unknown.length > 0) context.terminal.note(`not settings, and of no effect: ${unknown.join(', ')}`)
 }

@@ -1,9 +1,11 @@
 // session: transcripts that tasks and chats continue.
 import type { Command } from 'commander'
-import { deleteSession, getSession, listSessions } from '../../contract/api/sessions.ts'
+import { deleteSession, getSession, listSessions, type SessionItem } from '../../contract/api/sessions.ts'
+import { describePlace, printAnswer, printList } from '../answers.ts'
 import type { CliContext } from '../context.ts'
-import { namespaceOf, printAnswer, readGlobalOptions } from '../global-options.ts'
-import { formatAge, formatTable } from '../output.ts'
+import { namespaceOf, readCount, readGlobalOptions } from '../global-options.ts'
+import { formatAge } from '../output.ts'
+import { listPages } from '../paging.ts'
 
 export function addSessionCommands(program: Command, context: CliContext): void {
   const session = program.command('session').description('conversations that tasks continue')
@@ -15,7 +17,8 @@ export function addSessionCommands(program: Command, context: CliContext): void 
   session
     .command('get <name>')
     .description('the transcript of a session')
-    .action((name: string, _options: unknown, command: Command) => show(name, command, context))
+    .option('--tail <messages>', 'only the newest messages')
+    .action((name: string, given: { tail?: string }, command: Command) => show(name, given, { command, context }))
   session
     .command('delete <name>')
     .alias('rm')
@@ -31,23 +34,29 @@ export function addSessionCommands(program: Command, context: CliContext): void 
 async function listAll(command: Command, context: CliContext): Promise<void> {
   const options = readGlobalOptions(command)
   const client = await context.connect(options)
-  const { items } = await client.call(listSessions, { query: namespaceOf(options) })
-  printAnswer(context, options, items, () =>
-    formatTable(items, [
+  const { items } = await listPages<SessionItem>(client, listSessions, { query: namespaceOf(options) })
+  await printList(context, options, {
+    items,
+    columns: [
       { title: 'NAMESPACE', value: (item) => item.namespace },
       { title: 'NAME', value: (item) => item.name },
       { title: 'TYPE', value: (item) => item.sessionType },
       { title: 'MESSAGES', value: (item) => item.messageCount },
+      { title: 'TASK', value: (item) => item.activeTask },
       { title: 'UPDATED', value: (item) => formatAge(item.updatedAt, context.now()) },
-    ]),
-  )
+    ],
+    empty: `no sessions${describePlace(options)}; \`svc run --session NAME "say hello"\` makes one`,
+  })
 }
 
-async function show(name: string, command: Command, context: CliContext): Promise<void> {
+type Invocation = { command: Command; context: CliContext }
+
+async function show(name: string, { tail }: { tail?: string }, { command, context }: Invocation): Promise<void> {
   const options = readGlobalOptions(command)
+  const window = tail === undefined ? {} : { maxMessages: readCount('--tail', tail) }
   const client = await context.connect(options)
-  const session = await client.call(getSession, { params: { id: name }, query: namespaceOf(options) })
-  printAnswer(context, options, session, () =>
+  const session = await client.call(getSession, { params: { id: name }, query: { ...namespaceOf(options), ...window } })
+  await printAnswer(context, options, session, () =>
     session.transcript.split('\n').filter(Boolean).map(formatMessage).join('\n\n'),
   )
 }

@@ -1,195 +1,138 @@
-// task: see, follow and steer tasks.
-import { createWriteStream } from 'node:fs'
-import { Readable } from 'node:stream'
-import { pipeline } from 'node:stream/promises'
+// task: see and steer tasks.
 import type { Command } from 'commander'
-import type { Client } from '../../client/client.ts'
-import { readEvents } from '../../client/event-stream.ts'
-import {
-  cancelTask,
-  deleteTask,
-  getTask,
-  getTaskArtifact,
-  getTaskEvents,
-  getTaskLogs,
-  getTaskResult,
-  listTaskArtifacts,
-  listTasks,
-  retryTask,
-} from '../../contract/api/tasks.ts'
-import type { Task, TaskPhase } from '../../contract/resources/task.ts'
-import type { CliContext, GlobalOptions } from '../context.ts'
+import { cancelTask, deleteTask, getTask, listTasks, retryTask } from '../../contract/api/tasks.ts'
+import type { Task } from '../../contract/resources/task.ts'
+import { describePlace, printAnswer, printList } from '../answers.ts'
+import type { CliContext } from '../context.ts'
 import { ExitSignal } from '../failure.ts'
-import { followTask, printOutcome } from '../follow.ts'
-import { namespaceOf, printAnswer, readGlobalOptions } from '../global-options.ts'
-import { type Column, formatAge, formatFields, formatTable } from '../output.ts'
-
-type Call = { client: Client; options: GlobalOptions; context: CliContext }
-type Action = (call: Call, name: string, given: Record<string, unknown>) => Promise<void>
+import { printOutcome } from '../follow.ts'
+import { namespaceOf, readCount, readGlobalOptions } from '../global-options.ts'
+import { watchTask } from '../interruption.ts'
+import { type Column, formatAge, formatFields } from '../output.ts'
+import { listPages } from '../paging.ts'
+import { type AddTaskCommand, type TaskCall, targetOf } from './task-call.ts'
+import { addTaskRecordCommands } from './task-records.ts'
 
 export function addTaskCommands(program: Command, context: CliContext): void {
   const task = program.command('task').description('pieces of work: see, follow, steer')
-  const add = (usage: string, description: string, action: Action) =>
+  const add: AddTaskCommand = (usage, description, action) =>
     task
       .command(usage)
       .description(description)
-      .action(async (name: string, given: Record<string, unknown>, command: Command) => {
+      .action(async (name: string, ...rest: unknown[]) => {
+        const command = rest.at(-1) as Command
         const options = readGlobalOptions(command)
-        await action({ client: await context.connect(options), options, context }, name, given)
+        const client = await context.connect(options)
+        await action({ client, options, context, given: command.opts(), more: command.args.slice(1) }, name)
       })
   task
     .command('list')
     .alias('ls')
-    .description('tasks of the namespace')
-    .option('--phase <phase>', 'only those of this phase')
-    .option('-l, --selector <labels>', 'only those with these labels')
-    .option('--limit <count>', 'how many at most', '100')
-    .action((given: ListOptions, command: Command) => listAll(given, command, context))
+    .description('tasks of the namespace, newest first')
+    .option('--phase <phase>', 'only those of this phase: Pending, Running, Succeeded, Failed, Scheduled, Cancelled')
+    .option('--type <type>', 'only those of this type: ai, container, agent')
+    .option('--agent <name>', 'only those of this agent')
+    .option('-l, --selector <labels>', 'only those with these labels, such as team=a,stage!=test')
+    .option('--limit <count>', 'how many at most', '500')
+    .action((given: ListOptions, command: Command) => listThem(given, command, context))
   add('get <name>', 'a task and how it stands', showTask)
-  add('logs <name>', 'what it wrote', showLogs)
-    .option('-f, --follow', 'keep printing until the task ends')
-    .option('--tail <lines>', 'only the last lines')
-  add('result <name>', 'what it produced', showResult)
-  add('events <name>', 'what happened to it, in order', showEvents)
-  add('artifacts <name>', 'files that it left', listArtifacts)
-  add('download <name> <file>', 'fetch one of its files', () => Promise.resolve()).action(
-    (name: string, file: string, _given: unknown, command: Command) => download(name, file, { command, context }),
+  addTaskRecordCommands(add)
+  add('wait <name>', 'follow it to its end and print its result; the exit code tells how it ended', waitFor)
+  add('cancel <name>', 'stop it; it stays, in phase Cancelled', cancel).option(
+    '--reason <text>',
+    'why; shown in its status',
   )
-  add('wait <name>', 'follow it to its end and print its result', waitFor)
-  add('cancel <name>', 'stop it', cancel).option('--reason <text>', 'why; shown in its status')
   add('retry <name>', 'run a finished task again, as a new task', retry)
   add('delete <name>', 'stop it and remove it with its records', remove).alias('rm')
 }
 
-type ListOptions = { phase?: TaskPhase; selector?: string; limit: string }
+type ListOptions = { phase?: string; type?: string; agent?: string; selector?: string; limit: string }
 
-const columns = (now: Date): Column<Task>[] => [
+export const taskColumns = (now: Date): Column<Task>[] => [
   { title: 'NAME', value: (task) => task.metadata.name },
   { title: 'TYPE', value: (task) => task.spec.type },
   { title: 'PHASE', value: (task) => task.status?.phase ?? 'Pending' },
   { title: 'ATTEMPTS', value: (task) => task.status?.attempts ?? 0 },
   { title: 'AGE', value: (task) => formatAge(task.metadata.creationTimestamp, now) },
-  { title: 'MESSAGE', value: (task) => task.status?.message?.slice(0, 80) },
+  { title: 'MESSAGE', value: (task) => task.status?.message },
 ]
 
-async function listAll(given: ListOptions, command: Command, context: CliContext): Promise<void> {
+async function listThem(given: ListOptions, command: Command, context: CliContext): Promise<void> {
   const options = readGlobalOptions(command)
   const client = await context.connect(options)
-  const filter = {
-    ...(given.phase ? { phase: given.phase } : {}),
-    ...(given.selector ? { labelSelector: given.selector } : {}),
-  }
-  const page = await client.call(listTasks, {
-    query: { ...namespaceOf(options), ...filter, limit: Number(given.limit) },
+  const { phase, type, agent, selector: labelSelector } = given
+  const query = { ...namespaceOf(options), phase, type, agent, labelSelector }
+  const { items, hasMore } = await listPages<Task>(client, listTasks, {
+    query,
+    limit: readCount('--limit', given.limit),
   })
-  printAnswer(context, options, page.items, () => formatTable(page.items, columns(context.now())))
-  if (page.metadata.continue && options.output === 'table')
-    context.terminal.note('there are more; raise --limit to see them')
+  const empty = `no such task${describePlace(options)}; \`svc run "say hello"\` makes one`
+  await printList(context, options, { items: newestFirst(items), columns: taskColumns(context.now()), empty })
+  if (hasMore) context.terminal.note(`there are more than ${items.length}; --limit shows more of them`)
 }
 
-const target = (name: string, options: GlobalOptions) => ({ params: { id: name }, query: namespaceOf(options) })
-
-async function showTask({ client, options, context }: Call, name: string): Promise<void> {
-  const task = await client.call(getTask, target(name, options))
-  const { metadata, spec, status } = task
-  printAnswer(context, options, task, () =>
-    formatFields([
-      ['name', metadata.name],
-      ['namespace', metadata.namespace],
-      ['type', spec.type],
-      ['agent', spec.agentRef?.name],
-      ['phase', status?.phase ?? 'Pending'],
-      ['message', status?.message],
-      ['attempts', status?.attempts],
-      ['created', metadata.creationTimestamp],
-      ['started', status?.startTime],
-      ['completed', status?.completionTime],
-      ['next run', status?.nextScheduleTime],
-      ['next retry', status?.nextRetryTime],
-      ['tokens', status?.usage ? `${status.usage.inputTokens} in, ${status.usage.outputTokens} out` : undefined],
-    ]),
-  )
+/** By uid, whose first part is the time in milliseconds (HTTP-029). */
+export function newestFirst(items: Task[]): Task[] {
+  return items.toSorted((a, b) => (a.metadata.uid < b.metadata.uid ? 1 : -1))
 }
 
-async function showLogs(
-  { client, options, context }: Call,
-  name: string,
-  given: Record<string, unknown>,
-): Promise<void> {
-  const tail = given.tail === undefined ? {} : { tailLines: Number(given.tail) }
-  if (!given.follow) {
-    const { logs } = await client.call(getTaskLogs, {
-      params: { id: name },
-      query: { ...namespaceOf(options), ...tail },
-    })
-    if (logs !== '') context.terminal.print(logs)
-    return
-  }
-  const query = { ...namespaceOf(options), ...tail, follow: true }
-  const lines = readEvents(client, getTaskLogs, { params: { id: name }, query, signal: context.signal })
-  for await (const event of lines) context.terminal.print(event.data)
+async function showTask({ client, options, context }: TaskCall, name: string): Promise<void> {
+  const task = await client.call(getTask, targetOf(name, options))
+  await printAnswer(context, options, task, () => formatFields([...listSpecFields(task), ...listStatusFields(task)]))
 }
 
-async function showResult({ client, options, context }: Call, name: string): Promise<void> {
-  const answer = await client.call(getTaskResult, target(name, options))
-  printAnswer(context, options, answer, () => answer.result)
+type Fields = Parameters<typeof formatFields>[0]
+
+function listSpecFields({ metadata, spec }: Task): Fields {
+  return [
+    ['name', metadata.name],
+    ['namespace', metadata.namespace],
+    ['type', spec.type],
+    ['agent', spec.agentRef?.name],
+    ['provider', spec.ai?.providerRef?.name],
+    ['model', spec.ai?.model],
+    ['session', spec.sessionRef?.name],
+    ['image', spec.image],
+    ['command', spec.command?.join(' ')],
+    ['prompt', spec.prompt ?? spec.ai?.prompt],
+    ['schedule', spec.schedule && `${spec.schedule} (${spec.timeZone ?? 'UTC'})`],
+    ['created', metadata.creationTimestamp],
+  ]
 }
 
-async function showEvents({ client, options, context }: Call, name: string): Promise<void> {
-  const { items } = await client.call(getTaskEvents, target(name, options))
-  const oldestFirst = items.toReversed()
-  printAnswer(context, options, oldestFirst, () =>
-    formatTable(oldestFirst, [
-      { title: 'TIME', value: (event) => event.createdAt },
-      { title: 'ATTEMPT', value: (event) => event.attempt },
-      { title: 'TYPE', value: (event) => event.type },
-      { title: 'PHASE', value: (event) => event.phase },
-      { title: 'MESSAGE', value: (event) => event.message },
-    ]),
-  )
+function listStatusFields({ status }: Task): Fields {
+  return [
+    ['phase', status?.phase ?? 'Pending'],
+    ['message', status?.message],
+    ['attempts', status?.attempts],
+    ['started', status?.startTime],
+    ['completed', status?.completionTime],
+    ['next run', status?.nextScheduleTime],
+    ['next retry', status?.nextRetryTime],
+    ['callback', status?.webhook && `${status.webhook.state} ${status.webhook.lastError ?? ''}`],
+    ['tokens', status?.usage && `${status.usage.inputTokens} in, ${status.usage.outputTokens} out`],
+    ['cost', status?.usage?.cost && `${status.usage.cost} ${status.usage.currency ?? ''}`],
+  ]
 }
 
-async function listArtifacts({ client, options, context }: Call, name: string): Promise<void> {
-  const { items: artifacts } = await client.call(listTaskArtifacts, target(name, options))
-  printAnswer(context, options, artifacts, () =>
-    formatTable(artifacts, [
-      { title: 'FILE', value: (artifact) => artifact.filename },
-      { title: 'SIZE', value: (artifact) => artifact.size },
-      { title: 'TYPE', value: (artifact) => artifact.contentType },
-    ]),
-  )
-}
-
-type Invocation = { command: Command; context: CliContext }
-
-/** Writes the file into the present folder, under its last name only, and never over another. */
-async function download(name: string, file: string, { command, context }: Invocation): Promise<void> {
-  const options = readGlobalOptions(command)
-  const client = await context.connect(options)
-  const params = { id: name, filename: file }
-  const response = await client.open(getTaskArtifact, { params, query: namespaceOf(options) })
-  if (response.body) await pipeline(Readable.fromWeb(response.body), createWriteStream(file, { flags: 'wx' }))
-  context.terminal.note(`wrote ${file}`)
-}
-
-async function waitFor({ client, options, context }: Call, name: string): Promise<void> {
-  const finished = await followTask(client, await client.call(getTask, target(name, options)), context)
-  const code = await printOutcome(client, finished, { context, options })
+async function waitFor({ client, options, context }: TaskCall, name: string): Promise<void> {
+  const followed = await watchTask(client, await client.call(getTask, targetOf(name, options)), { context })
+  const code = await printOutcome(client, followed, { context, options })
   if (code !== 0) throw new ExitSignal(code)
 }
 
-async function cancel({ client, options, context }: Call, name: string, given: Record<string, unknown>): Promise<void> {
+async function cancel({ client, options, context, given }: TaskCall, name: string): Promise<void> {
   const body = typeof given.reason === 'string' ? { reason: given.reason } : {}
-  await client.call(cancelTask, { ...target(name, options), body })
+  await client.call(cancelTask, { ...targetOf(name, options), body })
   context.terminal.note(`task ${name} is being cancelled`)
 }
 
-async function retry({ client, options, context }: Call, name: string): Promise<void> {
-  const task = await client.call(retryTask, target(name, options))
-  printAnswer(context, options, task, () => task.metadata.name)
+async function retry({ client, options, context }: TaskCall, name: string): Promise<void> {
+  const task = await client.call(retryTask, targetOf(name, options))
+  await printAnswer(context, options, task, () => task.metadata.name)
 }
 
-async function remove({ client, options, context }: Call, name: string): Promise<void> {
-  await client.call(deleteTask, target(name, options))
+async function remove({ client, options, context }: TaskCall, name: string): Promise<void> {
+  await client.call(deleteTask, targetOf(name, options))
   context.terminal.note(`task ${name} is being deleted`)
 }

@@ -1,9 +1,9 @@
 // token: credentials for people and programs, beside the owner's.
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import { createToken, deleteToken, listTokens } from '../../contract/api/tokens.ts'
+import { printAnswer, printList } from '../answers.ts'
 import type { CliContext } from '../context.ts'
-import { printAnswer, readGlobalOptions } from '../global-options.ts'
-import { formatTable } from '../output.ts'
+import { readGlobalOptions } from '../global-options.ts'
 
 type CreateOptions = { bind?: string; readOnly?: boolean; expires?: string; serverTools?: 'on' | 'off' }
 
@@ -14,8 +14,11 @@ export function addTokenCommands(program: Command, context: CliContext): void {
     .description('make a token and print it, once')
     .option('--read-only', 'may only read')
     .option('--expires <duration>', 'refused after this long, such as 30d')
-    .option('--server-tools <on|off>', 'whether the proxies run tools for it')
-    .addHelpText('after', '\nWith --namespace the token may act in that namespace only.')
+    .addOption(new Option('--server-tools <switch>', 'whether the proxies run tools for it').choices(['on', 'off']))
+    .addHelpText(
+      'after',
+      '\nWith --namespace the token may act in that namespace only. It is used with --token or SVC_TOKEN.',
+    )
     .action((name: string, given: CreateOptions, command: Command) => create(name, given, { command, context }))
   token
     .command('list')
@@ -46,7 +49,7 @@ async function create(name: string, given: CreateOptions, { command, context }: 
     ...(given.serverTools === undefined ? {} : { serverTools: given.serverTools === 'on' }),
   }
   const created = await client.call(createToken, { body })
-  printAnswer(context, options, created, () => created.token)
+  await printAnswer(context, options, created, () => created.token)
   if (options.output === 'table') context.terminal.note('this is shown once; keep it safe')
 }
 
@@ -54,14 +57,16 @@ async function listAll(command: Command, context: CliContext): Promise<void> {
   const options = readGlobalOptions(command)
   const client = await context.connect(options)
   const { items } = await client.call(listTokens)
-  printAnswer(context, options, items, () =>
-    formatTable(items, [
+  await printList(context, options, {
+    items,
+    columns: [
       { title: 'ID', value: (item) => item.id },
       { title: 'NAME', value: (item) => item.name },
       { title: 'NAMESPACE', value: (item) => item.namespace ?? 'any' },
       { title: 'READ ONLY', value: (item) => item.readOnly },
       { title: 'EXPIRES', value: (item) => item.expiresAt ?? 'never' },
       { title: 'LAST USED', value: (item) => item.lastUsedAt ?? 'never' },
-    ]),
-  )
+    ],
+    empty: "none beside the owner's; `svc token create NAME` makes one",
+  })
 }

@@ -213,8 +213,17 @@ export const submitUsage = defineRoute({
 
 const provider = z.object({ namespace: Name, provider: Name })
 
+/**
+ * With requests it asks for them and for the tokens; of these at most a minute's worth is taken. Without requests it
+ * corrects an earlier lease, as its true number of tokens is known: it is always granted, and negative tokens are given
+ * back. All zero only asks how the provider is.
+ */
 export const LeaseRequest = z
-  .strictObject({ requests: z.int().min(0), tokens: z.int().min(0) })
+  .strictObject({ requests: z.int().min(0), tokens: z.int() })
+  .refine(({ requests, tokens }) => requests === 0 || tokens >= 0, {
+    path: ['tokens'],
+    message: 'must not be negative with requests: tokens are given back without any',
+  })
   .meta({ id: 'LeaseRequest' })
 export type LeaseRequest = z.infer<typeof LeaseRequest>
 
@@ -223,6 +232,10 @@ export const LeaseAnswer = z
     granted: z.boolean(),
     /** How long to wait before asking again; 0 when granted. */
     retryAfterMs: z.number().min(0),
+    /** Tokens that were taken; negative when they were given back. */
+    tokens: z.int(),
+    /** Present while nothing is to be sent to the provider: for how long yet, and what the vendor said. */
+    coolingDown: z.object({ forMs: z.number().min(0), reason: z.string() }).optional(),
   })
   .meta({ id: 'Lease' })
 export type LeaseAnswer = z.infer<typeof LeaseAnswer>
@@ -231,7 +244,7 @@ export const takeLease = defineRoute({
   method: 'POST',
   path: '/internal/v1/leases/:namespace/:provider',
   tag,
-  summary: 'Take requests and tokens from the rate limit of a provider',
+  summary: 'Take requests and tokens from the rate limit of a provider, or correct what was taken',
   params: provider,
   body: LeaseRequest,
   responses: { ...errorResponses(404), 200: { description: 'Granted or not', schema: LeaseAnswer } },

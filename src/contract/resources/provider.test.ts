@@ -44,6 +44,17 @@ describe('provider spec', () => {
     expect(ProviderSpec.safeParse(spec).success).toBe(false)
   })
 
+  it('refers to its credential and has no place for one [PROV-001]', () => {
+    const parsed = ProviderSpec.safeParse({
+      type: 'llma',
+      secretRef: { name: 's' },
+      apiKey: 'k',
+      secret: 'k',
+      token: 'k',
+    })
+    expect(parsed.error?.issues).toMatchObject([{ code: 'unrecognized_keys', keys: ['apiKey', 'secret', 'token'] }])
+  })
+
   it('wants deployment and address of Azure, and of Azure only', () => {
     const paths = (spec: object) => providerProblems(ProviderSpec.parse(spec)).map((problem) => problem.path)
     expect(paths({ type: 'azure-openai' })).toEqual(['azure.deploymentName', 'baseURL'])

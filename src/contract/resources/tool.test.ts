@@ -15,6 +15,7 @@ describe('tool spec', () => {
   it('has the defaults of the specification [TOOL-009]', () => {
     expect(ToolSpec.parse({ description: 'd', http: { url }, mcp })).toEqual({
       description: 'd',
+      parameters: {},
       http: { url, method: 'POST', timeout: '30s', authInject: 'header' },
       mcp: { path: '/mcp', actor: { templateRef: { name: 't' }, boot: false } },
     })
@@ -52,6 +53,12 @@ describe('tool spec', () => {
     [[], { http: { url }, parameters: {} }],
   ])('finds %j in %j', (expected, spec) => {
     expect(paths(spec)).toEqual(expected)
+  })
+
+  it('has parameters in function-calling format, none by default [TOOL-006]', () => {
+    const parameters = { type: 'object', properties: { a: { type: 'string' } }, required: ['a'] }
+    expect(ToolSpec.parse({ description: 'd', http: { url }, parameters }).parameters).toEqual(parameters)
+    expect(ToolSpec.parse({ description: 'd', http: { url } }).parameters).toEqual({})
   })
 
   it('keeps schemas as they are, but not endlessly deep ones', () => {

@@ -48,8 +48,8 @@ export const ToolSpec = z
   .strictObject({
     /** Shown to the model. */
     description: z.string().min(1, 'must not be empty').max(16_384),
-    /** JSON Schema of the arguments (`type: object`). Absent: no arguments. */
-    parameters: FreeForm.optional(),
+    /** JSON Schema of the arguments (`type: object`). Empty: no arguments. */
+    parameters: FreeForm.default({}),
     http: ToolHttp.optional(),
     mcp: ToolMcp.optional(),
   })
@@ -85,8 +85,8 @@ function mcpProblems(http: ToolHttp | undefined): Problem[] {
   return problems
 }
 
-function parameterProblems(parameters: Record<string, unknown> | undefined): Problem[] {
-  if (parameters === undefined || Object.keys(parameters).length === 0) return []
+function parameterProblems(parameters: Record<string, unknown>): Problem[] {
+  if (Object.keys(parameters).length === 0) return []
   const problems: Problem[] = []
   if (parameters.type !== 'object') problems.push({ path: 'parameters.type', message: 'must be "object"' })
   const { properties, required } = parameters

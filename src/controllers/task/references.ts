@@ -148,7 +148,8 @@ async function resolveTool(deps: ReferenceDeps, reference: CustomTool): Promise<
   return {
     name: reference.name,
     description: tool.spec.description,
-    parameters: tool.spec.parameters ?? { type: 'object', properties: {} },
+    // Both vendor families want an object schema, also of a tool without arguments.
+    parameters: { type: 'object', properties: {}, ...tool.spec.parameters },
     http: { url, method, headers, timeoutMs: parseDuration(timeout), ...credential },
   }
 }

@@ -1,6 +1,6 @@
 // A Tool resource with a plain HTTP endpoint, as a tool of the loop (TOOL-004, TOOL-010..017).
+import { createRedactor, type Redactor } from '../../observability/redaction.ts'
 import type { EgressRequest, EgressResponse } from '../../ports/egress.ts'
-import { createRedactor, type Redact } from '../redaction.ts'
 import { guardRun, type JsonObject, type Tool, type ToolContext, type ToolOutcome } from '../tool.ts'
 import { failTool } from '../tool-error.ts'
 import { requestWithin } from '../web/bounded-request.ts'
@@ -32,7 +32,7 @@ const secretHeader = /auth|token|key|secret|cookie|password/i
 export function createHttpTool(definition: HttpToolDefinition): Tool {
   const { name, description, http } = definition
   const parameters = { type: 'object', properties: {}, ...definition.parameters }
-  const redact = createRedactor(secretsOf(definition))
+  const redact = createRedactor(secretsOf(definition), 'tokens')
   return {
     name,
     description,
@@ -57,7 +57,7 @@ function secretsOf({ http }: HttpToolDefinition): string[] {
   return [...(http.auth ? [http.auth.token] : []), ...headers.map(([, value]) => value)]
 }
 
-type Call = { args: JsonObject; context: ToolContext; signal: AbortSignal; redact: Redact }
+type Call = { args: JsonObject; context: ToolContext; signal: AbortSignal; redact: Redactor }
 
 async function callEndpoint(definition: HttpToolDefinition, call: Call): Promise<ToolOutcome> {
   const { http } = definition

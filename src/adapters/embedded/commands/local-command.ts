@@ -129,11 +129,12 @@ export async function startLocalCommand(options: LocalCommandOptions, command: L
   try {
     await group?.setLimits({ ...command.limits, processes: options.processes })
     const running = launch(options, command, { folder, group })
-    if (options.bubblewrap === undefined) await recordProcess(options.workFolder, command.id, running.pid)
     const capture = createCommandCapture(tail, command.sink)
     const captured = captureStreams(running, capture)
     captured.catch(() => void running.kill())
     const ended = awaitEnd({ running, group, captured, capture, command })
+    // Only now: Node throws away the output of a process that ends before anybody reads it.
+    if (options.bubblewrap === undefined) await recordProcess(options.workFolder, command.id, running.pid)
     return { ended, terminate: running.terminate, kill: running.kill, readOutput: tail.read, release: removeAll }
   } catch (error) {
     await removeAll()

@@ -49,9 +49,13 @@ export async function writeSetting(file: string, value: string): Promise<boolean
   }
 }
 
+/** Lets the groups below a folder of version 2 limit what is wanted; each that the kernel refuses stays off. */
 export async function enableControllers(folder: string): Promise<void> {
-  for (const controller of limitedControllers)
-    await writeSetting(join(folder, 'cgroup.subtree_control'), `+${controller}`)
+  const file = join(folder, 'cgroup.subtree_control')
+  const enabled = (await readText(file)).trim().split(/\s+/)
+  for (const controller of limitedControllers.filter((name) => !enabled.includes(name))) {
+    await writeSetting(file, `+${controller}`)
+  }
 }
 
 const settings: Record<1 | 2, { memory: string; swap: string; processes: string; memoryNow: string }> = {
@@ -113,9 +117,11 @@ async function listTree(folder: string): Promise<string[]> {
 }
 
 async function killMembers(folder: string): Promise<void> {
-  for (const member of (await readText(join(folder, 'cgroup.procs'))).split('\n').filter(Boolean)) {
+  const members = (await readText(join(folder, 'cgroup.procs'))).split('\n').map(Number)
+  // 0 stands for a process outside our pid namespace; as a signal's address it would be our own process group.
+  for (const pid of members.filter((member) => member > 1 && member !== process.pid)) {
     try {
-      if (Number(member) !== process.pid) process.kill(Number(member), 'SIGKILL')
+      process.kill(pid, 'SIGKILL')
     } catch {
       // Gone already.
     }

@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { constants } from 'node:os'
 import { Readable, type Writable } from 'node:stream'
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Bubblewrap } from './bubblewrap.ts'
 import type { ControlGroup } from './control-group.ts'
 import { joinGroups } from './launch-script.ts'
@@ -128,6 +129,29 @@ function listChildren(pid: number): number[] {
   }
 }
 
+/** Resident bytes of a process and all below it, as the system counts them (shared pages with each). */
+export function readTreeMemory(pid: number): number | undefined {
+  try {
+    const kilobytes = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
+    const below = listChildren(pid).map((child) => readTreeMemory(child) ?? 0)
+    return below.reduce((sum, bytes) => sum + bytes, Number(kilobytes ?? 0) * 1024)
+  } catch {
+    return undefined
+  }
+}
+
+const setUpPollMs = 10
+
+/** The main program may not be there yet: the sandbox tells its init's pid before it starts what it is for. */
+async function terminateMain(init: number, isAlive: () => boolean): Promise<void> {
+  while (isAlive()) {
+    const mains = listChildren(init)
+    for (const main of mains) signalProcess(main, 'SIGTERM')
+    if (mains.length > 0) return
+    await delay(setUpPollMs)
+  }
+}
+
 /**
  * Starts a program in a sandbox. Bubblewrap waits for the init of the pid namespace, and the kernel ends that one only
  * after all others in it, so its exit means that nothing is left. When the service dies, --die-with-parent ends it all.
@@ -154,7 +178,7 @@ export function launchConfined(launch: ConfinedLaunch): LocalProcess {
     exited,
     terminate: async () => {
       const pid = await init
-      if (pid !== undefined && isAlive()) for (const main of listChildren(pid)) signalProcess(main, 'SIGTERM')
+      if (pid !== undefined) await terminateMain(pid, isAlive)
     },
     kill: async () => {
       const pid = await init

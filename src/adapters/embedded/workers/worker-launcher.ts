@@ -128,8 +128,10 @@ export async function launchWorker(
   try {
     await group?.setLimits({ memoryBytes, processes: options.processes })
     const running = startWorkerProgram(options, { folder, group }, memoryBytes)
+    const worker = superviseWorker({ id, folder, running, group, release })
+    // Only now: Node throws away the output of a process that ends before anybody reads it.
     if (options.bubblewrap === undefined) await recordProcess(options.workFolder, id, running.pid)
-    return superviseWorker({ id, folder, running, group, release })
+    return worker
   } catch (error) {
     await release()
     throw error

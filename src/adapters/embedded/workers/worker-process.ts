@@ -1,7 +1,7 @@
 // One worker process: started idle, given one assignment by pipe, observed to its end.
 import type { WorkAssignment } from '../../../contract/api/assignment.ts'
 import type { ControlGroup } from '../confinement/control-group.ts'
-import type { LocalProcess, ProcessExit } from '../confinement/local-process.ts'
+import { type LocalProcess, type ProcessExit, readTreeMemory } from '../confinement/local-process.ts'
 import { createLineFeed, forgive, readLines, type TakeLines } from '../output/line-reader.ts'
 import { readReportLine, type WorkerOutcome, type WorkerReport } from './worker-report.ts'
 
@@ -97,6 +97,7 @@ export function superviseWorker(parts: WorkerParts): WorkerProcess {
     settled: Promise.race([ready.promise, ended.then(() => undefined)]),
     terminate: running.terminate,
     kill: running.kill,
-    readMemory: async () => group?.readMemory(),
+    readMemory: async () =>
+      (await group?.readMemory()) ?? (running.pid === undefined ? undefined : readTreeMemory(running.pid)),
   }
 }

@@ -11,8 +11,8 @@ const probeLimit = 1000
 
 export type CandidateScope = { kind: Kind; namespace: string | undefined; filter: ResourceFilter }
 
-/** `object` is null where the index shows that the object does not match. */
-export type Candidate = ResourceKey & { object: string | null }
+/** What the filter's index conditions leave of an object: its JSON and version, or nulls where they do not hold. */
+export type Candidate = ResourceKey & { text: string | null; version: number | null }
 
 const nothing = sql``
 
@@ -73,7 +73,8 @@ export function selectCandidates(
   const range = selectRange(scope, after, size)
   const tests = listTests(scope, leader)
   if (leader === undefined && tests.length === 0) {
-    return sql<Candidate>`select namespace, name, object from resources where kind = ${scope.kind}${range}`
+    return sql<Candidate>`select namespace, name, object as text, resource_version as version
+      from resources where kind = ${scope.kind}${range}`
   }
   const keys =
     leader === undefined
@@ -81,7 +82,7 @@ export function selectCandidates(
       : sql`select namespace, name from resource_index
           where kind = ${scope.kind} and field = ${leader.field} and value = ${leader.value}${range}`
   const tested = joinSql([sql`r.kind = ${scope.kind}`, ...tests], ' and ')
-  return sql<Candidate>`select d.namespace, d.name, r.object from (${keys}) d
+  return sql<Candidate>`select d.namespace, d.name, r.object as text, r.resource_version as version from (${keys}) d
     left join resources r on r.namespace = d.namespace and r.name = d.name and ${tested}
     order by d.namespace, d.name`
 }

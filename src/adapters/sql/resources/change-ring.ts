@@ -38,6 +38,8 @@ export interface ChangeRing {
   /** Version of the last change that was published. */
   head(): number
   publish(change: Change): void
+  /** Whether every change after the version is remembered. */
+  remembers(version: number): boolean
   /** Changes of the scope after the version, oldest first; undefined when some of them are no longer remembered. */
   listSince(version: number, scope: Scope): Change[] | undefined
   /** Follows the changes after the version; undefined when some of them are no longer remembered. */
@@ -159,6 +161,7 @@ export function createChangeRing(version: number, limits: RingLimits = defaultRi
         if (isWithin(follower.scope, change)) follower.offer(memory.end() - 1)
       }
     },
+    remembers: (after) => after >= floor,
     listSince(after, scope) {
       if (after < floor) return undefined
       const found: Change[] = []

@@ -16,16 +16,24 @@ export type ResourceFilter = {
   conditions: IndexCondition[]
   /** False for an empty filter. */
   isFiltering: boolean
-  /** The whole truth; the others only narrow the search. */
+  /** Whether an object that meets the equalities and the conditions matches. */
+  isIndexed: boolean
+  /** The whole truth; equalities and conditions may only narrow the search. */
   matches(object: StoredObject): boolean
 }
 
+type IndexedRequirement = Extract<LabelRequirement, { operator: 'in' | 'notin' }>
+
+function isIndexedRequirement(requirement: LabelRequirement): requirement is IndexedRequirement {
+  return requirement.operator === 'in' || requirement.operator === 'notin'
+}
+
 function toConditions(requirements: LabelRequirement[]): IndexCondition[] {
-  return requirements.flatMap((requirement) => {
-    if (requirement.operator !== 'in' && requirement.operator !== 'notin') return []
-    const values = requirement.values.map(encodeText)
-    return [{ field: labelField(requirement.key), values, isNegated: requirement.operator === 'notin' }]
-  })
+  return requirements.filter(isIndexedRequirement).map(({ operator, key, values }) => ({
+    field: labelField(key),
+    values: values.map(encodeText),
+    isNegated: operator === 'notin',
+  }))
 }
 
 /** InvalidRequest when the selector or a field is not understood. */
@@ -44,6 +52,7 @@ export function parseFilter(kind: Kind, query: ListQuery): ResourceFilter {
     equalities: all.filter(isEquality).map(({ field, values }) => ({ field, value: values[0] ?? '' })),
     conditions: all.filter((condition) => !isEquality(condition)),
     isFiltering: all.length > 0 || requirements.length > 0,
+    isIndexed: requirements.every(isIndexedRequirement),
     matches: (object) => matchesLabels(requirements, object.metadata.labels) && matchesFields(kind, fields, object),
   }
 }

@@ -1,14 +1,14 @@
 // Lists in pages over one snapshot: the present rows, with what changed after the snapshot undone.
 import { setImmediate as yieldTurn } from 'node:timers/promises'
 import type { Kind, ResourceOf } from '../../../contract/resources/index.ts'
-import type { ListQuery, ResourceKey, ResourcePage } from '../../../ports/resources.ts'
+import type { ListQuery, ResourceKey, ResourcePage, ResourceText } from '../../../ports/resources.ts'
 import type { Database } from '../database.ts'
 import { type Candidate, type CandidateScope, chooseLeader, selectCandidates } from './candidates.ts'
 import type { Change, ChangeRing } from './change-ring.ts'
 import type { ResourceCounts } from './counts.ts'
-import { parseFilter } from './filter.ts'
+import { parseFilter, type ResourceFilter } from './filter.ts'
 import { decodePageToken, encodePageToken, hashFilter, type PageToken } from './page-token.ts'
-import type { IndexEntry, StoredObject } from './stored-object.ts'
+import { parseObject, type StoredObject } from './stored-object.ts'
 
 /** Index rows looked at in one statement: doubled while a filter finds too little. */
 const firstBatch = 250
@@ -16,14 +16,22 @@ const largestBatch = 1000
 
 export type PageParts = { database: Database; ring: ChangeRing; counts: ResourceCounts }
 
-type Walk = {
+/** An object that the list has, parsed only where that was needed to tell. */
+type Match = { text: string; version: number | string; object?: StoredObject }
+
+/** Where a page starts; `after` is absent on the first one. */
+type Start = Omit<PageToken, 'after'> & Partial<Pick<PageToken, 'after'>>
+
+type Walk<R> = Start & {
   scope: CandidateScope
-  leader: IndexEntry | undefined
-  after: ResourceKey | undefined
-  snapshot: number
-  /** Objects wanted; Infinity for all. */
-  wanted: number
+  /** Objects on the page; Infinity for all. */
+  limit: number
+  /** Makes an item of an object. */
+  present: (match: Match) => R
 }
+
+/** What a walk has found so far; `isCut` when there is an object beyond the limit. */
+type Gathered<R> = { items: R[]; last?: ResourceKey; isCut: boolean }
 
 type Key = string
 
@@ -40,50 +48,60 @@ function compareKeys(left: ResourceKey, right: ResourceKey): number {
   return isAfter(left, right) ? 1 : -1
 }
 
-/** State at the snapshot of each object that changed after it; null where there was none. */
+/** State at the snapshot of each object that changed after it; no text where there was none. */
 function undoChanges(changes: Change[]): Map<Key, Candidate> {
   const undone = new Map<Key, Candidate>()
   for (const { namespace, name, before } of changes) {
     const key = joinKey({ namespace, name })
-    if (!undone.has(key)) undone.set(key, { namespace, name, object: before ?? null })
+    if (!undone.has(key)) undone.set(key, { namespace, name, text: before ?? null, version: null })
   }
   return undone
 }
 
 /** Replaces the candidates that changed, and puts those in that were candidates then, up to the end of the batch. */
-function restoreBatch(
-  batch: Candidate[],
-  undone: Map<Key, Candidate>,
-  range: [ResourceKey?, ResourceKey?],
-): Candidate[] {
-  if (undone.size === 0) return batch
+function restoreBatch(batch: Candidate[], changes: Change[], range: [ResourceKey?, ResourceKey?]): Candidate[] {
   const [after, end] = range
+  const within = changes.filter((key) => isAfter(key, after) && !(end !== undefined && isAfter(key, end)))
+  if (within.length === 0) return batch
+  const undone = undoChanges(within)
   const unchanged = batch.filter((candidate) => !undone.has(joinKey(candidate)))
-  const restored = [...undone.values()].filter(
-    (key) => isAfter(key, after) && !(end !== undefined && isAfter(key, end)),
-  )
-  return [...unchanged, ...restored].sort(compareKeys)
+  return [...unchanged, ...undone.values()].sort(compareKeys)
 }
 
-function collectMatches(candidates: Candidate[], walk: Walk, found: StoredObject[]): void {
-  for (const { object } of candidates) {
-    if (found.length >= walk.wanted) return
-    const parsed: StoredObject | null = object === null ? null : JSON.parse(object)
-    if (parsed !== null && walk.scope.filter.matches(parsed)) found.push(parsed)
+/** The candidate as the filter finds it; undefined when it does not match. */
+function matchCandidate({ text, version }: Candidate, filter: ResourceFilter): Match | undefined {
+  if (text === null) return undefined
+  if (version !== null && filter.isIndexed) return { text, version }
+  const object: StoredObject = JSON.parse(text)
+  return filter.matches(object) ? { text, version: object.metadata.resourceVersion, object } : undefined
+}
+
+function gatherMatches<R>(candidates: Candidate[], walk: Walk<R>, gathered: Gathered<R>): void {
+  for (const candidate of candidates) {
+    const match = matchCandidate(candidate, walk.scope.filter)
+    if (match === undefined) continue
+    if (gathered.items.length >= walk.limit) {
+      gathered.isCut = true
+      return
+    }
+    gathered.items.push(walk.present(match))
+    gathered.last = candidate
   }
 }
 
 /** The objects that the list had at the snapshot; when that is forgotten, those it has now. */
-async function walkObjects({ database, ring }: PageParts, walk: Walk): Promise<StoredObject[]> {
-  const found: StoredObject[] = []
+async function walkObjects<R>({ database, ring }: PageParts, walk: Walk<R>): Promise<Gathered<R>> {
+  const { scope, snapshot } = walk
+  const leader = await chooseLeader(database.read, scope)
+  const gathered: Gathered<R> = { items: [], isCut: false }
   let after = walk.after
-  let size = Math.min(firstBatch, walk.wanted)
+  let size = Math.min(firstBatch, walk.limit + 1)
   while (true) {
-    const batch = await database.read.all(selectCandidates(walk.scope, { leader: walk.leader, after, size }))
+    const batch = await database.read.all(selectCandidates(scope, { leader, after, size }))
     const end = batch.length < size ? undefined : batch.at(-1)
-    const changes = ring.listSince(walk.snapshot, walk.scope) ?? []
-    collectMatches(restoreBatch(batch, undoChanges(changes), [after, end]), walk, found)
-    if (end === undefined || found.length >= walk.wanted) return found
+    const changes = ring.listSince(snapshot, scope) ?? []
+    gatherMatches(restoreBatch(batch, changes, [after, end]), walk, gathered)
+    if (end === undefined || gathered.isCut) return gathered
     after = end
     size = Math.min(size * 2, largestBatch)
     // A long walk must not hold up the requests of others.
@@ -91,10 +109,14 @@ async function walkObjects({ database, ring }: PageParts, walk: Walk): Promise<S
   }
 }
 
-export function createPages(parts: PageParts) {
-  const { ring, counts, database } = parts
+function presentText({ text, version }: Match): ResourceText {
+  return { text, resourceVersion: String(version) }
+}
 
-  function startAt(kind: Kind, query: ListQuery, isFiltering: boolean): Omit<PageToken, 'after'> & Partial<PageToken> {
+export function createPages(parts: PageParts) {
+  const { ring, counts } = parts
+
+  function startAt(kind: Kind, query: ListQuery, isFiltering: boolean): Start {
     if (query.continue !== undefined) return decodePageToken(query.continue, hashFilter(kind, query))
     const snapshot = ring.head()
     if (isFiltering) return { snapshot }
@@ -102,30 +124,33 @@ export function createPages(parts: PageParts) {
   }
 
   /** What follows the page, unless the listing is filtered or its snapshot was forgotten. */
-  function countAfter(start: Partial<PageToken>, scope: CandidateScope, served: number): number | undefined {
-    if (start.remaining === undefined || ring.listSince(start.snapshot ?? 0, scope) === undefined) return undefined
-    return Math.max(start.remaining - served, 1)
+  function countAfter({ remaining, snapshot }: Start, served: number): number | undefined {
+    return remaining === undefined || !ring.remembers(snapshot) ? undefined : Math.max(remaining - served, 1)
   }
 
-  return async function list<K extends Kind>(kind: K, query: ListQuery): Promise<ResourcePage<ResourceOf<K>>> {
+  async function readPage<R>(kind: Kind, query: ListQuery, present: (match: Match) => R): Promise<ResourcePage<R>> {
     const filter = parseFilter(kind, query)
-    const scope: CandidateScope = { kind, namespace: query.namespace, filter }
     const start = startAt(kind, query, filter.isFiltering)
     const limit = query.limit !== undefined && query.limit > 0 ? query.limit : Number.POSITIVE_INFINITY
-    const leader = await chooseLeader(database.read, scope)
-    const found = await walkObjects(parts, { ...start, after: start.after, scope, leader, wanted: limit + 1 })
-    const items = found.slice(0, limit) as ResourceOf<K>[]
-    const resourceVersion = String(start.snapshot)
-    const last = items.at(-1)?.metadata
-    if (found.length <= limit || last === undefined) return { items, resourceVersion }
-    const remaining = countAfter(start, scope, items.length)
+    const scope = { kind, namespace: query.namespace, filter }
+    const { items, last, isCut } = await walkObjects(parts, { ...start, scope, limit, present })
+    const { snapshot } = start
+    const resourceVersion = String(snapshot)
+    if (!isCut || last === undefined) return { items, resourceVersion }
+    const remaining = countAfter(start, items.length)
     const after = { namespace: last.namespace, name: last.name }
-    const token: PageToken = { after, snapshot: start.snapshot, ...(remaining !== undefined && { remaining }) }
+    const token: PageToken = { after, snapshot, ...(remaining !== undefined && { remaining }) }
     return {
       items,
       resourceVersion,
       continue: encodePageToken(token, hashFilter(kind, query)),
       ...(remaining !== undefined && { remainingItemCount: remaining }),
     }
+  }
+
+  return {
+    list: <K extends Kind>(kind: K, query: ListQuery): Promise<ResourcePage<ResourceOf<K>>> =>
+      readPage(kind, query, ({ text, object }) => (object ?? parseObject(kind, text)) as ResourceOf<K>),
+    listText: (kind: Kind, query: ListQuery) => readPage(kind, query, presentText),
   }
 }

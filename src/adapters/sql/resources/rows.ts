@@ -5,17 +5,19 @@ import type { Reader, Tx } from '../database.ts'
 import { joinSql, sql } from '../statement.ts'
 import { type IndexEntry, listIndexEntries, parseRow, type StoredObject, type StoredRow } from './stored-object.ts'
 
-export async function readText(reader: Reader, kind: Kind, key: ResourceKey): Promise<string | undefined> {
-  const row = await reader.first(
-    sql<{ object: string }>`select object from resources
+/** The JSON of an object and its version. */
+export type TextRow = { text: string; version: number }
+
+export function readText(reader: Reader, kind: Kind, key: ResourceKey): Promise<TextRow | undefined> {
+  return reader.first(
+    sql<TextRow>`select object as text, resource_version as version from resources
       where kind = ${kind} and namespace = ${key.namespace} and name = ${key.name}`,
   )
-  return row?.object
 }
 
 export async function readRow(reader: Reader, kind: Kind, key: ResourceKey): Promise<StoredRow | undefined> {
-  const text = await readText(reader, kind, key)
-  return text === undefined ? undefined : parseRow(text)
+  const row = await readText(reader, kind, key)
+  return row === undefined ? undefined : parseRow(row.text)
 }
 
 async function insertEntries(tx: Tx, object: StoredObject, entries: IndexEntry[]): Promise<void> {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createRedactor } from './redact.ts'
+import { createRedactor } from './redaction.ts'
 
 const secret = 'p@ss word/with+"odd" chars'
 
@@ -32,7 +32,8 @@ describe('a redactor', () => {
     'x-api-key: 0123456789abcdef',
     // Put together here, so that no scanner takes the test for a leak.
     `key is sk-${'ant-api03'}-${'abcdef0123'.repeat(3)} ok`,
-    'sk-proj-abcdefghijklmnopqrstuvwx',
+    `sk-proj-${'abcdefghijklmnopqrstuvw1'}`,
+    `svc_${'abcdef0123'.repeat(5)}`,
     'ghp_abcdefghijklmnopqrstuvwxyz012345',
     'github_pat_11ABCDEFG0123456789_abcdefghij',
     'xoxb-123456789012-abcdefghijkl',
@@ -42,6 +43,9 @@ describe('a redactor', () => {
     '{"client_secret":"abcdefgh"}',
     'AWS_SECRET_ACCESS_KEY=abc/def+ghijk',
     'postgres://user:hunter22@db.example/x',
+    '{\\"password\\": \\"hunter22\\"}',
+    'Authorization: Bearer abcdefgh12345678',
+    'https://user:hunter22@host/x',
     'AKIAIOSFODNN7EXAMPLE',
     '-----BEGIN RSA PRIVATE KEY-----\nabc\n-----END RSA PRIVATE KEY-----',
   ])('removes what looks like a credential: %s', (text) => {
@@ -57,6 +61,10 @@ describe('a redactor', () => {
     'inputTokens: 5, outputTokens: 7',
     '{"secretRef":{"name":"vendor-key","key":"api-key"}}',
     '{"access_token_count": 3}',
+    'https://example.com/a@b and basic requirements',
+    'svc_execution_event_stream_connections_current 1',
+    'svc_api_request_duration_seconds_bucket{le="0.005"} 2',
+    'class="sk-folding-cube-wrapper-outer"',
   ])('leaves ordinary text alone: %s', (text) => {
     expect(createRedactor([])(text)).toBe(text)
   })
@@ -67,9 +75,57 @@ describe('a redactor', () => {
     expect(clean).toBe('cat: [REDACTED] and short')
   })
 
-  it('takes long input in linear time', () => {
+  it.each([
+    'a',
+    'a.',
+    'eyJa-',
+    'sk-',
+    'svc_',
+    '-svc_',
+    '-xoxb-',
+    'a://',
+    'secret ',
+    'password="',
+    '-----BEGIN ',
+    'Bearer ',
+  ])('takes long input of %j in linear time', (part) => {
     const redact = createRedactor(['abcdefgh'])
-    const text = 'a'.repeat(1_000_000)
+    expect(redact(part.repeat(1_000_000 / part.length)).length).toBeGreaterThan(0)
+  })
+
+  it('takes values that are no well-formed text', () => {
+    expect(createRedactor(['broken\ud800value'])('a broken\ud800value b')).toBe('a [REDACTED] b')
+  })
+})
+
+describe('a redactor for what models read and write', () => {
+  const redact = createRedactor(['known-value-1'], 'tokens')
+
+  it.each([
+    "const password = process.env.PASSWORD ?? 'changeme'",
+    'password: z.string().min(8),',
+    '{"client_secret":"abcdefgh"}',
+    `headers: { Authorization: \`Bearer \${token}\`, "x-api-key": apiKey },`,
+    "request.headers.authorization === 'Bearer test-token-of-the-suite-1'",
+    `DATABASE_URL=postgres://\${user}:\${password}@localhost/app`,
+    "if (pem.startsWith('-----BEGIN PRIVATE KEY-----')) return parse(pem)",
+    'type Token = { secret: string; accessToken: string }',
+  ])('leaves code alone: %s', (text) => {
     expect(redact(text)).toBe(text)
+  })
+
+  it.each([
+    'the value is known-value-1',
+    `ANTHROPIC_API_KEY=sk-${'ant-api03'}-${'abcdef0123'.repeat(3)}`,
+    'git clone https://x:ghp_abcdefghijklmnopqrstuvwxyz012345@github.com/a/b',
+    'xoxb-123456789012-abcdefghijkl',
+    'AKIAIOSFODNN7EXAMPLE',
+    'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl',
+    `-----BEGIN RSA PRIVATE KEY-----\n${'MIIEvQIBADANBgkq'.repeat(4)}\n-----END RSA PRIVATE KEY-----`,
+    JSON.stringify(`-----BEGIN PRIVATE KEY-----\n${'MIIEvQIBADANBgkq'.repeat(4)}\n-----END PRIVATE KEY-----`),
+  ])('removes what nothing else looks like: %s [SECRET-008]', (text) => {
+    const clean = redact(text)
+    expect(clean).toContain('[REDACTED]')
+    expect(clean).not.toMatch(/known-value|abcdef|123456789012|IOSFODNN|eyJzdWIi|MIIEvQ/)
   })
 })

@@ -1,0 +1,33 @@
+// How a command answers: in the format that was asked for, a table or text for people otherwise.
+import type { CliContext, GlobalOptions } from './context.ts'
+import { type Column, formatData, formatTable } from './output.ts'
+
+/** Prints `value` as asked for; `human` makes the text for people. */
+export async function printAnswer(
+  context: CliContext,
+  options: GlobalOptions,
+  value: unknown,
+  human: () => string | Promise<string>,
+): Promise<void> {
+  context.terminal.print((await formatData(options.output, value)) ?? (await human()))
+}
+
+type Listing<T> = {
+  items: T[]
+  columns: Column<T>[]
+  /** Said instead of an empty table, with what to do. */
+  empty: string
+}
+
+/** Prints the items as asked for; a table leaves out columns that no item fills. */
+export async function printList<T>(context: CliContext, options: GlobalOptions, listing: Listing<T>): Promise<void> {
+  const { items, columns, empty } = listing
+  if (items.length === 0 && options.output === 'table') return context.terminal.note(empty)
+  const used = columns.filter((column) => items.some((item) => (column.value(item) ?? '') !== ''))
+  await printAnswer(context, options, items, () => formatTable(items, used, context.terminal.width))
+}
+
+/** ` in namespace x` where one was named. */
+export function describePlace(options: GlobalOptions): string {
+  return options.namespace === undefined ? '' : ` in namespace ${options.namespace}`
+}

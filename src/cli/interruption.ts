@@ -1,0 +1,49 @@
+// What Ctrl-C means while a task is followed.
+import type { Client } from '../client/client.ts'
+import { cancelTask, getTask } from '../contract/api/tasks.ts'
+import type { Task } from '../contract/resources/task.ts'
+import { isSvcError } from '../errors.ts'
+import type { CliContext } from './context.ts'
+import { ExitSignal, exitCodes } from './failure.ts'
+import { type Followed, followTask } from './follow.ts'
+
+type Following = { context: CliContext; quiet?: boolean | undefined }
+
+/** Follows a task that somebody else made: Ctrl-C leaves it running. */
+export async function watchTask(client: Client, task: Task, following: Following): Promise<Followed> {
+  const followed = await follow(client, task, following)
+  if (followed) return followed
+  const { name } = task.metadata
+  const next = `\`svc task wait ${name}\` follows it again, \`svc task cancel ${name}\` stops it`
+  following.context.terminal.note(`${name} goes on: ${next}`)
+  throw new ExitSignal(exitCodes.interrupted)
+}
+
+/** Follows a task that this very command made: Ctrl-C cancels it. */
+export async function driveTask(client: Client, task: Task, following: Following): Promise<Followed> {
+  const followed = await follow(client, task, following)
+  if (followed) return followed
+  const { name, namespace } = task.metadata
+  const target = { params: { id: name }, query: { namespace } }
+  following.context.terminal.note(`cancelling ${name}`)
+  await cancel(client, target)
+  const ended = await follow(client, await client.call(getTask, target), following)
+  if (ended) return ended
+  following.context.terminal.note(`${name} is still being cancelled: \`svc task get ${name}\``)
+  throw new ExitSignal(exitCodes.interrupted)
+}
+
+function follow(client: Client, task: Task, { context, quiet }: Following): Promise<Followed | undefined> {
+  return context.interruptible((signal) => followTask(client, task, { context, signal, quiet }))
+}
+
+type Target = { params: { id: string }; query: { namespace: string } }
+
+async function cancel(client: Client, target: Target): Promise<void> {
+  try {
+    await client.call(cancelTask, { ...target, body: { reason: 'interrupted at the command line' } })
+  } catch (error) {
+    // It ended in the same moment.
+    if (!isSvcError(error, 'Conflict')) throw error
+  }
+}

@@ -1,0 +1,79 @@
+// Manifests: what `svc apply -f` and `svc delete -f` read, checked as far as it can be without a service.
+import { apiVersion } from '../contract/resources/metadata.ts'
+import { type Problem, SvcError } from '../errors.ts'
+import { type CatalogEntry, findEntry } from './catalog.ts'
+import type { CliContext, GlobalOptions, NamedText } from './context.ts'
+
+export type Manifest = {
+  entry: CatalogEntry
+  name: string
+  namespace: string | undefined
+  /** The whole document, for the service to judge. */
+  document: Record<string, unknown> & { metadata: Record<string, unknown> }
+  /** `agent/reviewer`. */
+  label: string
+  /** `agents.yaml, document 2`. */
+  place: string
+}
+
+/** Every manifest of the files, in order. InvalidRequest with every problem, before anything is done. */
+export async function readManifests(files: string[], context: CliContext, options: GlobalOptions): Promise<Manifest[]> {
+  const texts = (await Promise.all(files.map((file) => context.readTexts(file)))).flat()
+  const documents = (await Promise.all(texts.map(parseDocuments))).flat()
+  const problems: Problem[] = []
+  const manifests: Manifest[] = []
+  for (const { value, place } of documents) {
+    const read = readManifest(value, place, options)
+    if ('problem' in read) problems.push({ path: place, message: read.problem })
+    else manifests.push(read)
+  }
+  const [first] = problems
+  if (first) throw new SvcError('InvalidRequest', `${first.path}: ${first.message}`, { details: problems })
+  if (manifests.length > 0) return manifests
+  throw new SvcError('InvalidRequest', `there is no document in ${files.join(', ')}`)
+}
+
+type Located = { value: unknown; place: string }
+
+async function parseDocuments({ name, text }: NamedText): Promise<Located[]> {
+  const { parseAllDocuments } = await import('yaml')
+  return parseAllDocuments(text).flatMap((document, index) => {
+    const place = `${name === '-' ? 'standard input' : name}, document ${index + 1}`
+    const [problem] = document.errors
+    if (problem) throw new SvcError('InvalidRequest', `${place}: ${problem.message.trimEnd()}`)
+    return flatten(document.toJS()).map((value) => ({ value, place }))
+  })
+}
+
+/** A list, of `svc get -o yaml` or of kind List, is its items. */
+function flatten(value: unknown): unknown[] {
+  if (value === null || value === undefined) return []
+  if (Array.isArray(value)) return value.flatMap(flatten)
+  const { kind, items } = value as { kind?: unknown; items?: unknown }
+  return typeof kind === 'string' && kind.endsWith('List') && Array.isArray(items) ? items.flatMap(flatten) : [value]
+}
+
+function readManifest(value: unknown, place: string, options: GlobalOptions): Manifest | { problem: string } {
+  if (typeof value !== 'object' || value === null) return { problem: 'is no mapping with kind, metadata and spec' }
+  const document = value as Manifest['document'] & { apiVersion?: unknown; kind?: unknown }
+  const version = document.apiVersion ?? apiVersion
+  if (version !== apiVersion) return { problem: `apiVersion \`${version}\` is not known; write ${apiVersion}` }
+  if (typeof document.kind !== 'string') return { problem: 'needs `kind`' }
+  const { name, namespace } = (document.metadata ?? {}) as { name?: unknown; namespace?: unknown }
+  if (typeof name !== 'string') return { problem: 'needs `metadata.name`, as text' }
+  if (options.namespace !== undefined && namespace !== undefined && namespace !== options.namespace)
+    return { problem: `is for namespace ${namespace}, but --namespace says ${options.namespace}` }
+  return locate({ document, kind: document.kind, name, place }, (namespace as string | undefined) ?? options.namespace)
+}
+
+type Named = { document: Manifest['document']; kind: string; name: string; place: string }
+
+function locate({ document, kind, name, place }: Named, namespace: string | undefined): Manifest | { problem: string } {
+  try {
+    const entry = findEntry(kind)
+    return { entry, name, namespace, document, place, label: `${entry.words[0]}/${name}` }
+  } catch (error) {
+    if (error instanceof SvcError) return { problem: error.message }
+    throw error
+  }
+}

@@ -1,0 +1,71 @@
+// Which provider and model a prompt without an agent goes to.
+import type { Client } from '../client/client.ts'
+import { createProvider, getProvider } from '../contract/api/providers.ts'
+import type { Provider } from '../contract/resources/provider.ts'
+import { isSvcError, SvcError } from '../errors.ts'
+import type { CliContext, GlobalOptions } from './context.ts'
+import { namespaceOf } from './global-options.ts'
+
+export type ModelChoice = { provider?: string | undefined; model?: string | undefined }
+
+type Asking = { options: GlobalOptions; context: CliContext }
+
+/** The named provider, else `default`, else the demo, which is announced. InvalidRequest when no model is known. */
+export async function chooseModel(client: Client, given: ModelChoice, asking: Asking): Promise<ModelChoice> {
+  const name = given.provider ?? 'default'
+  const provider = await findProvider(client, asking.options, name)
+  if (provider) return { provider: name, model: chooseModelOf(provider, given, asking) }
+  if (given.provider !== undefined) {
+    throw new SvcError('InvalidRequest', `there is no provider ${name}: \`svc provider list\` shows what there is`)
+  }
+  if (given.model !== undefined)
+    throw new SvcError('InvalidRequest', `no provider can serve ${given.model}: ${advise(asking)}`)
+  await takeDemo(client, asking)
+  return { provider: 'demo' }
+}
+
+function chooseModelOf({ metadata, spec }: Provider, given: ModelChoice, { options, context }: Asking) {
+  if (given.model !== undefined || spec.defaultModel !== undefined || spec.type === 'demo') return given.model
+  const { defaultModel } = context.readModelHints(options)
+  if (defaultModel !== undefined) return defaultModel
+  throw new SvcError(
+    'InvalidRequest',
+    `the provider ${metadata.name} has no model of its own: name one with --model, or for good with SVC_DEFAULT_MODEL`,
+  )
+}
+
+async function takeDemo(client: Client, asking: Asking): Promise<void> {
+  const { terminal } = asking.context
+  terminal.note('no language model is set up: taking the demo provider, which follows only simple instructions.')
+  terminal.note(`For a real one: ${advise(asking)}.`)
+  if (!(await findProvider(client, asking.options, 'demo'))) await createDemo(client, asking.options)
+}
+
+function advise({ context, options }: Asking): string {
+  const [key] = context.readModelHints(options).keys
+  const place = options.namespace === undefined ? '' : `-n ${options.namespace} `
+  const create = `svc ${place}provider create default --type`
+  if (key !== undefined) {
+    const type = key.startsWith('OPENAI') ? 'llmo' : 'llma'
+    return `the service does not have your ${key}; give it: ${create} ${type} --key-from-env ${key} --model MODEL`
+  }
+  return `export ANTHROPIC_API_KEY or OPENAI_API_KEY, then: ${create} llma --key-from-env ANTHROPIC_API_KEY --model MODEL`
+}
+
+async function findProvider(client: Client, options: GlobalOptions, name: string): Promise<Provider | undefined> {
+  try {
+    return await client.call(getProvider, { params: { name }, query: namespaceOf(options) })
+  } catch (error) {
+    if (isSvcError(error, 'NotFound')) return undefined
+    throw error
+  }
+}
+
+async function createDemo(client: Client, options: GlobalOptions): Promise<void> {
+  const spec = { type: 'demo' as const, defaultModel: 'demo' }
+  try {
+    await client.call(createProvider, { body: { name: 'demo', ...namespaceOf(options), spec } })
+  } catch (error) {
+    if (!isSvcError(error, 'AlreadyExists')) throw error
+  }
+}

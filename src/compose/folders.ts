@@ -1,0 +1,47 @@
+// The service's folders: made and tried before anything else, so that a wrong one is named as such.
+import { accessSync, constants, existsSync, mkdirSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
+import type { Config } from '../config/load.ts'
+import { SvcError } from '../errors.ts'
+import { describeFileError } from './input.ts'
+
+/** InvalidRequest naming the setting when a folder can not be used. */
+export function prepareFolders(config: Config): void {
+  const { dataDir, configDir, tokenFile } = config.paths
+  prepareFolder(dataDir, '--data-dir')
+  prepareFolder(configDir, '--config-dir')
+  if (config.readyFile !== undefined) prepareFolder(dirname(config.readyFile), '--ready-file')
+  if (existsSync(tokenFile)) tryAccess(tokenFile, constants.R_OK, '--config-dir')
+}
+
+function prepareFolder(folder: string, flag: string): void {
+  try {
+    makeFolder(folder)
+  } catch (error) {
+    throw refuse(folder, flag, error)
+  }
+  tryAccess(folder, constants.W_OK | constants.X_OK, flag)
+}
+
+/** One level after the other: under /proc, `recursive` of mkdir never ends. */
+function makeFolder(folder: string): void {
+  if (existsSync(folder)) {
+    if (!statSync(folder).isDirectory()) throw Object.assign(new Error('it is no folder'), { code: 'ENOTDIR' })
+    return
+  }
+  makeFolder(dirname(folder))
+  mkdirSync(folder, { mode: 0o700 })
+}
+
+function tryAccess(path: string, mode: number, flag: string): void {
+  try {
+    accessSync(path, mode)
+  } catch (error) {
+    throw refuse(path, flag, error)
+  }
+}
+
+function refuse(path: string, flag: string, error: unknown): SvcError {
+  const message = `${path} can not be used: ${describeFileError(error)}. Name another place with ${flag}.`
+  return new SvcError('InvalidRequest', message, { cause: error })
+}

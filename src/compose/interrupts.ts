@@ -1,0 +1,39 @@
+// What Ctrl-C does to a command.
+
+export type Interrupts = {
+  /** While `work` runs, Ctrl-C aborts its signal and undefined is given. */
+  interruptible<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T | undefined>
+  /** From now on Ctrl-C is somebody else's. */
+  release(): void
+}
+
+const interruptedCode = 130
+/** A terminal and a program that was started by another may both pass on one and the same Ctrl-C. */
+const sameKeyMs = 300
+
+export function handleInterrupts(now: () => Date): Interrupts {
+  let running: AbortController | undefined
+  let last = 0
+  const onInterrupt = () => {
+    const elapsed = now().getTime() - last
+    last = now().getTime()
+    if (running && !running.signal.aborted) running.abort()
+    else if (elapsed > sameKeyMs) process.exit(interruptedCode)
+  }
+  process.on('SIGINT', onInterrupt)
+  return {
+    release: () => void process.removeListener('SIGINT', onInterrupt),
+    async interruptible(work) {
+      const own = new AbortController()
+      running = own
+      try {
+        return await work(own.signal)
+      } catch (error) {
+        if (own.signal.aborted) return undefined
+        throw error
+      } finally {
+        running = undefined
+      }
+    },
+  }
+}

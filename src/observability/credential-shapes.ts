@@ -1,0 +1,73 @@
+// What credentials look like: the one table of shapes (SECRET-008).
+
+export const mark = '[REDACTED]'
+
+type Shape = { pattern: RegExp; replacement: string }
+
+/** Where a token begins. More than a word boundary: a run with many dashes must not be tried again at each of them. */
+const start = '(?<![\\w-])'
+/** Identifiers of programs that begin like a token have no digit; tokens have many. */
+const digit = '(?=[A-Za-z_-]*\\d)'
+
+/** Unmistakable wherever they stand: code that a model reads and writes back comes through whole. */
+const tokens: Shape[] = [
+  // With a body: the mere frame line is in every program that reads keys.
+  {
+    pattern: /-----BEGIN [A-Z ]*PRIVATE KEY-----(?:\\[rn]|[\sA-Za-z0-9+/=:,-]){64,}/g,
+    replacement: mark,
+  },
+  { pattern: new RegExp(`${start}(?:sk|pk|rk)-${digit}[A-Za-z0-9_-]{16,}`, 'g'), replacement: mark },
+  {
+    pattern: /\b(?:gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,}|glpat-[A-Za-z0-9_-]{16,})/g,
+    replacement: mark,
+  },
+  { pattern: new RegExp(`${start}svc_${digit}[A-Za-z0-9_-]{43,}`, 'g'), replacement: mark },
+  { pattern: new RegExp(`${start}xox[a-z]-${digit}[A-Za-z0-9-]{10,}`, 'g'), replacement: mark },
+  { pattern: /\b(?:AKIA|ASIA)[A-Z0-9]{16}\b/g, replacement: mark },
+  {
+    pattern: new RegExp(`${start}eyJ[A-Za-z0-9_-]{6,}\\.[A-Za-z0-9_-]{6,}\\.[A-Za-z0-9_-]*`, 'g'),
+    replacement: mark,
+  },
+]
+
+/** Names whose values are secret in `key=value`, `key: value` and JSON. */
+const names =
+  'password|passwd|secret|api[_-]?key|access[_-]?key|private[_-]?key|auth[_-]?token|access[_-]?token|refresh[_-]?token'
+
+/** A quoted value, whose quotes stay, also inside of a JSON string; or a bare word. */
+const value = `(?:(\\\\*["'])(?:(?!\\2)[^\\n]){4,}?(?=\\2)|(?![{[(])[^\\s"',;&]{4,})`
+
+/** Told by what stands around them, as in `password: x`: right for logs and errors, ruinous for code. */
+const surroundings: Shape[] = [
+  {
+    pattern: /-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g,
+    replacement: mark,
+  },
+  {
+    pattern: /\b((?:proxy-)?authorization\\*["']?\s*[:=]\s*\\*["']?(?:bearer|basic|token|digest)?\s*)[^\s"',;\\]{6,}/gi,
+    replacement: `$1${mark}`,
+  },
+  { pattern: /\b(bearer\s+)[A-Za-z0-9._~+/-]{16,}=*/gi, replacement: `$1${mark}` },
+  {
+    pattern: /\b([a-z][a-z0-9+.-]{0,20}:\/\/)[^\s/?#@:"'<>]*:[^\s/?#@"'<>]+@/gi,
+    replacement: `$1${mark}@`,
+  },
+  { pattern: new RegExp(`((?:${names})\\\\*["']?\\s*[:=]\\s*)${value}`, 'gi'), replacement: `$1$2${mark}` },
+]
+
+/** Which shapes are looked for: those that no other text has, or all, for texts that nobody parses or writes back. */
+export type ShapeLevel = 'tokens' | 'all'
+
+const levels: Record<ShapeLevel, Shape[]> = { tokens, all: [...surroundings, ...tokens] }
+
+/** The text without what has the shape of a credential. */
+export function cutShapes(text: string, level: ShapeLevel): string {
+  return levels[level].reduce((rest, { pattern, replacement }) => rest.replace(pattern, replacement), text)
+}
+
+const secretName = new RegExp(`(?:${names}|authorization)$`, 'i')
+
+/** Whether a field of this name holds a secret. */
+export function isSecretName(name: string): boolean {
+  return secretName.test(name)
+}

@@ -1,0 +1,46 @@
+// Promises about the whole source that no single room can keep: names, paths, and who may dial out.
+import { describe, expect, it } from 'vitest'
+import { environmentNameOf, settings } from '../../src/config/settings.ts'
+import { routes } from '../../src/contract/api/routes.ts'
+import { listFiles, readSource } from './source-tree.ts'
+
+const sources = listFiles('src', ['.ts']).filter((path) => !path.endsWith('.test.ts'))
+
+/** Rooms that speak over a network: to what a user named, to the service itself, or to a container engine. */
+const dialers = [
+  /^src\/egress\//,
+  /^src\/client\//,
+  /^src\/compose\/connect\.ts$/,
+  /^src\/adapters\/embedded\/(commands|sandbox)\//,
+]
+const dialing =
+  /(?<![.\w])fetch\((?!['"]data:)|from 'undici'|import\('undici'\)|\bhttps?\.(request|get)\(|net\.connect|dockerode/
+
+describe('the source', () => {
+  it('dials out in the rooms made for it and nowhere else, so that no telemetry leaves [PLAT-003]', () => {
+    const strangers = sources.filter(
+      (path) => !dialers.some((room) => room.test(path)) && dialing.test(readSource(path)),
+    )
+    expect(strangers).toEqual([])
+  })
+
+  it('names every setting of the environment SVC_ [NAME-002]', () => {
+    for (const name of Object.keys(settings)) expect(environmentNameOf(name)).toMatch(/^SVC_[A-Z_]+$/)
+  })
+
+  it('serves workers below /internal/v1 alone [VER-001]', () => {
+    const paths = routes.filter((route) => route.auth === 'worker').map((route) => route.path)
+    expect(paths.length).toBeGreaterThan(0)
+    for (const path of paths) expect(path).toMatch(/^\/internal\/v1\//)
+    expect(routes.filter((route) => route.auth !== 'worker' && route.path.startsWith('/internal'))).toEqual([])
+  })
+
+  it('reads the process environment in one room', () => {
+    expect(sources.filter((path) => /process\.env\b/.test(readSource(path)))).toEqual(['src/config/environment.ts'])
+  })
+
+  it('tells the modes apart in the composition root and the configuration alone', () => {
+    const telling = sources.filter((path) => /['"]kubernetes['"]|config\.mode\b/.test(readSource(path)))
+    expect(telling.filter((path) => !/^src\/(compose|config)\//.test(path))).toEqual([])
+  })
+})
