@@ -67,7 +67,8 @@ function listOptions(command: Command): Option[] {
 async function findCandidates(line: Line, last: string, context: CliContext): Promise<string[]> {
   if (line.open) return completeValue(line, line.open, context)
   if (last.startsWith('-')) return [...listOptions(line.command), { long: '--help' }].flatMap((o) => o.long ?? [])
-  if (line.command.commands.length > 0) return line.command.commands.map((child) => child.name())
+  if (line.command.commands.length > 0)
+    return line.given.length > 0 ? [] : line.command.commands.map((child) => child.name())
   return completeArgument(line, context)
 }
 

@@ -93,7 +93,8 @@ export async function printOutcome(client: Client, followed: Followed, printing:
   const result = await readResult(client, task)
   const data = await formatData(printing.options.output, { task, result })
   if (data !== undefined) terminal.print(data)
-  else if (result !== undefined && !isOnScreen(result, followed, terminal.showsBoth)) terminal.print(result)
+  else if (result !== undefined && !isOnScreen(result, followed, terminal.showsBoth))
+    terminal.print(result.replace(/\n$/, ''))
   const phase = task.status?.phase
   if (phase === 'Succeeded') return exitCodes.ok
   terminal.note(`${terminal.colors.red(`${phase ?? 'Unknown'}:`)} ${task.status?.message ?? ''}`)

@@ -28,9 +28,13 @@ export async function readManifests(files: string[], context: CliContext, option
     else manifests.push(read)
   }
   const [first] = problems
-  if (first) throw new SvcError('InvalidRequest', `${first.path}: ${first.message}`, { details: problems })
+  if (first) throw new SvcError('InvalidRequest', describeProblems(problems, first), { details: problems })
   if (manifests.length > 0) return manifests
   throw new SvcError('InvalidRequest', `there is no document in ${files.join(', ')}`)
+}
+
+function describeProblems(problems: Problem[], first: Problem): string {
+  return problems.length === 1 ? `${first.path}: ${first.message}` : `${problems.length} documents are wrong`
 }
 
 type Located = { value: unknown; place: string }

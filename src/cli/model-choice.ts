@@ -36,9 +36,9 @@ function chooseModelOf({ metadata, spec }: Provider, given: ModelChoice, { optio
 
 async function takeDemo(client: Client, asking: Asking): Promise<void> {
   const { terminal } = asking.context
-  terminal.note('no language model is set up: taking the demo provider, which follows only simple instructions.')
-  terminal.note(`For a real one: ${advise(asking)}.`)
   if (!(await findProvider(client, asking.options, 'demo'))) await createDemo(client, asking.options)
+  terminal.note('no language model is set up: taking the demo provider, which follows only simple instructions.')
+  terminal.note(`For a real one: ${advise(asking)}`)
 }
 
 function advise({ context, options }: Asking): string {

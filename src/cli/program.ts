@@ -1,9 +1,8 @@
 // The command line: global options, and one file per group of commands, loaded when a command of it is called.
 import { Command } from 'commander'
-import { messageOf } from '../errors.ts'
 import { completeLine } from './completion.ts'
 import type { CliContext } from './context.ts'
-import { reportFailure } from './failure.ts'
+import { exitCodes, reportFailure } from './failure.ts'
 import { addGlobalOptions } from './global-options.ts'
 
 type AddCommands = (program: Command, context: CliContext) => void
@@ -107,8 +106,8 @@ async function complete(words: string[], context: CliContext): Promise<number> {
     const candidates = await completeLine(words, await createProgram([], context), context)
     if (candidates.length > 0) context.terminal.print(candidates.join('\n'))
     return 0
-  } catch (error) {
+  } catch {
     // A person who presses Tab wants no error text in the middle of the line.
-    return messageOf(error) === '' ? 0 : 1
+    return exitCodes.failed
   }
 }

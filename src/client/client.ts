@@ -50,10 +50,20 @@ export function createClient(options: ClientOptions): Client {
     open,
     async call(route, input) {
       const response = await open(route, input)
-      const text = await response.text()
-      const isJson = response.headers.get('content-type')?.includes('json') ?? false
-      return (isJson && text !== '' ? JSON.parse(text) : undefined) as RouteAnswer<typeof route>
+      return (await readAnswer(response, route)) as RouteAnswer<typeof route>
     },
+  }
+}
+
+/** UpstreamFailed when what should be JSON is none: something else answers at this address. */
+async function readAnswer(response: Response, route: Route): Promise<unknown> {
+  const text = await response.text()
+  if (text === '' || route.responses[response.status]?.schema === undefined) return undefined
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    const { origin } = new URL(response.url)
+    throw new SvcError('UpstreamFailed', `what answers at ${origin} is no svc service`, { cause: error })
   }
 }
 
@@ -62,17 +72,23 @@ async function send(doFetch: typeof globalThis.fetch, url: string, init: Request
     return await doFetch(url, init)
   } catch (error) {
     if (init.signal?.aborted) throw error
-    const cause = error instanceof Error && error.cause ? `: ${messageOf(error.cause)}` : ''
-    throw new SvcError('Unavailable', `${new URL(url).origin} can not be reached (${messageOf(error)}${cause})`, {
-      cause: error,
-    })
+    const message = `${new URL(url).origin} can not be reached (${describeCause(error)})`
+    throw new SvcError('Unavailable', message, { cause: error })
   }
+}
+
+/** `fetch failed` says nothing; what it was caused by does. */
+function describeCause(error: unknown): string {
+  const cause = error instanceof Error && error.cause ? error.cause : error
+  const code = (cause as { code?: unknown }).code
+  return messageOf(cause) || String(code ?? 'the connection failed')
 }
 
 function buildUrl(base: string, route: Route, input: CallInput<Route>): string {
   const given = (input.params ?? {}) as Record<string, string>
   const path = route.path.replace(/:([A-Za-z]+)/g, (_, name: string) => encodeURIComponent(given[name] ?? ''))
-  const url = new URL(path, base)
+  // A base with a path of its own, behind a proxy, keeps it.
+  const url = new URL(base.replace(/\/$/, '') + path)
   for (const [name, value] of Object.entries(input.query ?? {})) {
     if (value !== undefined) url.searchParams.set(name, String(value))
   }

@@ -1,6 +1,7 @@
 // Reads an event stream and takes it up again where it broke off.
 import { EventSourceParserStream } from 'eventsource-parser/stream'
 import type { Route } from '../contract/api/route.ts'
+import { isSvcError } from '../errors.ts'
 import type { CallInput, Client } from './client.ts'
 
 export type StreamEvent = { id?: string | undefined; event?: string | undefined; data: string }
@@ -41,9 +42,14 @@ async function* readFrom<R extends Route>(
       yield event
     }
   } catch (error) {
-    const isFinal = input.signal?.aborted || position.lastId === undefined || position.failures + 1 >= maxReconnects
-    if (isFinal) throw error
+    if (input.signal?.aborted || position.lastId === undefined || isRefused(error)) throw error
+    if (position.failures + 1 >= maxReconnects) throw error
   }
+}
+
+/** The service has answered, and will answer the same again. */
+function isRefused(error: unknown): boolean {
+  return isSvcError(error) && error.status < 500
 }
 
 async function* parseBody(response: Response): AsyncGenerator<StreamEvent> {

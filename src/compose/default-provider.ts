@@ -6,7 +6,7 @@ import type { Resources } from '../ports/resources.ts'
 
 const families = { ANTHROPIC_API_KEY: 'llma', VENDOR_API_KEY: 'llma', OPENAI_API_KEY: 'llmo' } as const
 
-/** Leaves a provider of that name as it is. */
+/** Leaves a provider of that name as it is, but for a model that it has not got yet. */
 export async function ensureDefaultProvider(resources: Resources, config: Config): Promise<void> {
   const [key] = config.vendorKeys
   if (key === undefined) return
@@ -21,5 +21,14 @@ export async function ensureDefaultProvider(resources: Resources, config: Config
     await resources.create('Provider', { metadata, spec })
   } catch (error) {
     if (!isSvcError(error, 'AlreadyExists')) throw error
+    await addModel(resources, config)
   }
+}
+
+/** `SVC_DEFAULT_MODEL` may come after the key. */
+async function addModel(resources: Resources, { defaultModel }: Config): Promise<void> {
+  const provider = await resources.get('Provider', { namespace: environmentSecret.namespace, name: 'default' })
+  if (defaultModel === undefined || !provider || provider.spec.defaultModel !== undefined) return
+  if (provider.spec.secretRef?.name !== environmentSecret.name) return
+  await resources.update('Provider', { ...provider, spec: { ...provider.spec, defaultModel } })
 }

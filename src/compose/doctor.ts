@@ -1,8 +1,9 @@
 // `svc doctor`: what this machine has for running tasks, what is missing and how to get it.
-
+import { execFile } from 'node:child_process'
 import { statfsSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { dirname } from 'node:path'
+import { promisify } from 'node:util'
 import { probeBubblewrap } from '../adapters/embedded/confinement/bubblewrap.ts'
 import { createSandbox } from '../adapters/embedded/sandbox/sandbox.ts'
 import { systemIds } from '../adapters/system/clock.ts'
@@ -12,11 +13,18 @@ import { isAlive } from './connect.ts'
 import { openEngine } from './embedded-work.ts'
 import { readServiceNote } from './service-file.ts'
 
-export async function diagnose(config: Config): Promise<Finding[]> {
+const run = promisify(execFile)
+
+/** The machine that is looked at; another than this one in tests. */
+export type Machine = { platform: NodeJS.Platform }
+
+export async function diagnose(config: Config, machine: Machine = process): Promise<Finding[]> {
+  const engine = await openEngine(config).find()
   return [
     checkRuntime(),
-    await checkSandbox(),
-    await checkEngine(config),
+    await checkSandbox(machine, engine.available),
+    await checkGit(),
+    describeEngine(engine),
     checkKeys(config),
     checkSearch(config),
     await checkService(config),
@@ -28,18 +36,30 @@ function checkRuntime(): Finding {
   return { what: 'runtime', state: 'ok', detail: `Node ${process.version} on ${process.platform}-${process.arch}` }
 }
 
-async function checkSandbox(): Promise<Finding> {
+async function checkSandbox({ platform }: Machine, hasEngine: boolean): Promise<Finding> {
   const what = 'sandbox'
-  const availability = await createSandbox({ ids: systemIds, bubblewrap: probeBubblewrap() }).check()
+  const availability = await createSandbox({ ids: systemIds, bubblewrap: probeBubblewrap({ platform }) }).check()
   if (availability.available) {
     return { what, state: 'ok', detail: `${availability.kind}, runs ${availability.languages.join(', ')}` }
   }
-  return { what, state: 'missing', detail: availability.reason, fix: availability.suggestion }
+  const { reason, suggestion: fix } = availability
+  if (!hasEngine) return { what, state: 'missing', detail: reason, fix }
+  return { what, state: 'warning', detail: `${reason}; code runs in containers, local commands do not run`, fix }
 }
 
-async function checkEngine(config: Config): Promise<Finding> {
+async function checkGit(): Promise<Finding> {
+  const what = 'git'
+  try {
+    const { stdout } = await run('git', ['--version'])
+    return { what, state: 'ok', detail: stdout.trim() }
+  } catch {
+    const detail = 'not found; tasks with a workspace.gitRepo can not run'
+    return { what, state: 'warning', detail, fix: 'apt-get install git, or what your system has for it' }
+  }
+}
+
+function describeEngine(probe: Awaited<ReturnType<ReturnType<typeof openEngine>['find']>>): Finding {
   const what = 'containers'
-  const probe = await openEngine(config).find()
   if (probe.available) return { what, state: 'ok', detail: `engine at ${probe.name}` }
   return { what, state: 'warning', detail: `${probe.reason}; tasks with an image can not run`, fix: probe.suggestion }
 }

@@ -1,7 +1,9 @@
 // The service from its parts: ports, use cases, HTTP and controllers, started and stopped in order.
 import type { AddressInfo } from 'node:net'
+import { environmentSecret } from '../adapters/embedded/environment-secret.ts'
 import type { Config } from '../config/load.ts'
 import { parseDuration } from '../contract/duration.ts'
+import { taskPhases } from '../contract/resources/task.ts'
 import { createCatalogControllers } from '../controllers/catalog/controllers.ts'
 import { defaultCatalogSettings } from '../controllers/catalog/settings.ts'
 import type { Controller } from '../controllers/engine/controller.ts'
@@ -11,7 +13,8 @@ import { createTaskControllers } from '../controllers/task/controller.ts'
 import { defaultTaskSettings } from '../controllers/task/settings.ts'
 import { createApp, type HttpApp } from '../http/app.ts'
 import type { Logger } from '../observability/log.ts'
-import { createMetrics } from '../observability/metrics.ts'
+import { createMetrics, type Metrics } from '../observability/metrics.ts'
+import type { ResourceReader } from '../ports/resources.ts'
 import { createBuiltinTools, createUsecases } from '../usecases/index.ts'
 import { isLoopback, type Listening, ownAddresses, urlOf } from './addresses.ts'
 import { ensureDefaultProvider } from './default-provider.ts'
@@ -37,8 +40,9 @@ export async function startService(config: Config, mode: OpenedMode, log: Logger
   listening.port = (app.server.server.address() as AddressInfo).port
   await ensureDefaultProvider(mode.ports.resources, config)
   const { ports } = mode
-  const controllers = composeControllers(config, mode, { log, listening })
+  const controllers = composeControllers(config, mode, { log, listening, metrics })
   const runner = createRunner({ controllers, leadership: ports.leadership, clock: ports.clock, ids: ports.ids, log })
+  metrics.attach({ queueDepth: runner.depth, taskPhases: () => countPhases(ports.resources) })
   runner.start()
   const stop = async () => {
     await app.drain(parseDuration(config.drainTimeout))
@@ -48,9 +52,15 @@ export async function startService(config: Config, mode: OpenedMode, log: Logger
   return { url: urlOf(listening), idle: watchIdleness(config, { server: app.server, ports }), stop }
 }
 
-type HttpParts = { log: Logger; metrics: ReturnType<typeof createMetrics>; listening: Listening }
+/** Of every phase, so that one that empties is shown as such. */
+async function countPhases(resources: ResourceReader): Promise<Record<string, number>> {
+  const counts = await resources.countBy('Task', 'phase')
+  return Object.fromEntries(taskPhases.map((phase) => [phase, counts[phase] ?? 0]))
+}
 
-function composeHttp(config: Config, mode: OpenedMode, { log, metrics, listening }: HttpParts): HttpApp {
+type ServiceParts = { log: Logger; metrics: Metrics; listening: Listening }
+
+function composeHttp(config: Config, mode: OpenedMode, { log, metrics, listening }: ServiceParts): HttpApp {
   const { ports } = mode
   const search = searchOf(config)
   const builtinTools = createBuiltinTools(
@@ -62,6 +72,7 @@ function composeHttp(config: Config, mode: OpenedMode, { log, metrics, listening
     ownAddresses: () => ownAddresses(listening),
     allowNetworks: config.allowNetwork,
     idempotencyKey: mode.idempotencyKey,
+    ownerSecret: environmentSecret,
   }
   return createApp({
     ports,
@@ -72,9 +83,7 @@ function composeHttp(config: Config, mode: OpenedMode, { log, metrics, listening
   })
 }
 
-type ControllerParts = { log: Logger; listening: Listening }
-
-function composeControllers(config: Config, mode: OpenedMode, { log, listening }: ControllerParts): Controller[] {
+function composeControllers(config: Config, mode: OpenedMode, { log, metrics, listening }: ServiceParts): Controller[] {
   const { ports, owners } = mode
   const egress = { allowNetworks: config.allowNetwork, deny: ownAddresses(listening) }
   const search = searchOf(config)
@@ -82,6 +91,7 @@ function composeControllers(config: Config, mode: OpenedMode, { log, listening }
   return [
     ...createTaskControllers({
       ...deps,
+      observer: metrics,
       settings: {
         ...defaultTaskSettings,
         maxTasksPerNamespace: config.maxTasksPerNamespace,

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest'
+import { createHastyClock } from '../../test/fixtures/llm/manual-clock.ts'
 import { answerWith, askText, makeClient } from '../../test/fixtures/llm/wire.ts'
 import { collectTurn } from './collect.ts'
+import { createLlmaClient, vendorAddress } from './llma/client.ts'
 import { decodeRequest as decodeLlma } from './llma/decode-request.ts'
 import { encodeRequest as encodeLlma } from './llma/encode.ts'
 import { LlmaRequest } from './llma/schema.ts'
@@ -129,6 +131,22 @@ describe('a neutral request in llmo', () => {
       { role: 'tool', tool_call_id: 'call.2', content: 'no file' },
       { role: 'user', content: 'a warning' },
     ])
+  })
+
+  it('goes to the vendor itself when no address is given [NAME-005]', async () => {
+    const asked: string[] = []
+    const fetch = async (url: unknown) => {
+      asked.push(String(url))
+      return new Response('{}', { status: 500 })
+    }
+    const target = { provider: 'p', model: 'm', host: 'api.anthropic.com', hasKey: true }
+    const options = { fetch: fetch as typeof globalThis.fetch, target, clock: createHastyClock(), idleTimeoutMs: 1000 }
+    const request = { model: 'm', system: [], messages: [], tools: [] }
+    for await (const event of createLlmaClient(options).stream(request, new AbortController().signal)) {
+      expect(event.type).toBe('error')
+    }
+    expect(asked).toEqual([`${vendorAddress}/v1/messages`])
+    expect(vendorAddress).toBe('https://api.anthropic.com')
   })
 
   it('goes to the address of each kind of server [NAME-008]', () => {

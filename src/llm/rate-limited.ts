@@ -24,11 +24,11 @@ function estimateRequest(request: ModelRequest): number {
   return system + messages + tools + Math.min(request.maxTokens ?? expectedOutput, expectedOutput)
 }
 
-/** Waits for a lease, within the signal. A call larger than the bucket asks for all it holds. */
-async function takeLease(tokens: number, options: RateLimitOptions, signal: AbortSignal): Promise<void> {
+/** Waits for a lease, within the signal; answers how many tokens it took. */
+async function takeLease(tokens: number, options: RateLimitOptions, signal: AbortSignal): Promise<number> {
   while (true) {
     const lease = await options.rateLimits.take(options.provider, { requests: 1, tokens }, options.limit)
-    if (lease.granted) return
+    if (lease.granted) return lease.tokens
     await options.clock.sleep(lease.retryAfterMs, signal)
   }
 }
@@ -36,9 +36,9 @@ async function takeLease(tokens: number, options: RateLimitOptions, signal: Abor
 export function withRateLimit(client: ModelClient, options: RateLimitOptions): ModelClient {
   return {
     async *stream(request, signal) {
-      const estimate = Math.min(estimateRequest(request), options.limit.tokensPerMinute ?? Number.POSITIVE_INFINITY)
+      let taken: number
       try {
-        await takeLease(estimate, options, signal)
+        taken = await takeLease(estimateRequest(request), options, signal)
       } catch (error) {
         return yield failLease(error, signal)
       }
@@ -49,7 +49,7 @@ export function withRateLimit(client: ModelClient, options: RateLimitOptions): M
           yield event
         }
       } finally {
-        await options.rateLimits.settle(options.provider, (used ?? 0) - estimate, options.limit).catch(() => {})
+        await options.rateLimits.settle(options.provider, (used ?? 0) - taken, options.limit).catch(() => {})
       }
     },
   }

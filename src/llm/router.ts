@@ -1,7 +1,7 @@
 // The model of a run: provider choices in order, each with its rate limit, retries and cool-down; says who served.
 import type { ModelChoice } from '../contract/api/assignment.ts'
 import type { Ids } from '../ports/clock.ts'
-import type { RateLimit, RateLimits } from '../ports/rate-limits.ts'
+import type { RateLimit } from '../ports/rate-limits.ts'
 import type { ResourceKey } from '../ports/resources.ts'
 import { guardStream } from './collect.ts'
 import { type Candidate, type CoolDowns, withCoolDown, withFallback } from './fallback.ts'
@@ -9,7 +9,7 @@ import { noUsage, type TokenUsage } from './messages.ts'
 import type { ModelClient } from './model.ts'
 import { createModelClient, type ModelClientDeps, nameProvider } from './model-client.ts'
 import { type Cost, computeCost } from './pricing.ts'
-import { withRateLimit } from './rate-limited.ts'
+import { type RateLimitOptions, withRateLimit } from './rate-limited.ts'
 import { isLimited, isPassing, type RetryOptions, withRetry } from './retry.ts'
 
 /** One call that reached a provider, for the usage records. */
@@ -25,7 +25,7 @@ export type ServedCall = {
 
 export type RouterDeps = ModelClientDeps & {
   random: Ids['random']
-  rateLimits: RateLimits
+  rateLimits: RateLimitOptions['rateLimits'] & CoolDowns
   /** The provider's limit, where it is known here; otherwise whoever keeps the buckets knows it. */
   limitOf?(choice: ModelChoice): RateLimit
   /** Called once for each call that was answered or broke off after tokens were counted. */
@@ -75,10 +75,9 @@ function withIdentity(client: ModelClient, choice: ModelChoice): ModelClient {
 
 function createCandidate(choice: ModelChoice, isLast: boolean, deps: RouterDeps): Candidate {
   const { clock, random, rateLimits, onUsage = () => {} } = deps
-  const coolDowns: CoolDowns = rateLimits
   const key = keyOf(choice)
   const identified = withIdentity(createModelClient(choice, deps), choice)
-  const counted = withUsage(withCoolDown(identified, key, { coolDowns, clock }), choice, onUsage)
+  const counted = withUsage(withCoolDown(identified, key, { coolDowns: rateLimits, clock }), choice, onUsage)
   const limit = deps.limitOf?.(choice) ?? {}
   const limited = choice.provider.rateLimited
     ? withRateLimit(counted, { rateLimits, provider: key, limit, clock })

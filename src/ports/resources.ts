@@ -53,6 +53,11 @@ export interface ResourceReader {
    */
   list<K extends Kind>(kind: K, query: ListQuery): Promise<ResourcePage<ResourceOf<K>>>
   /**
+   * How many objects have each value of an indexed field (as for `list`); values that none has are left out. Cheap
+   * beside a list: nothing is read but the index. InvalidRequest for a field that the kind has not.
+   */
+  countBy(kind: Kind, field: string): Promise<Record<string, number>>
+  /**
    * Changes in order of resourceVersion; every one of them, or an error. Expired when `resourceVersion` is older than
    * what is remembered: list again. Ends when the signal aborts. Objects may be shared between watchers and frozen:
    * read them, and get your own to change it.

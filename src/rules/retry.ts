@@ -10,7 +10,12 @@ const defaultInitialDelayMs = 10_000
 const defaultMultiplier = 2
 
 /** How an attempt of a task ended badly. */
-export type AttemptFailure = { reason: string; message: string }
+export type AttemptFailure = {
+  reason: string
+  /** The worker's own word, where it gave one. */
+  cause?: string
+  message: string
+}
 
 /** Failures that another attempt would meet again, or that must not be repeated. */
 const finalReasons = new Set([
@@ -29,7 +34,7 @@ export function countRuns({ attempts, interruptions }: RetryCounts): number {
 
 /** Whether the policy allows another run: the first one and `maxRetries` more. */
 export function mayRetry(policy: RetryPolicy | undefined, counts: RetryCounts, failure: AttemptFailure): boolean {
-  if (finalReasons.has(failure.reason)) return false
+  if (finalReasons.has(failure.cause ?? failure.reason)) return false
   return countRuns(counts) <= (policy?.maxRetries ?? 0)
 }
 

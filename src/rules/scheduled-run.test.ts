@@ -3,7 +3,9 @@ import { Name } from '../contract/resources/metadata.ts'
 import { Task, TaskSpec } from '../contract/resources/task.ts'
 import { listExpiredRuns, makeScheduledRun, nameScheduledRun, parentOf } from './scheduled-run.ts'
 
-function makeTask(name: string, parts: { spec?: object; status?: object; labels?: Record<string, string> } = {}): Task {
+type Parts = { spec?: object; status?: object; labels?: Record<string, string>; annotations?: Record<string, string> }
+
+function makeTask(name: string, parts: Parts = {}): Task {
   return Task.parse({
     apiVersion: 'core.svc.ai/v1alpha1',
     kind: 'Task',
@@ -15,6 +17,7 @@ function makeTask(name: string, parts: { spec?: object; status?: object; labels?
       generation: 1,
       creationTimestamp: '2026-01-01T00:00:00Z',
       labels: parts.labels ?? { team: 'a' },
+      annotations: parts.annotations,
     },
     spec: { type: 'ai', prompt: 'x', ...parts.spec },
     status: parts.status,
@@ -47,6 +50,14 @@ describe('scheduled runs', () => {
       'svc.ai/scheduled-run': 'true',
     })
     expect(parentOf({ metadata: { ...parent.metadata, ...run.metadata } })).toBe('nightly')
+  })
+
+  it('count as those of the caller who made the schedule, and take no other annotation [USAGE-002]', () => {
+    const annotations = { 'svc.ai/caller': 'ann', 'svc.ai/cancel-requested': '', note: 'x' }
+    const run = makeScheduledRun(makeTask('nightly', { spec: { schedule: '@hourly' }, annotations }), tick)
+    expect(run.metadata.annotations).toEqual({ 'svc.ai/parent-task-name': 'nightly', 'svc.ai/caller': 'ann' })
+    const orphan = makeScheduledRun(makeTask('nightly', { spec: { schedule: '@hourly' } }), tick)
+    expect(orphan.metadata.annotations).toEqual({ 'svc.ai/parent-task-name': 'nightly' })
   })
 
   it('go beyond the history limits, oldest first, and cancelled or active ones never', () => {

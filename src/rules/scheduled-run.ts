@@ -7,6 +7,8 @@ export const parentLabel = 'svc.ai/parent-task'
 export const parentAnnotation = 'svc.ai/parent-task-name'
 export const scheduledRunLabel = 'svc.ai/scheduled-run'
 export const cleanupFinalizer = 'svc.ai/cleanup'
+/** Name of the caller who created the task; its usage is summed under it (USAGE-002). */
+export const callerAnnotation = 'svc.ai/caller'
 
 const longestName = 63
 
@@ -44,13 +46,14 @@ type RunDraft = {
 
 /** The child task of one tick. */
 export function makeScheduledRun(parent: Task, tick: Date): RunDraft {
-  const { namespace, name, labels } = parent.metadata
+  const { namespace, name, labels, annotations } = parent.metadata
+  const caller = annotations?.[callerAnnotation]
   return {
     metadata: {
       namespace,
       name: nameScheduledRun(name, tick),
       labels: { ...labels, [parentLabel]: name, [scheduledRunLabel]: 'true' },
-      annotations: { [parentAnnotation]: name },
+      annotations: { [parentAnnotation]: name, ...(caller !== undefined && { [callerAnnotation]: caller }) },
       finalizers: [cleanupFinalizer],
       ownerReferences: [makeOwner(parent)],
     },

@@ -144,8 +144,9 @@ describe('decideTask', () => {
   it('goes by the worker’s own word for the cause where it gave one', () => {
     const spec = { retryPolicy: { maxRetries: 3 } }
     const decision = decide({ status: running, spec }, { ...failed, cause: 'MissingApiKey', message: 'no key' })
-    expect(decision).toEqual({ action: 'fail', reason: 'MissingApiKey', message: 'no key' })
-    expect(decide({ status: running, spec }, { ...failed, cause: 'ProviderOverloaded' }).action).toBe('retry')
+    expect(decision).toEqual({ action: 'fail', reason: 'MissingApiKey', cause: 'MissingApiKey', message: 'no key' })
+    const overloaded = decide({ status: running, spec }, { ...failed, cause: 'ProviderOverloaded' })
+    expect(overloaded).toMatchObject({ action: 'retry', cause: 'ProviderOverloaded' })
     expect(decide({ status: running, spec }, { ...failed, cause: 'Stopped' }).action).toBe('interrupt')
   })
 

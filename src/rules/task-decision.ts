@@ -33,11 +33,11 @@ export type TaskDecision =
   | { action: 'wait'; reason: string; message: string; lookAgainMs: number }
   /** Runs; look again then at the latest. */
   | { action: 'watch'; lookAgainMs: number }
-  | { action: 'retry'; message: string; delayMs: number }
+  | { action: 'retry'; cause?: string; message: string; delayMs: number }
   /** The attempt was lost through no fault of its own; another follows at once (TASK-043). */
   | { action: 'interrupt'; message: string }
   | { action: 'succeed'; message: string }
-  | { action: 'fail'; reason: string; message: string }
+  | { action: 'fail'; reason: string; cause?: string; message: string }
   | { action: 'cancel'; message: string }
 
 type DecisionInput = {
@@ -78,18 +78,20 @@ type FailureDecision = Extract<TaskDecision, { action: 'retry' | 'fail' }>
 
 /** What follows a failed attempt: another run, or the task's failure. */
 export function decideFailedAttempt(task: Task, failure: AttemptFailure, random: number): FailureDecision {
-  if (failure.reason === 'DeadlineExceeded' && task.spec.timeout !== undefined) {
+  const reason = failure.cause ?? failure.reason
+  if (reason === 'DeadlineExceeded' && task.spec.timeout !== undefined) {
     return { action: 'fail', reason: 'TimedOut', message: describeTimeout(task) }
   }
   const counts = countsOf(task)
+  const cause = failure.cause === undefined ? {} : { cause: failure.cause }
   if (!mayRetry(task.spec.retryPolicy, counts, failure)) {
     const runs = countRuns(counts)
     const message = runs > 1 ? `${failure.message} (after ${runs} runs)` : failure.message
-    return { action: 'fail', reason: failure.reason, message }
+    return { action: 'fail', reason, ...cause, message }
   }
   const delayMs = retryDelayMs(task.spec.retryPolicy, counts, random)
   const message = `run ${countRuns(counts)} failed and is repeated: ${failure.message}`
-  return { action: 'retry', message, delayMs }
+  return { action: 'retry', ...cause, message, delayMs }
 }
 
 function decideLoss(task: Task): TaskDecision {
@@ -111,10 +113,6 @@ function hasSucceeded({ task, attempt, hasResult }: TaskView): boolean {
 }
 
 type Failed = Extract<AttemptState, { phase: 'Failed' }>
-
-function toFailure({ reason, cause, message }: Failed): AttemptFailure {
-  return { reason: cause ?? reason, message }
-}
 
 /** Ended from outside and by nobody's wish: as good as lost. */
 function isStopped({ reason, cause }: Failed): boolean {
@@ -139,7 +137,7 @@ function decideEnded(task: Task, attempt: AttemptState, random: number): TaskDec
       return decideFailedAttempt(task, { reason: 'NoResult', message }, random)
     }
     case 'Failed':
-      return isStopped(attempt) ? decideLoss(task) : decideFailedAttempt(task, toFailure(attempt), random)
+      return isStopped(attempt) ? decideLoss(task) : decideFailedAttempt(task, attempt, random)
     case 'Missing':
       return decideLoss(task)
     default:

@@ -1,6 +1,7 @@
 // What the use cases are made from.
 import type { BuiltinTool } from '../contract/api/tools.ts'
 import type { Ports } from '../ports/index.ts'
+import type { ResourceKey } from '../ports/resources.ts'
 
 export type UsecaseSettings = {
   /** Whether providers of type `demo` may exist: embedded mode, listening on loopback (PROV-015). */
@@ -9,6 +10,8 @@ export type UsecaseSettings = {
   ownAddresses(): readonly string[]
   /** `--allow-network`: private networks that providers of anybody may lie in. */
   allowNetworks: readonly string[]
+  /** The Secret that stands for the service's own environment: only the owner may name it, lest its keys be sent elsewhere. */
+  ownerSecret?: ResourceKey
   /** Key of the hashes that idempotency keys are stored as (HTTP-035); at least 16 bytes. */
   idempotencyKey: Uint8Array
 }

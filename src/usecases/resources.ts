@@ -5,7 +5,14 @@ import { reservedPrefix } from '../contract/resources/metadata.ts'
 import { refuse } from '../contract/validation.ts'
 import { type Problem, SvcError } from '../errors.ts'
 import type { Caller } from '../ports/identity.ts'
-import type { DeletePreconditions, ListQuery, ResourceDraft, ResourceKey, ResourcePage } from '../ports/resources.ts'
+import type {
+  DeletePreconditions,
+  ListQuery,
+  ResourceDraft,
+  ResourceKey,
+  ResourcePage,
+  ResourceText,
+} from '../ports/resources.ts'
 import { requireAccess } from './access.ts'
 import { type Admitted, admit } from './admission/admission.ts'
 import type { UsecaseDeps } from './deps.ts'
@@ -26,6 +33,10 @@ export type ResourceUsecases = {
     kind: K,
     query: ListQuery & { namespace: string },
   ): Promise<ResourcePage<ResourceOf<K>>>
+  /** What `get` gives, as JSON. NotFound. */
+  getText(caller: Caller, kind: Kind, key: ResourceKey): Promise<ResourceText>
+  /** What `list` gives, each object as JSON. */
+  listText(caller: Caller, kind: Kind, query: ListQuery & { namespace: string }): Promise<ResourcePage<ResourceText>>
   /** Replaces the spec, and labels and annotations where given. Conflict when a precondition does not hold. */
   replace<K extends Kind>(caller: Caller, kind: K, key: ResourceKey, body: UpdateBody<K>): Promise<ResourceOf<K>>
   /** NotFound; Conflict when a precondition does not hold. */
@@ -140,6 +151,16 @@ export function createResourceUsecases(deps: UsecaseDeps): ResourceUsecases {
     async list(caller, kind, query) {
       requireAccess(caller, { verb: 'list', kind, namespace: query.namespace })
       return resources.list(kind, query)
+    },
+    async getText(caller, kind, key) {
+      requireAccess(caller, { verb: 'get', kind, ...key })
+      const found = await resources.getText(kind, key)
+      if (found === undefined) throw notFound(kind, key)
+      return found
+    },
+    async listText(caller, kind, query) {
+      requireAccess(caller, { verb: 'list', kind, namespace: query.namespace })
+      return resources.listText(kind, query)
     },
     async replace(caller, kind, key, body) {
       requireAccess(caller, { verb: 'update', kind, ...key })

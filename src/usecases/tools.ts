@@ -3,7 +3,7 @@ import type { BuiltinTool } from '../contract/api/tools.ts'
 import type { Tool } from '../contract/resources/tool.ts'
 import { SvcError } from '../errors.ts'
 import type { Caller } from '../ports/identity.ts'
-import type { ListQuery, ResourceKey } from '../ports/resources.ts'
+import type { ListQuery, ResourceKey, ResourceText } from '../ports/resources.ts'
 import type { UsecaseDeps } from './deps.ts'
 import type { ResourceUsecases } from './resources.ts'
 
@@ -12,8 +12,8 @@ type ToolQuery = ListQuery & { namespace: string; limit: number }
 
 export type ToolUsecases = {
   list(caller: Caller, query: ToolQuery): Promise<ToolPage>
-  /** NotFound. */
-  get(caller: Caller, key: ResourceKey): Promise<BuiltinTool | Tool>
+  /** A built-in tool, or the JSON of a resource. NotFound. */
+  get(caller: Caller, key: ResourceKey): Promise<BuiltinTool | ResourceText>
 }
 
 // A cursor among the built-in tools says how many were given; one among resources is the store's own.
@@ -64,7 +64,7 @@ export function createToolUsecases({ builtinTools }: UsecaseDeps, resources: Res
       const builtin = (await builtinTools.list()).find((tool) => tool.name === key.name)
       if (builtin !== undefined) return builtin
       if (!/^[a-z0-9-]+$/.test(key.name)) throw new SvcError('NotFound', `tool not found: "${key.name}"`)
-      return resources.get(caller, 'Tool', key)
+      return resources.getText(caller, 'Tool', key)
     },
   }
 }

@@ -15,6 +15,8 @@ export interface WorkerApi {
   saveCheckpoint(state: unknown): Promise<void>
   submitUsage(usage: routes.UsageSubmit): Promise<void>
   takeLease(provider: ResourceKey, want: routes.LeaseRequest): Promise<routes.LeaseAnswer>
+  /** How the provider is, without taking anything. Asked once and shortly: a call goes on without the answer. */
+  askLimit(provider: ResourceKey): Promise<routes.LeaseAnswer>
   coolDown(provider: ResourceKey, seconds: number, reason: string): Promise<void>
   uploadArtifact(file: ArtifactUpload): Promise<void>
   submitResult(text: string): Promise<void>
@@ -24,6 +26,7 @@ const pausesMs = [2000, 4000, 8000, 16_000]
 const longestPauseMs = 60_000
 const callTimeoutMs = 30_000
 const uploadTimeoutMs = 120_000
+const questionTimeoutMs = 3000
 
 /** A restart of the service, a full disk, a burst: the same call may succeed later. Every call here may be repeated. */
 const passing: ErrorReason[] = [
@@ -87,6 +90,11 @@ export function createWorkerApi(options: WorkerApiOptions): WorkerApi {
     submitUsage: (body) => call((signal) => client.call(routes.submitUsage, { params, body, signal })),
     takeLease: ({ namespace, name }, body) =>
       call((signal) => client.call(routes.takeLease, { params: { namespace, provider: name }, body, signal })),
+    askLimit: ({ namespace, name }) => {
+      const signal = AbortSignal.any([options.signal, AbortSignal.timeout(questionTimeoutMs)])
+      const body = { requests: 0, tokens: 0 }
+      return client.call(routes.takeLease, { params: { namespace, provider: name }, body, signal })
+    },
     coolDown: ({ namespace, name }, seconds, reason) =>
       call((signal) =>
         client.call(routes.coolDown, { params: { namespace, provider: name }, body: { seconds, reason }, signal }),

@@ -9,7 +9,7 @@ export function describeRateLimits(name: string, open: OpenBench): void {
     const provider = { namespace: 'default', name: 'main' }
     const limit = { requestsPerMinute: 6, tokensPerMinute: 600 }
     const take = (tokens = 0, requests = 1, from = provider) => limits().take(from, { requests, tokens }, limit)
-    const granted = { granted: true }
+    const granted = expect.objectContaining({ granted: true })
 
     it('holds one minute of requests and refills without steps', async () => {
       for (let count = 0; count < 6; count += 1) expect(await take()).toEqual(granted)
@@ -46,11 +46,16 @@ export function describeRateLimits(name: string, open: OpenBench): void {
       expect((await take(1)).granted).toBe(false)
     })
 
-    it('lets a call that wants more than a minute holds through once the bucket is full', async () => {
-      expect(await take(1_000)).toEqual(granted)
-      expect(await take(1)).toEqual({ granted: false, retryAfterMs: 40_100 })
-      bench().advance(100_000)
-      expect(await take(1_000)).toEqual(granted)
+    it('gives a call that wants more than a minute holds so much once the bucket is full, and says so', async () => {
+      expect(await take(100)).toEqual({ granted: true, tokens: 100 })
+      expect(await take(1_000)).toEqual({ granted: false, retryAfterMs: 10_000 })
+      bench().advance(10_000)
+      expect(await take(1_000)).toEqual({ granted: true, tokens: 600 })
+      expect(await take(1)).toEqual({ granted: false, retryAfterMs: 100 })
+      expect(await limits().take(provider, { requests: 1, tokens: 1_000 }, {})).toEqual({
+        granted: true,
+        tokens: 1_000,
+      })
     })
 
     it('limits nothing without a limit, and only what is limited', async () => {
@@ -104,6 +109,29 @@ export function describeRateLimits(name: string, open: OpenBench): void {
       bench().advance(30_000)
       expect(await limits().coolingDown(provider)).toBeUndefined()
       expect(await take()).toEqual(granted)
+    })
+
+    it('tells those who listen which provider cools down for longer than before, once that can be read', async () => {
+      const at = (ms: number) => new Date(bench().now().getTime() + ms)
+      const told: { name: string; until: number | undefined }[] = []
+      const readings: Promise<void>[] = []
+      const stop = limits().onCoolDown((key) => {
+        const look = async () => {
+          told.push({ name: key.name, until: (await limits().coolingDown(key))?.until.getTime() })
+        }
+        readings.push(look())
+      })
+      await limits().coolDown(provider, at(20_000), 'first')
+      await limits().coolDown(provider, at(10_000), 'sooner')
+      await limits().coolDown({ ...provider, name: 'x/\0' }, at(5_000), 'another')
+      await take()
+      stop()
+      await limits().coolDown(provider, at(30_000), 'unheard')
+      await Promise.all(readings)
+      expect(told).toEqual([
+        { name: provider.name, until: at(20_000).getTime() },
+        { name: 'x/\0', until: at(5_000).getTime() },
+      ])
     })
   })
 }

@@ -299,6 +299,21 @@ export function describeResourceLists(open: OpenResources): void {
       ).toEqual(['a'])
     })
 
+    it('count the objects of each value, those that are there now', async () => {
+      const count = async (field: string, value: string) => (await opened.resources.countBy('Task', field))[value] ?? 0
+      const [pending, running] = [await count('phase', 'Pending'), await count('phase', 'Running')]
+      for (const name of ['a', 'b', 'c', 'd']) await create(name, { spec: { agentRef: { name: 'counted-one' } } })
+      for (const name of ['b', 'c']) {
+        await changeStatus(opened.resources, { namespace, name }, () => ({ phase: 'Running' }))
+      }
+      await opened.resources.remove('Task', { namespace, name: 'c' })
+      expect(await count('phase', 'Pending')).toBe(pending + 2)
+      expect(await count('phase', 'Running')).toBe(running + 1)
+      expect(await count('agent', 'counted-one')).toBe(3)
+      expect(await reasonOf(opened.resources.countBy('Task', 'owner'))).toBe('InvalidRequest')
+      expect(await reasonOf(opened.resources.countBy('Agent', 'phase'))).toBe('InvalidRequest')
+    })
+
     it('are refused where the kind does not have them', async () => {
       expect(await reasonOf(list({ fields: { colour: 'red' } }))).toBe('InvalidRequest')
       expect(await reasonOf(list({ fields: { owner: 'x' } }))).toBe('InvalidRequest')

@@ -5,6 +5,7 @@ import type { OpenResources } from './resources-bench.ts'
 import { describeResourceLists } from './resources-lists.contract.ts'
 import { describeResourceModel } from './resources-model.contract.ts'
 import { describeResourceRemoval } from './resources-removal.contract.ts'
+import { describeResourceTexts } from './resources-texts.contract.ts'
 import { describeResourceWatches } from './resources-watches.contract.ts'
 import { describeResourceWrites } from './resources-writes.contract.ts'
 
@@ -13,6 +14,7 @@ export function describeResources(name: string, open: OpenResources): void {
     describeResourceWrites(open)
     describeResourceRemoval(open)
     describeResourceLists(open)
+    describeResourceTexts(open)
     describeResourceWatches(open)
     describeResourceModel(open)
   })

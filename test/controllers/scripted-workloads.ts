@@ -13,7 +13,7 @@ export type ScriptedWorkloads = Workloads & {
   /** The next start is refused with this error. */
   refuseNext(error: SvcError): void
   succeed(taskName: string, output?: string): void
-  fail(taskName: string, reason?: FailureReason, message?: string): void
+  fail(taskName: string, reason?: FailureReason, message?: string, cause?: string): void
   /** The attempt vanishes as with its node; nobody is told. */
   lose(taskName: string): void
   /** Everything vanishes, as when the service dies. */
@@ -62,8 +62,9 @@ export function createScriptedWorkloads(now: () => Date): ScriptedWorkloads {
       const text = output === undefined ? {} : { output: { text: output, truncated: false } }
       setState(find(taskName), { phase: 'Succeeded', ...finished, ...text })
     },
-    fail(taskName, reason = 'ExitCode', message = 'the command ended with exit code 3') {
-      setState(find(taskName), { phase: 'Failed', reason, message, finishedAt: now() })
+    fail(taskName, reason = 'ExitCode', message = 'the command ended with exit code 3', cause) {
+      const own = cause === undefined ? {} : { cause }
+      setState(find(taskName), { phase: 'Failed', reason, ...own, message, finishedAt: now() })
     },
     lose: (taskName) => void entries.delete(idOf(find(taskName).spec.key)),
     loseAll: () => entries.clear(),

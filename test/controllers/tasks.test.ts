@@ -130,6 +130,20 @@ describe('a task that fails', () => {
     expect(failed.status?.conditions?.at(-1)).toMatchObject({ type: 'Complete', status: 'False', reason: 'TaskFailed' })
   })
 
+  it('says the worker’s own word for the cause in its timeline and its condition', async () => {
+    await bench.submitTask('keyless', { retryPolicy: { maxRetries: 1, initialDelay: '0s' } })
+    await bench.running('keyless')
+    bench.workloads.fail('keyless', 'ExitCode', 'too busy', 'ProviderOverloaded')
+    await bench.taskWhen('keyless', ({ status }) => status?.attempts === 2, 'runs again')
+    await bench.running('keyless')
+    bench.workloads.fail('keyless', 'ExitCode', 'set a key', 'MissingApiKey')
+    const failed = await bench.phase('keyless', 'Failed')
+    const complete = { type: 'Complete', status: 'False', reason: 'MissingApiKey' }
+    expect(failed.status?.conditions?.at(-1)).toMatchObject(complete)
+    const reasons = (await bench.eventsOf('keyless')).flatMap(({ reason }) => reason ?? [])
+    expect(reasons).toEqual(['ProviderOverloaded', 'MissingApiKey'])
+  })
+
   it('is repeated after its delay and not before, whatever else changes it [TASK-042]', async () => {
     await bench.submitTask('flaky', { retryPolicy: { maxRetries: 1, initialDelay: '20s' } })
     await bench.running('flaky')

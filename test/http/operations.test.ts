@@ -84,10 +84,10 @@ describe('web pages of other origins', () => {
 describe('a fault of the service', () => {
   it('is 500 without a word of its inside, which is in the log with the id of the request', async () => {
     const { resources } = service.usecases
-    const { get } = resources
-    resources.get = () => Promise.reject(new Error('inner words'))
+    const { getText } = resources
+    resources.getText = () => Promise.reject(new Error('inner words'))
     const answer = await service.call('GET /api/v1/tasks/x', { headers: { 'x-request-id': 'look-me-up' } })
-    resources.get = get
+    resources.getText = getText
     expect(answer.statusCode).toBe(500)
     const { error } = answer.json()
     expect(error).toEqual({ code: 500, reason: 'Internal', message: 'Internal Server Error', requestId: 'look-me-up' })
@@ -103,14 +103,14 @@ describe('a dependency that is away, and a limit that is reached', () => {
     ['TooManyRequests', 429],
   ] as const)('%s is %i with a time to come back [HTTP-012] [HTTP-014]', async (reason, status) => {
     const { resources } = service.usecases
-    const { get } = resources
-    resources.get = () => Promise.reject(new SvcError(reason, 'later', { retryAfterSeconds: 6.5 }))
+    const { getText } = resources
+    resources.getText = () => Promise.reject(new SvcError(reason, 'later', { retryAfterSeconds: 6.5 }))
     const ask = () =>
       service.server.inject({ url: '/api/v1/agents/x', headers: { authorization: `Bearer ${ownerToken}` } })
     const timed = await ask()
-    resources.get = () => Promise.reject(new SvcError(reason, 'later'))
+    resources.getText = () => Promise.reject(new SvcError(reason, 'later'))
     const untimed = await ask()
-    resources.get = get
+    resources.getText = getText
     expect([timed.statusCode, timed.headers['retry-after']]).toEqual([status, '7'])
     expect(Number(untimed.headers['retry-after'])).toBeGreaterThan(0)
   })
@@ -150,13 +150,13 @@ describe('draining', () => {
     const stream = await fetch(`${url}/api/v1/tasks/long/logs?follow=true`, { headers })
     let finish = () => {}
     let isAsked = false
-    const { get } = other.usecases.resources
-    other.usecases.resources.get = async (...args) => {
+    const { getText } = other.usecases.resources
+    other.usecases.resources.getText = async (...args) => {
       isAsked = true
       await new Promise<void>((resolve) => {
         finish = resolve
       })
-      return get(...args)
+      return getText(...args)
     }
     const slow = fetch(`${url}/api/v1/tasks/long`, { headers })
     await expect.poll(() => isAsked).toBe(true)
@@ -178,7 +178,7 @@ describe('draining', () => {
     const other = await startService()
     const url = await other.listen()
     let isAsked = false
-    other.usecases.resources.get = () => {
+    other.usecases.resources.getText = () => {
       isAsked = true
       return new Promise(() => {})
     }

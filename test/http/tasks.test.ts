@@ -218,6 +218,19 @@ describe('trying a task again', () => {
     expect((await service.call('POST /api/v1/tasks/again-retry-2/retry')).json().metadata.name).toBe('again-retry-3')
   })
 
+  it('counts as made by who tries it again [USAGE-002]', async () => {
+    await post(aiTask('shared'))
+    await service.setStatus('Task', 'shared', { phase: 'Failed' })
+    const { token } = await service.ports.tokens.create({ name: 'colleague', readOnly: false, serverTools: true })
+    const retried = await service.call('POST /api/v1/tasks/shared/retry', { token })
+    const callerOf = async (name: string) =>
+      (await service.ports.resources.get('Task', { namespace: 'default', name }))?.metadata.annotations?.[
+        'svc.ai/caller'
+      ]
+    expect(await callerOf('shared')).toBe('owner')
+    expect(await callerOf(retried.json().metadata.name)).toBe('colleague')
+  })
+
   it('takes a name of the caller, which must be free', async () => {
     await post(aiTask('named'))
     await service.setStatus('Task', 'named', { phase: 'Succeeded' })

@@ -370,12 +370,28 @@ describe('model calls', () => {
     await service.call('POST /api/v1/providers', { payload: { name: 'foreign', spec: { type: 'llmo', rateLimit } } })
     const take = (provider: string) =>
       call(`POST /internal/v1/leases/default/${provider}`, { payload: { requests: 1, tokens: 10 } })
-    expect((await take('default')).json()).toEqual({ granted: true, retryAfterMs: 0 })
+    expect((await take('default')).json()).toEqual({ granted: true, retryAfterMs: 0, tokens: 10 })
     await take('default')
     const refused = (await take('default')).json()
     expect(refused.granted).toBe(false)
     expect(refused.retryAfterMs).toBeGreaterThan(0)
     expect((await take('foreign')).statusCode).toBe(403)
+  })
+
+  it('take no more tokens than there can be, and give back what they did not use [PROV-009]', async () => {
+    const rateLimit = { tokensPerMinute: 1000 }
+    await service.call('POST /api/v1/providers', { payload: { name: 'counted', spec: { type: 'llmo', rateLimit } } })
+    await service.call('POST /api/v1/tasks', {
+      payload: aiTask(`counted-${count}`, { ai: { providerRef: { name: 'counted' } } }),
+    })
+    const { token: other } = await service.runTask(`counted-${count}`)
+    const ask = async (payload: object) =>
+      (await call('POST /internal/v1/leases/default/counted', { payload, token: other })).json()
+    expect(await ask({ requests: 1, tokens: 5000 })).toEqual({ granted: true, retryAfterMs: 0, tokens: 1000 })
+    expect(await ask({ requests: 1, tokens: 500 })).toMatchObject({ granted: false, tokens: 0 })
+    expect(await ask({ requests: 0, tokens: -900 })).toEqual({ granted: true, retryAfterMs: 0, tokens: -900 })
+    expect(await ask({ requests: 1, tokens: 500 })).toMatchObject({ granted: true, tokens: 500 })
+    expect((await ask({ requests: 1, tokens: -1 })).error.details).toMatchObject([{ path: 'tokens' }])
   })
 
   it('cool their provider down', async () => {
@@ -385,6 +401,9 @@ describe('model calls', () => {
     expect((await cool('default')).statusCode).toBe(204)
     const state = await service.ports.records.rateLimits.coolingDown({ namespace: 'default', name: 'default' })
     expect(state?.reason).toBe('overloaded')
+    const asked = await call('POST /internal/v1/leases/default/default', { payload: { requests: 0, tokens: 0 } })
+    expect(asked.json()).toMatchObject({ granted: true, coolingDown: { reason: 'overloaded' } })
+    expect(asked.json().coolingDown.forMs).toBeGreaterThan(0)
     expect((await cool('foreign')).statusCode).toBe(403)
   })
 })

@@ -4,6 +4,7 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { ProviderStatus } from '../../src/contract/resources/provider.ts'
 import type { Task } from '../../src/contract/resources/task.ts'
 import { createTask, makeFolder, removeFolder, type Service, startService, waitFor, waitForPhase } from './service.ts'
 
@@ -39,6 +40,20 @@ describe('names', () => {
     const task = await createTask(service, 'named', { type: 'container', command: ['true'] })
     const own = [...Object.keys(task.metadata.labels ?? {}), ...Object.keys(task.metadata.annotations ?? {})]
     for (const name of [...own, ...(task.metadata.finalizers ?? [])]) expect(name).toMatch(/^svc\.ai\//)
+  })
+})
+
+describe('ids', () => {
+  it('are uuidv7, of records with a prefix, and rising integers in streams [HTTP-029]', async () => {
+    const uuidv7 = '[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}'
+    const task = await createTask(service, 'identified', { type: 'container', command: ['true'] })
+    expect(task.metadata.uid).toMatch(new RegExp(`^${uuidv7}$`))
+    const token = await service.call<{ id: string }>('POST', '/api/v1/tokens', { name: 'identified' })
+    expect(token.body.id).toMatch(new RegExp(`^tok-${uuidv7}$`))
+    await waitForPhase(service, 'identified', 'Succeeded')
+    const stream = await service.call<string>('GET', '/api/v1/tasks/identified/events?follow=true')
+    const ids = [...stream.body.matchAll(/^id: (.*)$/gm)].map(([, id]) => Number(id))
+    expect(ids).toEqual(ids.map((_, index) => index + 1))
   })
 })
 
@@ -103,10 +118,45 @@ describe('a vendor that stands on this machine', () => {
     await createTask(service, 'falls-back', { type: 'ai', agentRef: { name: 'patient' }, prompt: 'say hello' })
     await waitForPhase(service, 'falls-back', 'Succeeded')
     expect(asked).not.toEqual([])
-    await waitFor(async () => {
-      const provider = await service.call<{ status?: { coolingDownUntil?: string } }>('GET', '/api/v1/providers/busy')
-      return provider.body.status?.coolingDownUntil
-    }, 'the cool-down to be shown')
+    const status = await waitFor(
+      async () => {
+        const { body } = await service.call<{ status?: ProviderStatus }>('GET', '/api/v1/providers/busy')
+        return body.status?.coolingDownUntil === undefined ? undefined : body.status
+      },
+      'the cool-down to be shown',
+      10_000,
+    )
+    expect(status.lastError).toContain('slow down')
+  })
+})
+
+describe('metrics', () => {
+  it('count what became of tasks, without a word that a user chose [HTTP-042]', async () => {
+    const labels = { 'label-to-find': 'value-to-find' }
+    const spec = { type: 'container', command: ['echo', 'words-to-find'] }
+    const place = { name: 'task-to-find', namespace: 'space-to-find', labels }
+    expect((await service.call('POST', '/api/v1/tasks', { metadata: place, spec })).status).toBe(201)
+    const read = async () => (await service.call<string>('GET', '/metrics')).body
+    const readValue = (text: string, series: string) =>
+      Number(
+        text
+          .split('\n')
+          .find((line) => line.startsWith(`${series} `))
+          ?.split(' ')[1] ?? Number.NaN,
+      )
+    const text = await waitFor(async () => {
+      const task = await service.call<Task>('GET', '/api/v1/tasks/task-to-find?namespace=space-to-find')
+      return task.body.status?.phase === 'Succeeded' ? read() : undefined
+    }, 'the task to succeed')
+    for (const phase of ['Running', 'Succeeded']) {
+      expect(readValue(text, `svc_task_transitions_total{phase="${phase}"}`)).toBeGreaterThan(0)
+    }
+    // Accepted, running, succeeded.
+    expect(readValue(text, 'svc_execution_events_appended_total')).toBeGreaterThanOrEqual(3)
+    expect(readValue(text, 'svc_tasks{phase="Succeeded"}')).toBeGreaterThan(0)
+    expect(readValue(text, 'svc_tasks{phase="Scheduled"}')).toBe(0)
+    expect(readValue(text, 'svc_queue_depth')).toBeGreaterThanOrEqual(0)
+    expect(text).not.toContain('to-find')
   })
 })
 

@@ -1,6 +1,6 @@
 // `./bin/svc` from a checkout on any Node, and the packed package installed elsewhere.
 import { execFileSync } from 'node:child_process'
-import { existsSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { environmentOf, launcher, makeFolder, removeFolder, root, runProgram } from './service.ts'
@@ -35,6 +35,15 @@ describe('./bin/svc', () => {
   })
 })
 
+/** As an installation would lay them: real folders, hard links where the file system has them. */
+function copyPackages(from: string, to: string): void {
+  try {
+    execFileSync('cp', ['-al', `${from}/.`, to], { stdio: 'ignore' })
+  } catch {
+    execFileSync('cp', ['-a', `${from}/.`, to])
+  }
+}
+
 describe('npm run package', () => {
   it('makes a package that runs where it is installed', async () => {
     const env = { ...environmentOf(folder), npm_config_cache: join(folder, 'npm-cache') }
@@ -44,9 +53,7 @@ describe('npm run package', () => {
     const place = join(folder, 'elsewhere', 'node_modules')
     execFileSync('mkdir', ['-p', join(place, 'svc')])
     execFileSync('tar', ['-xzf', join(folder, tarball), '-C', join(place, 'svc'), '--strip-components=1'])
-    for (const dependency of readdirSync(join(root, 'node_modules'))) {
-      if (!dependency.startsWith('.')) symlinkSync(join(root, 'node_modules', dependency), join(place, dependency))
-    }
+    copyPackages(join(root, 'node_modules'), place)
     writeFileSync(join(folder, 'elsewhere', 'package.json'), '{}')
     expect(existsSync(join(place, 'svc', 'src'))).toBe(false)
     const svc = join(place, 'svc', 'bin', 'svc')

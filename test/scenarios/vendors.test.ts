@@ -66,5 +66,8 @@ describe.each([
     const task = await waitForPhase(service, `refused-${type}`, 'Failed')
     expect(task.status?.message).toMatch(/key|credential/i)
     expect(task.status?.message).toContain(`refusing-${type}`)
+    expect(task.status?.conditions?.at(-1)).toMatchObject({ type: 'Complete', reason: 'CredentialRefused' })
+    const events = await service.call<{ items: { reason?: string }[] }>('GET', `/api/v1/tasks/refused-${type}/events`)
+    expect(events.body.items.map(({ reason }) => reason)).toContain('CredentialRefused')
   })
 })

@@ -13,6 +13,8 @@ export type WorkerService = {
   logs: string
   usage: Record<string, unknown>[]
   artifacts: Record<string, { body: string; contentType: string }>
+  /** Providers that another worker has cooled down, by name. */
+  cooling: Record<string, { forMs: number; reason: string }>
   /** Answers instead of the service: a status, `hang` or `cut`. Undefined: the service answers. */
   interfere: (call: SeenCall) => number | 'hang' | 'cut' | undefined
   /** Resolves when a call fits. */
@@ -23,9 +25,12 @@ export type WorkerService = {
 type Answer = { status: number; json?: unknown }
 
 function keep(service: WorkerService, call: SeenCall): Answer {
-  const [, , , noun = '', , , name = ''] = call.path.split('/').map(decodeURIComponent)
+  const [, , , noun = '', , target = '', name = ''] = call.path.split('/').map(decodeURIComponent)
   if (noun === 'checkpoints') return keepCheckpoint(service, call)
-  if (noun === 'leases') return { status: 200, json: { granted: true, retryAfterMs: 0 } }
+  if (noun === 'leases') {
+    const { tokens } = JSON.parse(call.body) as { tokens: number }
+    return { status: 200, json: { granted: true, retryAfterMs: 0, tokens, coolingDown: service.cooling[target] } }
+  }
   if (noun === 'results') service.result = call.body
   else if (noun === 'logs') service.logs += call.body
   else if (noun === 'usage') service.usage.push(JSON.parse(call.body))
@@ -76,6 +81,7 @@ export async function startWorkerService(): Promise<WorkerService> {
     logs: '',
     usage: [],
     artifacts: {},
+    cooling: {},
     interfere: () => undefined,
     until: (fits) =>
       new Promise((resolve) => {

@@ -226,11 +226,29 @@ describe('an ai run', () => {
     expect(service.logs).toContain('[failed: ')
   })
 
-  it('asks for a lease before each call of a provider with a rate limit', async () => {
+  it('asks for a lease before each call of a provider with a rate limit, and gives back what is left [PROV-009]', async () => {
     const limited = { ...demo, provider: { ...demo.provider, rateLimited: true } }
     await run(assign('write a to b', { model: { choices: [limited] } }))
     const leases = service.calls.filter(({ path }) => path === '/internal/v1/leases/default/demo')
-    expect(leases.map(({ body }) => JSON.parse(body).requests).filter((requests) => requests === 1)).toHaveLength(2)
+    const asked: { requests: number; tokens: number }[] = leases.map(({ body }) => JSON.parse(body))
+    expect(asked.filter(({ requests, tokens }) => requests === 1 && tokens > 0)).toHaveLength(2)
+    expect(asked.filter(({ requests, tokens }) => requests === 0 && tokens < 0)).toHaveLength(2)
+  })
+
+  it('passes over a provider that another worker has cooled down [PROV-010]', async () => {
+    service.cooling.busy = { forMs: 60_000, reason: 'asked too much' }
+    const busy = { model: 'm', provider: { ...demo.provider, name: 'busy', type: 'llma' as const, apiKey: 'key-0815' } }
+    const { outcome } = await run(assign('say hello', { model: { choices: [busy, demo] } }))
+    expect(outcome).toEqual({ ok: true })
+    expect(service.logs).toContain('[default/demo, model demo]')
+    expect(service.usage.map(({ provider }) => provider)).toEqual([{ namespace: 'default', name: 'demo' }])
+  })
+
+  it('goes on when it can not be told whether a provider cools down', async () => {
+    service.interfere = ({ path }) => (path.includes('/leases/') ? 503 : undefined)
+    const { outcome } = await run(assign('say hello'))
+    expect(outcome).toEqual({ ok: true })
+    expect(pauses.filter((ms) => ms >= 1000)).toEqual([])
   })
 
   it('lets no secret of its assignment out [SECRET-008]', async () => {

@@ -2,7 +2,10 @@
 import type { CommandOutput, FailureReason } from '../../ports/workloads.ts'
 import type { ProcessExit } from './confinement/local-process.ts'
 
-export type AttemptEnd = { ok: true } | { ok: false; reason: FailureReason; message: string; exitCode?: number }
+export type AttemptEnd =
+  | { ok: true }
+  /** `cause` is the worker's own word for its failure. */
+  | { ok: false; reason: FailureReason; cause?: string; message: string; exitCode?: number }
 
 export type RunningAttempt = {
   /** Resolves when nothing of it runs any more and its output is read; never rejects. */

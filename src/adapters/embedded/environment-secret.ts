@@ -3,6 +3,7 @@ import { SvcError } from '../../errors.ts'
 import type { ResourceKey } from '../../ports/resources.ts'
 import type { SecretMetadata, Secrets } from '../../ports/secrets.ts'
 
+/** Only the owner of the service may name it in a resource: the keys are those of the machine (`ownerSecret` of the use cases). */
 export const environmentSecret: ResourceKey = { namespace: 'default', name: 'environment' }
 
 function isEnvironment(key: ResourceKey): boolean {

@@ -46,7 +46,8 @@ function judgeEnd(entry: Entry, end: AttemptEnd, finishedAt: Date): WorkloadStat
   const exitCode = end.ok || end.exitCode === undefined ? {} : { exitCode: end.exitCode }
   if (entry.stop !== undefined) return { phase: 'Failed', ...entry.stop, ...exitCode, ...started, finishedAt }
   if (end.ok) return { phase: 'Succeeded', startedAt: startedAt ?? finishedAt, finishedAt }
-  return { phase: 'Failed', reason: end.reason, message: end.message, ...exitCode, ...started, finishedAt }
+  const { ok: _, ...failure } = end
+  return { phase: 'Failed', ...failure, ...started, finishedAt }
 }
 
 function describeStartError(error: unknown): AttemptEnd {

@@ -1,25 +1,25 @@
-// Callbacks per task, for those who follow its log or timeline.
+// Callbacks per topic, such as a task, for those who follow what is said of it.
 
-export type Listeners = {
+export type Listeners<Note> = {
   /** Adds a callback; returns the function that takes it away again. */
-  add(taskUid: string, listener: () => void): () => void
-  notify(taskUid: string): void
+  add(topic: string, listener: (note: Note) => void): () => void
+  notify(topic: string, note: Note): void
 }
 
-export function createListeners(): Listeners {
-  const byTask = new Map<string, Set<{ call: () => void }>>()
+export function createListeners<Note = void>(): Listeners<Note> {
+  const byTopic = new Map<string, Set<{ call: (note: Note) => void }>>()
   return {
-    add(taskUid, listener) {
+    add(topic, listener) {
       const entry = { call: listener }
-      const entries = byTask.get(taskUid) ?? new Set()
-      byTask.set(taskUid, entries.add(entry))
+      const entries = byTopic.get(topic) ?? new Set()
+      byTopic.set(topic, entries.add(entry))
       return () => {
         entries.delete(entry)
-        if (entries.size === 0 && byTask.get(taskUid) === entries) byTask.delete(taskUid)
+        if (entries.size === 0 && byTopic.get(topic) === entries) byTopic.delete(topic)
       }
     },
-    notify(taskUid) {
-      for (const entry of [...(byTask.get(taskUid) ?? [])]) entry.call()
+    notify(topic, note) {
+      for (const entry of [...(byTopic.get(topic) ?? [])]) entry.call(note)
     },
   }
 }

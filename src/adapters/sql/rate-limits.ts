@@ -1,13 +1,15 @@
 // Token buckets and cool-downs in SQL: one row per provider, locked while it is counted.
 import { SvcError } from '../../errors.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { Lease, RateLimit, RateLimits } from '../../ports/rate-limits.ts'
+import type { CoolDown, Lease, RateLimit, RateLimits } from '../../ports/rate-limits.ts'
 import type { ResourceKey } from '../../ports/resources.ts'
 import type { Database, Reader, Tx } from './database.ts'
+import { createListeners } from './listeners.ts'
 import { type Fragment, sql } from './statement.ts'
 import { decodeText, encodeText } from './stored-text.ts'
 
 const MINUTE_MS = 60_000
+const COOL_DOWNS = 'cool-downs'
 
 type LimitRow = {
   /** Null: never counted, so the bucket is full. */
@@ -55,10 +57,10 @@ function refill(row: LimitRow, limit: RateLimit, now: number) {
   }
 }
 
-/** How long until the bucket has it. More than a minute's worth is let through once the bucket is full. */
+/** How long until the bucket has it. */
 function findDelay(bucket: Bucket, want: number): number {
   if (bucket === undefined || want === 0) return 0
-  const missing = Math.min(want, bucket.capacity) - bucket.level
+  const missing = want - bucket.level
   return missing <= 0 ? 0 : Math.ceil((missing * MINUTE_MS) / bucket.capacity)
 }
 
@@ -80,25 +82,37 @@ type TakeRequest = { want: { requests: number; tokens: number }; limit: RateLimi
 async function takeFrom(tx: Tx, provider: ResourceKey, { want, limit, now }: TakeRequest): Promise<Lease> {
   const row = await lockRow(tx, provider, now)
   const buckets = refill(row, limit, now)
-  const delays = [findDelay(buckets.requests, want.requests), findDelay(buckets.tokens, want.tokens)]
+  // A larger call could wait for ever, and its debt would keep all others waiting.
+  const requests = Math.min(want.requests, limit.requestsPerMinute ?? want.requests)
+  const tokens = Math.min(want.tokens, limit.tokensPerMinute ?? want.tokens)
+  const delays = [findDelay(buckets.requests, requests), findDelay(buckets.tokens, tokens)]
   const retryAfterMs = Math.max(findCoolDown(row, now), ...delays)
   if (retryAfterMs > 0) return { granted: false, retryAfterMs }
   await writeLevels(tx, provider, {
-    requests: drain(buckets.requests, want.requests),
-    tokens: drain(buckets.tokens, want.tokens),
+    requests: drain(buckets.requests, requests),
+    tokens: drain(buckets.tokens, tokens),
     now: buckets.now,
   })
-  return { granted: true }
+  return { granted: true, tokens }
+}
+
+/** False when a later moment is set already. */
+async function setCoolDown(tx: Tx, provider: ResourceKey, { until, reason }: CoolDown): Promise<boolean> {
+  const { changes } = await tx.run(sql`update rate_limits
+    set cool_until = ${until.getTime()}, cool_reason = ${encodeText(reason)}
+    where ${matchProvider(provider)} and (cool_until is null or cool_until < ${until.getTime()})`)
+  return changes > 0
 }
 
 export function createRateLimits(deps: { database: Database; clock: Clock }): RateLimits {
   const { database, clock } = deps
+  const listeners = createListeners<ResourceKey>()
   return {
     async take(provider, want, limit) {
       const now = clock.now().getTime()
       if (limit.requestsPerMinute === undefined && limit.tokensPerMinute === undefined) {
         const retryAfterMs = findCoolDown(await readCoolDown(database.read, provider), now)
-        return retryAfterMs > 0 ? { granted: false, retryAfterMs } : { granted: true }
+        return retryAfterMs > 0 ? { granted: false, retryAfterMs } : { granted: true, tokens: want.tokens }
       }
       return database.write((tx) => takeFrom(tx, provider, { want, limit, now }))
     },
@@ -116,8 +130,9 @@ export function createRateLimits(deps: { database: Database; clock: Clock }): Ra
       const now = clock.now().getTime()
       await database.write(async (tx) => {
         await lockRow(tx, provider, now)
-        await tx.run(sql`update rate_limits set cool_until = ${until.getTime()}, cool_reason = ${encodeText(reason)}
-          where ${matchProvider(provider)} and (cool_until is null or cool_until < ${until.getTime()})`)
+        const { namespace, name } = provider
+        if (!(await setCoolDown(tx, provider, { until, reason }))) return
+        tx.afterCommit(() => listeners.notify(COOL_DOWNS, { namespace, name }))
       })
     },
 
@@ -126,5 +141,7 @@ export function createRateLimits(deps: { database: Database; clock: Clock }): Ra
       if (row?.cool_until == null || findCoolDown(row, clock.now().getTime()) === 0) return undefined
       return { until: new Date(Number(row.cool_until)), reason: decodeText(row.cool_reason ?? '') }
     },
+
+    onCoolDown: (listener) => listeners.add(COOL_DOWNS, listener),
   }
 }

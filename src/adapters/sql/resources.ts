@@ -2,13 +2,14 @@
 import type { Kind, ResourceOf } from '../../contract/resources/index.ts'
 import type { Clock, Ids } from '../../ports/clock.ts'
 import type { DeletePreconditions, ResourceDraft, ResourceKey, Resources } from '../../ports/resources.ts'
+import { checkFields } from '../../rules/resource-fields.ts'
 import type { Database, Tx } from './database.ts'
 import { createChangeRing, type RingLimits } from './resources/change-ring.ts'
 import { createCounts } from './resources/counts.ts'
 import { createMutations, type Mutations } from './resources/mutations.ts'
 import { createOwnerBacklog, createOwnerCollector } from './resources/owner-collector.ts'
 import { createPages } from './resources/pages.ts'
-import { readCounter, readCounts, readRow, readText } from './resources/rows.ts'
+import { countValues, readCounter, readCounts, readRow, readText } from './resources/rows.ts'
 import {
   describeMissing,
   parseObject,
@@ -123,6 +124,10 @@ export async function createResources(database: Database, options: ResourceStore
     },
     list,
     listText,
+    countBy: async (kind, field) => {
+      checkFields(kind, { [field]: '' })
+      return countValues(database.read, kind, field)
+    },
     watch: createWatches({ ring, list }),
     create: writer.create,
     update: writer.update,

@@ -1,11 +1,13 @@
 // agent, provider, tool and skill: the things that tasks refer to.
 import type { Command } from 'commander'
+import type { Task } from '../../contract/resources/task.ts'
 import { describePlace, printAnswer, printList } from '../answers.ts'
 import { type CatalogEntry, catalog } from '../catalog.ts'
 import type { CliContext } from '../context.ts'
 import { namespaceOf, readGlobalOptions } from '../global-options.ts'
 import { type Column, formatAge, formatYaml } from '../output.ts'
 import { listPages } from '../paging.ts'
+import { newestFirst, taskColumns } from '../task-table.ts'
 import { addAgentCreate } from './agent.ts'
 import { addProviderCreate } from './provider.ts'
 
@@ -82,6 +84,10 @@ export async function listEntries(entry: CatalogEntry, given: { selector?: strin
   const query = { ...namespaceOf(options), labelSelector: given.selector }
   const { items } = await listPages<ListedItem>(client, entry.list, { query })
   const empty = `no ${entry.words[1]}${describePlace(options)}; ${entry.hint}`
+  if (entry.kind === 'Task') {
+    const tasks = newestFirst(items as unknown as Task[])
+    return printList(context, options, { items: tasks, columns: taskColumns(context.now()), empty })
+  }
   await printList(context, options, { items, columns: columns(context.now()), empty })
 }
 

@@ -54,7 +54,7 @@ async function followLogs({ client, context }: TaskCall, input: Parameters<typeo
 
 async function showResult({ client, options, context }: TaskCall, name: string): Promise<void> {
   const answer = await client.call(getTaskResult, targetOf(name, options))
-  await printAnswer(context, options, answer, () => answer.result)
+  await printAnswer(context, options, answer, () => answer.result.replace(/\n$/, ''))
 }
 
 async function showEvents({ client, options, context }: TaskCall, name: string): Promise<void> {

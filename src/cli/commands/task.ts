@@ -8,8 +8,9 @@ import { ExitSignal } from '../failure.ts'
 import { printOutcome } from '../follow.ts'
 import { namespaceOf, readCount, readGlobalOptions } from '../global-options.ts'
 import { watchTask } from '../interruption.ts'
-import { type Column, formatAge, formatFields } from '../output.ts'
+import { formatFields } from '../output.ts'
 import { listPages } from '../paging.ts'
+import { newestFirst, taskColumns } from '../task-table.ts'
 import { type AddTaskCommand, type TaskCall, targetOf } from './task-call.ts'
 import { addTaskRecordCommands } from './task-records.ts'
 
@@ -48,15 +49,6 @@ export function addTaskCommands(program: Command, context: CliContext): void {
 
 type ListOptions = { phase?: string; type?: string; agent?: string; selector?: string; limit: string }
 
-export const taskColumns = (now: Date): Column<Task>[] => [
-  { title: 'NAME', value: (task) => task.metadata.name },
-  { title: 'TYPE', value: (task) => task.spec.type },
-  { title: 'PHASE', value: (task) => task.status?.phase ?? 'Pending' },
-  { title: 'ATTEMPTS', value: (task) => task.status?.attempts ?? 0 },
-  { title: 'AGE', value: (task) => formatAge(task.metadata.creationTimestamp, now) },
-  { title: 'MESSAGE', value: (task) => task.status?.message },
-]
-
 async function listThem(given: ListOptions, command: Command, context: CliContext): Promise<void> {
   const options = readGlobalOptions(command)
   const client = await context.connect(options)
@@ -69,11 +61,6 @@ async function listThem(given: ListOptions, command: Command, context: CliContex
   const empty = `no such task${describePlace(options)}; \`svc run "say hello"\` makes one`
   await printList(context, options, { items: newestFirst(items), columns: taskColumns(context.now()), empty })
   if (hasMore) context.terminal.note(`there are more than ${items.length}; --limit shows more of them`)
-}
-
-/** By uid, whose first part is the time in milliseconds (HTTP-029). */
-export function newestFirst(items: Task[]): Task[] {
-  return items.toSorted((a, b) => (a.metadata.uid < b.metadata.uid ? 1 : -1))
 }
 
 async function showTask({ client, options, context }: TaskCall, name: string): Promise<void> {

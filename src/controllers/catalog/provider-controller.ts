@@ -3,7 +3,13 @@ import { type Provider, type ProviderStatus, providerProblems } from '../../cont
 import { summarize } from '../../contract/validation.ts'
 import { setCondition } from '../../rules/conditions.ts'
 import { isTrustedAddress, readAllowedHosts } from '../../rules/trusted-address.ts'
-import { type Controller, defineController, type Reconciled } from '../engine/controller.ts'
+import {
+  type Controller,
+  createListenerSource,
+  defineController,
+  type Reconciled,
+  type Source,
+} from '../engine/controller.ts'
 import { formatKey, parseKey } from '../engine/key.ts'
 import { createEndpointChecks, type EndpointCheck, type EndpointChecks } from './endpoint-check.ts'
 import { createOwnSource, createSecretSource } from './object-source.ts'
@@ -11,7 +17,7 @@ import { createReferenceIndex, nameReference } from './reference-index.ts'
 import type { CatalogDeps } from './settings.ts'
 import { setReady, writeCatalogStatus } from './status.ts'
 
-/** Calls and cool-downs are recorded without telling anybody; they are looked up this often. */
+/** Calls, and cool-downs that other replicas set, are recorded without telling anybody; they are looked up this often. */
 const pollMs = 30_000
 
 function listReferences({ metadata, spec }: Provider): string[] {
@@ -115,14 +121,27 @@ async function reconcileProvider(context: ProviderContext, key: string, signal: 
   const validated = provider.status?.lastValidated
   const isFresh = validated !== undefined && now.getTime() - Date.parse(validated) < settings.checkIntervalMs
   const isSame = provider.status?.ready === (problem === undefined) && provider.status.message === problem
+  const contact = await readContact(context, provider, address)
   await writeCatalogStatus(resources, 'Provider', provider, {
     ready: problem === undefined,
     ...(problem !== undefined && { message: problem }),
     lastValidated: isFresh && isSame ? validated : now.toISOString(),
-    ...(await readContact(context, provider, address)),
+    ...contact,
     conditions: makeConditions(provider, problem, address, now),
   })
-  return { requeueAfterMs: pollMs }
+  return { requeueAfterMs: findPause(contact, now) }
+}
+
+/** Until the next look, which the end of a cool-down does not wait for. */
+function findPause({ coolingDownUntil }: Contact, now: Date): number {
+  if (coolingDownUntil === undefined) return pollMs
+  return Math.min(pollMs, Math.max(0, Date.parse(coolingDownUntil) - now.getTime()))
+}
+
+function createCoolDownSource({ records }: CatalogDeps): Source {
+  return createListenerSource('cool-downs', (enqueue) =>
+    records.rateLimits.onCoolDown((provider) => enqueue(formatKey(provider))),
+  )
 }
 
 export function createProviderController(deps: CatalogDeps): Controller {
@@ -130,7 +149,11 @@ export function createProviderController(deps: CatalogDeps): Controller {
   const context = { ...deps, checks: createEndpointChecks(deps), polledAt: new Map<string, Date>() }
   return defineController({
     name: 'providers',
-    sources: [createOwnSource(deps, 'Provider', index, listReferences), createSecretSource(deps, index)],
+    sources: [
+      createOwnSource(deps, 'Provider', index, listReferences),
+      createSecretSource(deps, index),
+      createCoolDownSource(deps),
+    ],
     concurrency: 4,
     begin() {
       index.clear()

@@ -96,6 +96,22 @@ describe('the runner', () => {
     expect(warnings).toEqual([])
   })
 
+  it('says how many names wait for their turn, none when it has stopped', async () => {
+    const busy = Promise.withResolvers<undefined>()
+    const { runner, source } = openRunner({ concurrency: 1, reconcile: () => busy.promise })
+    expect(runner.depth()).toBe(0)
+    runner.start()
+    await until(() => {
+      for (const key of ['a', 'b', 'c']) source.push(key)
+      return runner.depth() > 0
+    })
+    expect(runner.depth()).toBe(2)
+    busy.resolve(undefined)
+    await until(() => runner.depth() === 0)
+    await runner.stop()
+    expect(runner.depth()).toBe(0)
+  })
+
   it('runs a source again when it breaks', async () => {
     let runs = 0
     const { runner } = openRunner({

@@ -22,29 +22,33 @@ export type Runner = {
   start(): void
   /** Stops sources and queues, waits for running reconciles, gives leadership up. Idempotent. */
   stop(): Promise<void>
+  /** Names that wait in the queues now; none while another replica leads. */
+  depth(): number
 }
 
-type Term = { stop(): Promise<void>; abort(): void }
+type Term = { depth(): number; stop(): Promise<void>; abort(): void }
 
 export function createRunner(options: RunnerOptions): Runner {
   const { controllers, leadership, clock, log, stopGraceMs = 5000 } = options
   const stopping = new AbortController()
   let loop: Promise<void> | undefined
+  let terms: Term[] = []
 
   async function lead(): Promise<void> {
     const lost = await leadership.acquire(stopping.signal)
-    const terms = controllers.map((controller) => startController(controller, options))
+    terms = controllers.map((controller) => startController(controller, options))
     await waitForAbort(AbortSignal.any([stopping.signal, lost]))
     // Who no longer leads must not go on writing; who merely stops lets running work end.
     if (lost.aborted) for (const term of terms) term.abort()
     await stopTerms(terms)
+    terms = []
   }
 
-  async function stopTerms(terms: Term[]): Promise<void> {
+  async function stopTerms(ending: Term[]): Promise<void> {
     const done = new AbortController()
-    const ended = Promise.all(terms.map((term) => term.stop())).finally(() => done.abort())
+    const ended = Promise.all(ending.map((term) => term.stop())).finally(() => done.abort())
     clock.sleep(stopGraceMs, done.signal).then(
-      () => terms.forEach((term) => void term.abort()),
+      () => ending.forEach((term) => void term.abort()),
       () => undefined,
     )
     await ended
@@ -71,6 +75,7 @@ export function createRunner(options: RunnerOptions): Runner {
       stopping.abort()
       await loop
     },
+    depth: () => terms.reduce((sum, term) => sum + term.depth(), 0),
   }
 }
 
@@ -81,6 +86,7 @@ function startController(controller: Controller, options: RunnerOptions): Term {
   const queue = createReconcileQueue(controller, options, work.signal)
   const sources = controller.sources.map((source) => feed(source, queue, { ...options, controller, feeding }))
   return {
+    depth: queue.size,
     abort() {
       feeding.abort()
       work.abort()

@@ -10,7 +10,7 @@ import { createCallbackController } from './callbacks.ts'
 import { updateChildTasks } from './children.ts'
 import { attemptOf, keyOf, siblingsOf, type TaskContext } from './context.ts'
 import { createTaskSources } from './feed.ts'
-import { closeInterrupted, finishTask, saveOutput, scheduleRetry, stopAttempt } from './finish.ts'
+import { closeInterrupted, failTask, finishTask, saveOutput, scheduleRetry, stopAttempt } from './finish.ts'
 import { ensureFinalizer, removeTask } from './removal.ts'
 import { reconcileSchedule } from './schedule.ts'
 import type { TaskControllerDeps } from './settings.ts'
@@ -70,7 +70,7 @@ async function act(context: TaskContext, task: Task, decision: TaskDecision, see
       if (seen.attempt !== undefined && !seen.hasResult) await saveOutput(context, task, seen.attempt)
       return await finishTask(context, task, { phase: 'Succeeded', reason: 'TaskSucceeded', message: decision.message })
     case 'fail':
-      return await finishTask(context, task, { phase: 'Failed', reason: decision.reason, message: decision.message })
+      return await failTask(context, task, decision)
     case 'cancel':
       return await finishTask(context, task, { phase: 'Cancelled', reason: 'Cancelled', message: decision.message })
   }
@@ -99,7 +99,11 @@ export function createTaskControllers(deps: TaskControllerDeps): Controller[] {
   })
   const again = createPushSource('again')
   const callbacks = createPushSource('ended tasks')
-  const recorder = createStatusRecorder({ resources: deps.resources, events: deps.records.events })
+  const recorder = createStatusRecorder({
+    resources: deps.resources,
+    events: deps.records.events,
+    observer: deps.observer,
+  })
   const context: TaskContext = {
     ...deps,
     board,

@@ -4,7 +4,7 @@ import type { Task, TaskPhase, TaskUsage } from '../../contract/resources/task.t
 import type { WorkloadState } from '../../ports/workloads.ts'
 import { dropConditions, setCondition } from '../../rules/conditions.ts'
 import type { AttemptFailure } from '../../rules/retry.ts'
-import { decideFailedAttempt } from '../../rules/task-decision.ts'
+import { decideFailedAttempt, type TaskDecision } from '../../rules/task-decision.ts'
 import type { Reconciled } from '../engine/controller.ts'
 import { attemptOf, keyOf, type TaskContext } from './context.ts'
 import { appendOutcome, unlockSession } from './session-lock.ts'
@@ -12,8 +12,10 @@ import type { StatusChange } from './status-recorder.ts'
 
 export type Outcome = {
   phase: Extract<TaskPhase, 'Succeeded' | 'Failed' | 'Cancelled'>
-  /** CamelCase cause, for the event. */
+  /** CamelCase, for the event. */
   reason: string
+  /** The worker's own word for its failure; then the condition Complete has it too. */
+  cause?: string
   /** One sentence a user can act on (TASK-046). */
   message: string
 }
@@ -37,6 +39,7 @@ async function sumUsage(context: TaskContext, task: Task): Promise<TaskUsage | u
 async function makeFinalStatus(context: TaskContext, task: Task, outcome: Outcome): Promise<StatusChange> {
   const now = context.clock.now()
   const { phase, message } = outcome
+  const reason = outcome.cause ?? completeReasons[phase]
   const available = phase === 'Succeeded' && (await context.records.results.get(task.metadata.uid)) !== undefined
   const waits = dropConditions(task.status?.conditions, 'WaitingForReferences')
   const status = phase === 'Succeeded' ? ('True' as const) : ('False' as const)
@@ -46,7 +49,7 @@ async function makeFinalStatus(context: TaskContext, task: Task, outcome: Outcom
     message,
     completionTime: now.toISOString(),
     resultRef: { available },
-    conditions: setCondition(waits, { type: 'Complete', status, reason: completeReasons[phase], message }, now),
+    conditions: setCondition(waits, { type: 'Complete', status, reason, message }, now),
     usage: await sumUsage(context, task),
     queuedReason: undefined,
     nextRetryTime: undefined,
@@ -83,11 +86,11 @@ export async function saveOutput(context: TaskContext, task: Task, state: Worklo
 export async function scheduleRetry(
   context: TaskContext,
   task: Task,
-  { message, delayMs }: { message: string; delayMs: number },
+  { cause, message, delayMs }: { cause?: string; message: string; delayMs: number },
 ): Promise<Reconciled> {
   await stopAttempt(context, task)
   const nextRetryTime = new Date(context.clock.now().getTime() + delayMs).toISOString()
-  const event = { type: 'RetryScheduled', phase: 'Pending' as const, reason: 'AttemptFailed', message }
+  const event = { type: 'RetryScheduled', phase: 'Pending' as const, reason: cause ?? 'AttemptFailed', message }
   await context.recorder.move(task, event, {
     phase: 'Pending',
     message,
@@ -100,11 +103,21 @@ export async function scheduleRetry(
   return { requeueAfterMs: delayMs }
 }
 
+type FailDecision = Extract<TaskDecision, { action: 'fail' }>
+
+export function failTask(
+  context: TaskContext,
+  task: Task,
+  { action: _, ...failure }: FailDecision,
+): Promise<Reconciled> {
+  return finishTask(context, task, { phase: 'Failed', ...failure })
+}
+
 /** Ends a failed attempt as the retry policy has it. */
 export async function failAttempt(context: TaskContext, task: Task, failure: AttemptFailure): Promise<Reconciled> {
   const decision = decideFailedAttempt(task, failure, context.ids.random())
   if (decision.action === 'retry') return await scheduleRetry(context, task, decision)
-  return await finishTask(context, task, { phase: 'Failed', reason: decision.reason, message: decision.message })
+  return await failTask(context, task, decision)
 }
 
 /** Closes a lost attempt; the next follows at once and costs no retry (TASK-043). */

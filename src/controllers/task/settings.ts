@@ -1,6 +1,7 @@
 // What the task controllers are given: ports, settings, and how they are bound together.
 import type { AssignedEgress, AssignedSearch } from '../../contract/api/assignment.ts'
 import type { WorkspaceDefaults } from '../../contract/resources/task-problems.ts'
+import type { Metrics } from '../../observability/metrics.ts'
 import type { Clock, Ids } from '../../ports/clock.ts'
 import type { Egress } from '../../ports/egress.ts'
 import type { WorkerTokens } from '../../ports/identity.ts'
@@ -46,6 +47,9 @@ export const defaultTaskSettings: Omit<TaskSettings, 'workerApiUrl'> = {
   concurrency: 32,
 }
 
+/** Told of what is counted. */
+export type TaskObserver = Pick<Metrics, 'countTransition' | 'countTimelineEvents'>
+
 export type TaskControllerDeps = {
   resources: Resources
   records: Records
@@ -56,5 +60,6 @@ export type TaskControllerDeps = {
   clock: Clock
   ids: Ids
   log: Log
+  observer?: TaskObserver
   settings: TaskSettings
 }

@@ -4,6 +4,7 @@ import { isSvcError, SvcError } from '../../errors.ts'
 import { redactText } from '../../observability/redaction.ts'
 import type { Events } from '../../ports/events.ts'
 import type { Resources } from '../../ports/resources.ts'
+import type { TaskObserver } from './settings.ts'
 
 export type TaskEvent = {
   type: string
@@ -39,9 +40,9 @@ function isSameStatus(a: TaskStatus | undefined, b: TaskStatus | undefined): boo
   return JSON.stringify(a ?? {}) === JSON.stringify(b ?? {})
 }
 
-export function createStatusRecorder(deps: { resources: Resources; events: Events }): StatusRecorder {
-  const { resources, events } = deps
+type RecorderDeps = { resources: Resources; events: Events; observer?: TaskObserver | undefined }
 
+export function createStatusRecorder({ resources, events, observer }: RecorderDeps): StatusRecorder {
   /** The present object, if only something else than its status was changed meanwhile. */
   async function rebase(task: Task, conflict: unknown): Promise<Task> {
     const fresh = await resources.get('Task', task.metadata)
@@ -57,7 +58,9 @@ export function createStatusRecorder(deps: { resources: Resources; events: Event
   async function write(task: Task, change: StatusChange): Promise<Task> {
     const status = applyChange(task, change)
     if (isSameStatus(task.status, status)) return task
-    return await writeOver(task, { target: task, status, triesLeft: writesAtMost - 1 })
+    const written = await writeOver(task, { target: task, status, triesLeft: writesAtMost - 1 })
+    if (status.phase !== undefined && status.phase !== task.status?.phase) observer?.countTransition(status.phase)
+    return written
   }
 
   async function writeOver(task: Task, { target, status, triesLeft }: Write): Promise<Task> {
@@ -74,6 +77,7 @@ export function createStatusRecorder(deps: { resources: Resources; events: Event
     const attempt = event.attempt ?? task.status?.attempts ?? 0
     const message = redactText(event.message)
     await events.append({ ...event, message, taskUid: uid, namespace, taskName: name, attempt })
+    observer?.countTimelineEvents(1)
   }
 
   return {

@@ -30,11 +30,23 @@ export function createHostCheck(rules: HostRules): (request: IncomingMessage) =>
   // Most requests of a client carry the same header.
   const known = new Set<string>()
   return (request) => {
+    refuseRepeated(request.rawHeaders)
     const header = readAuthority(request)
     if (known.has(header)) return
     const host = parseHost(header)
     if (host === undefined || !(isNamed(host) || isBound(host, request))) throw foreignHost(header)
     if (isNamed(host) && known.size < 100) known.add(header)
+  }
+}
+
+/**
+ * InvalidRequest when Host or Authorization comes twice: Node believes the first, a proxy before it maybe the last, and
+ * what one of them checked is not what the other uses (RFC 9112 section 3.2, RFC 9110 section 5.3).
+ */
+function refuseRepeated(rawHeaders: readonly string[]): void {
+  for (const single of ['host', 'authorization']) {
+    const count = rawHeaders.filter((text, index) => index % 2 === 0 && text.toLowerCase() === single).length
+    if (count > 1) throw new SvcError('InvalidRequest', `the header ${single} is there ${count} times; send it once`)
   }
 }
 

@@ -1,18 +1,29 @@
 // Pages and cursors of lists.
-import type { ListBody } from '../../contract/api/list.ts'
+import type { ListBody, ListMetadata } from '../../contract/api/list.ts'
 import { SvcError } from '../../errors.ts'
+import type { ResourceText } from '../../ports/resources.ts'
+import { tagOfText } from '../middleware/conditional.ts'
 
 type Page<T> = { items: T[]; continue?: string; remainingItemCount?: number }
 
+function describePage(page: Page<unknown>): ListMetadata {
+  return {
+    ...(page.continue === undefined ? {} : { continue: page.continue }),
+    ...(page.remainingItemCount === undefined ? {} : { remainingItemCount: page.remainingItemCount }),
+  }
+}
+
 /** The envelope of every list (HTTP-020). */
 export function wrapPage<T, U>(page: Page<T>, present: (item: T) => U): ListBody<U> {
-  return {
-    items: page.items.map(present),
-    metadata: {
-      ...(page.continue === undefined ? {} : { continue: page.continue }),
-      ...(page.remainingItemCount === undefined ? {} : { remainingItemCount: page.remainingItemCount }),
-    },
-  }
+  return { items: page.items.map(present), metadata: describePage(page) }
+}
+
+/** The same of objects that are text already. The tag is made of their versions: one is of one object's one state. */
+export function answerTextPage(page: Page<ResourceText>): { jsonText: string; tag: string } {
+  const metadata = JSON.stringify(describePage(page))
+  const items = page.items.map((item) => item.text).join(',')
+  const versions = page.items.map((item) => item.resourceVersion).join(',')
+  return { jsonText: `{"items":[${items}],"metadata":${metadata}}`, tag: tagOfText(`${versions} ${metadata}`) }
 }
 
 /** A cursor that names the last entry given; opaque to clients. */

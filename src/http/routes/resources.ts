@@ -6,13 +6,13 @@ import type { Route } from '../../contract/api/route.ts'
 import { type Kind, kinds, type ResourceOf } from '../../contract/resources/index.ts'
 import { SvcError } from '../../errors.ts'
 import type { Caller } from '../../ports/identity.ts'
-import type { DeletePreconditions } from '../../ports/resources.ts'
+import type { DeletePreconditions, ListQuery, ResourceText } from '../../ports/resources.ts'
 import type { Answer } from '../answer.ts'
 import type { Bind } from '../bind.ts'
 import type { Call } from '../call.ts'
 import { tagOfVersion, versionOfIfMatch } from '../middleware/conditional.ts'
 import type { RouteContext } from './context.ts'
-import { wrapPage } from './paging.ts'
+import { answerTextPage, wrapPage } from './paging.ts'
 
 type UserRoute = Route & { auth: 'user' }
 
@@ -34,6 +34,11 @@ export function answerObject<R extends ResourceOf<Kind>>(
 ): { json: R; tag: string; headers: { etag: string } } {
   const tag = tagOfVersion(object.metadata.resourceVersion)
   return { json: object, tag, headers: { etag: tag } }
+}
+
+/** The same for an object that is text already. */
+export function answerText({ text, resourceVersion }: ResourceText): { jsonText: string; tag: string } {
+  return { jsonText: text, tag: tagOfVersion(resourceVersion) }
 }
 
 /** Creates through the Idempotency-Key, where the call has one. */
@@ -81,7 +86,18 @@ export function bindCreate(bind: Bind, context: RouteContext, kind: Kind, route:
 export function bindGet(bind: Bind, { usecases }: RouteContext, kind: Kind, route: UserRoute): void {
   bind(route, async (call) => {
     const { caller, namespace, params } = read(call)
-    return answerObject(await usecases.resources.get(caller, kind, { namespace, name: params.name })) as never
+    return answerText(await usecases.resources.getText(caller, kind, { namespace, name: params.name }))
+  })
+}
+
+function readListQuery(call: { query: unknown; namespace: string }): ListQuery & { namespace: string } {
+  return { ...(call.query as ListQuery), namespace: call.namespace }
+}
+
+/** Binds a list of whole objects. */
+function bindWholeList(bind: Bind, { usecases }: RouteContext, kind: Kind, route: UserRoute): void {
+  bind(route, async (call) => {
+    return answerTextPage(await usecases.resources.listText(read(call).caller, kind, readListQuery(call)))
   })
 }
 
@@ -92,8 +108,7 @@ export function bindList<K extends Kind>(
   binding: { kind: K; route: UserRoute; present: (object: ResourceOf<K>) => unknown },
 ): void {
   bind(binding.route, async (call) => {
-    const query = call.query as { limit: number; continue?: string; labelSelector?: string }
-    const page = await usecases.resources.list(read(call).caller, binding.kind, { ...query, namespace: call.namespace })
+    const page = await usecases.resources.list(read(call).caller, binding.kind, readListQuery(call))
     return { json: wrapPage(page, binding.present) as never }
   })
 }
@@ -114,11 +129,9 @@ export function bindDelete(bind: Bind, { usecases }: RouteContext, kind: Kind, r
   })
 }
 
-const whole = <T>(object: T): T => object
-
 export function bindAgents(bind: Bind, context: RouteContext): void {
   bindCreate(bind, context, 'Agent', agents.createAgent)
-  bindList(bind, context, { kind: 'Agent', route: agents.listAgents, present: whole })
+  bindWholeList(bind, context, 'Agent', agents.listAgents)
   bindGet(bind, context, 'Agent', agents.getAgent)
   bindUpdate(bind, context, 'Agent', agents.updateAgent)
   bindDelete(bind, context, 'Agent', agents.deleteAgent)
@@ -126,7 +139,7 @@ export function bindAgents(bind: Bind, context: RouteContext): void {
 
 export function bindProviders(bind: Bind, context: RouteContext): void {
   bindCreate(bind, context, 'Provider', providers.createProvider)
-  bindList(bind, context, { kind: 'Provider', route: providers.listProviders, present: whole })
+  bindWholeList(bind, context, 'Provider', providers.listProviders)
   bindGet(bind, context, 'Provider', providers.getProvider)
   bindUpdate(bind, context, 'Provider', providers.updateProvider)
   bindDelete(bind, context, 'Provider', providers.deleteProvider)

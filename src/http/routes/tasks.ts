@@ -4,8 +4,8 @@ import type { Plan } from '../../ports/plans.ts'
 import type { Bind } from '../bind.ts'
 import { tagOfVersion } from '../middleware/conditional.ts'
 import type { RouteContext } from './context.ts'
-import { wrapPage } from './paging.ts'
-import { answerObject, bindCreate, createOnce, readPreconditions } from './resources.ts'
+import { answerTextPage } from './paging.ts'
+import { answerObject, answerText, bindCreate, createOnce, readPreconditions } from './resources.ts'
 
 function pickFields(query: routes.TaskListQuery): Record<string, string> {
   const { phase, type, agent, parent } = query
@@ -20,32 +20,32 @@ function excerptPlan({ summary, progressPct, goalComplete, planDocument, iterati
 function bindReads(bind: Bind, { usecases }: RouteContext): void {
   bind(routes.listTasks, async ({ caller, namespace, query }) => {
     const { limit, continue: cursor, labelSelector } = query
-    const page = await usecases.resources.list(caller, 'Task', {
+    const page = await usecases.resources.listText(caller, 'Task', {
       namespace,
       limit,
       fields: pickFields(query),
       ...(cursor === undefined ? {} : { continue: cursor }),
       ...(labelSelector === undefined ? {} : { labelSelector }),
     })
-    return { json: wrapPage(page, (task) => task) }
+    return answerTextPage(page)
   })
   bind(routes.getTask, async ({ caller, namespace, params }) => {
-    const task = await usecases.resources.get(caller, 'Task', { namespace, name: params.id })
+    const task = await usecases.resources.getText(caller, 'Task', { namespace, name: params.id })
     const plan = await usecases.tasks.planOf(task)
-    if (plan === undefined) return answerObject(task)
+    if (plan === undefined) return answerText(task)
     // The part behind the dot is no version: If-Match takes what stands before it.
-    const tag = tagOfVersion(`${task.metadata.resourceVersion}.${Date.parse(plan.updatedAt)}`)
-    return { json: { ...task, plan: excerptPlan(plan) }, tag }
+    const tag = tagOfVersion(`${task.resourceVersion}.${Date.parse(plan.updatedAt)}`)
+    return { jsonText: `${task.text.slice(0, -1)},"plan":${JSON.stringify(excerptPlan(plan))}}`, tag }
   })
   bind(routes.listTaskChildren, async ({ caller, namespace, params, query }) => {
     const { limit, continue: cursor } = query
-    const page = await usecases.resources.list(caller, 'Task', {
+    const page = await usecases.resources.listText(caller, 'Task', {
       namespace,
       limit,
       fields: { parent: params.id },
       ...(cursor === undefined ? {} : { continue: cursor }),
     })
-    return { json: wrapPage(page, (task) => task) }
+    return answerTextPage(page)
   })
 }
 

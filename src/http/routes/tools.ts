@@ -5,7 +5,7 @@ import type { Tool } from '../../contract/resources/tool.ts'
 import type { Bind, BindOptions } from '../bind.ts'
 import type { RouteContext } from './context.ts'
 import { wrapPage } from './paging.ts'
-import { answerObject, bindCreate, bindDelete, bindUpdate } from './resources.ts'
+import { answerText, bindCreate, bindDelete, bindUpdate } from './resources.ts'
 
 function presentTool({ metadata, spec, status }: Tool): routes.CustomToolItem {
   const url = spec.http?.url ?? status?.endpoint
@@ -46,6 +46,6 @@ export function bindTools(bind: Bind, context: RouteContext): void {
   })
   bind(routes.getTool, async ({ caller, namespace, params }) => {
     const tool = await usecases.tools.get(caller, { namespace, name: params.name })
-    return 'builtin' in tool ? { json: tool } : answerObject(tool)
+    return 'builtin' in tool ? { json: tool } : answerText(tool)
   })
 }

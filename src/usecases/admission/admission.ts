@@ -1,6 +1,8 @@
 // What is decided before an object is stored: rights on what it names, and the rules of its kind.
 import type { Kind, ResourceOf, SpecOf } from '../../contract/resources/index.ts'
+import { SvcError } from '../../errors.ts'
 import type { Caller } from '../../ports/identity.ts'
+import type { ResourceKey } from '../../ports/resources.ts'
 import { requireAccess } from '../access.ts'
 import type { UsecaseDeps } from '../deps.ts'
 import { admitProvider } from './provider.ts'
@@ -38,10 +40,21 @@ const rules: { [K in Kind]: Rule<K> } = {
   RepositoryMonitor: admitAnything,
 }
 
+/** Whoever names a Secret says where it goes (a provider's address, a command): that decision on the machine's own keys is the owner's. */
+function requireOwnSecret(caller: Caller, key: ResourceKey, ownerSecret: ResourceKey | undefined): void {
+  if (caller.isOwner || key.name !== ownerSecret?.name || key.namespace !== ownerSecret.namespace) return
+  throw new SvcError(
+    'Forbidden',
+    `only the owner of the service may name the secret "${key.namespace}/${key.name}"; use a provider that has it, or a secret of your own`,
+  )
+}
+
 /** Forbidden, Conflict or InvalidRequest when the object may not be stored as it is. */
 export function admit<K extends Kind>(kind: K, request: AdmissionRequest<K>, deps: UsecaseDeps): Admitted {
   for (const { kind: target, name, namespace } of findReferences(kind, request.spec)) {
-    requireAccess(request.caller, { verb: 'get', kind: target, name, namespace: namespace ?? request.namespace })
+    const key = { name, namespace: namespace ?? request.namespace }
+    requireAccess(request.caller, { verb: 'get', kind: target, ...key })
+    if (target === 'Secret') requireOwnSecret(request.caller, key, deps.settings.ownerSecret)
   }
   return (rules[kind] as Rule<K>)(request, deps)
 }

@@ -4,7 +4,7 @@ import { SvcError } from '../../errors.ts'
 import type { ArtifactInfo } from '../../ports/artifacts.ts'
 import type { Caller } from '../../ports/identity.ts'
 import type { Plan } from '../../ports/plans.ts'
-import type { ResourceKey } from '../../ports/resources.ts'
+import type { ResourceKey, ResourceText } from '../../ports/resources.ts'
 import type { ResultInfo } from '../../ports/results.ts'
 import type { UsecaseDeps } from '../deps.ts'
 import type { ResourceUsecases } from '../resources.ts'
@@ -19,7 +19,17 @@ export type TaskRecords = {
   /** NotFound without a plan; NotConfigured without a plan store (PLAN-011). */
   plan(caller: Caller, key: ResourceKey): Promise<Plan>
   /** The plan of a task that works in iterations, for GET /tasks/:id. */
-  planOf(task: Task): Promise<Plan | undefined>
+  planOf(task: ResourceText): Promise<Plan | undefined>
+}
+
+// Inside of a JSON string the quotes would be escaped: only a field of this name matches, and most tasks have none.
+const iterationField = /"iteration":[1-9]/
+
+/** The task, parsed, if it has come to its first iteration. */
+function parseIterating({ text }: ResourceText): Task | undefined {
+  if (!iterationField.test(text)) return undefined
+  const task: Task = JSON.parse(text)
+  return (task.status?.iteration ?? 0) > 0 ? task : undefined
 }
 
 export function createTaskRecords({ ports }: UsecaseDeps, resources: ResourceUsecases): TaskRecords {
@@ -53,8 +63,8 @@ export function createTaskRecords({ ports }: UsecaseDeps, resources: ResourceUse
       return plan
     },
     async planOf(task) {
-      const isIterating = (task.status?.iteration ?? 0) > 0 && records.plans !== undefined
-      return isIterating ? findPlan(task) : undefined
+      const iterating = records.plans === undefined ? undefined : parseIterating(task)
+      return iterating && findPlan(iterating)
     },
   }
 }

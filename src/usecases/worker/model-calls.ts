@@ -4,9 +4,10 @@ import type { Price, Provider } from '../../contract/resources/provider.ts'
 import type { Task } from '../../contract/resources/task.ts'
 import { SvcError } from '../../errors.ts'
 import type { WorkerIdentity } from '../../ports/identity.ts'
+import type { Lease, RateLimit } from '../../ports/rate-limits.ts'
 import type { ResourceKey } from '../../ports/resources.ts'
 import { listProviderWishes } from '../../rules/model-choice.ts'
-import { callerAnnotation } from '../admission/task.ts'
+import { callerAnnotation } from '../../rules/scheduled-run.ts'
 import type { UsecaseDeps } from '../deps.ts'
 import { notFound } from '../resources.ts'
 import { requireLiveAttempt, requireOwnTask } from './live-attempt.ts'
@@ -20,7 +21,7 @@ export type WorkerModelCalls = {
     path: { namespace: string; taskName: string },
     usage: UsageSubmit,
   ): Promise<void>
-  /** Forbidden for a provider that the task does not use; NotFound. */
+  /** Takes, corrects or only asks. Forbidden for a provider that the task does not use; NotFound. */
   takeLease(identity: WorkerIdentity, provider: ResourceKey, want: LeaseRequest): Promise<LeaseAnswer>
   coolDown(identity: WorkerIdentity, provider: ResourceKey, request: CooldownRequest): Promise<void>
 }
@@ -65,6 +66,12 @@ export function createWorkerModelCalls({ ports }: UsecaseDeps): WorkerModelCalls
     return provider
   }
 
+  async function takeOrSettle(key: ResourceKey, want: LeaseRequest, limit: RateLimit): Promise<Lease> {
+    if (want.requests > 0) return records.rateLimits.take(key, want, limit)
+    await records.rateLimits.settle(key, want.tokens, limit)
+    return { granted: true, tokens: want.tokens }
+  }
+
   return {
     async submitUsage(identity, path, usage) {
       requireOwnTask(identity, path)
@@ -88,8 +95,17 @@ export function createWorkerModelCalls({ ports }: UsecaseDeps): WorkerModelCalls
     },
     async takeLease(identity, key, want) {
       const provider = await requireProvider(await requireLiveAttempt(resources, identity), key)
-      const lease = await records.rateLimits.take(key, want, provider.spec.rateLimit ?? {})
-      return lease.granted ? { granted: true, retryAfterMs: 0 } : lease
+      const lease = await takeOrSettle(key, want, provider.spec.rateLimit ?? {})
+      const cooling = await records.rateLimits.coolingDown(key)
+      // A span of time: the clock of the worker's host may be another.
+      const forMs = cooling && Math.max(0, cooling.until.getTime() - clock.now().getTime())
+      return {
+        granted: lease.granted,
+        ...(lease.granted
+          ? { retryAfterMs: 0, tokens: lease.tokens }
+          : { retryAfterMs: lease.retryAfterMs, tokens: 0 }),
+        ...(cooling && forMs ? { coolingDown: { forMs, reason: cooling.reason } } : {}),
+      }
     },
     async coolDown(identity, key, { seconds, reason }) {
       await requireProvider(await requireLiveAttempt(resources, identity), key)

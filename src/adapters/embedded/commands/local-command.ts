@@ -3,7 +3,7 @@ import { release } from 'node:os'
 import { join } from 'node:path'
 import type { WorkloadLimits } from '../../../ports/workloads.ts'
 import { type AttemptEnd, type AttemptSink, describeEnd, describeMemory, type RunningAttempt } from '../attempt.ts'
-import type { Bubblewrap } from '../confinement/bubblewrap.ts'
+import { type Bubblewrap, leafArguments } from '../confinement/bubblewrap.ts'
 import type { ControlGroup } from '../confinement/control-group.ts'
 import type { ControlGroups } from '../confinement/control-groups.ts'
 import { countsProcessesPerNamespace, limitProcess } from '../confinement/launch-script.ts'
@@ -20,6 +20,7 @@ import {
   sealArguments,
   workspaceInside,
 } from '../confinement/root-folder.ts'
+import { findSystemCallFilter } from '../confinement/system-calls.ts'
 import { makeWorkFolder, removeWorkFolder } from '../confinement/work-folder.ts'
 import { type CommandCapture, createCommandCapture } from '../output/command-capture.ts'
 import { readLines } from '../output/line-reader.ts'
@@ -57,6 +58,7 @@ function confinedArguments(
   return [
     ...rootArguments({ network: true, temporaryBytes: scratchBytes }),
     ...procArguments(bubblewrap.proc, { leaf: false }),
+    ...leafArguments(bubblewrap),
     ...bindArguments(binds),
     ...maskArguments(options.masked, binds),
     ...bindArguments([{ source: command.folder, target: workspaceInside, writable: true }]),
@@ -77,7 +79,8 @@ function launch(options: LocalCommandOptions, command: LocalCommand, place: Plac
     return launchPlain({ ...shared, folder: place.folder, env })
   }
   const inside = confinedArguments(options, options.bubblewrap, { folder: place.folder, env: command.env })
-  return launchConfined({ ...shared, bubblewrap: options.bubblewrap, options: inside })
+  const filter = findSystemCallFilter()
+  return launchConfined({ ...shared, bubblewrap: options.bubblewrap, options: inside, filter })
 }
 
 async function captureStreams(running: LocalProcess, capture: CommandCapture): Promise<void> {

@@ -45,6 +45,8 @@ export type ConfinedLaunch = LaunchOptions & {
   options: string[]
   /** Contents read from file descriptors 6, 7 ... by options that name them. */
   data?: (string | Buffer)[]
+  /** What may be asked of the kernel inside (`findSystemCallFilter`). Not for a program that starts a further sandbox. */
+  filter?: Buffer | undefined
 }
 
 export type PlainLaunch = LaunchOptions & { folder: string; env: Record<string, string> }
@@ -157,7 +159,10 @@ async function terminateMain(init: number, isAlive: () => boolean): Promise<void
  * after all others in it, so its exit means that nothing is left. When the service dies, --die-with-parent ends it all.
  */
 export function launchConfined(launch: ConfinedLaunch): LocalProcess {
-  const { bubblewrap, data = [] } = launch
+  const { bubblewrap, filter } = launch
+  const data = [...(launch.data ?? []), ...(filter === undefined ? [] : [filter])]
+  const options =
+    filter === undefined ? launch.options : [...launch.options, '--seccomp', String(firstDataFd + data.length - 1)]
   const command = [bubblewrap.binary, '--info-fd', String(infoFd), '--args', String(argumentsFd), ...launch.argv]
   const [file = '', ...args] = joinGroups(launch.group?.folders ?? [], command)
   const child = spawn(file, args, {
@@ -167,7 +172,7 @@ export function launchConfined(launch: ConfinedLaunch): LocalProcess {
   })
   const exited = watchExit(child)
   const init = readInitPid(child.stdio?.at(infoFd) as Readable | undefined)
-  writeAll(child.stdio?.at(argumentsFd), launch.options.map((option) => `${option}\0`).join(''))
+  writeAll(child.stdio?.at(argumentsFd), options.map((option) => `${option}\0`).join(''))
   data.forEach((content, index) => {
     writeAll(child.stdio?.at(firstDataFd + index), content)
   })

@@ -22,6 +22,7 @@ import {
   sealArguments,
   workspaceInside,
 } from '../confinement/root-folder.ts'
+import { findSystemCallFilter } from '../confinement/system-calls.ts'
 import { captureOutput } from './captured-output.ts'
 import { checkFileNames } from './file-names.ts'
 import { composeOutcome, limitTime } from './outcome.ts'
@@ -106,6 +107,7 @@ async function runInGroup(
     argv: limitProcess(limitHeap(command.argv, limits.memoryBytes), chooseProcessLimits(command), files),
     group: run.group,
     data: Object.values(command.files ?? {}),
+    filter: findSystemCallFilter(),
     withStdin: command.stdin !== undefined,
     withReport: false,
   })

@@ -11,10 +11,10 @@ function findEnclosingModules(root: string): string | undefined {
   return found
 }
 
-/** The worker's own folder, and sources, build output, manifest and packages at `root`; nothing else of a checkout. */
+/** The folder the worker lies in (sources or build output), and manifest and packages at `root`; nothing else of a checkout. */
 export function listProgramFolders(root: string, program: string): string[] {
   const real = realpathSync(root)
-  const names = ['src', 'dist', 'package.json', 'node_modules']
+  const names = ['src', 'package.json', 'node_modules']
   const parts = [dirname(realpathSync(program)), ...names.map((name) => join(real, name))]
   const enclosing = findEnclosingModules(real)
   // Links inside node_modules may lead out of it (workspaces): those packages are not shown.

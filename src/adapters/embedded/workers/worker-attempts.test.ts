@@ -25,8 +25,15 @@ describe('the end of a worker', () => {
 
   it('is a failure in its own words with exit code 1', () => {
     const outcome = { ok: false, reason: 'MissingApiKey', message: 'set a key' }
-    expect(judge({ ...exit(1), outcome })).toEqual({ ok: false, reason: 'ExitCode', message: 'set a key', exitCode: 1 })
+    expect(judge({ ...exit(1), outcome })).toEqual({
+      ...{ ok: false, reason: 'ExitCode', cause: 'MissingApiKey' },
+      ...{ message: 'set a key', exitCode: 1 },
+    })
     expect(judge({ ...exit(1), outcome: { ok: false, reason: 'Stopped' } })).toMatchObject({ message: 'Stopped' })
+  })
+
+  it.each(['', 'no word', 'x', 'missingKey', 'Key\n', `A${'a'.repeat(64)}`])('has no cause called %j', (reason) => {
+    expect(judge({ ...exit(1), outcome: { ok: false, reason, message: 'no' } })).not.toHaveProperty('cause')
   })
 
   it('is a failure when it says success and exits with another code', () => {

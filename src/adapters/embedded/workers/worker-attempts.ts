@@ -39,12 +39,18 @@ export type WorkerAttempts = {
   close(): Promise<void>
 }
 
+/** A worker is not trusted: what is no plain word is no cause. */
+function readCause(reason: string | undefined): { cause?: string } {
+  return reason !== undefined && /^[A-Z][A-Za-z]{2,63}$/.test(reason) ? { cause: reason } : {}
+}
+
 /** An end that the worker itself announced: exit code 0 or 1 with its outcome. */
 function readAnnouncedEnd({ exit, outcome }: WorkerEnd): AttemptEnd | undefined {
   if (exit.code !== 0 && exit.code !== 1) return undefined
   if (outcome?.ok === false) {
     const message = outcome.message ?? outcome.reason ?? 'The worker gave no reason.'
-    return { ok: false, reason: 'ExitCode', message, exitCode: 1 }
+    const cause = readCause(outcome.reason)
+    return { ok: false, reason: 'ExitCode', ...cause, message, exitCode: 1 }
   }
   return exit.code === 0 ? { ok: true } : undefined
 }

@@ -3,6 +3,7 @@ import type { Kind } from '../../../contract/resources/index.ts'
 import type { ResourceKey } from '../../../ports/resources.ts'
 import type { Reader, Tx } from '../database.ts'
 import { joinSql, sql } from '../statement.ts'
+import { decodeText } from '../stored-text.ts'
 import { type IndexEntry, listIndexEntries, parseRow, type StoredObject, type StoredRow } from './stored-object.ts'
 
 /** The JSON of an object and its version. */
@@ -83,4 +84,13 @@ export function readCounts(reader: Reader): Promise<{ kind: Kind; namespace: str
     sql<{ kind: Kind; namespace: string; count: number }>`
       select kind, namespace, count(*) as count from resources group by kind, namespace`,
   )
+}
+
+/** How many objects have each value of the field. */
+export async function countValues(reader: Reader, kind: Kind, field: string): Promise<Record<string, number>> {
+  const rows = await reader.all(
+    sql<{ value: string; count: number }>`select value, count(*) as count from resource_index
+      where kind = ${kind} and field = ${field} group by value`,
+  )
+  return Object.fromEntries(rows.map(({ value, count }) => [decodeText(value), Number(count)]))
 }

@@ -1,0 +1,60 @@
+import { describe, expect, it } from 'vitest'
+import { pageOf, recordContext } from '../../test/fixtures/cli/recording-context.ts'
+import { SvcError } from '../errors.ts'
+import { runCommandLine } from './program.ts'
+
+const answers = {
+  'GET /api/v1/tasks': () => pageOf([{ metadata: { name: 'one' } }, { metadata: { name: 'other' } }]),
+  'GET /api/v1/providers': () => pageOf([{ metadata: { name: 'claude' } }]),
+  'GET /api/v1/secrets': () => pageOf([{ name: 'key' }]),
+  'GET /api/v1/tools': () => pageOf([{ name: 'file_read', builtin: true }]),
+}
+
+async function complete(line: string, given: Record<string, unknown> = answers) {
+  const recording = recordContext({ answers: given })
+  const code = await runCommandLine(['__complete', ...line.split(' ').slice(1)], recording.context)
+  return { code, words: recording.printed().split('\n').filter(Boolean), ...recording }
+}
+
+describe('completion', () => {
+  it.each([
+    ['svc ta', ['task']],
+    ['svc task l', ['list', 'logs']],
+    ['svc -o json task re', ['result', 'retry']],
+    ['svc --namespace x task ca', ['cancel']],
+    ['svc -o ', ['table', 'json', 'yaml']],
+    ['svc task list --phase Su', ['Succeeded']],
+    ['svc token create --server-tools o', ['on', 'off']],
+    ['svc --output = j', ['json']],
+    ['svc --output=j', ['json']],
+    ['svc completion ', ['bash', 'zsh', 'fish']],
+    ['svc get pro', ['provider']],
+    ['svc run --pro', ['--provider']],
+    ['svc up --po', ['--port']],
+    ['svc task get o', ['one', 'other']],
+    ['svc get tasks o', ['one', 'other']],
+    ['svc run --provider c', ['claude']],
+    ['svc secret delete ', ['key']],
+    ['svc agent create --tool f', ['file_read']],
+  ])('of `%s` is %j', async (line, words) => {
+    expect((await complete(line)).words).toEqual(words)
+  })
+
+  it.each(['svc nonsense ', 'svc apply -f ', 'svc task get one ', 'svc agent create ', 'svc run '])(
+    'of `%s` is left to the shell',
+    async (line) => {
+      expect((await complete(line)).words).toEqual([])
+    },
+  )
+
+  it('asks in the namespace and at the service that the line names', async () => {
+    const { calls } = await complete('svc -n team task get ')
+    expect(calls[0]?.input.query).toMatchObject({ namespace: 'team' })
+  })
+
+  it('says nothing when no service answers', async () => {
+    const failing = { 'GET /api/v1/tasks': new SvcError('Unavailable', 'no service runs here') }
+    const { code, words, noted } = await complete('svc task get ', failing)
+    expect({ code, words, noted: noted() }).toEqual({ code: 1, words: [], noted: '' })
+  })
+})

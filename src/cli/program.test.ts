@@ -1,0 +1,128 @@
+import { describe, expect, it } from 'vitest'
+import { recordContext } from '../../test/fixtures/cli/recording-context.ts'
+import { SvcError } from '../errors.ts'
+import { runCommandLine } from './program.ts'
+
+async function run(argv: string[], given: Parameters<typeof recordContext>[0] = {}) {
+  const recording = recordContext(given)
+  const code = await runCommandLine(argv, recording.context)
+  return { code, stdout: recording.printed(), stderr: recording.noted(), calls: recording.calls }
+}
+
+describe('a wrong command line', () => {
+  it.each([
+    [['tsk'], /unknown command 'tsk'\n\(Did you mean task\?\)/],
+    [['task', 'lst'], /Did you mean one of list, ls/],
+    [['task', 'list', '--phse', 'x'], /unknown option '--phse'\n\(Did you mean --phase\?\)/],
+    [['up', '--prot', '1'], /Did you mean --port/],
+    [['task', 'list', '--zzz'], /unknown option '--zzz'\nAdd --help/],
+    [['run', '- do this'], /svc run -- "- like this"/],
+    [['task', 'get'], /missing required argument 'name'/],
+    [['down', 'x'], /too many arguments/],
+    [['-o', 'xml', 'task', 'list'], /Allowed choices are table, json, yaml/],
+    [['task', 'list', '--limit', 'x'], /--limit x: must be a whole number/],
+    [['task', 'logs', 'a', '--tail', '0'], /--tail 0: must be a whole number/],
+    [['get', 'widgets'], /`widgets` is no kind.*Agent, Provider, Tool, Skill, Task/],
+    [['delete'], /say what to delete/],
+    [['delete', 'agent'], /say which/],
+    [['completion', 'tcsh'], /no completion for `tcsh`; take bash, zsh, fish/],
+    [['secret', 'create', 's'], /needs a value/],
+    [['secret', 'create', 's', '--from-env', 'key'], /must be KEY=SOURCE/],
+    [['secret', 'create', 's', '--from-env', 'key=NOT_SET'], /NOT_SET is empty or not set/],
+    [['provider', 'create', 'p', '--type', 'llma', '--key-from-env', 'NOT_SET'], /NOT_SET is empty or not set/],
+    [['down', '--server', 'http://x'], /takes no --server/],
+  ])('%j ends with 2 and says what is wrong', async (argv, message) => {
+    const { code, stdout, stderr, calls } = await run(argv)
+    expect(stderr).toMatch(message)
+    expect({ code, stdout, calls }).toEqual({ code: 2, stdout: '', calls: [] })
+  })
+
+  it('gets the help of a group that is named alone', async () => {
+    const { code, stderr } = await run(['task'])
+    expect(code).toBe(2)
+    expect(stderr).toContain('svc task [options] [command]')
+  })
+})
+
+describe('help', () => {
+  it('lists every command', async () => {
+    const { code, stdout } = await run(['--help'])
+    expect(code).toBe(0)
+    for (const word of [
+      'run',
+      'up',
+      'down',
+      'status',
+      'doctor',
+      'config',
+      'task',
+      'agent',
+      'provider',
+      'tool',
+      'skill',
+    ])
+      expect(stdout).toMatch(new RegExp(`^  ${word}\\b`, 'm'))
+    for (const word of ['secret', 'session', 'token', 'apply', 'get', 'delete', 'completion'])
+      expect(stdout).toMatch(new RegExp(`^  ${word}\\b`, 'm'))
+    expect(stdout).not.toContain('__complete')
+  })
+
+  it('of a command has the global options too, and goes to standard output', async () => {
+    const { code, stdout, stderr } = await run(['task', 'list', '--help'])
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    expect(stdout).toContain('--phase')
+    expect(stdout).toContain('--namespace')
+  })
+
+  it('prints the version', async () => {
+    expect(await run(['--version'])).toMatchObject({ code: 0, stdout: '0.0.0\n' })
+  })
+})
+
+describe('a failure', () => {
+  it.each([
+    ['NotFound', 1],
+    ['Forbidden', 1],
+    ['InvalidRequest', 2],
+    ['Unavailable', 3],
+  ] as const)('of reason %s ends with %i', async (reason, code) => {
+    const answers = { 'GET /api/v1/tasks/:id': new SvcError(reason, 'this is the message') }
+    const outcome = await run(['task', 'get', 'a'], { answers })
+    expect(outcome).toEqual({ code, stdout: '', stderr: 'error: this is the message\n', calls: outcome.calls })
+  })
+
+  it('tells every problem, but a single one only once', async () => {
+    const problem = (path: string) => ({ path, message: 'is not a known field' })
+    const refuse = (paths: string[]) =>
+      new SvcError('InvalidRequest', `invalid: ${paths[0]} is not a known field`, { details: paths.map(problem) })
+    const one = await run(['task', 'get', 'a'], { answers: { 'GET /api/v1/tasks/:id': refuse(['spec.a']) } })
+    expect(one.stderr).toBe('error: invalid: spec.a is not a known field\n')
+    const two = await run(['task', 'get', 'a'], { answers: { 'GET /api/v1/tasks/:id': refuse(['spec.a', 'spec.b']) } })
+    expect(two.stderr).toContain('  spec.a: is not a known field\n  spec.b: is not a known field\n')
+  })
+
+  it('of the credential says where a token comes from', async () => {
+    const answers = { 'GET /api/v1/tasks/:id': new SvcError('Unauthenticated', 'invalid token') }
+    expect((await run(['task', 'get', 'a'], { answers })).stderr).toContain('svc token create')
+  })
+})
+
+describe('svc provider create', () => {
+  const create = ['provider', 'create', 'p', '--type', 'llma', '--key-from-env', 'KEY']
+
+  it('takes the secret back when the provider is refused', async () => {
+    const answers = { 'POST /api/v1/providers': new SvcError('InvalidRequest', 'no such type') }
+    const { code, calls } = await run(create, { answers, environment: { KEY: 'value' } })
+    expect(code).toBe(2)
+    expect(calls.map(({ route }) => route)).toEqual([
+      'POST /api/v1/secrets',
+      'POST /api/v1/providers',
+      'DELETE /api/v1/secrets/:name',
+    ])
+  })
+
+  it('never prints the key', async () => {
+    const { stdout, stderr } = await run(create, { environment: { KEY: 'the-value' } })
+    expect(stdout + stderr).not.toContain('the-value')
+  })
+})

@@ -1,0 +1,66 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { createTerminal } from './terminal.ts'
+
+const escapeCode = '\u001b'
+
+function record(isTTY: boolean, columns = 40) {
+  const written: Record<'stdout' | 'stderr', string> = { stdout: '', stderr: '' }
+  const streamOf = (name: 'stdout' | 'stderr') => ({
+    isTTY,
+    columns,
+    write: (text: string) => {
+      written[name] += text
+    },
+  })
+  return { written, streams: { stdout: streamOf('stdout'), stderr: streamOf('stderr') } }
+}
+
+beforeEach(() => void vi.useFakeTimers())
+afterEach(() => void vi.useRealTimers())
+
+describe('a terminal', () => {
+  it('gets text that can not drive it', () => {
+    const { written, streams } = record(true)
+    const terminal = createTerminal(streams)
+    terminal.print(`${escapeCode}[2Jresult`)
+    terminal.note(`${escapeCode}]0;note`)
+    expect(written).toEqual({ stdout: '\u241b[2Jresult\n', stderr: '\u241b]0;note\n' })
+  })
+
+  it('shows progress in one line that never wraps', () => {
+    const { written, streams } = record(true)
+    const spinner = createTerminal(streams).spin(`a\nvery ${'long '.repeat(40)}${escapeCode}[2J message`)
+    spinner.update('short')
+    vi.advanceTimersByTime(100)
+    spinner.log('a line that stays')
+    spinner.stop()
+    const lines = written.stderr.split(`\r${escapeCode}[2K`).slice(1)
+    expect(lines[0]).toMatch(/^⠙ a very long .*… 0s$/)
+    expect(lines[0]?.length).toBeLessThan(40)
+    expect(lines[1]).toBe('⠹ short 0s')
+    expect(lines).toContain('a line that stays\n')
+    expect(written.stderr.endsWith(`\r${escapeCode}[2K`)).toBe(true)
+  })
+
+  it('that is dumb gets lines instead of a spinner, and no colours', () => {
+    const { written, streams } = record(true)
+    const terminal = createTerminal(streams, { isDumb: true })
+    terminal.spin('first').update('second')
+    expect(written.stderr).toBe('second\n')
+    expect(terminal.colors.isColorSupported).toBe(false)
+  })
+})
+
+describe('a pipe', () => {
+  it('gets the text as it is, each new state of progress once, and no colours', () => {
+    const { written, streams } = record(false)
+    const terminal = createTerminal(streams)
+    terminal.print(`raw ${escapeCode}[2J`)
+    const spinner = terminal.spin('first')
+    for (const text of ['first', 'second', 'second']) spinner.update(text)
+    spinner.log(terminal.colors.dim('log'))
+    spinner.stop()
+    expect(written).toEqual({ stdout: `raw ${escapeCode}[2J\n`, stderr: 'second\nlog\n' })
+    expect(terminal.width).toBeUndefined()
+  })
+})

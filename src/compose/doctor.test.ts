@@ -1,0 +1,40 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
+import { loadConfig } from '../config/load.ts'
+import { diagnose } from './doctor.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'svc-doctor-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+function examine(platform: NodeJS.Platform, env: Record<string, string> = {}) {
+  const config = loadConfig({ flags: { port: 0 }, env: { HOME: join(folder, 'not', 'made', 'yet'), ...env } })
+  return diagnose(config, { platform })
+}
+
+describe('the doctor', () => {
+  it.each(['darwin', 'win32'] as const)(
+    'says on %s that the sandbox is missing and what to do [PLAT-002]',
+    async (platform) => {
+      const findings = await examine(platform)
+      const sandbox = findings.find(({ what }) => what === 'sandbox')
+      // A container engine, where there is one, takes the place of the sandbox.
+      expect(['missing', 'warning']).toContain(sandbox?.state)
+      expect(sandbox?.fix).toMatch(/\w/)
+      expect(sandbox?.detail).toMatch(/Linux|bubblewrap/)
+    },
+  )
+
+  it('names the keys of the environment and never their values', async () => {
+    const findings = await examine('linux', { OPENAI_API_KEY: 'the-value-of-the-key' })
+    expect(findings).toContainEqual({ what: 'model keys', state: 'ok', detail: 'OPENAI_API_KEY in the environment' })
+    expect(JSON.stringify(findings)).not.toContain('the-value-of-the-key')
+  })
+
+  it('makes no folder', async () => {
+    const findings = await examine('linux')
+    expect(findings.find(({ what }) => what === 'data folder')?.detail).toContain(join(folder, 'not', 'made', 'yet'))
+    expect(() => rmSync(join(folder, 'not'))).toThrow('ENOENT')
+  })
+})

@@ -1,0 +1,54 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
+import type { SvcError } from '../errors.ts'
+import { loadConfig } from './load.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'svc-config-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+function writeFile(text: string): string {
+  const file = join(folder, 'svc.yaml')
+  writeFileSync(file, text)
+  return file
+}
+
+describe('the configuration', () => {
+  it('takes flags first, then the environment, then the file, then defaults [CLI-005]', () => {
+    const file = writeFile('port: 1\nlogLevel: debug\nmaxIterations: 7\n')
+    const env = { SVC_PORT: '2', SVC_LOG_LEVEL: 'warn' }
+    const config = loadConfig({ flags: { port: '3' }, env, file })
+    expect(config).toMatchObject({ port: 3, logLevel: 'warn', maxIterations: 7, host: '127.0.0.1' })
+    const { port, logLevel, maxIterations, host } = config.sources
+    expect({ port, logLevel, maxIterations, host }).toEqual({
+      port: 'flag',
+      logLevel: 'environment',
+      maxIterations: 'file',
+      host: 'default',
+    })
+  })
+
+  it('names every unknown flag and field, and every bad value [CLI-006]', () => {
+    const file = writeFile('prot: 1\nlogLevel: loud\n')
+    const load = () => loadConfig({ flags: { colour: 'red' }, env: { SVC_PORT: 'many' }, file })
+    expect(load).toThrow(/--colour.*prot|prot.*--colour/s)
+    try {
+      load()
+    } catch (error) {
+      const paths = (error as SvcError).details?.map((problem) => problem.path)
+      expect(paths).toEqual(expect.arrayContaining(['--colour', 'prot', 'SVC_PORT', 'logLevel']))
+    }
+  })
+
+  it('puts data into SVC_DATA_DIR, else into XDG_DATA_HOME/svc [CLI-004]', () => {
+    const dataDirOf = (env: Record<string, string>) => loadConfig({ flags: {}, env }).paths.dataDir
+    expect(dataDirOf({ SVC_DATA_DIR: '/data', XDG_DATA_HOME: '/xdg', HOME: '/home/u' })).toBe('/data')
+    expect(dataDirOf({ XDG_DATA_HOME: '/xdg', HOME: '/home/u' })).toBe('/xdg/svc')
+    expect(dataDirOf({ HOME: '/home/u' })).toBe('/home/u/.local/share/svc')
+  })
+
+  it('can not be changed once it is made', () => {
+    expect(Object.isFrozen(loadConfig({ flags: {}, env: {} }))).toBe(true)
+  })
+})
