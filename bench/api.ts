@@ -66,6 +66,8 @@ async function benchLargeStore(service: RunningService): Promise<Row[]> {
     body: JSON.stringify({ ...(target.body(`fill-${index}`) as object), labels: { batch: `b${index % 1000}` } }),
   })
   await generateLoad({ url: service.url, concurrency: 64, total: stored, request, expect: 201 })
+  // The controllers look at each new task once; what is measured is the store at rest.
+  await waitUntilSeen(service)
   const cursor = await findDeepCursor(service)
   const paths = {
     'first page of 100': target.path,
@@ -82,6 +84,16 @@ async function benchLargeStore(service: RunningService): Promise<Row[]> {
     }
   }
   return rows
+}
+
+async function waitUntilSeen(service: RunningService): Promise<void> {
+  for (;;) {
+    const answer = await fetch(`${service.url}/api/v1/tasks?phase=Pending&limit=1`, {
+      headers: { authorization: `Bearer ${service.token}` },
+    })
+    if (((await answer.json()) as { items: unknown[] }).items.length === 0) return
+    await new Promise((resolve) => setTimeout(resolve, 500))
+  }
 }
 
 async function findDeepCursor(service: RunningService): Promise<string> {

@@ -88,9 +88,20 @@ function greet(url: string, token: OwnerToken, config: Config): void {
   process.stdout.write(`${lines.join('\n')}\n`)
 }
 
+const exitByImpatience = 130
+/** A terminal and a launcher may both pass on one and the same Ctrl-C. */
+const sameKeyMs = 300
+
+/** Resolves on the first signal; one that comes after it has had its time ends the process at once. */
 function waitForEnd(idle: AbortSignal): Promise<string> {
   return new Promise((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => resolve(signal))
+    let first: number | undefined
+    const onSignal = (signal: string) => {
+      first ??= Date.now()
+      resolve(signal)
+      if (Date.now() - first > sameKeyMs) process.exit(exitByImpatience)
+    }
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, onSignal)
     idle.addEventListener('abort', () => resolve('idle'), { once: true })
   })
 }

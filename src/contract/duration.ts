@@ -62,7 +62,8 @@ function trimNumber(value: number, digits = 9): string {
   return value.toFixed(digits).replace(/\.?0+$/, '')
 }
 
-const shape = z.string().max(100).regex(pattern, 'must be a duration like 30s, 10m or 1h30m')
+// A longer text is not matched at all: the pattern's groups would exhaust the stack on millions of characters.
+const shape = z.string().max(100, { abort: true }).regex(pattern, 'must be a duration like 30s, 10m or 1h30m')
 
 function isWithinRange(text: string): boolean {
   return !pattern.test(text) || tryParseDuration(text) !== undefined

@@ -8,12 +8,13 @@ export const maxProblems = 1000
 type Issue = z.core.$ZodIssue
 type RawIssue = z.core.$ZodRawIssue
 
-/** Where something is: `spec.env[0].name`, `metadata.labels["example.com/a"]`; empty for the whole body. */
+/** Where something is: `spec.env[0].name`, `metadata.labels["example.com/a"]`; empty for the whole body. Long keys are cut. */
 export function formatPath(path: readonly PropertyKey[]): string {
   let text = ''
   for (const part of path) {
     if (typeof part === 'number') text += `[${part}]`
-    else if (/^[A-Za-z_][A-Za-z0-9_-]*$/.test(String(part))) text += text === '' ? String(part) : `.${String(part)}`
+    else if (/^[A-Za-z_][A-Za-z0-9_-]{0,199}$/.test(String(part)))
+      text += text === '' ? String(part) : `.${String(part)}`
     else text += `[${JSON.stringify(String(part)).slice(0, 200)}]`
   }
   return text

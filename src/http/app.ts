@@ -15,7 +15,7 @@ import { createNotFoundHandler } from './known-paths.ts'
 import { createCors } from './middleware/cors.ts'
 import { sendError, toErrorBody, toSvcError } from './middleware/error-answer.ts'
 import { createHostCheck } from './middleware/host-check.ts'
-import { readJsonBody } from './middleware/json-body.ts'
+import { maxWorkerJsonValues, readJsonBody } from './middleware/json-body.ts'
 import { createRequestIds } from './middleware/request-id.ts'
 import { bindPublicRoutes } from './routes/index.ts'
 
@@ -124,8 +124,9 @@ function addBodies(server: FastifyInstance): void {
   server.removeAllContentTypeParsers()
   server.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => {
     try {
-      const { text, value } = readJsonBody(body as Buffer)
-      if (request.routeOptions.config.keepsText) request.jsonText = text
+      const { route, keepsText } = request.routeOptions.config
+      const { text, value } = readJsonBody(body as Buffer, route?.auth === 'worker' ? maxWorkerJsonValues : undefined)
+      if (keepsText) request.jsonText = text
       done(null, value)
     } catch (error) {
       done(error as Error)

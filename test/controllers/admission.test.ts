@@ -1,5 +1,6 @@
 // Which Pending task starts when: order, capacity, limits, sessions, and what a task waits for.
 import { afterEach, describe, expect, it } from 'vitest'
+import { createWorkerConversation } from '../../src/usecases/worker/conversation.ts'
 import { type Bench, type BenchOptions, eventually, openBench } from './bench.ts'
 
 let bench: Bench
@@ -158,6 +159,20 @@ describe('a session', () => {
     ])
     const { activeTask } = (await bench.records.sessions.get({ namespace: 'default', name: 's-1' })) ?? {}
     expect(activeTask).toBeUndefined()
+  })
+
+  it('gets the outcome from the worker where that has written it, else from the service', async () => {
+    await open()
+    const task = await bench.submitTask('teller', { sessionRef: session })
+    await bench.running('teller')
+    const worker = createWorkerConversation({ ports: bench } as never)
+    const identity = { taskUid: task.metadata.uid, attempt: 1, namespace: 'default', taskName: 'teller' }
+    const messages = [{ role: 'assistant' as const, content: 'in my own words' }]
+    await worker.appendTranscript(identity, identity, { messages, dedupe: 'outcome' })
+    bench.workloads.succeed('teller', 'plain output')
+    await bench.phase('teller', 'Succeeded')
+    const stored = await bench.records.sessions.transcript({ namespace: 'default', name: 's-1' })
+    expect(stored.map(({ content }) => content)).toEqual(['in my own words'])
   })
 
   it('fails a task that names one that is not there and not to be made', async () => {

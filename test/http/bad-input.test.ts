@@ -86,6 +86,30 @@ describe('a body', () => {
     expect(answer.json().error.message).toContain('nested')
   })
 
+  it('of very many values is 413 before any of them is checked, a large text is not [HTTP-031]', async () => {
+    const many = await postRaw(`{"name":"many","type":"container","command":[${'1,'.repeat(100_000)}1]}`)
+    expect(many.statusCode).toBe(413)
+    expect(many.json().error.message).toContain('more than 20000 values')
+    const text = await postRaw(JSON.stringify({ ...aiTask('commas'), prompt: ','.repeat(100_000) }))
+    expect(text.statusCode).toBe(201)
+  })
+
+  it.each([
+    ['a name', 'agents', { name: `${'a-'.repeat(3_000_000)}a`, spec: {} }],
+    ['a label', 'agents', { name: 'x', metadata: { labels: { [`${'a.'.repeat(2_000_000)}!`]: 'y' } }, spec: {} }],
+    [
+      'a label like a field',
+      'agents',
+      { name: 'x', metadata: { labels: { [`a${'_'.repeat(2_000_000)}`]: 'y' } }, spec: {} },
+    ],
+    ['a secret', 'secrets', { name: `${'a.'.repeat(2_000_000)}!`, stringData: { a: 'b' } }],
+    ['a duration', 'tasks', { ...aiTask('long'), timeout: '1h'.repeat(2_000_000) }],
+  ])('with a word of millions of characters is 400 and not sent back: %s', async (_what, kind, payload) => {
+    const answer = await service.call(`POST /api/v1/${kind}`, { payload })
+    expect(answer.statusCode).toBe(400)
+    expect(answer.body.length).toBeLessThan(5000)
+  })
+
   it('with a prototype key is 400 and changes no prototype', async () => {
     const answer = await postRaw('{"name":"p","type":"ai","prompt":"p","labels":{"__proto__":{"polluted":"yes"}}}')
     expect(answer.statusCode).toBe(400)

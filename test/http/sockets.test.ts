@@ -98,3 +98,14 @@ describe('a client that', () => {
     expect(await ask('http://localhost/healthz')).toMatch(/^HTTP\/1\.1 200 /)
   })
 })
+
+describe('a header that must be there once', () => {
+  it.each([
+    ['Host', ['Host: localhost', 'Host: evil.example']],
+    ['Authorization', ['Host: localhost', authorization, 'Authorization: Bearer other']],
+  ])('is refused when it is there twice: %s', async (_name, headers) => {
+    const answer = await exchange(`${['GET /healthz HTTP/1.1', ...headers, 'Connection: close'].join('\r\n')}\r\n\r\n`)
+    expect(answer).toMatch(/^HTTP\/1\.1 400 /)
+    expect(answer).toContain('is there 2 times')
+  })
+})

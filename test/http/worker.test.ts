@@ -269,6 +269,22 @@ describe('transcripts', () => {
     expect((await call(`GET ${path()}?maxMessages=1`)).body).not.toContain('a\\nb')
   })
 
+  it('take each word of a task once, and the same word of another task too', async () => {
+    const key = { namespace: 'default', name: `talk-${count}` }
+    await service.ports.records.sessions.ensure(key, { create: true, sessionType: 'task' })
+    await service.call('POST /api/v1/tasks', { payload: aiTask(`second-${count}`, { sessionRef: { name: key.name } }) })
+    const second = await service.runTask(`second-${count}`)
+    const append = (task: string, bearer: string, content: string) => {
+      const payload = { messages: [{ role: 'user', content }], dedupe: 'outcome' }
+      return call(`POST /internal/v1/transcripts/default/${task}`, { payload, token: bearer })
+    }
+    await append(name, token, 'first')
+    await append(name, token, 'first again')
+    await append(`second-${count}`, second.token, 'second')
+    const stored = await service.ports.records.sessions.transcript(key)
+    expect(stored.map(({ content }) => content)).toEqual(['first', 'second'])
+  })
+
   it('of another session are 403', async () => {
     expect((await call('GET /internal/v1/sessions/default/somebody-elses/transcript')).statusCode).toBe(403)
   })

@@ -262,6 +262,14 @@ describe('an ai run', () => {
     expect(service.logs + service.result).not.toContain(service.token)
   })
 
+  it('gives the model code as it is, and tells no log what looks like a secret in it [SECRET-008]', async () => {
+    await run(assign('write password: hunter22 to artifacts/c.txt then read artifacts/c.txt'))
+    expect(service.artifacts['c.txt']?.body).toBe('password: hunter22')
+    expect(service.result).toContain('password: hunter22')
+    expect(service.logs).toContain('[REDACTED]')
+    expect(service.logs).not.toContain('hunter22')
+  })
+
   it('ends at its deadline and says so', async () => {
     const deadline = new Date(Date.now() + 1500).toISOString()
     const { code, outcome } = await run(assign('wait 300 seconds', { deadline }))

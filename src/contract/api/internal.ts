@@ -52,7 +52,10 @@ export const readTranscript = defineRoute({
 export const TranscriptAppend = z
   .strictObject({
     messages: z.array(TranscriptMessage).min(1).max(1000),
-    /** The same word again appends nothing: a repeated call is harmless. */
+    /**
+     * The same word again by the same task appends nothing: a repeated call is harmless. Under `outcome` the service adds
+     * prompt and outcome when the task ends, unless a worker has used that word.
+     */
     dedupe: z.string().max(128).optional(),
   })
   .meta({ id: 'TranscriptAppend' })

@@ -16,11 +16,14 @@ const recordName = /^[A-Za-z0-9][A-Za-z0-9._-]*$/
 const labelAdvice =
   'must be lower-case letters, digits and "-", starting and ending with a letter or digit (a DNS label)'
 
+/** Nothing further is asked of it: a pattern with repeated groups exhausts the stack on millions of characters. */
+const tooLong = { abort: true }
+
 /** Name of a resource or namespace: a DNS-1123 label of at most 63 characters. */
 export const Name = z
   .string()
   .min(1, 'must not be empty')
-  .max(63)
+  .max(63, tooLong)
   .regex(label, labelAdvice)
   .meta({ example: 'my-name' })
 export type Name = z.infer<typeof Name>
@@ -29,7 +32,7 @@ export type Name = z.infer<typeof Name>
 export const ForeignName = z
   .string()
   .min(1, 'must not be empty')
-  .max(253)
+  .max(253, tooLong)
   .regex(subdomain, 'must be lower-case letters, digits, "-" and ".", as names of Secrets and ConfigMaps are')
 export type ForeignName = z.infer<typeof ForeignName>
 
@@ -37,14 +40,14 @@ export type ForeignName = z.infer<typeof ForeignName>
 export const RecordName = z
   .string()
   .min(1, 'must not be empty')
-  .max(128)
+  .max(128, tooLong)
   .regex(recordName, 'must be letters, digits, ".", "_" and "-", starting with a letter or digit')
 export type RecordName = z.infer<typeof RecordName>
 
 /** Key of a label or annotation: `[domain/]name`, the name at most 63 characters. */
 export const QualifiedKey = z
   .string()
-  .max(317)
+  .max(317, tooLong)
   .regex(qualified, 'must be a key like "team" or "example.com/team"')
   .refine((key) => key.slice(key.indexOf('/') + 1).length <= 63, 'must have at most 63 characters after the "/"')
   .refine((key) => key.indexOf('/') <= 253, 'must have at most 253 characters before the "/"')

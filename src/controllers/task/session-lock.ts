@@ -2,6 +2,7 @@
 import type { Task } from '../../contract/resources/task.ts'
 import { isSvcError, SvcError } from '../../errors.ts'
 import type { SessionKey } from '../../ports/sessions.ts'
+import { makeTranscriptWord, outcomeWord } from '../../rules/transcript-word.ts'
 import { promptOf } from './assignment.ts'
 import type { TaskContext } from './context.ts'
 import { readResultText } from './record-text.ts'
@@ -45,8 +46,7 @@ function describePrompt(task: Task): string {
 }
 
 /**
- * Adds prompt and outcome to the session. A worker that has added its own transcript did so under the same word, the
- * task's uid, and this does nothing.
+ * Adds prompt and outcome to the session, unless the worker has added its own account of them under the same word.
  */
 export async function appendOutcome(context: TaskContext, task: Task, message: string): Promise<void> {
   const key = sessionOf(task)
@@ -58,7 +58,7 @@ export async function appendOutcome(context: TaskContext, task: Task, message: s
     { role: 'assistant' as const, content: result ?? message },
   ]
   try {
-    await context.records.sessions.append(key, messages, { dedupe: taskUid })
+    await context.records.sessions.append(key, messages, { dedupe: makeTranscriptWord(taskUid, outcomeWord) })
   } catch (error) {
     // The session was deleted while the task ran; there is nothing left to write to.
     if (!isSvcError(error, 'NotFound')) throw error

@@ -5,8 +5,17 @@ import { describePosition, locateJsonFault } from './json-fault.ts'
 /** Deeper nesting than this is refused; no body of the contract needs a quarter of it. */
 export const maxJsonDepth = 64
 
+/**
+ * More values than these are refused: checking each costs microseconds, in which nobody else is answered. Large bodies are
+ * large texts; millions of short values could hold the service up for minutes.
+ */
+const maxJsonValues = 20_000
+/** The same for workers, whose checkpoints hold a whole conversation. */
+export const maxWorkerJsonValues = 500_000
+
 const quote = 0x22
 const backslash = 0x5c
+const comma = 0x2c
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false })
 
 function skipString(bytes: Uint8Array, start: number): number {
@@ -15,17 +24,36 @@ function skipString(bytes: Uint8Array, start: number): number {
   return index
 }
 
-/** Deepest nesting of a JSON text, told from its bytes alone; stops counting beyond `limit`. */
-function measureDepth(bytes: Uint8Array, limit: number): number {
+type Measure = { depth: number; values: number }
+
+function nestBy(byte: number | undefined): number {
+  if (byte === 0x7b || byte === 0x5b) return 1
+  return byte === 0x7d || byte === 0x5d ? -1 : 0
+}
+
+/** Deepest nesting and number of values of a JSON text, told from its bytes alone; stops counting beyond either limit. */
+function measureJson(bytes: Uint8Array, limit: Measure): Measure {
   let depth = 0
   let deepest = 0
-  for (let index = 0; index < bytes.length && deepest <= limit; index++) {
+  let values = 1
+  for (let index = 0; index < bytes.length && deepest <= limit.depth && values <= limit.values; index++) {
     const byte = bytes[index]
     if (byte === quote) index = skipString(bytes, index)
-    else if (byte === 0x7b || byte === 0x5b) deepest = Math.max(deepest, ++depth)
-    else if (byte === 0x7d || byte === 0x5d) depth--
+    else if (byte === comma) values++
+    depth += nestBy(byte)
+    if (depth > deepest) deepest = depth
   }
-  return deepest
+  return { depth: deepest, values }
+}
+
+function checkMeasure(bytes: Uint8Array, maxValues: number): void {
+  const { depth, values } = measureJson(bytes, { depth: maxJsonDepth, values: maxValues })
+  if (depth > maxJsonDepth) {
+    throw new SvcError('InvalidRequest', `the body is nested more than ${maxJsonDepth} levels deep; flatten it`)
+  }
+  if (values > maxValues) {
+    throw new SvcError('TooLarge', `the body has more than ${maxValues} values; send less at once`)
+  }
 }
 
 function decode(bytes: Uint8Array): string {
@@ -61,11 +89,10 @@ function locate(text: string, cause: unknown): SvcError {
 /** A JSON body as text and as value; both are undefined when it is empty. InvalidRequest with the place of the fault. */
 export function readJsonBody(
   bytes: Uint8Array,
+  maxValues = maxJsonValues,
 ): { text: string; value: unknown } | Record<'text' | 'value', undefined> {
   if (bytes.length === 0) return { text: undefined, value: undefined }
-  if (measureDepth(bytes, maxJsonDepth) > maxJsonDepth) {
-    throw new SvcError('InvalidRequest', `the body is nested more than ${maxJsonDepth} levels deep; flatten it`)
-  }
+  checkMeasure(bytes, maxValues)
   const text = decode(bytes)
   let value: unknown
   try {

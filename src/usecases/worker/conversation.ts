@@ -6,6 +6,7 @@ import type { WorkerIdentity } from '../../ports/identity.ts'
 import type { Message } from '../../ports/messages.ts'
 import type { StoredMessage } from '../../ports/sessions.ts'
 import { parentOf } from '../../rules/scheduled-run.ts'
+import { makeTranscriptWord } from '../../rules/transcript-word.ts'
 import type { UsecaseDeps } from '../deps.ts'
 import {
   requireLiveAttempt,
@@ -57,8 +58,7 @@ export function createWorkerConversation({ ports }: UsecaseDeps): WorkerConversa
       const name = task.spec.sessionRef?.name
       if (name === undefined) throw new SvcError('NotFound', `task "${path.taskName}" has no session`)
       const key = { namespace: path.namespace, name }
-      // The word is the task's own: two tasks that use the same one do not hide each other's messages.
-      const options = dedupe === undefined ? {} : { dedupe: `${identity.taskUid}:${dedupe}` }
+      const options = dedupe === undefined ? {} : { dedupe: makeTranscriptWord(identity.taskUid, dedupe) }
       await records.sessions.append(key, messages, options)
     },
     async sendMessage(identity, namespace, message) {
