@@ -16,6 +16,10 @@ export type TimelineEvent = {
 }
 
 export interface Events {
+  /**
+   * An event comes before the status that it announces, so a crash between the two makes it be announced again: one
+   * with the type, attempt, phase and message of the task's newest event is not written twice; the first is returned.
+   */
   append(event: Omit<TimelineEvent, 'seq' | 'createdAt'>): Promise<TimelineEvent>
   /** Oldest first, after `afterSeq`. */
   list(query: { taskUid: string; afterSeq?: number; limit?: number }): Promise<TimelineEvent[]>

@@ -29,6 +29,14 @@ export function describeEvents(name: string, open: OpenBench): void {
       expect(await events().list({ taskUid: 'task-3' })).toEqual([])
     })
 
+    it('writes what is announced again after a crash only once, and leaves no gap', async () => {
+      const first = await events().append(draft('done'))
+      expect(await events().append(draft('done'))).toEqual(first)
+      expect((await events().append({ ...draft('done'), attempt: 2 })).seq).toBe(2)
+      expect((await events().append(draft('done'))).seq).toBe(3)
+      expect(await events().list({ taskUid: 'task-1' })).toHaveLength(3)
+    })
+
     it('lists after a number, page by page', async () => {
       for (const number of upTo(10)) await events().append(draft(`event ${number}`))
       const seqs = async (afterSeq: number, limit?: number) =>

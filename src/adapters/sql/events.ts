@@ -55,6 +55,23 @@ async function insertEvent(tx: Tx, event: TimelineEvent): Promise<void> {
       ${encodeOptional(event.reason)}, ${encodeText(event.message)}, ${event.createdAt})`)
 }
 
+/** The newest event when the draft announces the same phase of the same attempt again; its number is given back then. */
+async function findRepeated(
+  tx: Tx,
+  draft: Pick<TimelineEvent, 'taskUid' | 'attempt' | 'type' | 'phase' | 'message'>,
+  seq: number,
+): Promise<TimelineEvent | undefined> {
+  if (draft.phase === undefined) return undefined
+  const row = await tx.first(sql<EventRow>`select * from events where task_uid = ${draft.taskUid} and seq = ${seq - 1}`)
+  const newest = row && toEvent(row)
+  const isRepeated = (['attempt', 'type', 'phase', 'message'] as const).every(
+    (field) => newest?.[field] === draft[field],
+  )
+  if (newest === undefined || !isRepeated) return undefined
+  await tx.run(sql`update event_counters set last_seq = ${seq - 1} where task_uid = ${draft.taskUid}`)
+  return newest
+}
+
 export function createEvents(deps: { database: Database; clock: Clock }): Events {
   const { database, clock } = deps
   const listeners = createListeners()
@@ -71,6 +88,8 @@ export function createEvents(deps: { database: Database; clock: Clock }): Events
     append(draft) {
       return database.write(async (tx) => {
         const seq = await takeSeq(tx, draft.taskUid)
+        const repeated = await findRepeated(tx, draft, seq)
+        if (repeated !== undefined) return repeated
         const event = { ...draft, seq, createdAt: clock.now().toISOString() }
         await insertEvent(tx, event)
         tx.afterCommit(() => listeners.notify(event.taskUid))
