@@ -77,14 +77,19 @@ describe('resources in SQLite alone', () => {
   const createMany = (prefix: string, count: number) =>
     Promise.all(Array.from({ length: count }, (_, index) => create(`${prefix}-${String(index).padStart(3, '0')}`)))
 
+  const readTexts = (names: string[]) =>
+    Promise.all(names.map((name) => store.resources().getText('Task', { namespace, name })))
+
   describe('after a restart', () => {
     it('everything is there, found by the same filters [MODE-002]', async () => {
       await createMany('a', 30)
       await create('labelled', { labels: { team: 'x' }, spec: { prompt: 'a\0b' } })
       await changeStatus(store.resources(), { namespace, name: 'a-007' }, () => ({ phase: 'Running' }))
       const before = await list()
+      const textsBefore = await readTexts(['a-007', 'labelled', 'missing'])
       await store.restart()
       expect((await list()).items).toEqual(before.items)
+      expect(await readTexts(['a-007', 'labelled', 'missing'])).toEqual(textsBefore)
       expect(namesOf((await list({ labelSelector: 'team=x' })).items)).toEqual(['labelled'])
       expect(namesOf((await list({ fields: { phase: 'Running' } })).items)).toEqual(['a-007'])
       expect((await list({ limit: 1 })).remainingItemCount).toBe(30)
@@ -169,6 +174,19 @@ describe('resources in SQLite alone', () => {
       expect(await future.failed).toMatchObject({ reason: 'Expired' })
       const nonsense = followTasks(store.resources(), { namespace, resourceVersion: 'x' })
       expect(await nonsense.failed).toMatchObject({ reason: 'InvalidRequest' })
+    })
+
+    it('an object is what it was when it is read again', async () => {
+      await create('kept', { labels: { team: 'x' } })
+      await create('gone')
+      await store.resources().remove('Task', { namespace, name: 'gone' })
+      const before = await readTexts(['kept', 'gone'])
+      await createMany('a', 30)
+      expect(await readTexts(['kept', 'gone'])).toEqual(before)
+      expect(before[1]).toBeUndefined()
+      expect(JSON.parse(before[0]?.text ?? '')).toEqual(
+        await store.resources().get('Task', { namespace, name: 'kept' }),
+      )
     })
 
     it('a listing goes on from its last key over the present objects', async () => {

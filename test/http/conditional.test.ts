@@ -49,6 +49,43 @@ describe('a read', () => {
     expect((await list()).headers.etag).not.toBe(before)
   })
 
+  it('of a list is answered 304 until one of its objects changes, goes or comes [HTTP-037]', async () => {
+    const create = (name: string) =>
+      service.call('POST /api/v1/agents', { payload: { name, namespace: 'pages', spec: {} } })
+    await create('a')
+    await create('b')
+    const list = (tag = '"other"') =>
+      service.call('GET /api/v1/agents?namespace=pages', { headers: { 'if-none-match': tag } })
+    const tags = [String((await list()).headers.etag)]
+    const isKnown = async () => (await list(tags.at(-1))).statusCode === 304
+    expect(await isKnown()).toBe(true)
+    const changes = [
+      () =>
+        service.call('PUT /api/v1/agents/a?namespace=pages', { payload: { spec: { systemPrompt: { inline: 'x' } } } }),
+      () => service.setStatus('Agent', 'b', { ready: true }, 'pages'),
+      () => service.call('DELETE /api/v1/agents/a?namespace=pages'),
+      () => create('a'),
+    ]
+    for (const change of changes) {
+      await change()
+      expect(await isKnown()).toBe(false)
+      tags.push(String((await list()).headers.etag))
+      expect(await isKnown()).toBe(true)
+    }
+    expect(new Set(tags).size).toBe(tags.length)
+  })
+
+  it('of pages with the same objects has the tag of its own limit and end', async () => {
+    for (const name of ['a', 'b', 'c']) {
+      await service.call('POST /api/v1/agents', { payload: { name, namespace: 'ends', spec: {} } })
+    }
+    const tagOf = async (query: string) =>
+      (await service.call(`GET /api/v1/agents?namespace=ends${query}`)).headers.etag
+    const tags = [await tagOf(''), await tagOf('&limit=3'), await tagOf('&limit=2'), await tagOf('&limit=1')]
+    expect(tags[0]).toBe(tags[1])
+    expect(new Set(tags).size).toBe(3)
+  })
+
   it('is refused before its tag is looked at [HTTP-037]', async () => {
     await createAgent('guarded')
     const tag = String((await service.call('GET /api/v1/agents/guarded')).headers.etag)

@@ -105,6 +105,25 @@ describe('lists of resources', () => {
     expect([await count(''), await count('&limit=9999'), await count('&limit=1')]).toEqual([100, 500, 1])
   })
 
+  it('and single reads give the very objects, with their length in bytes', async () => {
+    const tricky = 'é 😀 "iteration":7, \u0000 \u2028 ],"metadata":{'
+    for (const name of ['t1', 't2']) {
+      await service.call('POST /api/v1/tasks', { payload: aiTask(name, { namespace: 'exact', prompt: tricky }) })
+    }
+    const { items } = await service.ports.resources.list('Task', { namespace: 'exact' })
+    const page = await service.call('GET /api/v1/tasks?namespace=exact')
+    expect(page.body).toBe(JSON.stringify({ items, metadata: {} }))
+    const one = await service.call('GET /api/v1/tasks/t2?namespace=exact')
+    expect(one.body).toBe(JSON.stringify(items[1]))
+    for (const answer of [page, one]) {
+      expect(answer.headers['content-length']).toBe(String(Buffer.byteLength(answer.body)))
+      expect(answer.headers['content-type']).toBe('application/json; charset=utf-8')
+    }
+    const cut = (await service.call('GET /api/v1/tasks?namespace=exact&limit=1')).json()
+    expect(cut.items).toEqual(items.slice(0, 1))
+    expect(cut.metadata).toEqual({ continue: expect.any(String), remainingItemCount: 1 })
+  })
+
   it('refuse the cursor of another filter [HTTP-025]', async () => {
     const first = (await service.call('GET /api/v1/tasks?limit=2')).json()
     const cursor = encodeURIComponent(first.metadata.continue)

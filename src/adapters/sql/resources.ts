@@ -4,12 +4,12 @@ import type { Clock, Ids } from '../../ports/clock.ts'
 import type { DeletePreconditions, ResourceDraft, ResourceKey, Resources } from '../../ports/resources.ts'
 import { checkFields } from '../../rules/resource-fields.ts'
 import type { Database, Tx } from './database.ts'
-import { createChangeRing, type RingLimits } from './resources/change-ring.ts'
+import { type ChangeRing, createChangeRing, type RingLimits } from './resources/change-ring.ts'
 import { createCounts } from './resources/counts.ts'
 import { createMutations, type Mutations } from './resources/mutations.ts'
 import { createOwnerBacklog, createOwnerCollector } from './resources/owner-collector.ts'
 import { createPages } from './resources/pages.ts'
-import { countValues, readCounter, readCounts, readRow, readText } from './resources/rows.ts'
+import { countValues, readCounter, readCounts, readRow, readText, type TextRow } from './resources/rows.ts'
 import {
   describeMissing,
   parseObject,
@@ -89,6 +89,15 @@ function createWriter(database: Database, mutations: Mutations, { clock, ids }: 
   }
 }
 
+/** Reads one object, from memory where its last change is remembered: each is published as it is committed. */
+function createTextReader(database: Database, ring: ChangeRing) {
+  return async (kind: Kind, key: ResourceKey): Promise<TextRow | undefined> => {
+    const change = ring.findLast(kind, key)
+    if (change === undefined) return readText(database.read, kind, key)
+    return change.type === 'DELETED' ? undefined : { text: change.object, version: change.version }
+  }
+}
+
 /** Opens the store over a migrated database. One store per database: what changes besides it is not seen. */
 export async function createResources(database: Database, options: ResourceStoreOptions): Promise<ResourceStore> {
   let version = await readCounter(database.read)
@@ -112,14 +121,15 @@ export async function createResources(database: Database, options: ResourceStore
   })
   const writer = createWriter(database, mutations, options)
   const { list, listText } = createPages({ database, ring, counts })
+  const read = createTextReader(database, ring)
   await collector.start()
   return {
     get: async (kind, key) => {
-      const row = await readText(database.read, kind, key)
+      const row = await read(kind, key)
       return row && parseObject(kind, row.text)
     },
     getText: async (kind, key) => {
-      const row = await readText(database.read, kind, key)
+      const row = await read(kind, key)
       return row && { text: row.text, resourceVersion: String(row.version) }
     },
     list,

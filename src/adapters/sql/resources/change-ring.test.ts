@@ -27,6 +27,20 @@ describe('createChangeRing', () => {
     expect(ring.listSince(10, scope)).toBeUndefined()
   })
 
+  it('knows the last change of each object, until it is forgotten', () => {
+    const ring = createChangeRing(0, { changes: 3, characters: 1000 })
+    const find = (name: string) => ring.findLast('Task', { namespace: 'n', name })?.version
+    ring.publish(makeChange(1, { name: 'a' }))
+    ring.publish(makeChange(2, { name: 'b' }))
+    ring.publish(makeChange(3, { name: 'a' }))
+    expect([find('a'), find('b'), find('c')]).toEqual([3, 2, undefined])
+    ring.publish(makeChange(4, { name: 'a', kind: 'Agent' }))
+    expect([find('a'), find('b')]).toEqual([3, 2])
+    ring.publish(makeChange(5, { name: 'c' }))
+    ring.publish(makeChange(6, { name: 'd' }))
+    expect([find('a'), find('b'), find('c')]).toEqual([undefined, undefined, 5])
+  })
+
   it('remembers nothing from before it was opened', () => {
     const ring = createChangeRing(10)
     expect(ring.listSince(10, scope)).toEqual([])

@@ -1,6 +1,6 @@
 // The last changes, in memory: watches read from here, and lists undo what came after their snapshot.
 import type { Kind } from '../../../contract/resources/index.ts'
-import type { WatchEvent } from '../../../ports/resources.ts'
+import type { ResourceKey, WatchEvent } from '../../../ports/resources.ts'
 
 export type Change = {
   version: number
@@ -38,6 +38,8 @@ export interface ChangeRing {
   /** Version of the last change that was published. */
   head(): number
   publish(change: Change): void
+  /** The last change of an object, which is its present state; undefined when it is not remembered. */
+  findLast(kind: Kind, key: ResourceKey): Change | undefined
   /** Whether every change after the version is remembered. */
   remembers(version: number): boolean
   /** Changes of the scope after the version, oldest first; undefined when some of them are no longer remembered. */
@@ -60,9 +62,14 @@ function isWithin(scope: Scope, change: Change): boolean {
   return change.kind === scope.kind && (scope.namespace === undefined || change.namespace === scope.namespace)
 }
 
+function formatKey(kind: Kind, { namespace, name }: ResourceKey): string {
+  return `${kind}/${namespace}/${name}`
+}
+
 /** The remembered changes, numbered without gaps; the oldest are forgotten beyond the limits. */
 function createMemory(limits: RingLimits) {
   const changes = new Map<number, Change>()
+  const lastOf = new Map<string, Change>()
   let first = 0
   let end = 0
   let characters = 0
@@ -71,17 +78,22 @@ function createMemory(limits: RingLimits) {
     const oldest = changes.get(first)
     changes.delete(first)
     first += 1
-    characters -= oldest === undefined ? 0 : measureChange(oldest)
-    return oldest?.version ?? 0
+    if (oldest === undefined) return 0
+    characters -= measureChange(oldest)
+    const key = formatKey(oldest.kind, oldest)
+    if (lastOf.get(key) === oldest) lastOf.delete(key)
+    return oldest.version
   }
 
   return {
     first: () => first,
     end: () => end,
     at: (sequence: number) => changes.get(sequence),
+    lastOf: (kind: Kind, key: ResourceKey) => lastOf.get(formatKey(kind, key)),
     /** Adds a change; returns the version of the newest one that was forgotten for it. */
     add(change: Change): number | undefined {
       changes.set(end, change)
+      lastOf.set(formatKey(change.kind, change), change)
       end += 1
       characters += measureChange(change)
       let forgotten: number | undefined
@@ -161,6 +173,7 @@ export function createChangeRing(version: number, limits: RingLimits = defaultRi
         if (isWithin(follower.scope, change)) follower.offer(memory.end() - 1)
       }
     },
+    findLast: (kind, key) => memory.lastOf(kind, key),
     remembers: (after) => after >= floor,
     listSince(after, scope) {
       if (after < floor) return undefined
