@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Route, RouteAnswer } from '../contract/api/route.ts'
 import { isSvcError, SvcError } from '../errors.ts'
 import type { Authenticator, Caller, WorkerIdentity, WorkerTokens } from '../ports/identity.ts'
-import { requireAccess } from '../usecases/access.ts'
+import { requireRight } from '../usecases/access.ts'
 import { type Answer, type AnswerContext, sendAnswer } from './answer.ts'
 import { type Call, readCall } from './call.ts'
 import { readCredential } from './middleware/credentials.ts'
@@ -61,7 +61,7 @@ function createIdentifier(route: Route, deps: BindDeps): ((request: FastifyReque
 
 /** Refuses what the caller may do nowhere, before the body is read into anything. */
 function checkVerb(route: Route, identity: unknown): void {
-  if (route.auth === 'user' && route.verb !== undefined) requireAccess(identity as Caller, route.verb)
+  if (route.auth === 'user' && route.verb !== undefined) requireRight(identity as Caller, route.verb)
 }
 
 function contextOf(route: Route, deps: BindDeps): AnswerContext {

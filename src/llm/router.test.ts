@@ -16,7 +16,6 @@ function choose(name: string, more: Partial<ModelChoice['provider']> = {}): Mode
       type: 'llmo',
       baseUrl,
       apiKey: `key-of-${name}`,
-      rateLimited: false,
       ...more,
     },
     model: `${name}-model`,
@@ -200,7 +199,7 @@ describe('a router', () => {
 })
 
 describe('a provider with a rate limit', () => {
-  const limited = choose('one', { rateLimited: true })
+  const limited = choose('one', { rateLimit: { requestsPerMinute: 60 } })
 
   it('is asked with a lease, which is corrected afterwards [PROV-009]', async () => {
     const { ask, log } = setUp([limited], { one: [answerText('hi')] })
@@ -222,11 +221,8 @@ describe('a provider with a rate limit', () => {
   })
 
   it('gives back what was taken for a failed call, which may be less than it asked for [PROV-009]', async () => {
-    const { ask, log } = setUp(
-      [limited],
-      { one: [answerError(400, 'bad')] },
-      { limitOf: () => ({ tokensPerMinute: 50 }) },
-    )
+    const small = choose('one', { rateLimit: { tokensPerMinute: 50 } })
+    const { ask, log } = setUp([small], { one: [answerError(400, 'bad')] })
     await ask()
     expect(log[0]?.[3]).toBeGreaterThan(1000)
     expect(log[1]).toEqual(['settle', 'one', -50])

@@ -1,7 +1,6 @@
 // The model of a run: provider choices in order, each with its rate limit, retries and cool-down; says who served.
 import type { ModelChoice } from '../contract/api/assignment.ts'
 import type { Ids } from '../ports/clock.ts'
-import type { RateLimit } from '../ports/rate-limits.ts'
 import type { ResourceKey } from '../ports/resources.ts'
 import { guardStream } from './collect.ts'
 import { type Candidate, type CoolDowns, withCoolDown, withFallback } from './fallback.ts'
@@ -26,8 +25,6 @@ export type ServedCall = {
 export type RouterDeps = ModelClientDeps & {
   random: Ids['random']
   rateLimits: RateLimitOptions['rateLimits'] & CoolDowns
-  /** The provider's limit, where it is known here; otherwise whoever keeps the buckets knows it. */
-  limitOf?(choice: ModelChoice): RateLimit
   /** Called once for each call that was answered or broke off after tokens were counted. */
   onUsage?(call: ServedCall): void
   retry?: Partial<Omit<RetryOptions, 'clock' | 'random' | 'retries'>>
@@ -78,10 +75,8 @@ function createCandidate(choice: ModelChoice, isLast: boolean, deps: RouterDeps)
   const key = keyOf(choice)
   const identified = withIdentity(createModelClient(choice, deps), choice)
   const counted = withUsage(withCoolDown(identified, key, { coolDowns: rateLimits, clock }), choice, onUsage)
-  const limit = deps.limitOf?.(choice) ?? {}
-  const limited = choice.provider.rateLimited
-    ? withRateLimit(counted, { rateLimits, provider: key, limit, clock })
-    : counted
+  const limit = choice.provider.rateLimit
+  const limited = limit ? withRateLimit(counted, { rateLimits, provider: key, limit, clock }) : counted
   // While another provider can be asked, nobody waits for one that is asked too much.
   const retries: RetryOptions['retries'] = isLast ? isPassing : (error) => isPassing(error) && !isLimited(error)
   return { key, client: withRetry(limited, { ...deps.retry, clock, random, retries }) }

@@ -41,7 +41,6 @@ function makeClient(type: Family, more: Partial<ModelChoice['provider']> = {}, i
     type,
     baseUrl: vendor.url,
     apiKey: 'made-up-key-000000',
-    rateLimited: false,
     ...more,
   }
   const policyFor = () => ({ allowNetworks: [], deny: [], trusted: true })
@@ -139,7 +138,6 @@ describe('azure', () => {
           baseUrl: vendor.url,
           apiKey: 'made-up-key-000000',
           azure,
-          rateLimited: false,
         },
         model: 'my-deployment',
       },

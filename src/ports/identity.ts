@@ -1,4 +1,5 @@
 // Who calls, and what their token allows.
+import type { Access, Decision } from '../contract/access.ts'
 import type { AttemptKey } from './workloads.ts'
 
 export type Caller = {
@@ -22,6 +23,11 @@ export type Credential = { token: string; source: 'bearer' | 'x-api-key' }
 export interface Authenticator {
   /** The caller, or Unauthenticated. Never reveals which part of a token was wrong. */
   authenticate(credential: Credential): Promise<Caller>
+}
+
+export interface Authorizer {
+  /** What the place where the resources live says of it (in Kubernetes its RBAC). Unavailable when it can not be asked. */
+  authorize(caller: Caller, access: Access): Promise<Decision>
 }
 
 /** A worker's identity: one attempt of one task (AUTH-007). */

@@ -5,7 +5,7 @@ import type { Clock, Ids } from './clock.ts'
 import type { Egress } from './egress.ts'
 import type { Events } from './events.ts'
 import type { IdempotencyKeys } from './idempotency.ts'
-import type { Authenticator, Tokens, WorkerTokens } from './identity.ts'
+import type { Authenticator, Authorizer, Tokens, WorkerTokens } from './identity.ts'
 import type { Leadership } from './leadership.ts'
 import type { Logs } from './logs.ts'
 import type { Messages } from './messages.ts'
@@ -44,6 +44,8 @@ export type Ports = {
   workloads: Workloads
   sandbox: Sandbox
   authenticator: Authenticator
+  /** Absent: the rules of the service decide alone. */
+  authorizer?: Authorizer
   tokens: Tokens
   workerTokens: WorkerTokens
   leadership: Leadership

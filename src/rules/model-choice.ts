@@ -10,7 +10,7 @@ export const defaultProviderName = 'default'
 /** The demo provider is no language model; it needs a word in the place of a model (PROV-014). */
 const demoModel = 'demo'
 
-type ProviderWish = NamedKey & {
+export type ProviderWish = NamedKey & {
   /** The field that names it, for messages. */
   field: string
   model?: string | undefined

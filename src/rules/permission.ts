@@ -1,5 +1,5 @@
 // What a caller may do: the one decision that every edge asks for, and which namespace a request acts in.
-import type { Kind } from '../contract/resources/index.ts'
+import type { Access, AccessVerb, Decision } from '../contract/access.ts'
 
 /** What a token allows; the part of a caller that decides. */
 export type Rights = {
@@ -11,21 +11,6 @@ export type Rights = {
   /** The holder of the machine. */
   isOwner: boolean
 }
-
-type AccessVerb = 'get' | 'list' | 'create' | 'update' | 'delete'
-
-/** Kinds of resources, and of what else is guarded. */
-export type AccessKind = Kind | 'Secret' | 'Session' | 'Usage' | 'Token' | 'Metrics'
-
-export type Access = {
-  verb: AccessVerb
-  kind: AccessKind
-  /** Absent: of the whole service. */
-  namespace?: string
-  name?: string
-}
-
-export type Decision = { allowed: true } | { allowed: false; reason: string }
 
 const defaultNamespace = 'default'
 

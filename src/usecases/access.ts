@@ -1,12 +1,27 @@
 // The authorization decision as a guard: passes, or Forbidden with the reason.
+import type { Access, Decision } from '../contract/access.ts'
 import { SvcError } from '../errors.ts'
 import type { Caller } from '../ports/identity.ts'
-import { type Access, authorize, resolveNamespace } from '../rules/permission.ts'
+import type { Ports } from '../ports/index.ts'
+import { authorize, resolveNamespace } from '../rules/permission.ts'
 
-/** Forbidden when the caller may not. */
-export function requireAccess(caller: Caller, access: Access): void {
-  const decision = authorize(caller, access)
+function requireAllowed(decision: Decision): void {
   if (!decision.allowed) throw new SvcError('Forbidden', decision.reason)
+}
+
+/** Refuses what the caller's token allows nowhere, without asking anybody. */
+export function requireRight(caller: Caller, access: Access): void {
+  requireAllowed(authorize(caller, access))
+}
+
+/** Forbidden when the caller may not, by the rules of the service or by those of the cluster. */
+export async function requireAccess(
+  { authorizer }: Pick<Ports, 'authorizer'>,
+  caller: Caller,
+  access: Access,
+): Promise<void> {
+  requireRight(caller, access)
+  if (authorizer !== undefined) requireAllowed(await authorizer.authorize(caller, access))
 }
 
 /** The namespace a request acts in. */

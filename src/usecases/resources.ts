@@ -126,7 +126,7 @@ export function createResourceUsecases(deps: UsecaseDeps): ResourceUsecases {
     const before = await getOrThrow(kind, key)
     checkUid(kind, before, body.metadata.uid)
     refuse(kinds[kind].singular, findForgedAnnotations(body.metadata.annotations, before.metadata.annotations))
-    const admitted = admit(kind, { caller, ...key, spec: body.spec, before }, deps)
+    const admitted = await admit(kind, { caller, ...key, spec: body.spec, before }, deps)
     const object = buildUpdate(before, body, admitted)
     checkSize(kind, { metadata: object.metadata, spec: object.spec })
     return resources.update(kind, object)
@@ -135,9 +135,9 @@ export function createResourceUsecases(deps: UsecaseDeps): ResourceUsecases {
   return {
     async create(caller, kind, { metadata, namespace, spec }) {
       const { name, labels, annotations } = metadata
-      requireAccess(caller, { verb: 'create', kind, namespace, name })
+      await requireAccess(deps.ports, caller, { verb: 'create', kind, namespace, name })
       refuse(kinds[kind].singular, findForgedAnnotations(annotations, undefined))
-      const admitted = admit(kind, { caller, namespace, name, spec }, deps)
+      const admitted = await admit(kind, { caller, namespace, name, spec }, deps)
       const merged = mergeAnnotations(annotations, admitted)
       const finalizers = admitted.finalizers
       const draft = { metadata: omitAbsent({ namespace, name, labels, annotations: merged, finalizers }), spec }
@@ -145,25 +145,25 @@ export function createResourceUsecases(deps: UsecaseDeps): ResourceUsecases {
       return resources.create(kind, draft as unknown as ResourceDraft<typeof kind>)
     },
     async get(caller, kind, key) {
-      requireAccess(caller, { verb: 'get', kind, ...key })
+      await requireAccess(deps.ports, caller, { verb: 'get', kind, ...key })
       return getOrThrow(kind, key)
     },
     async list(caller, kind, query) {
-      requireAccess(caller, { verb: 'list', kind, namespace: query.namespace })
+      await requireAccess(deps.ports, caller, { verb: 'list', kind, namespace: query.namespace })
       return resources.list(kind, query)
     },
     async getText(caller, kind, key) {
-      requireAccess(caller, { verb: 'get', kind, ...key })
+      await requireAccess(deps.ports, caller, { verb: 'get', kind, ...key })
       const found = await resources.getText(kind, key)
       if (found === undefined) throw notFound(kind, key)
       return found
     },
     async listText(caller, kind, query) {
-      requireAccess(caller, { verb: 'list', kind, namespace: query.namespace })
+      await requireAccess(deps.ports, caller, { verb: 'list', kind, namespace: query.namespace })
       return resources.listText(kind, query)
     },
     async replace(caller, kind, key, body) {
-      requireAccess(caller, { verb: 'update', kind, ...key })
+      await requireAccess(deps.ports, caller, { verb: 'update', kind, ...key })
       checkNaming(key, body)
       const { resourceVersion, uid } = body.metadata
       const write = () => replaceOnce(caller, kind, key, body)
@@ -171,7 +171,7 @@ export function createResourceUsecases(deps: UsecaseDeps): ResourceUsecases {
       return resourceVersion === undefined && uid === undefined ? repeatOnConflict(write) : write()
     },
     async remove(caller, kind, key, preconditions) {
-      requireAccess(caller, { verb: 'delete', kind, ...key })
+      await requireAccess(deps.ports, caller, { verb: 'delete', kind, ...key })
       return resources.remove(kind, key, preconditions)
     },
   }

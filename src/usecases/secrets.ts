@@ -22,18 +22,18 @@ export function createSecretUsecases({ ports }: UsecaseDeps): SecretUsecases {
   const { secrets } = ports
   return {
     async list(caller, namespace) {
-      requireAccess(caller, { verb: 'list', kind: 'Secret', namespace })
+      await requireAccess(ports, caller, { verb: 'list', kind: 'Secret', namespace })
       const all = await secrets.list(namespace)
       return all.filter((secret) => secret.type !== serviceAccountType)
     },
     async create(caller, { name, namespace, stringData, allowedHosts }) {
-      requireAccess(caller, { verb: 'create', kind: 'Secret', namespace, name })
+      await requireAccess(ports, caller, { verb: 'create', kind: 'Secret', namespace, name })
       const annotations: Record<string, string> = {}
       if (allowedHosts !== undefined) annotations[allowedHostsAnnotation] = allowedHosts.join(',')
       return secrets.create({ name, namespace, stringData, annotations })
     },
     async remove(caller, key) {
-      requireAccess(caller, { verb: 'delete', kind: 'Secret', ...key })
+      await requireAccess(ports, caller, { verb: 'delete', kind: 'Secret', ...key })
       await secrets.remove(key)
     },
   }

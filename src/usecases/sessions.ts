@@ -24,11 +24,11 @@ export function createSessionUsecases({ ports }: UsecaseDeps): SessionUsecases {
   const { sessions } = ports.records
   return {
     async list(caller, query) {
-      requireAccess(caller, { verb: 'list', kind: 'Session', namespace: query.namespace })
+      await requireAccess(ports, caller, { verb: 'list', kind: 'Session', namespace: query.namespace })
       return sessions.list(query)
     },
     async get(caller, key, maxMessages) {
-      requireAccess(caller, { verb: 'get', kind: 'Session', ...key })
+      await requireAccess(ports, caller, { verb: 'get', kind: 'Session', ...key })
       const session = await sessions.get(key)
       if (session === undefined) {
         throw new SvcError('NotFound', `session not found: "${key.name}" in namespace "${key.namespace}"`)
@@ -37,7 +37,7 @@ export function createSessionUsecases({ ports }: UsecaseDeps): SessionUsecases {
       return { session, messages: await sessions.transcript(key, { limit }) }
     },
     async remove(caller, key) {
-      requireAccess(caller, { verb: 'delete', kind: 'Session', ...key })
+      await requireAccess(ports, caller, { verb: 'delete', kind: 'Session', ...key })
       await sessions.remove(key)
     },
   }

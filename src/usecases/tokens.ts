@@ -26,7 +26,7 @@ export function createTokenUsecases({ ports }: UsecaseDeps): TokenUsecases {
   const { tokens, clock } = ports
   return {
     async create(caller, { name, namespace, readOnly, serverTools, expires }) {
-      requireAccess(caller, { verb: 'create', kind: 'Token' })
+      await requireAccess(ports, caller, { verb: 'create', kind: 'Token' })
       const expiresAt = readExpiry(expires, clock.now())
       return tokens.create({
         name,
@@ -37,11 +37,11 @@ export function createTokenUsecases({ ports }: UsecaseDeps): TokenUsecases {
       })
     },
     async list(caller) {
-      requireAccess(caller, { verb: 'list', kind: 'Token' })
+      await requireAccess(ports, caller, { verb: 'list', kind: 'Token' })
       return tokens.list()
     },
     async revoke(caller, id) {
-      requireAccess(caller, { verb: 'delete', kind: 'Token' })
+      await requireAccess(ports, caller, { verb: 'delete', kind: 'Token' })
       await tokens.revoke(id)
     },
   }

@@ -14,7 +14,7 @@ export function createUsageUsecases({ ports }: UsecaseDeps): UsageUsecases {
     async sum(caller, query) {
       const namespace = query.namespace ?? caller.boundNamespace
       const seen = namespace === undefined ? {} : { namespace }
-      requireAccess(caller, { verb: 'list', kind: 'Usage', ...seen })
+      await requireAccess(ports, caller, { verb: 'list', kind: 'Usage', ...seen })
       return ports.records.usage.sum({ ...query, ...seen })
     },
   }

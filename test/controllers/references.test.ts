@@ -136,8 +136,11 @@ describe('the assignment of an ai task', () => {
     })
     const allowedHosts = ['api.example.com', 'api2.example.com']
     expect(assignment.model.choices).toMatchObject([
-      { model: 'm-1', provider: { name: 'main', apiKey: 'sk-1', allowedHosts, trusted: true, rateLimited: true } },
-      { model: 'm-spare', provider: { name: 'spare', type: 'llma', rateLimited: false } },
+      {
+        model: 'm-1',
+        provider: { name: 'main', apiKey: 'sk-1', allowedHosts, trusted: true, rateLimit: { requestsPerMinute: 60 } },
+      },
+      { model: 'm-spare', provider: { name: 'spare', type: 'llma' } },
     ])
     expect(assignment.customTools).toMatchObject([
       {

@@ -43,7 +43,7 @@ afterEach(async () => {
 })
 
 const demo: WorkAssignment['model']['choices'][number] = {
-  provider: { namespace: 'default', name: 'demo', type: 'demo', rateLimited: false },
+  provider: { namespace: 'default', name: 'demo', type: 'demo' },
   model: 'demo',
 }
 
@@ -209,7 +209,7 @@ describe('an ai run', () => {
         choices: [
           {
             model: 'nope',
-            provider: { namespace: 'default', name: 'p', type: 'llma', rateLimited: false, ...provider },
+            provider: { namespace: 'default', name: 'p', type: 'llma', ...provider },
           },
         ],
       },
@@ -227,7 +227,7 @@ describe('an ai run', () => {
   })
 
   it('asks for a lease before each call of a provider with a rate limit, and gives back what is left [PROV-009]', async () => {
-    const limited = { ...demo, provider: { ...demo.provider, rateLimited: true } }
+    const limited = { ...demo, provider: { ...demo.provider, rateLimit: { requestsPerMinute: 60 } } }
     await run(assign('write a to b', { model: { choices: [limited] } }))
     const leases = service.calls.filter(({ path }) => path === '/internal/v1/leases/default/demo')
     const asked: { requests: number; tokens: number }[] = leases.map(({ body }) => JSON.parse(body))

@@ -7,7 +7,7 @@ const assignment = {
   task: { namespace: 'default', name: 'a', uid: 'u', attempt: 1, type: 'ai' },
   loop: { maxIterations: 10, toolTimeoutMs: 60_000, systemPrompt: '', prompt: 'hi', tools: ['file_read'] },
   model: {
-    choices: [{ provider: { namespace: 'default', name: 'default', type: 'demo', rateLimited: false }, model: 'demo' }],
+    choices: [{ provider: { namespace: 'default', name: 'default', type: 'demo' }, model: 'demo' }],
   },
   customTools: [],
   egress: { allowNetworks: [], deny: ['127.0.0.1:8080'] },

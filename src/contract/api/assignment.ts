@@ -1,6 +1,6 @@
 // What a worker gets by pipe when it starts: everything it may know about its one task attempt.
 import { z } from 'zod'
-import { Price } from '../resources/provider.ts'
+import { Price, RateLimit } from '../resources/provider.ts'
 import { vendorTypes } from '../resources/vendor.ts'
 import { TranscriptMessage } from './sessions.ts'
 
@@ -17,8 +17,8 @@ export const AssignedProvider = z.object({
   trusted: z.boolean().optional(),
   /** Hosts that the key may be sent to (annotation `svc.ai/allowed-hosts` of its Secret). Absent: any. */
   allowedHosts: z.array(z.string()).optional(),
-  /** Whether each call needs a lease first (POST /internal/v1/leases). */
-  rateLimited: z.boolean(),
+  /** Present: each call needs a lease first (of a worker: POST /internal/v1/leases). */
+  rateLimit: RateLimit.optional(),
   price: Price.optional(),
 })
 export type AssignedProvider = z.infer<typeof AssignedProvider>

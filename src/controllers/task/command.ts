@@ -1,11 +1,12 @@
 // The command of a container task, its environment resolved.
+
+import { readEntry } from '../../catalog/secret-entry.ts'
 import type { EnvVar } from '../../contract/resources/execution.ts'
 import type { Task } from '../../contract/resources/task.ts'
 import { isSvcError, SvcError } from '../../errors.ts'
 import type { Secrets } from '../../ports/secrets.ts'
 import type { WorkloadRun } from '../../ports/workloads.ts'
 import { parentOf } from '../../rules/scheduled-run.ts'
-import { readEntry } from './references.ts'
 
 type Resolved = { value: string; secret: boolean } | undefined
 

@@ -50,10 +50,14 @@ function requireOwnSecret(caller: Caller, key: ResourceKey, ownerSecret: Resourc
 }
 
 /** Forbidden, Conflict or InvalidRequest when the object may not be stored as it is. */
-export function admit<K extends Kind>(kind: K, request: AdmissionRequest<K>, deps: UsecaseDeps): Admitted {
+export async function admit<K extends Kind>(
+  kind: K,
+  request: AdmissionRequest<K>,
+  deps: UsecaseDeps,
+): Promise<Admitted> {
   for (const { kind: target, name, namespace } of findReferences(kind, request.spec)) {
     const key = { name, namespace: namespace ?? request.namespace }
-    requireAccess(request.caller, { verb: 'get', kind: target, ...key })
+    await requireAccess(deps.ports, request.caller, { verb: 'get', kind: target, ...key })
     if (target === 'Secret') requireOwnSecret(request.caller, key, deps.settings.ownerSecret)
   }
   return (rules[kind] as Rule<K>)(request, deps)

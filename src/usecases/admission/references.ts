@@ -1,7 +1,8 @@
 // Which Secrets and which objects of other namespaces a spec names: naming them needs the right to read them (SECRET-004).
+
+import type { AccessKind } from '../../contract/access.ts'
 import type { EnvVar, Workspace } from '../../contract/resources/execution.ts'
 import type { Kind, SpecOf } from '../../contract/resources/index.ts'
-import type { AccessKind } from '../../rules/permission.ts'
 
 export type Reference = { kind: AccessKind; name: string; namespace?: string }
 

@@ -32,7 +32,7 @@ export async function cancelTask(
   key: ResourceKey,
   reason: string,
 ): Promise<Task> {
-  requireAccess(caller, { verb: 'update', kind: 'Task', ...key })
+  await requireAccess(ports, caller, { verb: 'update', kind: 'Task', ...key })
   return repeatOnConflict(async () => {
     const task = await ports.resources.get('Task', key)
     if (task === undefined) throw notFound('Task', key)

@@ -1,0 +1,38 @@
+// Resolves Tool resources to what a call of them needs: address, token, parameters.
+import type { AssignedTool } from '../contract/api/assignment.ts'
+import { parseDuration } from '../contract/duration.ts'
+import type { Tool } from '../contract/resources/tool.ts'
+import { SvcError } from '../errors.ts'
+import type { Secrets } from '../ports/secrets.ts'
+import { readEntry } from './secret-entry.ts'
+
+/** NotFound without its secret, InvalidRequest when it can not be called by HTTP; both in a sentence for a user. */
+export async function assignTool(secrets: Secrets, tool: Tool): Promise<AssignedTool> {
+  const { name } = tool.metadata
+  const { http } = tool.spec
+  if (http?.url === undefined) {
+    throw new SvcError(
+      'InvalidRequest',
+      `tool "${name}" needs actor support, which this service does not have; remove it`,
+    )
+  }
+  const { url, method, headers = {}, timeout } = http
+  const credential = await readToolToken(secrets, tool)
+  return {
+    name,
+    description: tool.spec.description,
+    // Both vendor families want an object schema, also of a tool without arguments.
+    parameters: { type: 'object', properties: {}, ...tool.spec.parameters },
+    http: { url, method, headers, timeoutMs: parseDuration(timeout), ...credential },
+  }
+}
+
+async function readToolToken(secrets: Secrets, tool: Tool) {
+  const { authSecretRef, authInject, authBodyKey } = tool.spec.http ?? {}
+  if (authSecretRef === undefined || authInject === undefined) return {}
+  const key = { namespace: tool.metadata.namespace, name: authSecretRef.name }
+  const entry = { entry: authSecretRef.key, owner: `tool "${tool.metadata.name}"` }
+  const { value, allowedHosts } = await readEntry(secrets, key, entry)
+  const auth = { inject: authInject, token: value, ...(authBodyKey !== undefined && { bodyKey: authBodyKey }) }
+  return { auth, ...(allowedHosts && { allowedHosts }) }
+}
