@@ -42,6 +42,12 @@ export function environmentOf(folder: string): NodeJS.ProcessEnv {
   return { PATH, LANG, ...home, TMPDIR: tmpdir() }
 }
 
+/** What a failed test left running ends with the test process. */
+const running = new Set<ChildProcess>()
+process.on('exit', () => {
+  for (const child of running) child.kill('SIGKILL')
+})
+
 export async function startService(options: StartOptions = {}): Promise<Service> {
   const folder = options.folder ?? makeFolder()
   const env = { ...environmentOf(folder), ...options.env }
@@ -49,6 +55,8 @@ export async function startService(options: StartOptions = {}): Promise<Service>
   rmSync(readyFile, { force: true })
   const args = [launcher, 'up', '--port', '0', '--ready-file', readyFile, ...(options.flags ?? [])]
   const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'pipe'] })
+  running.add(child)
+  child.once('exit', () => running.delete(child))
   const chunks: string[] = []
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => chunks.push(chunk.toString()))
   const output = () => chunks.join('')
