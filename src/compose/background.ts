@@ -33,6 +33,7 @@ export async function startInBackground(config: Config, configFile: string | und
   const child = spawn(process.execPath, [...process.execArgv, launcherPath, ...args], {
     detached: true,
     stdio: ['ignore', log, log],
+    env: { ...allocator, ...readEnvironment() },
   })
   closeSync(log)
   child.unref()
