@@ -17,6 +17,10 @@ export default defineConfig({
           maxWorkers: 2,
         },
       },
+      // On a real cluster, where KUBECONFIG names one; elsewhere these are skipped.
+      {
+        test: { name: 'cluster', include: ['test/cluster/**/*.test.ts'], testTimeout: 120_000, hookTimeout: 120_000 },
+      },
     ],
   },
 })

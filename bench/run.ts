@@ -2,7 +2,12 @@
 const benches: Record<string, () => Promise<{ run(): Promise<void> }>> = {
   start: () => import('./start.ts'),
   api: () => import('./api.ts'),
+  auth: () => import('./auth.ts'),
   tasks: () => import('./tasks.ts'),
+  proxy: () => import('./proxy.ts'),
+  cluster: () => import('./cluster.ts'),
+  chat: () => import('./chat.ts'),
+  records: () => import('./records.ts'),
 }
 
 const names = process.argv.slice(2)

@@ -32,9 +32,13 @@ export async function startService(flags: string[] = [], dataDir?: string): Prom
     join(folder, 'config'),
   ]
   const started = performance.now()
-  const child = spawn(process.execPath, ['--max-semi-space-size=16', join(root, 'bin', 'svc'), ...args, '--log-level', 'warn', ...flags], {
-    stdio: ['ignore', 'ignore', 'inherit'],
-  })
+  const child = spawn(
+    process.execPath,
+    ['--max-semi-space-size=16', join(root, 'bin', 'svc'), ...args, '--log-level', 'warn', ...flags],
+    {
+      stdio: ['ignore', 'ignore', 'inherit'],
+    },
+  )
   const { url, token } = await waitForReady(child, readyFile)
   await fetch(`${url}/readyz`)
   const readyAfter = performance.now() - started

@@ -6,6 +6,7 @@ export const errorStatus = {
   Unauthenticated: 401,
   Forbidden: 403,
   NotFound: 404,
+  ChatDisabled: 404,
   MethodNotAllowed: 405,
   AlreadyExists: 409,
   Conflict: 409,

@@ -1,5 +1,6 @@
 // What the commands are given: the terminal, and ways to find, start and stop a service. Composed in src/compose.
 import type { Client } from '../client/client.ts'
+import type { KeptLogins } from './login/kept-logins.ts'
 import type { Terminal } from './terminal.ts'
 
 export type GlobalOptions = {
@@ -26,6 +27,12 @@ export type NamedText = { name: string; text: string }
 /** What the caller's own environment says about models; the service may have been started with another. */
 export type ModelHints = { defaultModel: string | undefined; keys: string[] }
 
+/** What a person did at a prompt: a line, Ctrl-C, or Ctrl-D. */
+export type Typed = { line: string } | 'interrupt' | 'end'
+
+/** A line that a person types, with the lines before it on the arrow keys. */
+export type LinePrompt = (question: string, history: readonly string[]) => Promise<Typed>
+
 export interface CliContext {
   terminal: Terminal
   /** For files that are asked for as they are. */
@@ -36,11 +43,17 @@ export interface CliContext {
   readTexts(path: string): Promise<NamedText[]>
   /** All of standard input; undefined where a person would have to type it. */
   readInput(): Promise<string | undefined>
+  /** Undefined where nobody can type: standard input or output is no terminal. */
+  linePrompt: LinePrompt | undefined
   settingHelp(): SettingHelp[]
   /** The named service, else the one that holds the data folder. Unavailable, with what to type, when there is none. */
   connect(options: GlobalOptions): Promise<Client>
   /** The same, but starts a service in the background when none runs. */
   connectOrStart(options: GlobalOptions): Promise<{ client: Client; started?: StartedService }>
+  /** The address of the service that is named. InvalidRequest when none is. */
+  serverAddress(options: GlobalOptions): string
+  /** The tokens of `svc login`. */
+  logins(options: GlobalOptions): KeptLogins
   /** Serves in the foreground until a signal. */
   serve(options: GlobalOptions): Promise<void>
   /** Ends the service that holds the data folder; false when none runs. */

@@ -14,6 +14,7 @@ const files = () => import('./commands/apply.ts')
 /** In the order of the help. */
 const groups: Record<string, () => Promise<AddCommands>> = {
   run: async () => (await import('./commands/run.ts')).addRunCommand,
+  chat: async () => (await import('./commands/chat.ts')).addChatCommand,
   up: async () => (await service()).addUpCommand,
   down: async () => (await service()).addDownCommand,
   status: async () => (await service()).addStatusCommand,
@@ -26,6 +27,8 @@ const groups: Record<string, () => Promise<AddCommands>> = {
   skill: kinds('skill'),
   secret: async () => (await import('./commands/secret.ts')).addSecretCommands,
   session: async () => (await import('./commands/session.ts')).addSessionCommands,
+  login: async () => (await import('./commands/login.ts')).addLoginCommand,
+  logout: async () => (await import('./commands/login.ts')).addLogoutCommand,
   token: async () => (await import('./commands/token.ts')).addTokenCommands,
   apply: async () => (await files()).addApplyCommand,
   get: async () => (await files()).addGetCommand,

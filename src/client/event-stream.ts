@@ -52,7 +52,8 @@ function isRefused(error: unknown): boolean {
   return isSvcError(error) && error.status < 500
 }
 
-async function* parseBody(response: Response): AsyncGenerator<StreamEvent> {
+/** The events of one answer, as they come. */
+export async function* parseBody(response: Response): AsyncGenerator<StreamEvent> {
   if (!response.body) return
   const events = response.body.pipeThrough(new TextDecoderStream()).pipeThrough(new EventSourceParserStream())
   for await (const event of events) yield event

@@ -6,9 +6,10 @@ import { readEnvironment } from '../config/environment.ts'
 import { listUnknownVariables } from '../config/load.ts'
 import { environmentNameOf, flagOf, type Setting, settings } from '../config/settings.ts'
 import { SvcError } from '../errors.ts'
-import { configOf, connect, connectOrStart, isAlive, isRunning } from './connect.ts'
+import { configOf, connect, connectOrStart, isAlive, isRunning, keptLogins, serverAddress } from './connect.ts'
 import { readInput, readTexts } from './input.ts'
 import { handleInterrupts, type Interrupts } from './interrupts.ts'
+import { createLinePrompt } from './line-prompt.ts'
 import { version } from './program-files.ts'
 import { readServiceNote } from './service-file.ts'
 
@@ -41,10 +42,13 @@ function createContext(interrupts: Interrupts): CliContext {
     settingHelp: () => Object.entries(settings).map(describeSetting),
     readTexts,
     readInput,
+    linePrompt: createLinePrompt(process),
     readEnvironment: (name) => readEnvironment()[name],
     readModelHints,
     connect,
     connectOrStart,
+    serverAddress,
+    logins: keptLogins,
     stop,
     describeConfig,
     listUnknownVariables: () => listUnknownVariables(readEnvironment()),

@@ -1,11 +1,14 @@
 // Finds the service that a command means: a named one, or the one that holds the data folder.
+import { join } from 'node:path'
 import type { GlobalOptions, StartedService } from '../cli/context.ts'
+import { findLoginToken } from '../cli/login/current-token.ts'
+import { createKeptLogins, type KeptLogins } from '../cli/login/kept-logins.ts'
 import { type Client, createClient } from '../client/client.ts'
 import { readEnvironment } from '../config/environment.ts'
 import { type Config, loadConfig } from '../config/load.ts'
 import { SvcError } from '../errors.ts'
 import { startInBackground } from './background.ts'
-import { readServiceNote } from './service-file.ts'
+import { readServiceNote, writePrivateFile } from './service-file.ts'
 
 /** The configuration as the options and the environment give it. */
 export function configOf(options: GlobalOptions): Config {
@@ -15,7 +18,7 @@ export function configOf(options: GlobalOptions): Config {
 }
 
 export async function connect(options: GlobalOptions): Promise<Client> {
-  const found = findService(options)
+  const found = await findService(options)
   if (found && (found.pid === undefined || isRunning(found.pid))) return createClient(found)
   throw new SvcError(
     'Unavailable',
@@ -24,7 +27,7 @@ export async function connect(options: GlobalOptions): Promise<Client> {
 }
 
 export async function connectOrStart(options: GlobalOptions): Promise<{ client: Client; started?: StartedService }> {
-  const found = findService(options)
+  const found = await findService(options)
   if (found && (found.pid === undefined || (await isAlive(found.url)))) return { client: createClient(found) }
   const started = await startInBackground(configOf(options), options.config)
   return { client: createClient(started), started }
@@ -37,16 +40,39 @@ type FoundService = {
   pid: number | undefined
 }
 
-function findService(options: GlobalOptions): FoundService | undefined {
+async function findService(options: GlobalOptions): Promise<FoundService | undefined> {
   const env = readEnvironment()
   const named = options.server ?? (env.SVC_SERVER || undefined)
   const token = options.token ?? (env.SVC_TOKEN || undefined)
   const note = readServiceNote(configOf(options).paths.serviceFile)
   if (named === undefined) return note && { url: note.url, token: token ?? note.token, pid: note.pid }
   const url = readAddress(named)
-  const known = token ?? (note?.url === url ? note.token : undefined)
-  if (known === undefined) throw new SvcError('InvalidRequest', `give a token for ${url} with --token or SVC_TOKEN`)
+  const known = token ?? (await findLogin(url, options)) ?? (note?.url === url ? note.token : undefined)
+  if (known === undefined) {
+    throw new SvcError('InvalidRequest', `give a token for ${url} with --token or SVC_TOKEN, or log in with svc login`)
+  }
   return { url, token: known, pid: undefined }
+}
+
+/** Where the tokens of `svc login` are kept. */
+export function keptLogins(options: GlobalOptions): KeptLogins {
+  return createKeptLogins({ path: join(configOf(options).paths.configDir, 'logins.json'), write: writePrivateFile })
+}
+
+/** The token of a login, renewed where needed; what talks to issuers is loaded only then. */
+async function findLogin(server: string, options: GlobalOptions): Promise<string | undefined> {
+  return findLoginToken(server, {
+    logins: keptLogins(options),
+    now: () => new Date(),
+    refresh: async (login, now) => (await import('../cli/login/issuer-client.ts')).refreshLogin(login, now),
+  })
+}
+
+/** The service that a login is for. InvalidRequest when none is named. */
+export function serverAddress(options: GlobalOptions): string {
+  const named = options.server ?? (readEnvironment().SVC_SERVER || undefined)
+  if (named === undefined) throw new SvcError('InvalidRequest', 'name the service with --server or SVC_SERVER')
+  return readAddress(named)
 }
 
 /** The address without a slash at its end. InvalidRequest when it is none. */

@@ -1,12 +1,12 @@
 // Embedded mode: one process, SQLite, local workloads. Opens what the rest of the service works with.
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
-import { withEnvironmentSecret } from '../adapters/embedded/environment-secret.ts'
+import { environmentSecret, withEnvironmentSecret } from '../adapters/embedded/environment-secret.ts'
 import { createEmbeddedLeadership } from '../adapters/embedded/leadership.ts'
 import { openSecretKeys } from '../adapters/embedded/secret-key.ts'
 import { createEmbeddedSecrets, type EmbeddedSecrets } from '../adapters/embedded/secrets.ts'
 import { createWorkerTokens } from '../adapters/embedded/worker-tokens.ts'
-import { createRecords, type RecordStores } from '../adapters/sql/records.ts'
+import { createRecords } from '../adapters/sql/records.ts'
 import { createResources } from '../adapters/sql/resources.ts'
 import { createSecretStorage } from '../adapters/sql/secrets.ts'
 import { openSqlite, type SqliteDatabase } from '../adapters/sql/sqlite/database.ts'
@@ -17,28 +17,24 @@ import { systemClock as clock, systemIds as ids } from '../adapters/system/clock
 import type { Config } from '../config/load.ts'
 import { createEgress } from '../egress/egress.ts'
 import type { Logger } from '../observability/log.ts'
-import type { MetricSources } from '../observability/metrics.ts'
-import type { Ports, Records } from '../ports/index.ts'
-import type { RecordOwners } from '../ports/retention.ts'
+import type { Ports } from '../ports/index.ts'
+import { isLoopback } from './addresses.ts'
+import { ensureDefaultProvider } from './default-provider.ts'
 import { openLocalWork } from './embedded-work.ts'
+import { prepareFolders } from './folders.ts'
 import { type Closing, createClosing } from './lifecycle.ts'
+import type { OpenedMode } from './mode.ts'
+import { type OwnerToken, takeOwnerToken } from './owner-token.ts'
+import { choosePlans } from './plan-store.ts'
 
-/** The ports, and what only the composition root needs beyond them. */
-export type OpenedMode = {
-  ports: Ports
-  owners: RecordOwners
-  /** Key of the hashes of idempotency keys; the same over restarts. */
-  idempotencyKey: Uint8Array
-  metrics: MetricSources
-}
-
-export type OpenOptions = { ownerToken: string; log: Logger }
+type OpenOptions = { owner: OwnerToken; log: Logger }
 
 /** Conflict when another service holds the data folder. */
-export async function openEmbedded(config: Config, options: OpenOptions): Promise<OpenedMode> {
+export async function openEmbedded(config: Config, log: Logger): Promise<OpenedMode> {
+  prepareFolders(config)
   const closing = createClosing()
   try {
-    return await openAll(config, options, closing)
+    return await openAll(config, { owner: takeOwnerToken(config), log }, closing)
   } catch (error) {
     await closing.run()
     throw error
@@ -64,7 +60,7 @@ async function openAll(config: Config, options: OpenOptions, closing: Closing): 
     secrets: withEnvironmentSecret(stored, environmentValues(config), clock.now()),
     workloads,
     sandbox,
-    authenticator: createTokenAuthenticator({ tokens, clock, ownerToken: options.ownerToken }),
+    authenticator: createTokenAuthenticator({ tokens, clock, ownerToken: options.owner.text }),
     tokens,
     workerTokens: createWorkerTokens({ keys, clock }),
     leadership,
@@ -84,6 +80,12 @@ async function openAll(config: Config, options: OpenOptions, closing: Closing): 
     owners: records.owners,
     idempotencyKey: keys.derive('idempotency')[0]?.key ?? Buffer.alloc(0),
     metrics,
+    owner: options.owner,
+    ownerSecret: environmentSecret,
+    allowDemoProvider: isLoopback(config.host),
+    serviceNames: [],
+    taskSettings: {},
+    prepare: () => ensureDefaultProvider(resources, config),
   }
 }
 
@@ -100,12 +102,6 @@ async function openStores(dataDir: string, closing: Closing) {
   const resources = await createResources(database, { clock, ids })
   closing.add(() => resources.close())
   return { database, records, resources }
-}
-
-/** `--plan-store none` leaves plans unbound (PLAN-015). */
-function choosePlans(config: Config, stores: RecordStores): Records {
-  const { plans, ...records } = stores
-  return config.planStore === 'none' ? records : { ...records, plans }
 }
 
 function environmentValues(config: Config): Record<string, string> {

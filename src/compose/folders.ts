@@ -7,11 +7,16 @@ import { describeFileError } from './input.ts'
 
 /** InvalidRequest naming the setting when a folder can not be used. */
 export function prepareFolders(config: Config): void {
-  const { dataDir, configDir, tokenFile } = config.paths
-  prepareFolder(dataDir, '--data-dir')
+  const { configDir, tokenFile } = config.paths
+  prepareDataFolder(config)
   prepareFolder(configDir, '--config-dir')
-  if (config.readyFile !== undefined) prepareFolder(dirname(config.readyFile), '--ready-file')
   if (existsSync(tokenFile)) tryAccess(tokenFile, constants.R_OK, '--config-dir')
+}
+
+/** The same for what every mode needs. */
+export function prepareDataFolder(config: Config): void {
+  prepareFolder(config.paths.dataDir, '--data-dir')
+  if (config.readyFile !== undefined) prepareFolder(dirname(config.readyFile), '--ready-file')
 }
 
 function prepareFolder(folder: string, flag: string): void {

@@ -1,23 +1,20 @@
 // `svc up`: the service in the foreground, from its configuration to its last word.
-import { existsSync, readFileSync } from 'node:fs'
-import { systemIds } from '../adapters/system/clock.ts'
 import type { Config } from '../config/load.ts'
 import { SvcError } from '../errors.ts'
 import { createLog, type Logger } from '../observability/log.ts'
-import { openEmbedded } from './embedded.ts'
-import { prepareFolders } from './folders.ts'
+import { type OpenedMode, openMode } from './mode.ts'
+import type { OwnerToken } from './owner-token.ts'
 import { type RunningService, startService } from './service.ts'
 import { removeServiceNote, writePrivateFile } from './service-file.ts'
 
 /** Serves until SIGINT or SIGTERM, or until it is idle for long. */
 export async function serve(config: Config): Promise<void> {
-  prepareFolders(config)
   const isTerminal = Boolean(process.stderr.isTTY)
   const log = createLog({ level: config.logLevel, pretty: isTerminal, colors: isTerminal })
-  const token = takeToken(config)
-  const service = await start(config, token, log)
+  const mode = await openMode(config, log)
+  const service = await start(config, mode, log)
   try {
-    announce(service.url, token, config)
+    announce(service.url, mode.owner, config)
     log.info({ url: service.url, pid: process.pid }, 'serving')
     const reason = await waitForEnd(service.idle)
     log.info({ reason }, 'stopping')
@@ -28,8 +25,7 @@ export async function serve(config: Config): Promise<void> {
   log.info('stopped')
 }
 
-async function start(config: Config, token: OwnerToken, log: Logger): Promise<RunningService> {
-  const mode = await openEmbedded(config, { ownerToken: token.text, log })
+async function start(config: Config, mode: OpenedMode, log: Logger): Promise<RunningService> {
   try {
     return await startService(config, mode, log)
   } catch (error) {
@@ -52,23 +48,12 @@ function explainListening(error: unknown, config: Config): unknown {
 }
 
 /** For the command line, for whoever asked for a file, and for a person at a terminal. */
-function announce(url: string, token: OwnerToken, config: Config): void {
-  const { serviceFile } = config.paths
-  writePrivateFile(serviceFile, JSON.stringify({ url, token: token.text, pid: process.pid }))
-  if (config.readyFile !== undefined) writePrivateFile(config.readyFile, JSON.stringify({ url, token: token.text }))
-  if (process.stdout.isTTY) greet(url, token, config)
-}
-
-type OwnerToken = { text: string; isNew: boolean }
-
-/** The owner's token: the given one, the kept one, or a new one that is kept (MODE-005, CLI-003). */
-function takeToken(config: Config): OwnerToken {
-  if (config.bootstrapToken !== undefined) return { text: config.bootstrapToken, isNew: false }
-  const { tokenFile } = config.paths
-  if (existsSync(tokenFile)) return { text: readFileSync(tokenFile, 'utf8').trim(), isNew: false }
-  const text = `svc_${systemIds.hex(64)}`
-  writePrivateFile(tokenFile, `${text}\n`)
-  return { text, isNew: true }
+function announce(url: string, owner: OwnerToken | undefined, config: Config): void {
+  const token = owner?.text
+  if (config.readyFile !== undefined) writePrivateFile(config.readyFile, JSON.stringify({ url, token }))
+  if (owner === undefined) return
+  writePrivateFile(config.paths.serviceFile, JSON.stringify({ url, token, pid: process.pid }))
+  if (process.stdout.isTTY) greet(url, owner, config)
 }
 
 /** For people at a terminal only: the token is shown once and never logged (MODE-004). */

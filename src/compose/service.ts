@@ -1,6 +1,6 @@
 // The service from its parts: ports, use cases, HTTP and controllers, started and stopped in order.
 import type { AddressInfo } from 'node:net'
-import { environmentSecret } from '../adapters/embedded/environment-secret.ts'
+import { readIdentityConfig } from '../config/identity.ts'
 import type { Config } from '../config/load.ts'
 import { parseDuration } from '../contract/duration.ts'
 import { taskPhases } from '../contract/resources/task.ts'
@@ -12,15 +12,18 @@ import { createSweepController, defaultRetention } from '../controllers/records/
 import { createTaskControllers } from '../controllers/task/controller.ts'
 import { defaultTaskSettings } from '../controllers/task/settings.ts'
 import { createApp, type HttpApp } from '../http/app.ts'
+import { createMetricsServer } from '../http/metrics-listener.ts'
 import type { Logger } from '../observability/log.ts'
 import { createMetrics, type Metrics } from '../observability/metrics.ts'
 import type { ResourceReader } from '../ports/resources.ts'
 import { createBuiltinTools, createUsecases } from '../usecases/index.ts'
-import { isLoopback, type Listening, ownAddresses, urlOf } from './addresses.ts'
-import { ensureDefaultProvider } from './default-provider.ts'
-import type { OpenedMode } from './embedded.ts'
+import { type Listening, ownAddresses, urlOf } from './addresses.ts'
+import { readChatSettings } from './chat-settings.ts'
+import { withIdentity } from './identity.ts'
 import { watchIdleness } from './idle-exit.ts'
+import type { OpenedMode } from './mode.ts'
 import { version } from './program-files.ts'
+import { readProxySettings } from './proxy-settings.ts'
 
 export type RunningService = {
   url: string
@@ -31,25 +34,43 @@ export type RunningService = {
 }
 
 /** Serves when it resolves. */
-export async function startService(config: Config, mode: OpenedMode, log: Logger): Promise<RunningService> {
+export async function startService(config: Config, opened: OpenedMode, log: Logger): Promise<RunningService> {
   const listening: Listening = { host: config.host, port: config.port }
   const metrics = createMetrics()
+  const mode = { ...opened, ports: await withIdentity(config, { ports: opened.ports, log, metrics }) }
   const app = composeHttp(config, mode, { log, metrics, listening })
   metrics.attach(mode.metrics)
   await app.server.listen({ host: config.host, port: config.port })
   listening.port = (app.server.server.address() as AddressInfo).port
-  await ensureDefaultProvider(mode.ports.resources, config)
+  const closeMetrics = await listenForMetrics(mode, metrics)
+  await mode.prepare?.()
   const { ports } = mode
   const controllers = composeControllers(config, mode, { log, listening, metrics })
   const runner = createRunner({ controllers, leadership: ports.leadership, clock: ports.clock, ids: ports.ids, log })
   metrics.attach({ queueDepth: runner.depth, taskPhases: () => countPhases(ports.resources) })
   runner.start()
   const stop = async () => {
-    await app.drain(parseDuration(config.drainTimeout))
-    await runner.stop()
+    // Another replica may lead while this one finishes its answers.
+    await Promise.all([app.drain(parseDuration(config.drainTimeout)), runner.stop()])
+    await closeMetrics()
     await ports.close()
   }
   return { url: urlOf(listening), idle: watchIdleness(config, { server: app.server, ports }), stop }
+}
+
+/** Resolves to what ends it. */
+async function listenForMetrics({ metricsListener }: OpenedMode, metrics: Metrics): Promise<() => Promise<void>> {
+  if (metricsListener === undefined) return async () => undefined
+  const server = createMetricsServer(metrics)
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(metricsListener.port, metricsListener.host, resolve)
+  })
+  return () =>
+    new Promise((resolve) => {
+      server.close(() => resolve())
+      server.closeAllConnections()
+    })
 }
 
 /** Of every phase, so that one that empties is shown as such. */
@@ -68,16 +89,24 @@ function composeHttp(config: Config, mode: OpenedMode, { log, metrics, listening
     { hideUnavailable: config.hideUnavailableTools },
   )
   const settings = {
-    allowDemoProvider: isLoopback(config.host),
-    ownAddresses: () => ownAddresses(listening),
+    allowDemoProvider: mode.allowDemoProvider,
+    ownAddresses: () => allOwnAddresses(mode, listening),
     allowNetworks: config.allowNetwork,
+    chat: readChatSettings(config),
     idempotencyKey: mode.idempotencyKey,
-    ownerSecret: environmentSecret,
+    ...(mode.ownerSecret === undefined ? {} : { ownerSecret: mode.ownerSecret }),
   }
   return createApp({
     ports,
-    usecases: createUsecases({ ports, settings, builtinTools }),
-    settings: { publicHosts: config.publicHost, corsAllowedOrigins: config.corsAllowedOrigins, version },
+    usecases: createUsecases({ ports, settings, builtinTools, proxy: readProxySettings(config, { metrics, search }) }),
+    settings: {
+      publicHosts: [...config.publicHost, ...mode.serviceNames],
+      corsAllowedOrigins: config.corsAllowedOrigins,
+      tokenHeaders: readIdentityConfig(config).context?.headers ?? [],
+      authFailuresPerMinute: config.authFailuresPerMinute,
+      version,
+      metricsApart: mode.metricsListener !== undefined,
+    },
     log,
     metrics,
   })
@@ -85,7 +114,7 @@ function composeHttp(config: Config, mode: OpenedMode, { log, metrics, listening
 
 function composeControllers(config: Config, mode: OpenedMode, { log, metrics, listening }: ServiceParts): Controller[] {
   const { ports, owners } = mode
-  const egress = { allowNetworks: config.allowNetwork, deny: ownAddresses(listening) }
+  const egress = { allowNetworks: config.allowNetwork, deny: allOwnAddresses(mode, listening) }
   const search = searchOf(config)
   const deps = { ...ports, log: log.child({ name: 'controllers' }) }
   return [
@@ -95,7 +124,8 @@ function composeControllers(config: Config, mode: OpenedMode, { log, metrics, li
       settings: {
         ...defaultTaskSettings,
         maxTasksPerNamespace: config.maxTasksPerNamespace,
-        workerApiUrl: () => urlOf(listening),
+        ...mode.taskSettings,
+        workerApiUrl: () => mode.workerApiUrl ?? urlOf(listening),
         egress,
         maxIterations: config.maxIterations,
         toolTimeoutMs: parseDuration(config.toolTimeout),
@@ -114,6 +144,11 @@ function composeControllers(config: Config, mode: OpenedMode, { log, metrics, li
       },
     }),
   ]
+}
+
+/** Of every name that it has. */
+function allOwnAddresses({ serviceNames }: OpenedMode, listening: Listening): string[] {
+  return [...ownAddresses(listening), ...serviceNames.map((name) => `${name}:${listening.port}`)]
 }
 
 const hoursPerDay = 24

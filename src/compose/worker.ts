@@ -1,4 +1,4 @@
-// Composes the worker program, inside a task's sandbox.
+// Composes the worker program, inside a task's sandbox or in a pod of its own.
 import { createWriteStream } from 'node:fs'
 import { systemClock, systemIds } from '../adapters/system/clock.ts'
 import { runWorker } from '../worker/run-worker.ts'
@@ -6,9 +6,11 @@ import { runWorker } from '../worker/run-worker.ts'
 /** Descriptor on which the worker tells its service how it goes. */
 const reportDescriptor = 3
 
-export async function startWorker(): Promise<number> {
+/** `--pod`: the assignment is a mounted file; otherwise it comes by pipe. */
+export async function startWorker(args: readonly string[] = process.argv.slice(2)): Promise<number> {
   const stop = new AbortController()
-  process.once('SIGTERM', () => stop.abort())
+  process.once('SIGTERM', () => stop.abort(new Error('the worker was told to stop')))
+  if (args.includes('--pod')) return startPodWorker(stop.signal)
   return runWorker({
     stdin: process.stdin,
     report: createWriteStream('', { fd: reportDescriptor }),
@@ -16,6 +18,12 @@ export async function startWorker(): Promise<number> {
     stop: stop.signal,
     load: loadDeps,
   })
+}
+
+async function startPodWorker(stop: AbortSignal): Promise<number> {
+  const { createTokenFetch, readMountedToken, runPodWorker } = await import('../worker/run-pod-worker.ts')
+  const load = async () => ({ ...(await loadDeps()), fetch: createTokenFetch(() => readMountedToken()) })
+  return runPodWorker({ stop, load })
 }
 
 async function loadDeps() {

@@ -11,13 +11,18 @@ export type Source = 'flag' | 'environment' | 'file' | 'default'
 /** Vendor keys found in the environment; referenced by a Secret of that name, never copied (MODE-016). */
 export type VendorKeys = { name: string; value: string }[]
 
-export type Config = Readonly<Settings> & {
+export type Config = Readonly<Omit<Settings, 'mode'>> & {
+  readonly mode: 'embedded' | 'kubernetes'
+  /** The API server's address as a pod is told it; undefined outside a cluster. */
+  readonly podAddress: PodAddress | undefined
   readonly paths: Paths
   readonly vendorKeys: VendorKeys
   readonly dockerHost: string | undefined
   readonly runtimeDir: string | undefined
   readonly sources: Readonly<Record<SettingName, Source>>
 }
+
+export type PodAddress = { host: string; port: string }
 
 export type LoadOptions = {
   flags: Record<string, unknown>
@@ -49,12 +54,24 @@ export function loadConfig(options: LoadOptions): Config {
   const config = values as Settings
   return Object.freeze({
     ...config,
+    ...settlePlace(config, sources, options.env),
     paths: resolvePaths(options.env, config),
     vendorKeys: findVendorKeys(options.env),
     dockerHost: options.env.DOCKER_HOST,
     runtimeDir: options.env.XDG_RUNTIME_DIR,
     sources: Object.freeze(sources) as Record<SettingName, Source>,
   })
+}
+
+/** What follows from running in a pod: the mode, and that others must reach it (MODE-007). */
+function settlePlace({ mode, host }: Settings, sources: Record<string, Source>, env: Environment) {
+  const { KUBERNETES_SERVICE_HOST, KUBERNETES_SERVICE_PORT } = env
+  const podAddress = KUBERNETES_SERVICE_HOST
+    ? { host: KUBERNETES_SERVICE_HOST, port: KUBERNETES_SERVICE_PORT || '443' }
+    : undefined
+  const settled = mode === 'auto' ? (podAddress ? 'kubernetes' : 'embedded') : mode
+  const isExposed = podAddress !== undefined && settled === 'kubernetes' && sources.host === 'default'
+  return { mode: settled, podAddress, host: isExposed ? '0.0.0.0' : host } as const
 }
 
 function pickValue(name: SettingName, options: LoadOptions, file: Record<string, unknown>): [unknown, Source] {
@@ -90,7 +107,7 @@ function unknownNames(given: Record<string, unknown>, prefix: string): Problem[]
 }
 
 /** What the command line itself reads beside the settings. */
-const otherVariables = ['SVC_SERVER', 'SVC_TOKEN', 'SVC_CONFIG']
+const otherVariables = ['SVC_SERVER', 'SVC_TOKEN', 'SVC_CONFIG', 'SVC_OIDC_CLIENT_ID']
 
 /** `SVC_*` variables that are no setting: misspelt, most likely. */
 export function listUnknownVariables(env: Environment): string[] {

@@ -52,3 +52,22 @@ describe('the configuration', () => {
     expect(Object.isFrozen(loadConfig({ flags: {}, env: {} }))).toBe(true)
   })
 })
+
+describe('the mode', () => {
+  const inPod = { KUBERNETES_SERVICE_HOST: '10.96.0.1', KUBERNETES_SERVICE_PORT: '443' }
+  const load = (env: Record<string, string>, flags = {}) => loadConfig({ flags, env })
+
+  it('is embedded, and kubernetes in a pod or when asked for [MODE-007]', () => {
+    expect(load({}).mode).toBe('embedded')
+    expect(load(inPod)).toMatchObject({ mode: 'kubernetes', podAddress: { host: '10.96.0.1', port: '443' } })
+    expect(load({}, { mode: 'kubernetes' }).mode).toBe('kubernetes')
+    expect(load({ ...inPod, SVC_MODE: 'embedded' }).mode).toBe('embedded')
+  })
+
+  it('decides where the service listens unless that is said', () => {
+    expect(load(inPod).host).toBe('0.0.0.0')
+    expect(load(inPod, { host: '127.0.0.1' }).host).toBe('127.0.0.1')
+    expect(load({}, { mode: 'kubernetes' }).host).toBe('127.0.0.1')
+    expect(load({ ...inPod, SVC_MODE: 'embedded' }).host).toBe('127.0.0.1')
+  })
+})

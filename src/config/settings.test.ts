@@ -28,6 +28,8 @@ describe('settings', () => {
     ['searchUrl', 'here', '--search-url must be an address'],
     ['bootstrapToken', 'short', '--bootstrap-token must have at least 16 characters'],
     ['dataDir', '', '--data-dir must not be empty'],
+    ['databaseUrl', 'mysql://db/svc', '--database-url must be an address such as postgres://'],
+    ['databasePoolSize', '0', '--database-pool-size must be a whole number from 1 to 1000'],
   ])('refuse %s = %j in plain words', (name, value, message) => {
     expect(() => loadConfig({ flags: { [name]: value }, env: {} })).toThrow(message)
   })

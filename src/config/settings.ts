@@ -1,54 +1,15 @@
 // Every setting of the service once: its flag, its environment name, its place in the file, its default, its meaning.
 import { z } from 'zod'
+import { define, duration, flag, names, oneOf, retention, type Setting, text, whole } from './fields.ts'
+import { identitySettings } from './identity-settings.ts'
 
-type SettingOptions = {
-  help: string
-  /** Never printed. */
-  secret?: boolean
-  /** Shown in help instead of the type. */
-  placeholder?: string
-  /** Environment name when it is not SVC_<NAME>. */
-  env?: string
-}
-
-export type Setting<S extends z.ZodType = z.ZodType> = SettingOptions & { schema: S }
-
-function define<S extends z.ZodType>(schema: S, options: SettingOptions): Setting<S> {
-  return { schema, ...options }
-}
-
-const goDuration = /^(\d+(\.\d+)?(ms|s|m|h))+$/
-const duration = z.string('must be a duration').regex(goDuration, 'must be a duration such as 30s, 15m or 1h30m')
-const retention = z
-  .string('must be a duration or days')
-  .refine((value) => /^\d+d$/.test(value) || goDuration.test(value), 'must be days or a duration, such as 90d or 12h')
-const text = z.string('must be text').min(1, 'must not be empty')
-const list = z.union([z.array(z.string()), z.string().transform((all) => all.split(',').map((item) => item.trim()))], {
-  error: 'must be names with commas between them, or a list',
-})
-const names = list.transform((items) => items.filter((item) => item !== ''))
-const flag = z.union([z.boolean(), z.stringbool()], { error: 'must be true or false' })
-
-/** A whole number, as text or as YAML has it. */
-function whole(minimum: number, maximum: number = Number.MAX_SAFE_INTEGER) {
-  const range = maximum === Number.MAX_SAFE_INTEGER ? `of at least ${minimum}` : `from ${minimum} to ${maximum}`
-  const error = `must be a whole number ${range}`
-  const digits = z
-    .string(error)
-    .regex(/^\d{1,15}$/, error)
-    .transform(Number)
-  return z.union([z.number(error), digits], { error }).pipe(z.int(error).min(minimum, error).max(maximum, error))
-}
-
-function oneOf<const T extends readonly string[]>(values: T) {
-  return z.enum(values, { error: `must be one of ${values.join(', ')}` })
-}
+export type { Setting } from './fields.ts'
 
 export const settings = {
-  mode: define(oneOf(['auto', 'embedded']).default('auto'), {
-    help: 'where tasks run and resources live; auto is embedded',
+  mode: define(oneOf(['auto', 'embedded', 'kubernetes']).default('auto'), {
+    help: 'where tasks run and resources live; auto is kubernetes in a pod, else embedded',
   }),
-  host: define(text.default('127.0.0.1'), { help: 'address to listen on' }),
+  host: define(text.default('127.0.0.1'), { help: 'address to listen on (default in a pod: 0.0.0.0)' }),
   port: define(whole(0, 65_535).default(8080), {
     help: 'port to listen on; 0 picks a free one',
   }),
@@ -102,8 +63,19 @@ export const settings = {
     placeholder: 'path',
   }),
   codeImage: define(text.default('python:3.12-slim'), {
-    help: 'image for code_exec where only a container engine is there',
+    help: 'image for code_exec on a cluster, or where only a container engine is there',
     placeholder: 'image',
+  }),
+  databaseUrl: define(
+    text.regex(/^postgres(ql)?:\/\//, 'must be an address such as postgres://user:password@host:5432/svc').optional(),
+    {
+      help: 'PostgreSQL that keeps the records in kubernetes mode; several replicas share it',
+      secret: true,
+      placeholder: 'url',
+    },
+  ),
+  databasePoolSize: define(whole(1, 1000).default(10), {
+    help: 'connections to PostgreSQL per replica at most, beside the one that listens',
   }),
   planStore: define(oneOf(['sql', 'none']).default('sql'), { help: 'where plans are kept; none turns plans off' }),
   hideUnavailableTools: define(flag.default(false), { help: 'omit built-in tools that can not run here' }),
@@ -122,6 +94,69 @@ export const settings = {
     placeholder: 'duration',
   }),
   maxIterations: define(whole(1).default(50), { help: 'model calls of one ai task at most' }),
+  chatEnabled: define(flag.default(true), { help: 'whether the chat endpoint is served' }),
+  chatProvider: define(z.string('must be text').default(''), {
+    help: 'provider of chat and proxies where a request names none (default: the one named default)',
+    placeholder: 'name',
+  }),
+  chatModel: define(z.string('must be text').default(''), {
+    help: 'model of chat and proxies where neither request, agent nor provider names one',
+    placeholder: 'name',
+  }),
+  chatMaxIterations: define(whole(1).default(50), { help: 'model calls of one chat turn or proxy request at most' }),
+  chatMaxDuration: define(duration.default('30m'), {
+    help: 'wall-clock time of one chat turn or proxy request',
+    placeholder: 'duration',
+  }),
+  chatToolTimeout: define(duration.default('60s'), {
+    help: 'longest run of one tool call in chat and proxies',
+    placeholder: 'duration',
+  }),
+  chatMaxConcurrent: define(whole(1).default(10), { help: 'chat turns that run at once; more get 429' }),
+  chatMaxTasksPerTurn: define(whole(1).default(5), { help: 'tasks that one chat turn may create' }),
+  chatMaxSessionSize: define(whole(1024).default(512_000), {
+    help: 'bytes of a chat session above which its oldest messages are left out',
+    placeholder: 'bytes',
+  }),
+  kubeconfig: define(text.optional(), {
+    help: 'kubernetes mode outside a pod: file that names the cluster (default: KUBECONFIG, then ~/.kube/config)',
+    placeholder: 'file',
+  }),
+  operatorNamespace: define(text.optional(), {
+    help: "kubernetes mode: namespace of the service itself (default: the pod's own)",
+    placeholder: 'namespace',
+  }),
+  watchNamespace: define(text.optional(), {
+    help: 'kubernetes mode: the one namespace that is served (default: all)',
+    placeholder: 'namespace',
+  }),
+  controllerUrl: define(z.url('must be an address such as http://svc.svc-system.svc:8080').optional(), {
+    help: 'kubernetes mode: address of this service as pods reach it (default: the Service `svc` of its namespace)',
+    placeholder: 'url',
+  }),
+  workerImage: define(text.optional(), {
+    help: "kubernetes mode: image of workers; the service's own image serves",
+    placeholder: 'image',
+  }),
+  sandboxNamespace: define(text.optional(), {
+    help: "kubernetes mode: namespace of the pods that run code_exec (default: the service's own)",
+    placeholder: 'namespace',
+  }),
+  codeLanguages: define(names.default(['python', 'bash']), {
+    help: 'kubernetes mode: languages that the image of code_exec has',
+    placeholder: 'language,...',
+  }),
+  metricsHost: define(text.optional(), {
+    help: 'kubernetes mode: address that metrics listen on (default: that of --host)',
+    placeholder: 'address',
+  }),
+  metricsPort: define(whole(0, 65_535).default(8081), { help: 'kubernetes mode: port that metrics listen on' }),
+  proxyMaxConcurrent: define(whole(0).default(0), {
+    help: 'proxy requests of one caller that run at once; more get 429; 0 is no limit',
+  }),
+  proxyRequestsPerMinute: define(whole(0).default(0), {
+    help: 'proxy requests of one caller per minute; more get 429; 0 is no limit',
+  }),
   sessionRetention: define(retention.default('90d'), {
     help: 'how long an unused session is kept',
     placeholder: 'duration',
@@ -134,6 +169,7 @@ export const settings = {
     help: 'how long usage records are kept',
     placeholder: 'duration',
   }),
+  ...identitySettings,
 } as const satisfies Record<string, Setting>
 
 export type SettingName = keyof typeof settings

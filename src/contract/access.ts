@@ -1,10 +1,24 @@
 // What somebody wants to do, in the words that every edge, rule and authorizer share.
 import type { Kind } from './resources/index.ts'
 
-export type AccessVerb = 'get' | 'list' | 'create' | 'update' | 'delete'
+/** `use`: have it act (a tool, a provider, the credential in a secret); `operate`: start a run of a monitor. */
+export type AccessVerb = 'get' | 'list' | 'create' | 'update' | 'delete' | 'use' | 'operate'
 
 /** Kinds of resources, and of what else is guarded. */
-export type AccessKind = Kind | 'Secret' | 'Session' | 'Usage' | 'Token' | 'Metrics'
+export type AccessKind = Kind | 'Secret' | 'ConfigMap' | 'Session' | 'Memory' | 'Usage' | 'Token' | 'Metrics'
+
+/** What a task would do, for the constraints of a context token. */
+export type TaskFacts = {
+  type: string
+  /** Absent: the task has none. */
+  agent?: { namespace: string; name: string }
+  /** Every repository that is cloned, with what is checked out. */
+  workspaces: { repo?: string; branch?: string; ref?: string }[]
+  /** The model that is used, then its fallbacks; a provider or model that is not known yet is absent. */
+  models: { namespace?: string; provider?: string; model?: string }[]
+  /** Names of the tools the task has; `any`: its runtime decides. */
+  tools: string[] | 'any'
+}
 
 export type Access = {
   verb: AccessVerb
@@ -12,6 +26,8 @@ export type Access = {
   /** Absent: of the whole service. */
   namespace?: string
   name?: string
+  /** Of a task that is to be created. */
+  task?: TaskFacts
 }
 
 /** `reason` in words for the caller. */

@@ -1,5 +1,6 @@
 // Custom resource definitions, printed from the same schemas that validate requests.
 import { z } from 'zod'
+import { specRules, type ValidationRule } from './crd-rules.ts'
 import { type Kind, type KindInfo, kinds } from './resources/index.ts'
 
 type Json = Record<string, unknown>
@@ -83,7 +84,15 @@ function printSchema(schema: z.ZodType): Json {
   return makeStructural(z.toJSONSchema(schema, { target: 'openapi-3.0', io: 'input', unrepresentable: 'any' }) as Json)
 }
 
-const nameRule = {
+/** The schema of a spec with the rules that need the whole of it, after those of its own. */
+function printSpec(info: KindInfo): Json {
+  const schema = printSchema(info.spec)
+  const own = (schema['x-kubernetes-validations'] ?? []) as ValidationRule[]
+  const rules = [...own, ...(specRules[info.kind as Kind] ?? [])]
+  return rules.length === 0 ? schema : { ...schema, 'x-kubernetes-validations': rules }
+}
+
+const nameRule: ValidationRule = {
   rule: "self.metadata.name.size() <= 63 && self.metadata.name.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')",
   message: 'metadata.name must be a DNS label of at most 63 characters',
 }
@@ -97,7 +106,7 @@ function printVersion(info: KindInfo): Json {
       apiVersion: { type: 'string' },
       kind: { type: 'string' },
       metadata: { type: 'object' },
-      spec: printSchema(info.spec),
+      spec: printSpec(info),
       status: printSchema(info.status),
     },
     'x-kubernetes-validations': [nameRule],

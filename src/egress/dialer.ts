@@ -64,10 +64,10 @@ function pinLookup(addresses: ResolvedAddress[]): LookupFunction {
   }
 }
 
-/** An undici agent that dials under one policy. It reads no proxy settings from the environment. */
-export async function createDialer(policy: EgressPolicy, resolve: Resolve): Promise<Agent> {
-  const { Agent, buildConnector } = await loadUndici()
-  const connect: buildConnector.connector = (options, callback) => {
+/** Dials under one policy: what undici's agents and pools are given. It reads no proxy settings from the environment. */
+export async function createConnector(policy: EgressPolicy, resolve: Resolve): Promise<buildConnector.connector> {
+  const { buildConnector } = await loadUndici()
+  return (options, callback) => {
     findPermitted({ hostname: options.hostname, port: portOf(options) }, policy, resolve).then(
       (addresses) => {
         const dial = buildConnector({
@@ -81,5 +81,11 @@ export async function createDialer(policy: EgressPolicy, resolve: Resolve): Prom
       (error: Error) => callback(error, null),
     )
   }
+}
+
+/** An undici agent that dials under one policy. */
+export async function createDialer(policy: EgressPolicy, resolve: Resolve): Promise<Agent> {
+  const { Agent } = await loadUndici()
+  const connect = await createConnector(policy, resolve)
   return new Agent({ connect, headersTimeout: 600_000, bodyTimeout: 600_000 })
 }

@@ -5,6 +5,7 @@ import type { Egress, EgressPolicy, EgressRequest, EgressResponse } from '../por
 import { checkDestination } from './destination.ts'
 import { createDialer, loadUndici, type Resolve, resolveName } from './dialer.ts'
 import { explainFailure } from './failures.ts'
+import { createPipes } from './pipe.ts'
 import { followRedirect, type Hop, isRedirect } from './redirect.ts'
 
 export type EgressOptions = {
@@ -33,6 +34,7 @@ export function createEgress(options: EgressOptions = {}): Egress {
   const resolve = options.resolve ?? resolveName
   if (options.preload) loadUndici().catch(() => {})
   const agents = new Map<string, Promise<Agent>>()
+  const pipes = createPipes(resolve)
 
   /** Connections are shared only under the same rules. */
   function agentFor(policy: EgressPolicy): Promise<Agent> {
@@ -62,9 +64,11 @@ export function createEgress(options: EgressOptions = {}): Egress {
         const url = checkDestination(addressOf(input), policy)
         return fetchUnder(policy, { url, request: await readRequest(input, init) }, send)
       }) as typeof globalThis.fetch,
+    openPipe: pipes.open,
     async close() {
       const open = [...agents.values()]
       agents.clear()
+      await pipes.close()
       await Promise.all(open.map(async (agent) => (await agent).destroy()))
     },
   }

@@ -1,5 +1,5 @@
 // The HTTP edge: one fastify instance with the middleware that every request passes, and the routes of the table.
-import type { IncomingMessage } from 'node:http'
+import type { IncomingMessage, RequestListener } from 'node:http'
 import type { Socket } from 'node:net'
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify'
 import { routes } from '../contract/api/routes.ts'
@@ -12,11 +12,14 @@ import { type Bind, type BindDeps, createBind } from './bind.ts'
 import { createDrain } from './drain.ts'
 import { bindInternalRoutes, bindRawInternalRoutes } from './internal/internal-routes.ts'
 import { createNotFoundHandler } from './known-paths.ts'
+import { createAttemptGuard } from './middleware/attempt-guard.ts'
 import { createCors } from './middleware/cors.ts'
+import type { TokenHeader } from './middleware/credentials.ts'
 import { sendError, toErrorBody, toSvcError } from './middleware/error-answer.ts'
 import { createHostCheck } from './middleware/host-check.ts'
 import { maxWorkerJsonValues, readJsonBody } from './middleware/json-body.ts'
 import { createRequestIds } from './middleware/request-id.ts'
+import { createProxyEdge, type ProxyEdge } from './proxies/edge.ts'
 import { bindPublicRoutes } from './routes/index.ts'
 
 export type HttpSettings = {
@@ -24,8 +27,14 @@ export type HttpSettings = {
   publicHosts: readonly string[]
   /** `--cors-allowed-origins`. */
   corsAllowedOrigins: readonly string[]
+  /** Headers that carry context tokens; default: none. */
+  tokenHeaders?: readonly TokenHeader[]
+  /** Failed authentications per address and minute above which more get 429; 0 is no limit, the default. */
+  authFailuresPerMinute?: number
   /** In OpenAPI. */
   version: string
+  /** Metrics have a listener of their own: here they are not found (HTTP-041). */
+  metricsApart?: boolean
   /** Default: 15 MiB (HTTP-031). */
   bodyLimitBytes?: number
   /** A request must have arrived by then; default 5 minutes. */
@@ -39,7 +48,7 @@ export type HttpSettings = {
 }
 
 export type HttpDeps = {
-  ports: Pick<Ports, 'authenticator' | 'workerTokens' | 'ids' | 'clock' | 'health'>
+  ports: Pick<Ports, 'authenticator' | 'authorizer' | 'workerTokens' | 'ids' | 'clock' | 'health'>
   usecases: Usecases
   settings: HttpSettings
   log: Logger
@@ -57,6 +66,7 @@ export type HttpApp = {
 }
 
 const mebibyte = 1_048_576
+const defaultBodyLimit = 15 * mebibyte
 
 const securityHeaders = {
   'x-content-type-options': 'nosniff',
@@ -87,7 +97,7 @@ function makeServer(deps: HttpDeps): FastifyInstance {
   const { settings, ports } = deps
   return fastify({
     logger: false,
-    bodyLimit: settings.bodyLimitBytes ?? 15 * mebibyte,
+    bodyLimit: settings.bodyLimitBytes ?? defaultBodyLimit,
     requestTimeout: settings.requestTimeoutMs ?? 300_000,
     http: {
       headersTimeout: settings.headersTimeoutMs ?? 20_000,
@@ -142,7 +152,23 @@ function addErrors(server: FastifyInstance, log: Logger): void {
     if (known.status === 500) log.error({ ...where, error: known.cause ?? known }, 'request failed')
     return sendError(known, request, reply)
   })
-  server.setNotFoundHandler(createNotFoundHandler(routes))
+}
+
+/** Hands requests of the proxies over before the framework sees them; those that it made up itself (tests) come by its last door. */
+function addProxies(server: FastifyInstance, edge: ProxyEdge): void {
+  const { server: http } = server
+  const listeners = http.listeners('request') as RequestListener[]
+  http.removeAllListeners('request')
+  http.on('request', (request, response) => {
+    if (edge.takes(request.url)) edge.handle(request, response)
+    else for (const listener of listeners) listener(request, response)
+  })
+  const answerUnknown = createNotFoundHandler(routes)
+  server.setNotFoundHandler((request, reply) => {
+    if (!edge.takes(request.raw.url)) return answerUnknown(request, reply)
+    reply.hijack()
+    edge.handle(request.raw, reply.raw)
+  })
 }
 
 function addMeasures(server: FastifyInstance, { log, metrics }: HttpDeps): void {
@@ -168,6 +194,13 @@ function addRawRoutes(server: FastifyInstance, deps: HttpDeps, binding: BindDeps
   })
 }
 
+function makeProxyEdge(deps: HttpDeps, { guard, tokenHeaders }: BindDeps, draining: AbortSignal): ProxyEdge {
+  const { ports, usecases, metrics, log } = deps
+  const { publicHosts, corsAllowedOrigins, bodyLimitBytes = defaultBodyLimit } = deps.settings
+  const settings = { publicHosts, corsAllowedOrigins, tokenHeaders, bodyLimitBytes, headers: securityHeaders }
+  return createProxyEdge({ ports, proxies: usecases.proxies, guard, metrics, log, settings, draining })
+}
+
 /** The service's HTTP side; `server.listen` starts it. */
 export function createApp(deps: HttpDeps): HttpApp {
   const log = deps.log.child({ name: 'http' })
@@ -176,6 +209,8 @@ export function createApp(deps: HttpDeps): HttpApp {
   const binding: BindDeps = {
     authenticator: deps.ports.authenticator,
     workerTokens: deps.ports.workerTokens,
+    tokenHeaders: deps.settings.tokenHeaders ?? [],
+    guard: createAttemptGuard({ limit: deps.settings.authFailuresPerMinute ?? 0, clock: deps.ports.clock, log }),
     answers: {
       events: { heartbeatMs: deps.settings.heartbeatMs ?? 15_000, drain: drain.signal },
       trackStream: deps.metrics.trackStream,
@@ -189,5 +224,12 @@ export function createApp(deps: HttpDeps): HttpApp {
   bindPublicRoutes(bind, { ...deps, isDraining: () => drain.signal.aborted })
   bindInternalRoutes(bind, deps)
   addRawRoutes(server, deps, binding)
-  return { server, drain: drain.run }
+  addProxies(server, makeProxyEdge(deps, binding, drain.signal))
+  return {
+    server,
+    async drain(timeoutMs) {
+      await drain.run(timeoutMs)
+      await deps.usecases.proxies.close()
+    },
+  }
 }

@@ -6,7 +6,8 @@ import type { Authenticator, Caller, WorkerIdentity, WorkerTokens } from '../por
 import { requireRight } from '../usecases/access.ts'
 import { type Answer, type AnswerContext, sendAnswer } from './answer.ts'
 import { type Call, readCall } from './call.ts'
-import { readCredential } from './middleware/credentials.ts'
+import type { AttemptGuard } from './middleware/attempt-guard.ts'
+import { readCredential, type TokenHeader } from './middleware/credentials.ts'
 
 type Handler<R extends Route> = (call: Call<R>) => Promise<Answer<RouteAnswer<R>>> | Answer<RouteAnswer<R>>
 
@@ -33,6 +34,9 @@ declare module 'fastify' {
 export type BindDeps = {
   authenticator: Authenticator
   workerTokens: WorkerTokens
+  /** Headers of context tokens, for users' routes. */
+  tokenHeaders: readonly TokenHeader[]
+  guard: AttemptGuard
   answers: Pick<AnswerContext, 'events' | 'trackStream'>
 }
 
@@ -40,16 +44,24 @@ function successStatusOf(route: Route): number {
   return Math.min(...Object.keys(route.responses).map(Number))
 }
 
-/** Whoever the credential belongs to; one message for every bad one. */
-async function identify(route: Route, request: FastifyRequest, deps: BindDeps): Promise<Caller | WorkerIdentity> {
-  const credential = readCredential(request.headers)
+/** Whoever the token belongs to; one message for every bad one. */
+async function identifyWorker(token: string, { workerTokens }: BindDeps): Promise<WorkerIdentity> {
   try {
-    if (route.auth === 'user') return await deps.authenticator.authenticate(credential)
-    return await deps.workerTokens.verify(credential.token)
+    return await workerTokens.verify(token)
   } catch (error) {
     if (!isSvcError(error, 'Unauthenticated')) throw error
     throw new SvcError('Unauthenticated', 'invalid token', { cause: error })
   }
+}
+
+/** Whoever the credential belongs to. A worker route knows no context tokens, and a user's route no workers. */
+async function identify(route: Route, request: FastifyRequest, deps: BindDeps): Promise<Caller | WorkerIdentity> {
+  const isUser = route.auth === 'user'
+  const credential = readCredential(request.headers, isUser ? deps.tokenHeaders : [])
+  const { token } = credential
+  return deps.guard<Caller | WorkerIdentity>(request, token, () =>
+    isUser ? deps.authenticator.authenticate(credential) : identifyWorker(token, deps),
+  )
 }
 
 function createIdentifier(route: Route, deps: BindDeps): ((request: FastifyRequest) => Promise<void>) | undefined {

@@ -11,6 +11,8 @@ export type EventStreamOptions = {
 }
 
 const retryMs = 1000
+// A reason of its own: making the usual one costs a stack trace for every stream.
+const ended = new Error('the stream has ended')
 
 /** The text of one frame; data of several lines gets a `data:` for each (WHATWG HTML section 9.2.5). */
 export function encodeFrame(frame: Frame): string {
@@ -76,7 +78,7 @@ export function streamEvents(
     },
     // Readable.from would wait for the source's pending step, which may be hours away.
     destroy(error, callback) {
-      over.abort()
+      over.abort(ended)
       void texts.return(undefined)
       callback(error)
     },

@@ -100,15 +100,21 @@ function pushBlock(drafts: Map<number, Draft>, event: Extract<ModelEvent, { inde
   if (draft !== undefined) extendDraft(draft, event)
 }
 
-function waitForAbort(signal: AbortSignal): { promise: Promise<'aborted'>; release(): void } {
-  let release = () => {}
-  const promise = new Promise<'aborted'>((resolve) => {
-    const onAbort = () => resolve('aborted')
-    if (signal.aborted) onAbort()
-    signal.addEventListener('abort', onAbort, { once: true })
-    release = () => signal.removeEventListener('abort', onAbort)
-  })
-  return { promise, release }
+/** Waits for a stream's next event or the abort; one listener for all of them. */
+function createWaiter(signal: AbortSignal) {
+  let wake: ((word: 'aborted') => void) | undefined
+  const onAbort = () => wake?.('aborted')
+  signal.addEventListener('abort', onAbort, { once: true })
+  return {
+    next(iterator: AsyncIterator<ModelEvent>): Promise<IteratorResult<ModelEvent> | 'aborted'> {
+      if (signal.aborted) return Promise.resolve('aborted')
+      return new Promise((resolve, reject) => {
+        wake = resolve
+        iterator.next().then(resolve, reject)
+      })
+    },
+    release: () => signal.removeEventListener('abort', onAbort),
+  }
 }
 
 const abortedEvent: ModelEvent = { type: 'error', error: { kind: 'aborted', message: 'The call was cancelled.' } }
@@ -116,10 +122,10 @@ const abortedEvent: ModelEvent = { type: 'error', error: { kind: 'aborted', mess
 /** Holds any client to the promises of ModelClient: no throw, no hang after an abort, one last event. */
 export async function* guardStream(stream: AsyncIterable<ModelEvent>, signal: AbortSignal): AsyncGenerator<ModelEvent> {
   const iterator = stream[Symbol.asyncIterator]()
-  const abort = waitForAbort(signal)
+  const waiter = createWaiter(signal)
   try {
     while (true) {
-      const next = await Promise.race([iterator.next(), abort.promise])
+      const next = await waiter.next(iterator)
       if (next === 'aborted') return yield abortedEvent
       if (next.done) return yield endedEarly('The stream ended without a stop.')
       yield next.value
@@ -128,7 +134,7 @@ export async function* guardStream(stream: AsyncIterable<ModelEvent>, signal: Ab
   } catch (error) {
     yield { type: 'error', error: { kind: 'server', message: messageOf(error) } }
   } finally {
-    abort.release()
+    waiter.release()
     // Not awaited: a generator that hangs in a pending read would never return.
     iterator.return?.(undefined).catch(() => {})
   }

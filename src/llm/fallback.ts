@@ -10,12 +10,16 @@ export type CoolDowns = Pick<RateLimits, 'coolDown' | 'coolingDown'>
 
 export type Candidate = { key: ResourceKey; client: ModelClient }
 
-export type FallbackOptions = { coolDowns: CoolDowns; clock: Clock }
+export type FallbackOptions = {
+  coolDowns: CoolDowns
+  clock: Clock
+  /** When all cool down, the one that is ready first is waited for, so long at most. Default 60 s; 0: asked at once. */
+  maxWaitMs?: number | undefined
+}
 
 /** When a vendor gives no time of its own. */
 const defaultCoolDownMs = 10_000
-/** When all cool down, the one that is ready first is waited for, so long at most. */
-const maxWaitMs = 60_000
+const defaultMaxWaitMs = 60_000
 
 /** What another provider may well answer. Else the request or the caller is at fault, or the conversation has to be cut. */
 const otherMayAnswer: ModelErrorKind[] = [
@@ -61,6 +65,7 @@ type Plan = { order: Rated[]; skipped: string[] }
 
 /** Who is asked, and who is passed over. When all cool down, all are asked, the one that is ready first before the others. */
 async function planOrder(candidates: Candidate[], options: FallbackOptions, signal: AbortSignal): Promise<Plan> {
+  const { maxWaitMs = defaultMaxWaitMs } = options
   const now = options.clock.now().getTime()
   const rated = await Promise.all(candidates.map((candidate) => rateCandidate(candidate, options)))
   const ready = rated.filter((candidate) => candidate.until <= now)
@@ -93,6 +98,9 @@ function joinErrors(errors: ModelError[], skipped: string[]): ModelError {
 }
 
 export function withFallback(candidates: Candidate[], options: FallbackOptions): ModelClient {
+  const [only] = candidates
+  // There is nobody else to ask, and nothing is waited for.
+  if (only !== undefined && candidates.length === 1 && options.maxWaitMs === 0) return only.client
   return {
     async *stream(request, signal): AsyncGenerator<ModelEvent> {
       const { order, skipped } = await planOrder(candidates, options, signal)

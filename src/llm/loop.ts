@@ -83,6 +83,9 @@ export async function runLoop(run: LoopRun): Promise<LoopState> {
   }
 }
 
+/** A reason of one's own spares the making of an error with its stack. */
+const settled = new Error('settled')
+
 /** The run's signal, which also aborts at the deadline. */
 function watchDeadline(run: LoopRun): { signal: AbortSignal; stop(): void } {
   const deadline = run.limits?.deadline
@@ -93,7 +96,7 @@ function watchDeadline(run: LoopRun): { signal: AbortSignal; stop(): void } {
   const left = deadline.getTime() - run.clock.now().getTime()
   if (left <= 0) abort()
   else run.clock.sleep(left, stopped.signal).then(abort, () => {})
-  return { signal: AbortSignal.any([run.signal, over.signal]), stop: () => stopped.abort() }
+  return { signal: AbortSignal.any([run.signal, over.signal]), stop: () => stopped.abort(settled) }
 }
 
 async function drive(start: LoopState, context: Context, whyAborted: () => FinishReason): Promise<LoopState> {

@@ -56,6 +56,10 @@ export type ModelRequest = {
   metadata?: JsonObject
   /** The caller's original request: fields not named here reach an upstream of the same family. */
   raw?: Raw
+  /** The caller's own headers for an upstream of the family of `raw` (beta features), by lower-case name. */
+  headers?: Record<string, string>
+  /** Asks for the answer in one piece: cheaper where nobody reads along. */
+  whole?: boolean
 }
 
 /** Tokens of one model call. `inputTokens` counts all input; `cachedTokens` is the part of it read from a cache. */
@@ -93,8 +97,8 @@ export type ModelError = { kind: ModelErrorKind; message: string; retryAfterMs?:
  * interleave. A failure is an event, the last one; otherwise `stop` is the last one.
  */
 export type ModelEvent =
-  /** `provider` is `namespace/name` of who serves the call. */
-  | { type: 'start'; provider?: string; model: string; id?: string }
+  /** `provider` is `namespace/name` of who serves the call; `raw` the vendor's opening frame, or its whole answer. */
+  | { type: 'start'; provider?: string; model: string; id?: string; raw?: Raw }
   | { type: 'block_start'; index: number; block: 'text' | 'thinking' }
   | { type: 'tool_use_start'; index: number; id: string; name: string }
   | { type: 'text_delta'; index: number; text: string }
@@ -102,13 +106,16 @@ export type ModelEvent =
   | { type: 'signature_delta'; index: number; signature: string }
   /** A fragment of the JSON text of the arguments. */
   | { type: 'args_delta'; index: number; json: string }
+  /** Part of a block that has no neutral form (a citation): for callers of the same family only. */
+  | { type: 'raw_delta'; index: number; raw: Raw }
   /** A whole block that is not streamed. */
   | { type: 'block'; index: number; block: RedactedThinkingBlock | OpaqueBlock }
   /** `raw` when the vendor's block holds more than the neutral one (citations, thought signatures). */
   | { type: 'block_stop'; index: number; raw?: Raw }
-  /** Totals of this call so far; replaces the one before. */
-  | { type: 'usage'; usage: TokenUsage }
-  | { type: 'stop'; reason: StopReason; stopSequence?: string }
+  /** Totals of this call so far; replaces the one before. `raw`: the vendor's own counts. */
+  | { type: 'usage'; usage: TokenUsage; raw?: Raw }
+  /** `raw`: how the vendor said it, where its own words are finer. */
+  | { type: 'stop'; reason: StopReason; stopSequence?: string; raw?: Raw }
   | { type: 'error'; error: ModelError }
 
 /** One finished or broken answer. Exactly one of `stopReason` and `error` is set. */

@@ -8,10 +8,12 @@ import { createLlmaClient, vendorAddress as llmaAddress } from './llma/client.ts
 import { createLlmoClient, vendorAddress as llmoAddress } from './llmo/client.ts'
 import type { ModelError, ModelEvent } from './messages.ts'
 import type { ModelClient } from './model.ts'
+import { createPipedFetch, type VendorFetch } from './piped-fetch.ts'
 import { makeModelError } from './vendor-error.ts'
 
 export type ModelClientDeps = {
-  egress: Pick<Egress, 'fetchWith'>
+  /** Without pipes every call is a fetch. */
+  egress: Pick<Egress, 'fetchWith'> & Partial<Pick<Egress, 'openPipe'>>
   /** Where this provider may be: its own allowed hosts, and whether its address is trusted (NET-004). */
   policyFor(choice: ModelChoice): EgressPolicy
   clock: Clock
@@ -42,10 +44,14 @@ function findObstacle(choice: ModelChoice): ModelError | undefined {
   return needsKey && provider.apiKey === undefined ? makeModelError('missing_key', describeTarget(choice)) : undefined
 }
 
+function openFetch({ openPipe, fetchWith }: ModelClientDeps['egress'], policy: EgressPolicy): VendorFetch {
+  return openPipe === undefined ? fetchWith(policy) : createPipedFetch({ openPipe, fetchWith }, policy)
+}
+
 function createVendorClient(choice: ModelChoice, deps: ModelClientDeps): ModelClient {
   const { type, baseUrl, apiKey, azure } = choice.provider
   const options: ClientOptions = {
-    fetch: deps.egress.fetchWith(deps.policyFor(choice)),
+    fetch: openFetch(deps.egress, deps.policyFor(choice)),
     target: describeTarget(choice),
     clock: deps.clock,
     idleTimeoutMs: deps.idleTimeoutMs ?? defaultIdleTimeoutMs,
@@ -57,16 +63,9 @@ function createVendorClient(choice: ModelChoice, deps: ModelClientDeps): ModelCl
 }
 
 /** Vendors repeat keys in their errors. */
-function withRedaction(client: ModelClient, apiKey: string | undefined): ModelClient {
-  const redact = createRedactor(apiKey === undefined ? [] : [apiKey])
-  return {
-    async *stream(request, signal) {
-      for await (const event of client.stream(request, signal)) {
-        if (event.type !== 'error') yield event
-        else yield { type: 'error', error: { ...event.error, message: redact(event.error.message) } }
-      }
-    },
-  }
+export function redactError(error: ModelError, { provider }: ModelChoice): ModelError {
+  const redact = createRedactor(provider.apiKey === undefined ? [] : [provider.apiKey])
+  return { ...error, message: redact(error.message) }
 }
 
 function failAlways(error: ModelError): ModelClient {
@@ -91,5 +90,5 @@ export function createModelClient(choice: ModelChoice, deps: ModelClientDeps): M
   if (choice.provider.type === 'demo') return createLazyDemo(deps.clock)
   const obstacle = findObstacle(choice)
   if (obstacle !== undefined) return failAlways(obstacle)
-  return withRedaction(createVendorClient(choice, deps), choice.provider.apiKey)
+  return createVendorClient(choice, deps)
 }

@@ -66,6 +66,7 @@ export async function attemptCall(client: ModelClient, request: ModelRequest, si
 }
 
 export function withRetry(client: ModelClient, options: RetryOptions): ModelClient {
+  if (options.maxTries === 1 && options.maxTriesWhenLimited === 1) return client
   return {
     async *stream(request, signal) {
       for (let tries = 1; ; tries += 1) {

@@ -4,9 +4,9 @@ import type { Ids } from '../ports/clock.ts'
 import type { ResourceKey } from '../ports/resources.ts'
 import { guardStream } from './collect.ts'
 import { type Candidate, type CoolDowns, withCoolDown, withFallback } from './fallback.ts'
-import { noUsage, type TokenUsage } from './messages.ts'
+import { type ModelEvent, noUsage, type TokenUsage } from './messages.ts'
 import type { ModelClient } from './model.ts'
-import { createModelClient, type ModelClientDeps, nameProvider } from './model-client.ts'
+import { createModelClient, type ModelClientDeps, nameProvider, redactError } from './model-client.ts'
 import { type Cost, computeCost } from './pricing.ts'
 import { type RateLimitOptions, withRateLimit } from './rate-limited.ts'
 import { isLimited, isPassing, type RetryOptions, withRetry } from './retry.ts'
@@ -28,27 +28,41 @@ export type RouterDeps = ModelClientDeps & {
   /** Called once for each call that was answered or broke off after tokens were counted. */
   onUsage?(call: ServedCall): void
   retry?: Partial<Omit<RetryOptions, 'clock' | 'random' | 'retries'>>
+  /** How long the first of providers that all cool down is waited for. Default 60 s. */
+  maxCoolDownWaitMs?: number
 }
 
 function keyOf({ provider }: ModelChoice): ResourceKey {
   return { namespace: provider.namespace, name: provider.name }
 }
 
-function withUsage(client: ModelClient, choice: ModelChoice, onUsage: (call: ServedCall) => void): ModelClient {
-  function report(usage: TokenUsage): void {
+type Report = (usage: TokenUsage) => void
+
+function createReport(choice: ModelChoice, onUsage: (call: ServedCall) => void): Report {
+  const demo = choice.provider.type === 'demo'
+  return (usage) => {
     const cost = computeCost(usage, choice.provider.price)
-    const demo = choice.provider.type === 'demo'
     onUsage({ provider: keyOf(choice), model: choice.model, usage, demo, ...(cost === undefined ? {} : { cost }) })
+  }
+}
+
+/** Says in the stream which provider serves it, asks for its model, counts what it uses. One layer: each costs every event its time. */
+function withIdentity(client: ModelClient, choice: ModelChoice, report: Report): ModelClient {
+  function identify(event: ModelEvent): ModelEvent {
+    if (event.type === 'error') return { ...event, error: redactError(event.error, choice) }
+    if (event.type !== 'start') return event
+    return { ...event, provider: nameProvider(choice.provider), model: event.model || choice.model }
   }
   return {
     async *stream(request, signal) {
+      const own = client.stream({ ...request, model: choice.model }, signal)
       let usage = noUsage
       let answered = false
       try {
-        for await (const event of client.stream(request, signal)) {
+        for await (const event of guardStream(own, signal)) {
           if (event.type === 'usage') usage = event.usage
           answered ||= event.type === 'stop'
-          yield event
+          yield identify(event)
         }
       } finally {
         if (answered || usage !== noUsage) report(usage)
@@ -57,24 +71,11 @@ function withUsage(client: ModelClient, choice: ModelChoice, onUsage: (call: Ser
   }
 }
 
-/** Says in the stream which provider serves it, and asks for its model. */
-function withIdentity(client: ModelClient, choice: ModelChoice): ModelClient {
-  return {
-    async *stream(request, signal) {
-      const own = client.stream({ ...request, model: choice.model }, signal)
-      for await (const event of guardStream(own, signal)) {
-        if (event.type !== 'start') yield event
-        else yield { ...event, provider: nameProvider(choice.provider), model: event.model || choice.model }
-      }
-    },
-  }
-}
-
 function createCandidate(choice: ModelChoice, isLast: boolean, deps: RouterDeps): Candidate {
   const { clock, random, rateLimits, onUsage = () => {} } = deps
   const key = keyOf(choice)
-  const identified = withIdentity(createModelClient(choice, deps), choice)
-  const counted = withUsage(withCoolDown(identified, key, { coolDowns: rateLimits, clock }), choice, onUsage)
+  const identified = withIdentity(createModelClient(choice, deps), choice, createReport(choice, onUsage))
+  const counted = withCoolDown(identified, key, { coolDowns: rateLimits, clock })
   const limit = choice.provider.rateLimit
   const limited = limit ? withRateLimit(counted, { rateLimits, provider: key, limit, clock }) : counted
   // While another provider can be asked, nobody waits for one that is asked too much.
@@ -84,5 +85,9 @@ function createCandidate(choice: ModelChoice, isLast: boolean, deps: RouterDeps)
 
 export function createModelRouter(choices: ModelChoice[], deps: RouterDeps): ModelClient {
   const candidates = choices.map((choice, index) => createCandidate(choice, index === choices.length - 1, deps))
-  return withFallback(candidates, { coolDowns: deps.rateLimits, clock: deps.clock })
+  return withFallback(candidates, {
+    coolDowns: deps.rateLimits,
+    clock: deps.clock,
+    maxWaitMs: deps.maxCoolDownWaitMs,
+  })
 }

@@ -40,6 +40,9 @@ export async function* readFrames(reader: ByteReader): AsyncGenerator<Frame> {
   }
 }
 
+/** A reason of one's own spares the making of an error with its stack. */
+const over = new Error('over')
+
 export type IdleWatch = { signal: AbortSignal; touch(): void; stop(): void }
 
 /** Aborts when `touch` was not called for `idleMs`. */
@@ -62,6 +65,6 @@ export function watchIdle(clock: Clock, idleMs: number): IdleWatch {
     touch: () => {
       last = clock.now().getTime()
     },
-    stop: () => stopped.abort(),
+    stop: () => stopped.abort(over),
   }
 }

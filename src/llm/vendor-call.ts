@@ -3,6 +3,7 @@ import { wasCutOff } from '../egress/failures.ts'
 import { isSvcError, messageOf } from '../errors.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { JsonObject, ModelError, ModelErrorKind, ModelEvent } from './messages.ts'
+import type { VendorFetch, VendorReader, VendorResponse } from './piped-fetch.ts'
 import { type ByteReader, IdleError, readFrames, watchIdle } from './sse.ts'
 import {
   type CallTarget,
@@ -24,7 +25,7 @@ export interface AnswerDecoder {
 }
 
 export type VendorCall = {
-  fetch: typeof globalThis.fetch
+  fetch: VendorFetch
   url: string
   headers: Record<string, string>
   /** May throw SvcError. */
@@ -53,12 +54,13 @@ export async function* callVendor(call: VendorCall): AsyncGenerator<ModelEvent> 
   const signal = AbortSignal.any([call.signal, idle.signal])
   const progress = { answered: false }
   try {
-    const init = { method: 'POST', headers: call.headers, body: JSON.stringify(call.encode()), signal }
+    const init = { method: 'POST' as const, headers: call.headers, body: JSON.stringify(call.encode()), signal }
     const response = await call.fetch(call.url, init)
     progress.answered = true
     idle.touch()
-    if (response.ok) yield* readAnswer(response, call, { signal, touch: idle.touch })
-    else yield { type: 'error', error: await readFailure(response, call) }
+    if (!response.ok) yield { type: 'error', error: await readFailure(response, call) }
+    else if (isWhole(response)) yield* await readWholeAnswer(response, call)
+    else yield* readStream(response, call, { signal, touch: idle.touch })
   } catch (error) {
     const cause = idle.signal.aborted && !call.signal.aborted ? idle.signal.reason : error
     yield { type: 'error', error: explainThrown(cause, call, progress.answered) }
@@ -77,7 +79,7 @@ function explainThrown(error: unknown, call: VendorCall, answered: boolean): Mod
   return makeModelError(kind, call.target, { message })
 }
 
-async function readFailure(response: Response, call: VendorCall): Promise<ModelError> {
+async function readFailure(response: VendorResponse, call: VendorCall): Promise<ModelError> {
   const text = await readText(response, maxErrorBytes)
   const { status } = response
   const retryAfterMs = readRetryAfter(response.headers, call.clock.now())
@@ -93,13 +95,18 @@ async function readFailure(response: Response, call: VendorCall): Promise<ModelE
 const maxErrorBytes = 65_536
 const maxAnswerBytes = 32 * 1024 * 1024
 
-async function readText(response: Response, maxBytes: number): Promise<string> {
+async function readText(response: VendorResponse, maxBytes: number): Promise<string> {
   const parts: Uint8Array[] = []
   let left = maxBytes
-  for await (const part of response.body ?? []) {
-    parts.push(part.subarray(0, left))
-    left -= part.byteLength
-    if (left <= 0) break
+  const reader = response.body?.getReader()
+  while (reader !== undefined) {
+    const { done, value } = await reader.read()
+    if (done || value === undefined) break
+    parts.push(value.subarray(0, left))
+    left -= value.byteLength
+    if (left > 0) continue
+    await reader.cancel()
+    break
   }
   return Buffer.concat(parts).toString()
 }
@@ -114,11 +121,16 @@ function parseJson(text: string): unknown {
 
 type Body = { signal: AbortSignal; touch(): void }
 
-async function* readAnswer(response: Response, call: VendorCall, body: Body): AsyncGenerator<ModelEvent> {
-  if (response.headers.get('content-type')?.includes('application/json')) {
-    const json = parseJson(await readText(response, maxAnswerBytes))
-    return yield* json === undefined ? failBroken(call) : call.decoder.readWhole(json)
-  }
+function isWhole({ headers }: VendorResponse): boolean {
+  return headers.get('content-type')?.includes('application/json') ?? false
+}
+
+async function readWholeAnswer(response: VendorResponse, call: VendorCall): Promise<ModelEvent[]> {
+  const json = parseJson(await readText(response, maxAnswerBytes))
+  return json === undefined ? failBroken(call) : call.decoder.readWhole(json)
+}
+
+async function* readStream(response: VendorResponse, call: VendorCall, body: Body): AsyncGenerator<ModelEvent> {
   if (response.body === null) return yield* failEarly(call)
   const reader = response.body.getReader()
   let complete = false
@@ -132,7 +144,7 @@ async function* readAnswer(response: Response, call: VendorCall, body: Body): As
 }
 
 /** A pending read ends when the signal aborts, whatever the body does. */
-function abortable(reader: ReadableStreamDefaultReader<Uint8Array>, body: Body): ByteReader {
+function abortable(reader: VendorReader, body: Body): ByteReader {
   const aborted = new Promise<never>((_resolve, reject) => {
     const onAbort = () => reject(body.signal.reason)
     if (body.signal.aborted) onAbort()
@@ -149,13 +161,16 @@ function abortable(reader: ReadableStreamDefaultReader<Uint8Array>, body: Body):
 }
 
 /** What is left is the end of the body: read, so that the connection can serve the next call. Not waited for. */
-function drain(reader: ReadableStreamDefaultReader<Uint8Array>, clock: Clock): void {
+function drain(reader: VendorReader, clock: Clock): void {
   const stop = new AbortController()
   const rest = reader.read().then((part) => (part.done ? undefined : reader.cancel()))
   const late = clock.sleep(1000, stop.signal).then(() => reader.cancel())
   late.catch(() => {})
-  rest.catch(() => {}).finally(() => stop.abort())
+  rest.catch(() => {}).finally(() => stop.abort(over))
 }
+
+/** A reason of one's own spares the making of an error with its stack. */
+const over = new Error('over')
 
 async function* decodeFrames(reader: ByteReader, call: VendorCall): AsyncGenerator<ModelEvent> {
   for await (const frame of readFrames(reader)) {

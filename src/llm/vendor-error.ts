@@ -78,7 +78,9 @@ function kindOfWords({ status, message }: VendorError): ModelErrorKind | undefin
 function kindOf(error: VendorError): ModelErrorKind {
   const named = byType[error.code ?? ''] ?? byType[error.type ?? '']
   if (named === 'context_too_long') return named
-  return kindOfWords(error) ?? named ?? kindOfStatus(error.status)
+  // "It failed" says less than a status that has a meaning of its own.
+  const known = named === 'server' ? (byStatus[error.status ?? 0] ?? named) : named
+  return kindOfWords(error) ?? known ?? kindOfStatus(error.status)
 }
 
 function kindOfStatus(status: number | undefined): ModelErrorKind {
@@ -129,7 +131,7 @@ export function classifyVendorError(error: VendorError, target: CallTarget): Mod
 }
 
 /** `retry-after-ms`, or `Retry-After` in seconds or as a date (RFC 9110 section 10.2.3). */
-export function readRetryAfter(headers: Headers, now: Date): number | undefined {
+export function readRetryAfter(headers: Pick<Headers, 'get'>, now: Date): number | undefined {
   const ms = Number(headers.get('retry-after-ms') ?? Number.NaN)
   if (Number.isFinite(ms) && ms >= 0) return ms
   const text = headers.get('retry-after')?.trim()

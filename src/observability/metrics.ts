@@ -1,5 +1,6 @@
 // Metrics in a registry of their own; labels hold route patterns, phases and words of this code, never a user's text (HTTP-042).
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { createProxyObserver, type ProxyMeasure } from './proxy-metrics.ts'
 
 type RequestSample = { endpoint: string; method: string; status: number; seconds: number }
 
@@ -13,6 +14,8 @@ export type MetricSources = {
   taskPhases?: () => Promise<Record<string, number>> | Record<string, number>
   /** Bytes of the record store. */
   storeBytes?: () => Promise<number> | number
+  /** Requests sent to the cluster's API server so far. */
+  clusterRequests?: () => { verb: string; resource: string; count: number }[]
 }
 
 export type Metrics = {
@@ -20,9 +23,15 @@ export type Metrics = {
   observeRequest(sample: RequestSample): void
   /** An event stream was opened; call the returned function when it ends. */
   trackStream(): () => void
+  /** A proxied request ended. */
+  observeProxy(measure: ProxyMeasure): void
   /** A task came to this phase. */
   countTransition(phase: string): void
   countTimelineEvents(count: number): void
+  /** A context token was looked at. */
+  countContextToken(result: string): void
+  /** A context token's scopes and constraints were asked. */
+  countContextAuthorization(decision: { action: string; result: string; reason: string }): void
   /** Tells where gauges are read from; later calls add to earlier ones. */
   attach(sources: MetricSources): void
   /** The text that Prometheus scrapes. */
@@ -66,6 +75,24 @@ function makeCounters(registry: Registry) {
   }
 }
 
+function makeIdentityCounters(registry: Registry) {
+  const registers = [registry]
+  return {
+    contextTokens: new Counter({
+      name: 'svc_context_token_auth_total',
+      help: 'Context tokens looked at.',
+      labelNames: ['profile', 'result'],
+      registers,
+    }),
+    authorizations: new Counter({
+      name: 'svc_context_token_authorization_total',
+      help: 'Decisions by the scopes and constraints of context tokens.',
+      labelNames: ['action', 'result', 'reason'],
+      registers,
+    }),
+  }
+}
+
 function makeGauges(registry: Registry, sources: MetricSources): void {
   const registers = [registry]
   new Gauge({
@@ -102,12 +129,24 @@ function makeGauges(registry: Registry, sources: MetricSources): void {
       if (sources.storeBytes) this.set(await sources.storeBytes())
     },
   })
+  new Counter({
+    name: 'svc_cluster_requests_total',
+    help: "Requests sent to the cluster's API server.",
+    labelNames: ['verb', 'resource'],
+    registers,
+    collect() {
+      // The client keeps the count: what it knows now takes the place of what was shown before.
+      this.reset()
+      for (const { verb, resource, count } of sources.clusterRequests?.() ?? []) this.inc({ verb, resource }, count)
+    },
+  })
 }
 
 export function createMetrics(): Metrics {
   const registry = new Registry()
   const sources: MetricSources = {}
   const { requests, durations, streams, events, transitions } = makeCounters(registry)
+  const { contextTokens, authorizations } = makeIdentityCounters(registry)
   makeGauges(registry, sources)
   let hasDefaults = false
   return {
@@ -119,8 +158,11 @@ export function createMetrics(): Metrics {
       streams.inc()
       return () => streams.dec()
     },
+    observeProxy: createProxyObserver(registry),
     countTransition: (phase) => transitions.inc({ phase }),
     countTimelineEvents: (count) => events.inc(count),
+    countContextToken: (result) => contextTokens.inc({ profile: 'kontxt', result }),
+    countContextAuthorization: ({ action, result, reason }) => authorizations.inc({ action, result, reason }),
     attach: (more) => void Object.assign(sources, more),
     async expose() {
       // The process metrics start observers; they start with the first scrape, not with the service.

@@ -2,11 +2,40 @@
 import type { Access, Decision } from '../contract/access.ts'
 import type { AttemptKey } from './workloads.ts'
 
+/** The verified context token (transaction token) that a call came with. */
+export type CallerTransaction = {
+  /** `kontxt`. */
+  profile: string
+  /** The header `typ` of the token. */
+  type: string
+  /** The claim `txn`. */
+  id: string
+  issuer: string
+  subject: string
+  audience: string[]
+  /** The claim `scope`, and its words. */
+  scope: string
+  scopes: string[]
+  requestingWorkload: string
+  /** The claims `tctx` and `rctx` as they were signed; empty where absent. */
+  context: Record<string, unknown>
+  requesterContext: Record<string, unknown>
+}
+
 export type Caller = {
   authType: 'token' | 'tokenReview' | 'oidc' | 'contextToken'
   username: string
   uid?: string
   groups: string[]
+  /** Who the issuer of an OIDC or context token says the caller is; absent for tokens of the service or the cluster. */
+  subject?: string
+  issuer?: string
+  email?: string
+  roles?: string[]
+  /** Of a context token. */
+  transaction?: CallerTransaction
+  /** What else the cluster says of the caller; its authorizers may ask for it. */
+  extra?: Record<string, string[]>
   /** The namespace the caller acts in when none is named. */
   namespace?: string
   /** Present: the caller may act in this namespace only. */
@@ -18,10 +47,14 @@ export type Caller = {
   serverTools: boolean
 }
 
-export type Credential = { token: string; source: 'bearer' | 'x-api-key' }
+/** `context`: the token came in a header that is configured for context tokens. */
+export type Credential = { token: string; source: 'bearer' | 'x-api-key' | 'context' }
 
 export interface Authenticator {
-  /** The caller, or Unauthenticated. Never reveals which part of a token was wrong. */
+  /**
+   * The caller, or Unauthenticated. Never reveals which part of a token was wrong. Forbidden for a good token whose
+   * subject is not allowed; Unavailable when its issuer can not be asked.
+   */
   authenticate(credential: Credential): Promise<Caller>
 }
 
@@ -38,6 +71,25 @@ export interface WorkerTokens {
   mint(identity: WorkerIdentity): Promise<string>
   /** The identity, or Unauthenticated. Whether the attempt is still the live one is the caller's check. */
   verify(token: string): Promise<WorkerIdentity>
+}
+
+/** What a token is exchanged for (RFC 8693). */
+export type ExchangeRequest = {
+  /** Absent: the service's own credential, where one is configured. */
+  subjectToken?: string
+  /** Words with blanks between them. */
+  scope: string
+  /** Lifetime that is asked for. */
+  ttlMs: number
+  /** What the new token is for; goes into it. */
+  details: Record<string, string>
+  requesterContext?: Record<string, unknown>
+}
+
+/** Exchanges tokens at the operator's transaction-token service. */
+export interface TokenExchange {
+  /** NotConfigured, UpstreamFailed when it was refused, Unavailable when nobody answered; never with a token in it. */
+  exchange(request: ExchangeRequest, signal?: AbortSignal): Promise<{ token: string; expiresAt?: string }>
 }
 
 export type TokenRecord = {

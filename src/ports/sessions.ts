@@ -39,16 +39,26 @@ export interface Sessions {
     limit: number
     continue?: string
   }): Promise<{ items: Session[]; continue?: string }>
-  /** True when `holder` has it now (also when it had it before); false when another has. NotFound. Atomic over replicas. */
-  lock(key: SessionKey, holder: string): Promise<boolean>
+  /**
+   * True when `holder` has it now (also when it had it before); false when another has. NotFound, unless `create` makes
+   * it. `replaces`: takes it over from that holder. Atomic over replicas.
+   */
+  lock(
+    key: SessionKey,
+    holder: string,
+    options?: { replaces?: string; create?: Session['sessionType'] },
+  ): Promise<boolean>
   /** Lets go if `holder` has it. */
   unlock(key: SessionKey, holder: string): Promise<void>
-  /** Appends in order, in one transaction. NotFound. `dedupe`: a second append with the same word does nothing. */
+  /**
+   * Appends in order, in one transaction. NotFound. `dedupe`: a second append with the same word does nothing.
+   * `release`: lets the session go, in the same transaction, if that holder has it; `released` says whether it had.
+   */
   append(
     key: SessionKey,
     messages: TranscriptMessage[],
-    options?: { dedupe?: string; usage?: { inputTokens: number; outputTokens: number } },
-  ): Promise<void>
+    options?: { dedupe?: string; usage?: { inputTokens: number; outputTokens: number }; release?: string },
+  ): Promise<{ released: boolean }>
   /** The newest `limit` messages, oldest of them first (SESS-015). */
   transcript(key: SessionKey, options?: { limit?: number; beforeId?: number }): Promise<StoredMessage[]>
   /** Replaces the messages with id up to `throughId` by these (chat truncation). NotFound; InvalidRequest when they are more. */

@@ -14,6 +14,8 @@ export type UsageRecord = {
   inputTokens: number
   outputTokens: number
   cachedTokens: number
+  /** How many calls these are the sums of; absent: one. */
+  llmCalls?: number
   /** In the provider's currency; absent when no price is set. */
   cost?: number
   currency?: string

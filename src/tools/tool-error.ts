@@ -14,6 +14,8 @@ const toolErrorAdvice = {
   upstream_error: 'The other side failed; try once more or go on without it.',
   unavailable: 'Try again later or go on without it.',
   cancelled: 'The run is ending; do not call again.',
+  limit_reached: 'Do without it and say so in the answer.',
+  missing_workspace: 'Name the repository in workspace.gitRepo and call again.',
   internal: 'Go on without this tool and say so in the answer.',
 } as const
 
@@ -26,6 +28,7 @@ const typeOfReason: Record<ErrorReason, ToolErrorType> = {
   Unauthenticated: 'forbidden',
   Forbidden: 'forbidden',
   NotFound: 'not_found',
+  ChatDisabled: 'not_configured',
   MethodNotAllowed: 'invalid_arguments',
   AlreadyExists: 'conflict',
   Conflict: 'conflict',

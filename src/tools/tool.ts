@@ -38,7 +38,8 @@ export type Availability = { available: true } | { available: false; reason: str
 /** What `check` needs to know. */
 export type AvailabilityContext = Pick<ToolContext, 'sandbox' | 'search'>
 
-export interface Tool {
+/** `C`: what it works with. */
+export interface Tool<C = ToolContext> {
   readonly name: string
   readonly description: string
   /** JSON Schema of type object, as models get it. */
@@ -52,10 +53,10 @@ export interface Tool {
   /** Whether it can run here (BUILT-016). */
   check(context: AvailabilityContext): Promise<Availability>
   /** Checks the arguments and runs. Never throws. */
-  invoke(args: JsonObject, context: ToolContext, signal: AbortSignal): Promise<ToolOutcome>
+  invoke(args: JsonObject, context: C, signal: AbortSignal): Promise<ToolOutcome>
 }
 
-type ToolDefinition<S extends z.ZodObject> = {
+type ToolDefinition<S extends z.ZodObject, C> = {
   name: string
   description: string
   parameters: S
@@ -64,11 +65,11 @@ type ToolDefinition<S extends z.ZodObject> = {
   timeoutMs?: number
   check?(context: AvailabilityContext): Promise<Availability>
   /** May throw SvcError: its reason decides the error type. */
-  run(args: z.output<S>, context: ToolContext, signal: AbortSignal): Promise<ToolOutcome>
+  run(args: z.output<S>, context: C, signal: AbortSignal): Promise<ToolOutcome>
 }
 
 /** Makes a tool; what is run has passed the schema that the model was shown. */
-export function defineTool<S extends z.ZodObject>(definition: ToolDefinition<S>): Tool {
+export function defineTool<S extends z.ZodObject, C = ToolContext>(definition: ToolDefinition<S, C>): Tool<C> {
   const { name, description, repeatable, timeoutMs } = definition
   const check = definition.check ?? (async () => ({ available: true }) as const)
   return {

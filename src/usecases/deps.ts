@@ -2,6 +2,7 @@
 import type { BuiltinTool } from '../contract/api/tools.ts'
 import type { Ports } from '../ports/index.ts'
 import type { ResourceKey } from '../ports/resources.ts'
+import type { ChatSettings } from './chat/settings.ts'
 
 export type UsecaseSettings = {
   /** Whether providers of type `demo` may exist: embedded mode, listening on loopback (PROV-015). */
@@ -12,6 +13,8 @@ export type UsecaseSettings = {
   allowNetworks: readonly string[]
   /** The Secret that stands for the service's own environment: only the owner may name it, lest its keys be sent elsewhere. */
   ownerSecret?: ResourceKey
+  /** Limits of chat; absent ones are the defaults. */
+  chat?: Partial<ChatSettings>
   /** Key of the hashes that idempotency keys are stored as (HTTP-035); at least 16 bytes. */
   idempotencyKey: Uint8Array
 }

@@ -3,8 +3,11 @@ import type { Task } from '../contract/resources/task.ts'
 import type { Caller } from '../ports/identity.ts'
 import type { ResourceKey } from '../ports/resources.ts'
 import { requireFreeToolName } from './admission/tool.ts'
+import { type ChatUsecases, createChatUsecases } from './chat/chat.ts'
 import type { UsecaseDeps } from './deps.ts'
 import { createIdempotency, type Idempotency } from './idempotency.ts'
+import { createProxyLoop } from './proxy/loop/run.ts'
+import { createProxyUsecases, type ProxySettings, type ProxyUsecases } from './proxy/proxy.ts'
 import { createResourceUsecases, type ResourceUsecases } from './resources.ts'
 import { createSecretUsecases, type SecretUsecases } from './secrets.ts'
 import { createSessionUsecases, type SessionUsecases } from './sessions.ts'
@@ -32,29 +35,39 @@ export type Usecases = {
   resources: ResourceUsecases
   tasks: TaskUsecases
   sessions: SessionUsecases
+  chat: ChatUsecases
   secrets: SecretUsecases
   tools: ToolUsecases & { requireFreeName(name: unknown): void }
   tokens: TokenUsecases
   usage: UsageUsecases
+  proxies: ProxyUsecases
   idempotency: Idempotency
   worker: WorkerRecords & WorkerConversation & WorkerModelCalls
 }
 
-export function createUsecases(deps: UsecaseDeps): Usecases {
+export function createUsecases(deps: UsecaseDeps & { proxy: ProxySettings }): Usecases {
   const resources = createResourceUsecases(deps)
+  const sessions = createSessionUsecases(deps)
+  const tasks: TaskUsecases = {
+    ...createTaskRecords(deps, resources),
+    ...createTaskStreams(deps, resources),
+    cancel: (caller, key, reason) => cancelTask(deps, caller, key, reason),
+    retry: (caller, key, name) => retryTask(resources, caller, key, name),
+  }
   return {
     resources,
-    tasks: {
-      ...createTaskRecords(deps, resources),
-      ...createTaskStreams(deps, resources),
-      cancel: (caller, key, reason) => cancelTask(deps, caller, key, reason),
-      retry: (caller, key, name) => retryTask(resources, caller, key, name),
-    },
-    sessions: createSessionUsecases(deps),
+    tasks,
+    sessions,
+    chat: createChatUsecases({ ...deps, resources, tasks, sessions }),
     secrets: createSecretUsecases(deps),
     tools: { ...createToolUsecases(deps, resources), requireFreeName: (name) => requireFreeToolName(name, deps) },
     tokens: createTokenUsecases(deps),
     usage: createUsageUsecases(deps),
+    proxies: createProxyUsecases({
+      usecases: deps,
+      settings: deps.proxy,
+      createLoop: (noteUsage) => createProxyLoop({ ...deps, loop: deps.proxy.loop, noteUsage }),
+    }),
     idempotency: createIdempotency(deps),
     worker: { ...createWorkerRecords(deps), ...createWorkerConversation(deps), ...createWorkerModelCalls(deps) },
   }

@@ -18,8 +18,8 @@ export function policyOf({ provider }: ModelChoice, settings: UsecaseDeps['setti
 /** Asks the choices in order; `onUsage` is called once for each call that was answered. */
 export function openModel(
   choices: ModelChoice[],
-  { ports, settings }: UsecaseDeps,
-  options: Pick<RouterDeps, 'onUsage' | 'retry'>,
+  { ports, settings }: Pick<UsecaseDeps, 'ports' | 'settings'>,
+  options: Pick<RouterDeps, 'onUsage' | 'retry' | 'maxCoolDownWaitMs'>,
 ): ModelClient {
   return createModelRouter(choices, {
     egress: ports.egress,

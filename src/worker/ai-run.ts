@@ -42,7 +42,7 @@ export async function runAi(assignment: WorkAssignment, deps: WorkerDeps, signal
   const redact = createRedactor(secrets, 'tokens')
   // What people read of the run: here a word too much cut out does no harm.
   const redactAll = createRedactor(secrets)
-  const api = createWorkerApi({ api: assignment.api, task: assignment.task, clock, signal })
+  const api = createWorkerApi({ api: assignment.api, task: assignment.task, clock, signal, fetch: deps.fetch })
   const fallback = (text: string) => void (signal.aborted || process.stderr.write(redactAll(text)))
   const log = createTaskLog({ send: (text) => api.appendLogs(text), redact: redactAll, clock, fallback })
   const host = createHost(assignment, deps)

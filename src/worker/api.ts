@@ -48,6 +48,7 @@ type WorkerApiOptions = {
   task: Pick<WorkAssignment['task'], 'namespace' | 'name'>
   clock: Clock
   signal: AbortSignal
+  fetch?: typeof fetch | undefined
 }
 
 type Attempt<T> = (signal: AbortSignal) => Promise<T>
@@ -76,7 +77,8 @@ async function callPatiently<T>(attempt: Attempt<T>, options: WorkerApiOptions, 
 }
 
 export function createWorkerApi(options: WorkerApiOptions): WorkerApi {
-  const client = createClient({ url: options.api.url, token: options.api.token })
+  const { api, fetch } = options
+  const client = createClient({ url: api.url, token: api.token, ...(fetch !== undefined && { fetch }) })
   const params = { namespace: options.task.namespace, taskName: options.task.name }
   const call = <T>(attempt: Attempt<T>, timeoutMs = callTimeoutMs) => callPatiently(attempt, options, timeoutMs)
   const plain = 'text/plain; charset=utf-8'

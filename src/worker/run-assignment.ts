@@ -14,6 +14,8 @@ export type WorkerDeps = {
   ids: Ids
   /** The worker's own folder: the workspace of its one task. */
   workspaceRoot: string
+  /** How the worker API is called; the platform's own when absent. */
+  fetch?: typeof fetch
 }
 
 export type RunAssignment = typeof runAssignment

@@ -4,40 +4,11 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { describeArtifacts } from './artifacts.contract.ts'
-import { describeCheckpoints } from './checkpoints.contract.ts'
-import { describeEvents } from './events.contract.ts'
-import { describeIdempotency } from './idempotency.contract.ts'
-import { describeLogs } from './logs.contract.ts'
-import { describeMessages } from './messages.contract.ts'
-import { describePlans } from './plans.contract.ts'
-import { describeRateLimits } from './rate-limits.contract.ts'
 import { collect, MEBIBYTE, makeBody, readText, textBody } from './record-bench.ts'
-import { describeResults } from './results.contract.ts'
-import { describeRetention } from './retention.contract.ts'
-import { describeSecretStorage } from './secret-storage.contract.ts'
-import { describeSessions } from './sessions.contract.ts'
+import { recordSuites } from './record-suites.ts'
 import { openSqliteBench } from './sqlite-bench.ts'
-import { describeTokens } from './tokens.contract.ts'
-import { describeUsage } from './usage.contract.ts'
 
-const suites = [
-  describeArtifacts,
-  describeCheckpoints,
-  describeEvents,
-  describeIdempotency,
-  describeLogs,
-  describeMessages,
-  describePlans,
-  describeRateLimits,
-  describeResults,
-  describeRetention,
-  describeSecretStorage,
-  describeSessions,
-  describeTokens,
-  describeUsage,
-]
-for (const describeRecords of suites) describeRecords('SQLite', () => openSqliteBench())
+for (const describeRecords of recordSuites) describeRecords('SQLite', () => openSqliteBench())
 
 /** A file system of 4 MiB, or undefined where this user may not mount one. */
 function mountSmallDisk(): string | undefined {

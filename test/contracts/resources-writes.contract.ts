@@ -73,10 +73,10 @@ export function describeResourceWrites(open: OpenResources): void {
     })
 
     it.each(texts)('keeps the text %j as it is', async (text) => {
-      const draft = draftTask('a', { namespace, annotations: { note: text }, spec: { prompt: text } })
+      const draft = draftTask('a', { namespace, annotations: { note: text }, spec: { prompt: `say ${text}` } })
       await opened.resources.create('Task', draft)
       const task = await opened.resources.get('Task', { namespace, name: 'a' })
-      expect(task?.spec.prompt).toBe(text)
+      expect(task?.spec.prompt).toBe(`say ${text}`)
       expect(task?.metadata.annotations?.note).toBe(text)
     })
 
@@ -109,8 +109,8 @@ export function describeResourceWrites(open: OpenResources): void {
 
   describe('update', () => {
     it('replaces the spec and raises generation and resourceVersion', async () => {
-      const made = await opened.resources.create('Task', draftTask('a', { namespace, spec: { image: 'busybox' } }))
-      const { image: _dropped, ...spec } = made.spec
+      const made = await opened.resources.create('Task', draftTask('a', { namespace, spec: { timeout: '30s' } }))
+      const { timeout: _dropped, ...spec } = made.spec
       const updated = await opened.resources.update('Task', { ...made, spec: { ...spec, priority: 7 } })
       expect(updated.spec).toEqual({ ...spec, priority: 7 })
       expect(updated.metadata.generation).toBe(2)

@@ -20,6 +20,22 @@ export function describeSessions(name: string, open: OpenBench): void {
     const contents = async (options = {}) =>
       (await sessions().transcript(key, options)).map((message) => message.content)
 
+    it('locks a session that it makes, hands it from one holder to another, and lets go with an append', async () => {
+      expect(await sessions().lock(key, 'turn-1', { create: 'chat' })).toBe(true)
+      expect(await sessions().get(key)).toMatchObject({ sessionType: 'chat', activeTask: 'turn-1' })
+      expect(await sessions().lock(key, 'turn-2', { create: 'task' })).toBe(false)
+      expect(await sessions().lock(key, 'turn-2', { replaces: 'nobody' })).toBe(false)
+      const heirs = ['turn-2', 'turn-3', 'turn-4']
+      const taken = await Promise.all(heirs.map((heir) => sessions().lock(key, heir, { replaces: 'turn-1' })))
+      expect(taken.filter(Boolean)).toHaveLength(1)
+      const holder = heirs[taken.indexOf(true)] ?? ''
+      expect(await sessions().append(key, say('a'), { release: 'turn-1' })).toEqual({ released: false })
+      expect((await sessions().get(key))?.activeTask).toBe(holder)
+      expect(await sessions().append(key, say('b'), { release: holder })).toEqual({ released: true })
+      expect(await sessions().get(key)).toMatchObject({ sessionType: 'chat', messageCount: 2 })
+      expect((await sessions().get(key))?.activeTask).toBeUndefined()
+    })
+
     it('creates a session only when asked, and once', async () => {
       expect(await sessions().ensure(key, { create: false, sessionType: 'chat' })).toBeUndefined()
       const now = bench().now().toISOString()

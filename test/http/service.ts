@@ -8,6 +8,7 @@ import { uuidv7 } from 'uuidv7'
 import { openSecretKeys } from '../../src/adapters/embedded/secret-key.ts'
 import { createEmbeddedSecrets } from '../../src/adapters/embedded/secrets.ts'
 import { createWorkerTokens } from '../../src/adapters/embedded/worker-tokens.ts'
+import { type ChainOptions, createAuthenticatorChain } from '../../src/adapters/identity/chain.ts'
 import { createRecords } from '../../src/adapters/sql/records.ts'
 import { createResources } from '../../src/adapters/sql/resources.ts'
 import { createSecretStorage } from '../../src/adapters/sql/secrets.ts'
@@ -19,10 +20,13 @@ import { routes } from '../../src/contract/api/routes.ts'
 import type { Kind, ResourceOf, StatusOf } from '../../src/contract/resources/index.ts'
 import { createApp, type HttpSettings } from '../../src/http/app.ts'
 import { createLog, type LogLevel } from '../../src/observability/log.ts'
-import { createMetrics } from '../../src/observability/metrics.ts'
+import { createMetrics, type Metrics } from '../../src/observability/metrics.ts'
 import type { Clock, Ids } from '../../src/ports/clock.ts'
+import type { Egress } from '../../src/ports/egress.ts'
+import type { Authorizer } from '../../src/ports/identity.ts'
 import type { HealthCheck, Ports } from '../../src/ports/index.ts'
 import { createUsecases, type UsecaseSettings } from '../../src/usecases/index.ts'
+import type { ProxySettings } from '../../src/usecases/proxy/proxy.ts'
 
 export const ownerToken = 'owner-token-of-the-tests'
 
@@ -51,7 +55,12 @@ export type ServiceOptions = {
   withoutPlans?: boolean
   health?: HealthCheck[]
   builtinTools?: string[]
+  proxy?: Partial<ProxySettings>
+  /** Calls to vendors are really made; else they fail. */
+  egress?: Egress
   logLevel?: LogLevel
+  /** Who else may come in, and what decides for them. */
+  identity?: { members?: Omit<ChainOptions, 'plain'>; authorizer?: Authorizer }
 }
 
 function absent<T>(what: string): T {
@@ -70,12 +79,16 @@ async function openPorts(options: ServiceOptions) {
     records: options.withoutPlans ? records : { ...records, plans },
     secrets: createEmbeddedSecrets({ storage: createSecretStorage({ database }), keys, clock }),
     tokens,
-    authenticator: createTokenAuthenticator({ tokens, clock, ownerToken }),
+    authenticator: createAuthenticatorChain({
+      plain: [createTokenAuthenticator({ tokens, clock, ownerToken })],
+      ...options.identity?.members,
+    }),
+    ...(options.identity?.authorizer === undefined ? {} : { authorizer: options.identity.authorizer }),
     workerTokens: createWorkerTokens({ keys, clock }),
     workloads: absent('a workload'),
     sandbox: absent('a sandbox'),
     leadership: absent('leadership'),
-    egress: absent('egress'),
+    egress: options.egress ?? absent('egress'),
     clock,
     ids,
     health: options.health ?? [{ name: 'store', check: async () => {} }],
@@ -91,7 +104,13 @@ async function openPorts(options: ServiceOptions) {
 
 const builtinNames = ['web_search', 'code_exec', 'file_read', 'web_fetch', 'file_write']
 
-function makeUsecases(ports: Ports, options: ServiceOptions) {
+const defaultProxySettings: ProxySettings = {
+  defaults: { provider: '', model: '' },
+  callers: { maxConcurrent: 0, requestsPerMinute: 0 },
+  loop: { maxIterations: 50, maxDurationMs: 60_000, toolTimeoutMs: 10_000, scratchDir: '' },
+}
+
+function makeUsecases(ports: Ports, { folder, metrics }: { folder: string; metrics: Metrics }, options: ServiceOptions) {
   const names = options.builtinTools ?? builtinNames
   const info = { builtin: true, description: 'a tool', parameters: {}, available: true } as const
   return createUsecases({
@@ -104,6 +123,12 @@ function makeUsecases(ports: Ports, options: ServiceOptions) {
       ...options.usecases,
     },
     builtinTools: { names, list: async () => names.map((name) => ({ name, ...info })) },
+    proxy: {
+      ...defaultProxySettings,
+      loop: { ...defaultProxySettings.loop, scratchDir: join(folder, 'scratch') },
+      observe: metrics.observeProxy,
+      ...options.proxy,
+    },
   })
 }
 
@@ -133,7 +158,7 @@ export async function startService(options: ServiceOptions = {}) {
   const logged: string[] = []
   const log = createLog({ level: options.logLevel ?? 'debug', write: (line) => logged.push(line) })
   const metrics = createMetrics()
-  const usecases = makeUsecases(ports, options)
+  const usecases = makeUsecases(ports, { folder, metrics }, options)
   const settings = { publicHosts: [], corsAllowedOrigins: [], version: '0.0.0', ...options.http }
   const app = createApp({ ports, usecases, settings, log, metrics })
 

@@ -115,6 +115,8 @@ export function createArtifacts(deps: { database: Database; blobs: Blobs; clock:
     },
 
     async open(taskUid, filename) {
+      // PostgreSQL refuses to look for a NUL character.
+      if (findNameProblem(filename) !== undefined) return undefined
       const row = await database.read.first(sql<ArtifactRow>`select * from artifacts
         where task_uid = ${taskUid} and filename = ${filename}`)
       return row === undefined ? undefined : { info: toInfo(row), open: () => blobs.open(row) }

@@ -29,14 +29,14 @@ function checkAttempt(earlier: { attempt: number } | undefined, attempt: number)
 
 async function replaceRow(tx: Tx, request: SaveRequest, blob: StoredBlob): Promise<string | null> {
   const { taskUid, attempt, encoding } = request
-  const earlier = await tx.first(sql<{ attempt: number; blob_id: string | null }>`select attempt, blob_id
-    from checkpoints where task_uid = ${taskUid}`)
-  const { changes } = await tx.run(sql`insert into checkpoints (task_uid, attempt, encoding, blob_id, content)
-    values (${taskUid}, ${attempt}, ${encoding}, ${blob.blob_id}, ${blob.content})
-    on conflict (task_uid) do update set attempt = excluded.attempt, encoding = excluded.encoding,
-      blob_id = excluded.blob_id, content = excluded.content
-    where checkpoints.attempt <= excluded.attempt`)
-  if (changes === 0) checkAttempt(earlier ?? { attempt: attempt + 1 }, attempt)
+  // Locked, or made without a body: of two that come together the later one must see what the earlier one stored.
+  const earlier = await tx.first(sql<{ attempt: number; blob_id: string | null }>`insert into checkpoints
+      (task_uid, attempt, encoding) values (${taskUid}, ${attempt}, ${encoding})
+    on conflict (task_uid) do update set task_uid = excluded.task_uid returning attempt, blob_id`)
+  checkAttempt(earlier, attempt)
+  await tx.run(sql`update checkpoints set attempt = ${attempt}, encoding = ${encoding}, blob_id = ${blob.blob_id},
+      content = ${blob.content}
+    where task_uid = ${taskUid}`)
   return earlier?.blob_id ?? null
 }
 

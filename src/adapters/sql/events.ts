@@ -3,7 +3,7 @@ import { SvcError } from '../../errors.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Events, TimelineEvent } from '../../ports/events.ts'
 import type { Database, Tx } from './database.ts'
-import { createListeners } from './listeners.ts'
+import { createSharedListeners } from './listeners.ts'
 import { sql } from './statement.ts'
 import { decodeOptional, decodeText, encodeOptional, encodeText } from './stored-text.ts'
 
@@ -74,7 +74,7 @@ async function findRepeated(
 
 export function createEvents(deps: { database: Database; clock: Clock }): Events {
   const { database, clock } = deps
-  const listeners = createListeners()
+  const listeners = createSharedListeners(database, 'events')
 
   async function sweepBatch(before: string): Promise<number> {
     const { changes } = await database.write((tx) =>
@@ -92,7 +92,7 @@ export function createEvents(deps: { database: Database; clock: Clock }): Events
         if (repeated !== undefined) return repeated
         const event = { ...draft, seq, createdAt: clock.now().toISOString() }
         await insertEvent(tx, event)
-        tx.afterCommit(() => listeners.notify(event.taskUid))
+        listeners.announce(tx, event.taskUid)
         return event
       })
     },

@@ -1,9 +1,19 @@
 // Callbacks per topic, such as a task, for those who follow what is said of it.
+import type { Database, Tx } from './database.ts'
 
 export type Listeners<Note> = {
   /** Adds a callback; returns the function that takes it away again. */
   add(topic: string, listener: (note: Note) => void): () => void
   notify(topic: string, note: Note): void
+  /** Tells everybody, whatever their topic. */
+  notifyAll(note: Note): void
+}
+
+/** Listeners who hear what any process on the database commits. */
+export type SharedListeners = {
+  add(topic: string, listener: () => void): () => void
+  /** Tells them once the unit of work is committed. */
+  announce(tx: Tx, topic: string): void
 }
 
 export function createListeners<Note = void>(): Listeners<Note> {
@@ -21,5 +31,14 @@ export function createListeners<Note = void>(): Listeners<Note> {
     notify(topic, note) {
       for (const entry of [...(byTopic.get(topic) ?? [])]) entry.call(note)
     },
+    notifyAll(note) {
+      for (const entry of [...byTopic.values()].flatMap((entries) => [...entries])) entry.call(note)
+    },
   }
+}
+
+export function createSharedListeners(database: Database, channel: string): SharedListeners {
+  const listeners = createListeners()
+  database.listen(channel, (topic) => (topic === undefined ? listeners.notifyAll() : listeners.notify(topic)))
+  return { add: listeners.add, announce: (tx, topic) => tx.announce(channel, topic) }
 }

@@ -32,7 +32,8 @@ export interface LogStore extends Logs {
 
 type Waiting = { lines: Buffer[]; resolve: () => void; reject: (error: unknown) => void }
 
-function checkUid(taskUid: string): void {
+/** InvalidRequest for what could be a path, or is no uid for another reason. */
+export function checkTaskUid(taskUid: string): void {
   if (/^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$/.test(taskUid)) return
   throw new SvcError('InvalidRequest', 'the task uid is not one: use the uid in the metadata of the task')
 }
@@ -84,7 +85,7 @@ export function createLogs(options: LogsOptions): LogStore {
 
   return {
     async append({ taskUid, attempt }, lines) {
-      checkUid(taskUid)
+      checkTaskUid(taskUid)
       if (lines.length === 0) return
       const { promise, resolve, reject } = Promise.withResolvers<void>()
       const encoded = lines.map((line) => Buffer.from(encodeLogLine(attempt, line)))
@@ -95,7 +96,7 @@ export function createLogs(options: LogsOptions): LogStore {
     },
 
     async *read(taskUid, range) {
-      checkUid(taskUid)
+      checkTaskUid(taskUid)
       const { ranges, from } = await logs.run(taskUid, async (log) => findStart(await log.load(), range))
       yield* readRanges(ranges, from)
     },
@@ -103,7 +104,7 @@ export function createLogs(options: LogsOptions): LogStore {
     onAppend: (taskUid, listener) => listeners.add(taskUid, listener),
 
     async removeTask(taskUid) {
-      checkUid(taskUid)
+      checkTaskUid(taskUid)
       await logs.run(taskUid, async (log) => {
         await log.close()
         await rm(locate(taskUid), { recursive: true, force: true })

@@ -10,6 +10,8 @@ import { decodeText, encodeText } from './stored-text.ts'
 
 const MINUTE_MS = 60_000
 const COOL_DOWNS = 'cool-downs'
+/** The one topic of those who hear of cool-downs. */
+const ALL = 'all'
 
 type LimitRow = {
   /** Null: never counted, so the bucket is full. */
@@ -107,6 +109,21 @@ async function setCoolDown(tx: Tx, provider: ResourceKey, { until, reason }: Coo
 export function createRateLimits(deps: { database: Database; clock: Clock }): RateLimits {
   const { database, clock } = deps
   const listeners = createListeners<ResourceKey>()
+  database.listen(COOL_DOWNS, (note) => {
+    if (note !== undefined) listeners.notify(ALL, JSON.parse(note) as ResourceKey)
+    // Notes were missed while the database was away: a failure to read means that it is away again, and comes back.
+    else notifyCooling().catch(() => undefined)
+  })
+
+  async function notifyCooling(): Promise<void> {
+    const now = clock.now().getTime()
+    const rows = await database.read.all(sql<ResourceKey>`select namespace, name from rate_limits
+      where cool_until > ${now}`)
+    for (const row of rows) {
+      listeners.notify(ALL, { namespace: decodeText(row.namespace), name: decodeText(row.name) })
+    }
+  }
+
   return {
     async take(provider, want, limit) {
       const now = clock.now().getTime()
@@ -132,7 +149,7 @@ export function createRateLimits(deps: { database: Database; clock: Clock }): Ra
         await lockRow(tx, provider, now)
         const { namespace, name } = provider
         if (!(await setCoolDown(tx, provider, { until, reason }))) return
-        tx.afterCommit(() => listeners.notify(COOL_DOWNS, { namespace, name }))
+        tx.announce(COOL_DOWNS, JSON.stringify({ namespace, name }))
       })
     },
 
@@ -142,6 +159,6 @@ export function createRateLimits(deps: { database: Database; clock: Clock }): Ra
       return { until: new Date(Number(row.cool_until)), reason: decodeText(row.cool_reason ?? '') }
     },
 
-    onCoolDown: (listener) => listeners.add(COOL_DOWNS, listener),
+    onCoolDown: (listener) => listeners.add(ALL, listener),
   }
 }

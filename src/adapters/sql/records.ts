@@ -1,10 +1,11 @@
-// All record stores over one database and one folder.
+// All record stores over one database; bodies and logs in a folder, or wherever the caller keeps them.
 import type { FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Clock, Ids } from '../../ports/clock.ts'
 import type { Records } from '../../ports/index.ts'
 import type { RecordOwners } from '../../ports/retention.ts'
 import { createArtifacts } from './artifacts.ts'
+import type { Blobs } from './blobs/blobs.ts'
 import { createDiskBlobs } from './blobs/disk-blobs.ts'
 import { createCheckpoints } from './checkpoints.ts'
 import type { Database } from './database.ts'
@@ -20,6 +21,8 @@ import { listSql, sql } from './statement.ts'
 import { createRecordOwners } from './task-uids.ts'
 import { createUsage } from './usage.ts'
 
+export type RecordParts = { database: Database; blobs: Blobs; logs: LogStore; clock: Clock }
+
 export type RecordsOptions = {
   database: Database
   /** Folder of bodies (`blobs/`) and logs (`logs/`); made when missing. */
@@ -33,7 +36,7 @@ export type RecordsOptions = {
 export type RecordStores = Required<Records> & {
   logs: LogStore
   owners: RecordOwners
-  /** Removes bodies that a crash left without a row; how many. By the one process that serves the folder. */
+  /** Removes bodies that a crash left without a row; how many. With a folder: by the one process that serves it. */
   sweepOrphans(): Promise<number>
   /** Makes logs durable and lets go of their files. The database is closed by who opened it. */
   close(): Promise<void>
@@ -48,14 +51,12 @@ async function findReferenced(database: Database, blobIds: string[]): Promise<Se
   return new Set(rows.map((row) => row.blob_id))
 }
 
-export function createRecords(options: RecordsOptions): RecordStores {
-  const { database, blobDir, clock, ids, openFile } = options
-  const fault = openFile === undefined ? {} : { openFile }
-  const blobs = createDiskBlobs({ folder: join(blobDir, 'blobs'), ids, ...fault })
+/** The record stores over a database and the places of bodies and logs. */
+export function composeRecords({ database, blobs, logs, clock }: RecordParts): RecordStores {
   const records = {
     results: createResults({ database, blobs, clock }),
     artifacts: createArtifacts({ database, blobs, clock }),
-    logs: createLogs({ folder: join(blobDir, 'logs'), ...fault }),
+    logs,
     sessions: createSessions({ database, clock }),
     plans: createPlans({ database, clock }),
     messages: createMessages({ database, clock }),
@@ -71,4 +72,12 @@ export function createRecords(options: RecordsOptions): RecordStores {
     sweepOrphans: () => blobs.sweepOrphans((blobIds) => findReferenced(database, blobIds)),
     close: () => records.logs.close(),
   }
+}
+
+/** The record stores with bodies and logs in a folder. */
+export function createRecords({ database, blobDir, clock, ids, openFile }: RecordsOptions): RecordStores {
+  const fault = openFile === undefined ? {} : { openFile }
+  const blobs = createDiskBlobs({ folder: join(blobDir, 'blobs'), ids, ...fault })
+  const logs = createLogs({ folder: join(blobDir, 'logs'), ...fault })
+  return composeRecords({ database, blobs, logs, clock })
 }

@@ -34,13 +34,13 @@ function toInfo(row: ResultRow): ResultInfo {
 
 async function replaceRow(database: Database, info: ResultInfo, blob: StoredBlob): Promise<string | null> {
   return database.write(async (tx) => {
-    const earlier = await tx.first(sql<BlobReference>`select blob_id, content from results
+    // Locked, or made without a body: of two that come together the later one must see what the earlier one stored.
+    const earlier = await tx.first(sql<{ blob_id: string | null }>`insert into results
+        (task_uid, attempt, size, content_type, created_at) values (${info.taskUid}, ${info.attempt}, 0, '', '')
+      on conflict (task_uid, attempt) do update set attempt = excluded.attempt returning blob_id`)
+    await tx.run(sql`update results set size = ${blob.size}, content_type = ${encodeText(info.contentType)},
+        created_at = ${info.createdAt}, blob_id = ${blob.blob_id}, content = ${blob.content}
       where task_uid = ${info.taskUid} and attempt = ${info.attempt}`)
-    await tx.run(sql`insert into results (task_uid, attempt, size, content_type, created_at, blob_id, content)
-      values (${info.taskUid}, ${info.attempt}, ${blob.size}, ${encodeText(info.contentType)}, ${info.createdAt},
-        ${blob.blob_id}, ${blob.content})
-      on conflict (task_uid, attempt) do update set size = excluded.size, content_type = excluded.content_type,
-        created_at = excluded.created_at, blob_id = excluded.blob_id, content = excluded.content`)
     return earlier?.blob_id ?? null
   })
 }

@@ -48,6 +48,13 @@ export async function lockRow(tx: Tx, key: SessionKey): Promise<SessionRow | und
   return tx.first(sql<SessionRow>`update sessions set updated_at = updated_at where ${matchKey(key)} returning *`)
 }
 
+/** Lets the session go if the holder has it; whether it had. */
+export async function releaseRow(tx: Tx, key: SessionKey, holder: string): Promise<boolean> {
+  const { changes } = await tx.run(sql`update sessions set active_task = null
+    where ${matchKey(key)} and active_task = ${encodeText(holder)}`)
+  return changes === 1
+}
+
 /** Inserts the messages under the ids from `firstId` on. JSON escapes NUL and lone surrogates by itself (ECMA-404). */
 export async function insertMessages(
   tx: Tx,

@@ -3,7 +3,15 @@ import { SvcError } from '../../errors.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { SessionKey, Sessions, TranscriptMessage } from '../../ports/sessions.ts'
 import type { Database, Tx } from './database.ts'
-import { insertMessages, lockRow, type MessageRow, matchKey, type SessionRow, toStoredMessage } from './session-rows.ts'
+import {
+  insertMessages,
+  lockRow,
+  type MessageRow,
+  matchKey,
+  releaseRow,
+  type SessionRow,
+  toStoredMessage,
+} from './session-rows.ts'
 import { sql } from './statement.ts'
 import { encodeText } from './stored-text.ts'
 
@@ -27,16 +35,17 @@ async function appendMessages(
   tx: Tx,
   key: SessionKey,
   request: { messages: TranscriptMessage[]; options: AppendOptions; now: string },
-): Promise<void> {
+): Promise<{ released: boolean }> {
   const { messages, options, now } = request
   const row = await requireRow(tx, key)
-  if (options.dedupe !== undefined && !(await claimWord(tx, key, options.dedupe))) return
+  if (options.dedupe !== undefined && !(await claimWord(tx, key, options.dedupe))) return { released: false }
   await insertMessages(tx, key, { firstId: Number(row.last_message_id) + 1, messages, now })
   await tx.run(sql`update sessions set updated_at = ${now}, message_count = message_count + ${messages.length},
       last_message_id = last_message_id + ${messages.length},
       input_tokens = input_tokens + ${options.usage?.inputTokens ?? 0},
       output_tokens = output_tokens + ${options.usage?.outputTokens ?? 0}
     where ${matchKey(key)}`)
+  return { released: options.release !== undefined && (await releaseRow(tx, key, options.release)) }
 }
 
 async function compactMessages(

@@ -3,7 +3,7 @@ import { SvcError } from '../../errors.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Session, SessionKey, Sessions } from '../../ports/sessions.ts'
 import type { Database, Reader, Tx } from './database.ts'
-import { deleteSession, lockRow, matchKey, type SessionRow, toSession } from './session-rows.ts'
+import { deleteSession, lockRow, matchKey, releaseRow, type SessionRow, toSession } from './session-rows.ts'
 import { createTranscripts } from './session-transcripts.ts'
 import { type Fragment, joinSql, sql } from './statement.ts'
 import { decodeCursor, decodeText, encodeCursor, encodeText } from './stored-text.ts'
@@ -14,13 +14,12 @@ async function findRow(reader: Reader, key: SessionKey): Promise<SessionRow | un
   return reader.first(sql<SessionRow>`select * from sessions where ${matchKey(key)}`)
 }
 
-async function ensureRow(tx: Tx, key: SessionKey, create: { sessionType: Session['sessionType']; now: string }) {
+async function insertRow(tx: Tx, key: SessionKey, create: { sessionType: Session['sessionType']; now: string }) {
   await tx.run(sql`insert into sessions (namespace, name, session_type, message_count, last_message_id, input_tokens,
       output_tokens, created_at, updated_at)
     values (${encodeText(key.namespace)}, ${encodeText(key.name)}, ${create.sessionType}, 0, 0, 0, 0,
       ${create.now}, ${create.now})
     on conflict (namespace, name) do nothing`)
-  return findRow(tx, key)
 }
 
 /** A page token belongs to the namespace it was made for. */
@@ -41,10 +40,19 @@ function selectPage(query: { namespace?: string; limit: number; continue?: strin
     order by created_at desc, namespace desc, name desc limit ${query.limit + 1}`
 }
 
-async function lockSession(tx: Tx, key: SessionKey, holder: string): Promise<boolean> {
+type LockRequest = {
+  holder: string
+  replaced: string | undefined
+  create: Session['sessionType'] | undefined
+  now: string
+}
+
+async function lockSession(tx: Tx, key: SessionKey, { holder, replaced, create, now }: LockRequest): Promise<boolean> {
+  if (create !== undefined) await insertRow(tx, key, { sessionType: create, now })
   const row = await lockRow(tx, key)
   if (row === undefined) throw new SvcError('NotFound', `there is no session ${key.name} in namespace ${key.namespace}`)
-  if (row.active_task !== null) return row.active_task === encodeText(holder)
+  const isOthers = row.active_task !== null && (replaced === undefined || row.active_task !== encodeText(replaced))
+  if (isOthers) return row.active_task === encodeText(holder)
   await tx.run(sql`update sessions set active_task = ${encodeText(holder)} where ${matchKey(key)}`)
   return true
 }
@@ -59,9 +67,9 @@ async function removeSession(tx: Tx, key: SessionKey): Promise<boolean> {
   return true
 }
 
-async function sweepBatch(tx: Tx, before: string): Promise<number> {
+async function sweepBatch(tx: Tx, before: string, claimRows: Fragment): Promise<number> {
   const rows = await tx.all(sql<SessionRow>`select * from sessions
-    where updated_at < ${before} and active_task is null limit ${SWEEP_BATCH}`)
+    where updated_at < ${before} and active_task is null limit ${SWEEP_BATCH}${claimRows}`)
   for (const row of rows) {
     await deleteSession(tx, { namespace: decodeText(row.namespace), name: decodeText(row.name) })
   }
@@ -77,7 +85,10 @@ export function createSessions(deps: { database: Database; clock: Clock }): Sess
       const found = await findRow(database.read, key)
       if (found !== undefined || !create) return found === undefined ? undefined : toSession(found)
       const now = clock.now().toISOString()
-      const row = await database.write((tx) => ensureRow(tx, key, { sessionType, now }))
+      const row = await database.write(async (tx) => {
+        await insertRow(tx, key, { sessionType, now })
+        return findRow(tx, key)
+      })
       return row === undefined ? undefined : toSession(row)
     },
 
@@ -96,13 +107,13 @@ export function createSessions(deps: { database: Database; clock: Clock }): Sess
       return { ...page, continue: encodeCursor([scope, last.created_at, last.namespace, last.name]) }
     },
 
-    lock: (key, holder) => database.write((tx) => lockSession(tx, key, holder)),
+    lock: (key, holder, { replaces: replaced, create } = {}) => {
+      const now = clock.now().toISOString()
+      return database.write((tx) => lockSession(tx, key, { holder, replaced, create, now }))
+    },
 
     async unlock(key, holder) {
-      await database.write((tx) =>
-        tx.run(sql`update sessions set active_task = null
-          where ${matchKey(key)} and active_task = ${encodeText(holder)}`),
-      )
+      await database.write(async (tx) => void (await releaseRow(tx, key, holder)))
     },
 
     remove: (key) => database.write((tx) => removeSession(tx, key)),
@@ -110,7 +121,7 @@ export function createSessions(deps: { database: Database; clock: Clock }): Sess
     async sweep(before) {
       let removed = 0
       for (let batch = SWEEP_BATCH; batch === SWEEP_BATCH; removed += batch) {
-        batch = await database.write((tx) => sweepBatch(tx, before.toISOString()))
+        batch = await database.write((tx) => sweepBatch(tx, before.toISOString(), database.dialect.claimRows))
       }
       return removed
     },

@@ -68,6 +68,7 @@ export function createTokenAuthenticator(options: TokenAuthenticatorOptions): Au
 
   tokens.onRevoke((id) => {
     revocations += 1
+    if (id === undefined) return cache.clear()
     touched.delete(id)
     for (const [hash, entry] of cache) if (entry.record.id === id) cache.delete(hash)
   })

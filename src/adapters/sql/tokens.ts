@@ -9,6 +9,7 @@ import { decodeOptional, decodeText, encodeOptional, encodeText } from './stored
 
 const PREFIX = 'svc_'
 const RANDOM_BYTES = 32
+const REVOKED = 'revoked-tokens'
 
 type TokenRow = {
   id: string
@@ -28,8 +29,8 @@ export interface TokenStore extends Tokens {
   find(hash: string): Promise<{ record: TokenRecord; hash: string } | undefined>
   /** Notes that the token was used. */
   touch(id: string, at: Date): Promise<void>
-  /** Calls back when a token was revoked. */
-  onRevoke(listener: (id: string) => void): void
+  /** Calls back when a token was revoked, by whichever process; without an id when that may have been missed. */
+  onRevoke(listener: (id: string | undefined) => void): void
 }
 
 export type TokensOptions = {
@@ -70,7 +71,6 @@ function checkDraft(draft: TokenDraft, now: Date): void {
 export function createTokens(options: TokensOptions): TokenStore {
   const { database, clock, ids } = options
   const makeRandom = options.randomBytes ?? randomBytes
-  const revokeListeners: ((id: string) => void)[] = []
 
   async function insertToken(draft: TokenDraft, hash: string): Promise<TokenRow | undefined> {
     return database.write((tx) =>
@@ -101,9 +101,11 @@ export function createTokens(options: TokensOptions): TokenStore {
     },
 
     async revoke(id) {
-      const { changes } = await database.write((tx) => tx.run(sql`delete from api_tokens where id = ${encodeText(id)}`))
+      const { changes } = await database.write(async (tx) => {
+        tx.announce(REVOKED, id)
+        return tx.run(sql`delete from api_tokens where id = ${encodeText(id)}`)
+      })
       if (changes === 0) throw new SvcError('NotFound', `there is no token ${id}: list the tokens to see their ids`)
-      for (const listener of revokeListeners) listener(id)
     },
 
     async find(hash) {
@@ -119,6 +121,6 @@ export function createTokens(options: TokensOptions): TokenStore {
       )
     },
 
-    onRevoke: (listener) => void revokeListeners.push(listener),
+    onRevoke: (listener) => void database.listen(REVOKED, listener),
   }
 }

@@ -32,7 +32,7 @@ const GROUPS: Record<UsageGroup, { key: Fragment; columns: Fragment }> = {
 }
 
 const SUMS = sql`sum(input_tokens) as input_tokens, sum(output_tokens) as output_tokens,
-  sum(cached_tokens) as cached_tokens, count(*) as llm_calls, sum(cost_nanos) as cost_nanos`
+  sum(cached_tokens) as cached_tokens, sum(llm_calls) as llm_calls, sum(cost_nanos) as cost_nanos`
 
 // PostgreSQL gives sums of big integers as text.
 function toSums(row: Omit<SumRow, 'key' | 'namespace' | 'task_uid'>): Omit<UsageSum, 'key'> {
@@ -74,11 +74,11 @@ function toUsageSum(row: SumRow): UsageSum {
 async function insertRecord(tx: Tx, record: UsageRecord): Promise<void> {
   const cost = record.cost === undefined ? null : Math.round(record.cost * NANOS)
   await tx.run(sql`insert into usage_records (id, namespace, provider, model, task_uid, task_name, session, agent, caller,
-      input_tokens, output_tokens, cached_tokens, cost_nanos, currency, demo, created_at)
+      input_tokens, output_tokens, cached_tokens, llm_calls, cost_nanos, currency, demo, created_at)
     values (${encodeText(record.id)}, ${encodeText(record.namespace)}, ${encodeText(record.provider)},
       ${encodeText(record.model)}, ${record.taskUid ?? null}, ${encodeOptional(record.taskName)},
       ${encodeOptional(record.session)}, ${encodeOptional(record.agent)}, ${encodeOptional(record.caller)},
-      ${record.inputTokens}, ${record.outputTokens}, ${record.cachedTokens}, ${cost},
+      ${record.inputTokens}, ${record.outputTokens}, ${record.cachedTokens}, ${record.llmCalls ?? 1}, ${cost},
       ${encodeOptional(record.currency)}, ${record.demo ? 1 : 0}, ${new Date(record.createdAt).toISOString()})
     on conflict (id) do nothing`)
 }

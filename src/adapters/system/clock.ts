@@ -1,6 +1,5 @@
 // The machine's own clock and randomness.
 import { randomBytes } from 'node:crypto'
-import { setTimeout as delay } from 'node:timers/promises'
 import { uuidv7 } from 'uuidv7'
 import type { Clock, Ids } from '../../ports/clock.ts'
 
@@ -9,9 +8,21 @@ const longestDelayMs = 2 ** 31 - 1
 
 export const systemClock: Clock = {
   now: () => new Date(),
-  async sleep(ms, signal) {
-    await delay(Math.min(Math.max(0, ms), longestDelayMs), undefined, { ref: false, ...(signal ? { signal } : {}) })
-  },
+  // Not of timers/promises: that makes an error with a stack for each sleep that is given up, and most are.
+  sleep: (ms, signal) =>
+    new Promise((resolve, reject) => {
+      if (signal?.aborted) return reject(signal.reason)
+      const onAbort = () => {
+        clearTimeout(timer)
+        reject(signal?.reason)
+      }
+      const onTime = () => {
+        signal?.removeEventListener('abort', onAbort)
+        resolve()
+      }
+      const timer = setTimeout(onTime, Math.min(Math.max(0, ms), longestDelayMs)).unref()
+      signal?.addEventListener('abort', onAbort, { once: true })
+    }),
 }
 
 export const systemIds: Ids = {

@@ -6,6 +6,21 @@ const tag = 'Authentication'
 
 export const Validation = z.object({ authenticated: z.literal(true) }).meta({ id: 'Validation' })
 
+export const WhoamiTransaction = z
+  .object({
+    profile: z.string(),
+    /** The `typ` of the token. */
+    type: z.string(),
+    id: z.string(),
+    issuer: z.string(),
+    subject: z.string(),
+    audience: z.array(z.string()),
+    scope: z.string(),
+    scopes: z.array(z.string()),
+    requestingWorkload: z.string(),
+  })
+  .meta({ id: 'WhoamiTransaction' })
+
 export const Whoami = z
   .object({
     authenticated: z.literal(true),
@@ -13,6 +28,13 @@ export const Whoami = z
     username: z.string(),
     uid: z.string().optional(),
     groups: z.array(z.string()),
+    /** What the issuer of an OIDC or context token says of the caller. */
+    subject: z.string().optional(),
+    issuer: z.string().optional(),
+    email: z.string().optional(),
+    roles: z.array(z.string()).optional(),
+    /** Of a context token. */
+    transaction: WhoamiTransaction.optional(),
     /** Where the caller acts when it names no namespace. */
     namespace: z.string().optional(),
     /** Present: the only namespace the caller may act in. */

@@ -24,6 +24,8 @@ export type Route = {
   /** Parameters as `:id`. */
   path: string
   tag: string
+  /** Present: a vendor's interface. Errors have the form of this family, and the framework does not see its requests. */
+  family?: 'llma' | 'llmo'
   summary: string
   params?: z.ZodObject
   query?: z.ZodObject
@@ -80,7 +82,7 @@ function impliedStatuses(route: Route): number[] {
   const takesInput = takesBody || route.params !== undefined || route.query !== undefined
   const rules: [boolean, number[]][] = [
     [true, [403, 500, 503]],
-    [route.auth !== 'none', [401]],
+    [route.auth !== 'none', [401, 429]],
     [takesInput, [400]],
     [takesBody, [413]],
     [route.body !== undefined, [415]],

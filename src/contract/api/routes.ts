@@ -1,10 +1,12 @@
 // The route table: every route of the service, from which the server, the client and OpenAPI are made.
 import * as agents from './agents.ts'
 import * as auth from './auth.ts'
+import * as chat from './chat.ts'
 import * as health from './health.ts'
 import * as internal from './internal.ts'
 import * as metrics from './metrics.ts'
 import * as providers from './providers.ts'
+import * as proxies from './proxies.ts'
 import type { Route } from './route.ts'
 import * as secrets from './secrets.ts'
 import * as sessions from './sessions.ts'
@@ -17,6 +19,7 @@ import * as usage from './usage.ts'
 const rooms = [
   tasks,
   sessions,
+  chat,
   agents,
   skills,
   tools,
@@ -27,6 +30,7 @@ const rooms = [
   usage,
   health,
   metrics,
+  proxies,
   internal,
 ]
 

@@ -3,18 +3,27 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 
 const methods = 'GET, POST, PUT, DELETE'
 const headers =
-  'authorization, x-api-key, content-type, idempotency-key, if-match, if-none-match, last-event-id, x-request-id, txn-token'
+  'authorization, x-api-key, content-type, idempotency-key, if-match, if-none-match, last-event-id, x-request-id, txn-token, ' +
+  'anthropic-version, anthropic-beta, anthropic-dangerous-direct-browser-access, llma-version, x-svc-tools'
 const exposed = 'etag, retry-after, x-request-id, idempotency-replayed'
+
+/** What an answer to a page must carry; empty when pages of its origin may not read it. */
+export function createCorsHeaders(origins: readonly string[]): (origin: string | undefined) => Record<string, string> {
+  const allowed = new Set(origins)
+  return (origin): Record<string, string> => {
+    if (allowed.size === 0 || origin === undefined) return {}
+    if (!allowed.has('*') && !allowed.has(origin)) return { vary: 'Origin' }
+    return { vary: 'Origin', 'access-control-allow-origin': origin, 'access-control-expose-headers': exposed }
+  }
+}
 
 /** Makes the check; it answers true when the request was a preflight and is answered. */
 export function createCors(origins: readonly string[]): (request: FastifyRequest, reply: FastifyReply) => boolean {
-  const allowed = new Set(origins)
+  const headersFor = createCorsHeaders(origins)
   return (request, reply) => {
-    const origin = request.headers.origin
-    if (allowed.size === 0 || origin === undefined) return false
-    reply.header('vary', 'Origin')
-    if (!allowed.has('*') && !allowed.has(origin)) return false
-    reply.header('access-control-allow-origin', origin).header('access-control-expose-headers', exposed)
+    const given = headersFor(request.headers.origin)
+    reply.headers(given)
+    if (given['access-control-allow-origin'] === undefined) return false
     if (request.method !== 'OPTIONS' || request.headers['access-control-request-method'] === undefined) return false
     reply
       .header('access-control-allow-methods', methods)

@@ -1,20 +1,60 @@
-// Finds the credential of a request: `Authorization: Bearer`, then `x-api-key`; never a cookie (HTTP-045).
+// Finds the credential of a request: a configured context-token header, then `Authorization: Bearer`, then `x-api-key`;
+// never a cookie (HTTP-045).
 import type { IncomingHttpHeaders } from 'node:http'
 import { SvcError } from '../../errors.ts'
 import type { Credential } from '../../ports/identity.ts'
 
-const missing = 'missing authorization header'
+/** A header that carries context tokens; its name in lower case. */
+export type TokenHeader = { header: string; scheme?: string }
 
-/** The credential; Unauthenticated when there is none. A malformed Authorization does not fall through to x-api-key. */
-export function readCredential(headers: IncomingHttpHeaders): Credential {
+const missing = 'missing authorization header'
+const badContextHeader = 'invalid context token header format'
+
+function refuse(message: string): never {
+  throw new SvcError('Unauthenticated', message)
+}
+
+/** What stands behind the scheme; undefined when the value has another one, or nothing behind it. */
+function readScheme(value: string, scheme: string): string | undefined {
+  const [given = '', ...rest] = value.trim().split(/\s+/)
+  return given.toLowerCase() === scheme.toLowerCase() && rest.length === 1 ? rest[0] : undefined
+}
+
+function readContextHeader(value: string, { scheme }: TokenHeader): string {
+  return (scheme === undefined ? value.trim() : readScheme(value, scheme)) ?? refuse(badContextHeader)
+}
+
+/** A context token in a header of its own; undefined when none of the headers is there. */
+function findContextToken(headers: IncomingHttpHeaders, configured: readonly TokenHeader[]): string | undefined {
+  for (const entry of configured) {
+    const value = headers[entry.header]
+    if (entry.header === 'authorization' || value === undefined || value === '') continue
+    return readContextHeader(String(value), entry)
+  }
+  return undefined
+}
+
+function readAuthorization(value: string, schemes: readonly string[]): Credential {
+  const bearer = /^Bearer(?:\s+(.*))?$/i.exec(value)
+  if (bearer !== null) return { token: bearer[1]?.trim() || refuse(missing), source: 'bearer' }
+  const token = schemes.map((scheme) => readScheme(value, scheme)).find((found) => found !== undefined)
+  if (token !== undefined) return { token, source: 'context' }
+  return refuse(schemes.length === 0 ? 'invalid authorization header format' : badContextHeader)
+}
+
+/**
+ * The credential; Unauthenticated when there is none. A malformed Authorization does not fall through to x-api-key. A
+ * bearer token is the same to every scheme: whether it is a context token is told by its `typ`, not here.
+ */
+export function readCredential(headers: IncomingHttpHeaders, configured: readonly TokenHeader[] = []): Credential {
+  const context = findContextToken(headers, configured)
+  if (context !== undefined) return { token: context, source: 'context' }
   const { authorization } = headers
   if (authorization !== undefined && authorization !== '') {
-    const token = /^Bearer(?:\s+(.*))?$/i.exec(authorization)
-    if (token === null) throw new SvcError('Unauthenticated', 'invalid authorization header format')
-    if (!token[1]?.trim()) throw new SvcError('Unauthenticated', missing)
-    return { token: token[1].trim(), source: 'bearer' }
+    const schemes = configured.flatMap(({ header, scheme }) => (header === 'authorization' ? (scheme ?? []) : []))
+    return readAuthorization(authorization, schemes)
   }
   const key = headers['x-api-key']
   if (typeof key === 'string' && key.trim() !== '') return { token: key.trim(), source: 'x-api-key' }
-  throw new SvcError('Unauthenticated', missing)
+  return refuse(missing)
 }

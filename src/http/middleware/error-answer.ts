@@ -45,13 +45,19 @@ export function toErrorBody(error: SvcError, requestId: string): ErrorBody {
   return { error: { code, reason, message, ...(details === undefined ? {} : { details }), requestId } }
 }
 
-function challengeFor(error: SvcError): string {
+export function challengeFor(error: SvcError): string {
   return error.message.startsWith('missing') ? 'Bearer realm="svc"' : 'Bearer realm="svc", error="invalid_token"'
 }
 
-function setErrorHeaders(reply: FastifyReply, error: SvcError): void {
+/** What `Retry-After` says; undefined for errors that waiting does not mend. */
+export function retrySecondsOf(error: SvcError): number | undefined {
   const seconds = error.retryAfterSeconds ?? defaultRetrySeconds[error.reason]
-  if (seconds !== undefined) reply.header('retry-after', String(Math.max(1, Math.ceil(seconds))))
+  return seconds === undefined ? undefined : Math.max(1, Math.ceil(seconds))
+}
+
+function setErrorHeaders(reply: FastifyReply, error: SvcError): void {
+  const seconds = retrySecondsOf(error)
+  if (seconds !== undefined) reply.header('retry-after', String(seconds))
   if (error.reason === 'Unauthenticated') reply.header('www-authenticate', challengeFor(error))
   if (error.status === 413) drainBody(reply)
 }

@@ -2,15 +2,23 @@
 import * as auth from '../../contract/api/auth.ts'
 import * as tokens from '../../contract/api/tokens.ts'
 import { getUsage, type UsageItem } from '../../contract/api/usage.ts'
-import type { Caller, TokenRecord } from '../../ports/identity.ts'
+import type { Caller, CallerTransaction, TokenRecord } from '../../ports/identity.ts'
 import type { UsageSum } from '../../ports/usage.ts'
 import type { Bind } from '../bind.ts'
 import type { RouteContext } from './context.ts'
 
+/** Without the contexts: what they allow is between the issuer and the service. */
+function presentTransaction({ context: _context, requesterContext: _rctx, ...shown }: CallerTransaction) {
+  return shown
+}
+
 function presentCaller(caller: Caller): auth.Whoami {
   const { authType, username, uid, groups, namespace, boundNamespace, readOnly, serverTools } = caller
+  const { subject, issuer, email, roles, transaction } = caller
+  const origin = { subject, issuer, email, roles, transaction: transaction && presentTransaction(transaction) }
+  const rights = { namespace, boundNamespace, readOnly, serverTools }
   // JSON leaves out what is undefined.
-  return { authenticated: true, authType, username, uid, groups, namespace, boundNamespace, readOnly, serverTools }
+  return { authenticated: true, authType, username, uid, groups, ...origin, ...rights }
 }
 
 export function bindAuth(bind: Bind): void {

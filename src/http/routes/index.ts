@@ -1,6 +1,7 @@
 // The public routes, noun by noun.
 import type { Bind } from '../bind.ts'
 import { bindAuth, bindTokens, bindUsage } from './account.ts'
+import { bindChat } from './chat.ts'
 import type { RouteContext } from './context.ts'
 import { bindDescription, bindHealth, bindMetrics } from './operations.ts'
 import { bindAgents, bindProviders } from './resources.ts'
@@ -17,6 +18,7 @@ export function bindPublicRoutes(bind: Bind, context: RouteContext): void {
   bindTaskRecords(bind, context)
   bindTaskStreams(bind, context)
   bindSessions(bind, context)
+  bindChat(bind, context)
   bindAgents(bind, context)
   bindSkills(bind, context)
   bindTools(bind, context)

@@ -3,6 +3,8 @@ import * as health from '../../contract/api/health.ts'
 import { getMetrics } from '../../contract/api/metrics.ts'
 import { buildOpenApi } from '../../contract/api/openapi.ts'
 import { routesByName } from '../../contract/api/routes.ts'
+import { SvcError } from '../../errors.ts'
+import { requireAccess } from '../../usecases/access.ts'
 import { checkReadiness } from '../../usecases/readiness.ts'
 import type { Bind } from '../bind.ts'
 import type { RouteContext } from './context.ts'
@@ -25,6 +27,10 @@ export function bindDescription(bind: Bind, { settings }: RouteContext): void {
   })
 }
 
-export function bindMetrics(bind: Bind, { metrics }: RouteContext): void {
-  bind(getMetrics, async () => await metrics.expose())
+export function bindMetrics(bind: Bind, { metrics, settings, ports }: RouteContext): void {
+  bind(getMetrics, async ({ caller }) => {
+    await requireAccess(ports, caller, { verb: 'get', kind: 'Metrics' })
+    if (settings.metricsApart) throw new SvcError('NotFound', 'metrics have a listener of their own here; ask that one')
+    return await metrics.expose()
+  })
 }

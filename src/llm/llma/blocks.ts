@@ -57,7 +57,7 @@ function extendBlock({ index, delta }: DeltaFrame, draft: Draft): ModelEvent[] {
       return [{ type: 'signature_delta', index, signature: delta.signature ?? '' }]
     case 'citations_delta':
       draft.citations.push(delta.citation)
-      return []
+      return [{ type: 'raw_delta', index, raw: toRaw(delta) }]
     case 'input_json_delta':
       draft.json += delta.partial_json ?? ''
       return draft.block.type === 'tool_use' ? [{ type: 'args_delta', index, json: delta.partial_json ?? '' }] : []
@@ -105,9 +105,8 @@ function stopWhole(index: number, draft: Draft): ModelEvent {
 /** Only where the block holds more than its neutral form. */
 function rawOf(draft: Draft): Raw | undefined {
   const { block } = draft
-  if (block.type === 'text' && draft.citations.length > 0) {
-    return toRaw({ ...block, text: draft.text, citations: draft.citations })
-  }
+  const citations = [...(Array.isArray(block.citations) ? block.citations : []), ...draft.citations]
+  if (block.type === 'text' && citations.length > 0) return toRaw({ ...block, text: draft.text, citations })
   const extra = Object.keys(block).some((key) => !plainKeys[block.type]?.includes(key))
   return extra && block.type === 'tool_use' ? toRaw({ ...block, input: parseInput(draft) }) : undefined
 }

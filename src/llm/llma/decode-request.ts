@@ -40,7 +40,13 @@ function decodeBlock(block: LlmaBlock): ContentBlock[] {
       return [{ type: 'redacted_thinking', data: String(block.data), raw }]
     case 'tool_use':
       return [
-        { type: 'tool_use', id: String(block.id), name: String(block.name), args: block.input as JsonObject, raw },
+        {
+          type: 'tool_use',
+          id: String(block.id),
+          name: String(block.name),
+          args: (block.input ?? {}) as JsonObject,
+          raw,
+        },
       ]
     case 'tool_result':
       return decodeToolResult(block as Extract<LlmaBlock, { type: 'tool_result' }>)
@@ -52,7 +58,7 @@ function decodeBlock(block: LlmaBlock): ContentBlock[] {
 function decodeMessage(message: LlmaMessage): Message {
   const { role, content } = message
   const blocks = typeof content === 'string' ? [{ type: 'text' as const, text: content }] : content.flatMap(decodeBlock)
-  return { role, content: blocks, raw: toRaw(message) }
+  return { role: role === 'assistant' ? role : 'user', content: blocks, raw: toRaw(message) }
 }
 
 function decodeSystem(system: LlmaRequest['system']): TextBlock[] {
@@ -79,7 +85,7 @@ export function decodeRequest(request: LlmaRequest): ModelRequest {
     system: decodeSystem(request.system),
     messages: request.messages.map(decodeMessage),
     tools: (request.tools ?? []).map((tool) => ({
-      name: tool.name,
+      name: tool.name ?? tool.type ?? '',
       description: tool.description ?? '',
       parameters: tool.input_schema ?? {},
       raw: toRaw(tool),

@@ -1,5 +1,5 @@
 // llma to neutral: frames and whole answers.
-import type { ModelEvent, StopReason, TokenUsage } from '../messages.ts'
+import type { JsonObject, ModelEvent, Raw, StopReason, TokenUsage } from '../messages.ts'
 import { noUsage } from '../messages.ts'
 import { type AnswerDecoder, StreamedError } from '../vendor-call.ts'
 import { readVendorError } from '../vendor-error.ts'
@@ -48,20 +48,29 @@ const knownFrames: string[] = LlmaFrame.options.map((option) => option.shape.typ
 /** Usage and stop reason, as they become known. */
 function createOutcome() {
   let usage = noUsage
+  let counts: JsonObject = {}
   let stop: ModelEvent | undefined
   return {
     count(found: LlmaUsage | undefined): ModelEvent[] {
       if (found === undefined) return []
       usage = readUsage(usage, found)
-      return [{ type: 'usage', usage }]
+      counts = { ...counts, ...dropNulls(found) }
+      return [{ type: 'usage', usage, raw: { family: 'llma', json: counts } }]
     },
-    note(reason: string | null | undefined, sequence: string | null | undefined): void {
+    note(delta: JsonObject & { stop_reason?: string | null | undefined; stop_sequence?: string | null | undefined }) {
+      const { stop_reason: reason, stop_sequence: sequence } = delta
       if (reason === null || reason === undefined) return
       const stopSequence = sequence === null || sequence === undefined ? {} : { stopSequence: sequence }
-      stop = { type: 'stop', reason: stopReasons[reason] ?? 'end_turn', ...stopSequence }
+      const raw: Raw = { family: 'llma', json: delta }
+      stop = { type: 'stop', reason: stopReasons[reason] ?? 'end_turn', ...stopSequence, raw }
     },
     end: (): ModelEvent[] => (stop === undefined ? [] : [stop]),
   }
+}
+
+/** The last frame may repeat counts as null. */
+function dropNulls(counts: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(counts).filter(([, count]) => count !== null))
 }
 
 export function createDecoder(): AnswerDecoder {
@@ -70,7 +79,8 @@ export function createDecoder(): AnswerDecoder {
 
   function open(answer: LlmaAnswer): ModelEvent[] {
     const id = answer.id === undefined ? {} : { id: answer.id }
-    return [{ type: 'start', model: answer.model, ...id }, ...outcome.count(answer.usage)]
+    const raw: Raw = { family: 'llma', json: answer }
+    return [{ type: 'start', model: answer.model, ...id, raw }, ...outcome.count(answer.usage)]
   }
 
   function readFrame(frame: LlmaFrame): ModelEvent[] {
@@ -84,7 +94,7 @@ export function createDecoder(): AnswerDecoder {
       case 'content_block_stop':
         return blocks.close(frame.index)
       case 'message_delta':
-        outcome.note(frame.delta.stop_reason, frame.delta.stop_sequence)
+        outcome.note(frame.delta)
         return outcome.count(frame.usage)
       case 'message_stop':
         return outcome.end()
@@ -106,7 +116,7 @@ export function createDecoder(): AnswerDecoder {
       if (!answer.success) return failBroken('an answer')
       const { content, stop_reason, stop_sequence } = answer.data
       const read = content.flatMap((block, index) => [...blocks.open(index, block), ...blocks.close(index)])
-      outcome.note(stop_reason ?? 'end_turn', stop_sequence)
+      outcome.note({ stop_reason: stop_reason ?? 'end_turn', stop_sequence })
       return [...open(answer.data), ...read, ...outcome.end()]
     },
   }

@@ -49,12 +49,23 @@ function encodeMessages(messages: Message[]): JsonObject[] {
     }
     const content = message.content.flatMap(encodeBlock)
     const last = wire.at(-1)
-    if (last?.role === message.role && last.whole === undefined) last.content.push(...content)
+    if (last?.role === message.role) addContent(last, content)
     else wire.push({ role: message.role, content })
   }
   return wire
     .filter((message) => message.whole !== undefined || message.content.length > 0)
     .map(({ role, content, whole }) => whole ?? { role, content })
+}
+
+/** The caller's own message stays as it is, but for what is put after it. */
+function addContent(wire: WireMessage, content: JsonObject[]): void {
+  if (wire.whole === undefined) {
+    wire.content.push(...content)
+    return
+  }
+  const given = wire.whole.content
+  const blocks = typeof given === 'string' ? [{ type: 'text', text: given }] : (given as JsonObject[])
+  wire.whole = { ...wire.whole, content: [...blocks, ...content] }
 }
 
 function encodeTool(tool: ToolSchema): JsonObject {
@@ -100,7 +111,7 @@ function encodeSettings(request: ModelRequest): JsonObject {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
 }
 
-/** The body of a streaming request. A request of the same family is its original, edited. */
+/** The body of a request. A request of the same family is its original, edited. */
 export function encodeRequest(request: ModelRequest, model: string): JsonObject {
   const base = request.raw?.family === 'llma' ? { ...request.raw.json } : {}
   const body: JsonObject = {
@@ -109,7 +120,7 @@ export function encodeRequest(request: ModelRequest, model: string): JsonObject 
     ...encodeLimits(request, base),
     model,
     messages: encodeMessages(request.messages),
-    stream: true,
+    stream: request.whole !== true,
   }
   if (request.system.length > 0) body.system = request.system.flatMap(encodeBlock)
   delete body.tools

@@ -23,13 +23,16 @@ export const LlmaBlock = z.union([Text, Thinking, Redacted, ToolUse, ToolResult,
 export type LlmaBlock = z.infer<typeof LlmaBlock>
 
 export const LlmaMessage = z.looseObject({
-  role: z.enum(['user', 'assistant']),
+  /** Newer clients put `system` between the turns. */
+  role: z.enum(['user', 'assistant', 'system']),
   content: z.union([z.string(), z.array(LlmaBlock)]),
 })
 export type LlmaMessage = z.infer<typeof LlmaMessage>
 
 const LlmaTool = z.looseObject({
-  name: z.string(),
+  /** Absent in sets of tools (`mcp_toolset`). */
+  name: z.string().optional(),
+  type: z.string().nullish(),
   description: z.string().optional(),
   /** Absent in the vendor's own tools. */
   input_schema: z.record(z.string(), z.unknown()).optional(),

@@ -1,5 +1,5 @@
 // Calls an llmo provider: the vendor, Azure, or a server that speaks the same language.
-import type { ClientOptions } from '../client-options.ts'
+import { type ClientOptions, ownHeaders, patienceFor } from '../client-options.ts'
 import type { JsonObject, ModelEvent, ModelRequest } from '../messages.ts'
 import type { ModelClient } from '../model.ts'
 import { callVendor } from '../vendor-call.ts'
@@ -12,14 +12,22 @@ function trimSlash(url: string): string {
   return url.replace(/\/+$/, '')
 }
 
-/** Azure names the deployment in the path and the version in the query (vendor document: Azure REST API reference). */
-export function completionsUrl(options: Pick<ClientOptions, 'azure' | 'baseUrl'>): string {
+/**
+ * Azure names the deployment in the path and the version in the query (vendor document: Azure REST API reference); its
+ * responses API takes the deployment as the model.
+ */
+export function endpointUrl(options: Pick<ClientOptions, 'azure' | 'baseUrl'>, endpoint: string): string {
   const base = trimSlash(options.baseUrl ?? vendorAddress)
-  if (options.azure === undefined) return `${withVersion(base)}/chat/completions`
+  if (options.azure === undefined) return `${withVersion(base)}/${endpoint}`
   const { deploymentName, apiVersion } = options.azure
   const root = base.replace(/\/openai$/, '')
   const version = new URLSearchParams({ 'api-version': apiVersion })
-  return `${root}/openai/deployments/${encodeURIComponent(deploymentName)}/chat/completions?${version}`
+  if (endpoint === 'responses') return `${root}/openai/responses?${version}`
+  return `${root}/openai/deployments/${encodeURIComponent(deploymentName)}/${endpoint}?${version}`
+}
+
+export function completionsUrl(options: Pick<ClientOptions, 'azure' | 'baseUrl'>): string {
+  return endpointUrl(options, 'chat/completions')
 }
 
 /** An address without any path is a server's root; its API is below `/v1` by custom. */
@@ -57,8 +65,9 @@ export function createLlmoClient(options: ClientOptions): ModelClient {
     const { maxTokensField, streamOptions } = dialect
     return callVendor({
       ...options,
+      idleTimeoutMs: patienceFor(request, options.idleTimeoutMs),
       url: completionsUrl(options),
-      headers: makeHeaders(options),
+      headers: { ...makeHeaders(options), ...ownHeaders(request, 'llmo') },
       encode: () => {
         const body: JsonObject = encodeRequest(request, { model: options.target.model, maxTokensField })
         if (!streamOptions) delete body.stream_options

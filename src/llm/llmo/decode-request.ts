@@ -31,12 +31,11 @@ function isSystem(message: LlmoMessage | undefined): boolean {
 }
 
 function decodeToolUses(message: Extract<LlmoMessage, { role: 'assistant' }>): ContentBlock[] {
-  return (message.tool_calls ?? []).map((call) => ({
-    type: 'tool_use',
-    id: call.id ?? '',
-    name: call.function.name,
-    ...parseArgs(call.function.arguments),
-  }))
+  return (message.tool_calls ?? []).map((call): ContentBlock => {
+    if (call.function === undefined) return { type: 'opaque', label: call.type ?? 'tool_call', raw: toRaw(call) }
+    const { name, arguments: args } = call.function
+    return { type: 'tool_use', id: call.id ?? '', name, ...parseArgs(args ?? '') }
+  })
 }
 
 function decodeMessage(message: LlmoMessage): Message {

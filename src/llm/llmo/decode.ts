@@ -21,6 +21,10 @@ function readUsage(usage: LlmoUsage): TokenUsage {
   }
 }
 
+function countUsage(usage: LlmoUsage): ModelEvent {
+  return { type: 'usage', usage: readUsage(usage), raw: { family: 'llmo', json: usage } }
+}
+
 /** One tool call as it comes in. `extra` is what the vendor wants back beside it (thought signatures). */
 type CallDraft = { index: number; id?: string; name?: string; early: string; extra: JsonObject }
 
@@ -117,7 +121,8 @@ export function createDecoder(): AnswerDecoder {
   function start(chunk: LlmoChunk): ModelEvent[] {
     if (started) return []
     started = true
-    return [{ type: 'start', model: chunk.model ?? '', ...(chunk.id ? { id: chunk.id } : {}) }]
+    const raw: Raw = { family: 'llmo', json: chunk }
+    return [{ type: 'start', model: chunk.model ?? '', ...(chunk.id ? { id: chunk.id } : {}), raw }]
   }
 
   function pushDelta(delta: LlmoDelta): ModelEvent[] {
@@ -136,7 +141,7 @@ export function createDecoder(): AnswerDecoder {
     return [
       ...start(chunk),
       ...(delta === null || delta === undefined ? [] : pushDelta(delta)),
-      ...(chunk.usage ? [{ type: 'usage', usage: readUsage(chunk.usage) } as const] : []),
+      ...(chunk.usage ? [countUsage(chunk.usage)] : []),
     ]
   }
 
@@ -148,7 +153,9 @@ export function createDecoder(): AnswerDecoder {
   }
 
   function end(): ModelEvent[] {
-    return finish === undefined ? [] : [...blocks.close(), { type: 'stop', reason: stopReason() }]
+    if (finish === undefined) return []
+    const raw: Raw = { family: 'llmo', json: { finish_reason: finish } }
+    return [...blocks.close(), { type: 'stop', reason: stopReason(), raw }]
   }
 
   return {

@@ -87,7 +87,12 @@ function encodeSettings(request: ModelRequest, base: JsonObject, options: WireOp
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
 }
 
-/** The body of a streaming request. A request of the same family is its original, edited. */
+function encodeStreaming({ whole }: ModelRequest, base: JsonObject): JsonObject {
+  if (whole) return { stream: false }
+  return { stream: true, stream_options: { ...(base.stream_options as JsonObject | undefined), include_usage: true } }
+}
+
+/** The body of a request. A request of the same family is its original, edited. */
 export function encodeRequest(request: ModelRequest, options: WireOptions): JsonObject {
   const base = request.raw?.family === 'llmo' ? { ...request.raw.json } : {}
   const body: JsonObject = {
@@ -95,9 +100,9 @@ export function encodeRequest(request: ModelRequest, options: WireOptions): Json
     ...encodeSettings(request, base, options),
     model: options.model,
     messages: [...encodeSystem(request.system), ...request.messages.flatMap(encodeMessage)],
-    stream: true,
-    stream_options: { ...(base.stream_options as JsonObject | undefined), include_usage: true },
+    ...encodeStreaming(request, base),
   }
+  if (request.whole) delete body.stream_options
   delete body.tools
   delete body.tool_choice
   if (request.tools.length === 0) {

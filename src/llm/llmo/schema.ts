@@ -7,7 +7,8 @@ const Content = z.union([z.string(), z.array(Part)]).nullish()
 const LlmoToolCall = z.looseObject({
   id: z.string().nullish(),
   type: z.string().nullish(),
-  function: z.looseObject({ name: z.string(), arguments: z.string().default('') }),
+  /** Absent in calls of custom tools, which pass within the family. */
+  function: z.looseObject({ name: z.string(), arguments: z.string().default('') }).optional(),
 })
 
 export const LlmoMessage = z.discriminatedUnion('role', [
@@ -16,6 +17,8 @@ export const LlmoMessage = z.discriminatedUnion('role', [
   z.looseObject({ role: z.literal('user'), content: Content }),
   z.looseObject({ role: z.literal('assistant'), content: Content, tool_calls: z.array(LlmoToolCall).nullish() }),
   z.looseObject({ role: z.literal('tool'), tool_call_id: z.string(), content: Content }),
+  /** Older than tools; passes within the family. */
+  z.looseObject({ role: z.literal('function'), content: Content }),
 ])
 export type LlmoMessage = z.infer<typeof LlmoMessage>
 

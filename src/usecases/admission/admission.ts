@@ -5,6 +5,7 @@ import type { Caller } from '../../ports/identity.ts'
 import type { ResourceKey } from '../../ports/resources.ts'
 import { requireAccess } from '../access.ts'
 import type { UsecaseDeps } from '../deps.ts'
+import { requireContext } from './context.ts'
 import { admitProvider } from './provider.ts'
 import { findReferences } from './references.ts'
 import { admitTask } from './task.ts'
@@ -60,5 +61,6 @@ export async function admit<K extends Kind>(
     await requireAccess(deps.ports, request.caller, { verb: 'get', kind: target, ...key })
     if (target === 'Secret') requireOwnSecret(request.caller, key, deps.settings.ownerSecret)
   }
+  await requireContext(kind, request, deps)
   return (rules[kind] as Rule<K>)(request, deps)
 }

@@ -3,14 +3,12 @@ import { createReadStream, openSync } from 'node:fs'
 import { type FileHandle, mkdir, open, readdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
-import { isSvcError, SvcError } from '../../../errors.ts'
+import { SvcError } from '../../../errors.ts'
 import type { Ids } from '../../../ports/clock.ts'
-import type { BlobLimits, BlobReference, Blobs, StoredBlob } from './blobs.ts'
-import { hasCode, toStorageError } from './storage-errors.ts'
+import type { Blobs } from './blobs.ts'
+import { type BodySink, storeBody } from './receive-body.ts'
+import { hasCode } from './storage-errors.ts'
 
-// SQLite reads blobs of this size faster than a file system does (https://sqlite.org/fasterthanfs.html), and a row
-// costs one sync where a file costs three.
-const INLINE_BYTES = 16 * 1024
 const SWEEP_BATCH = 500
 const TEMPORARY = 'tmp'
 
@@ -23,17 +21,6 @@ export type DiskBlobsOptions = {
 }
 
 type Disk = Required<DiskBlobsOptions> & { active: Set<string> }
-
-async function* readChunks(body: Readable): AsyncGenerator<Buffer> {
-  try {
-    for await (const chunk of body.iterator({ destroyOnReturn: false })) {
-      yield typeof chunk === 'string' ? Buffer.from(chunk) : (chunk as Buffer)
-    }
-  } catch (cause) {
-    if (isSvcError(cause)) throw cause
-    throw new SvcError('ClientClosed', 'the body broke off before its end: send it again', { cause })
-  }
-}
 
 /** Makes new names in the folder durable (fsync(2): a file's own sync does not cover its directory entry). */
 export async function syncFolder(folder: string): Promise<void> {
@@ -70,54 +57,10 @@ async function writeFile(disk: Disk, id: string, chunks: AsyncIterable<Buffer>):
   await publishFile(disk, id)
 }
 
-async function* prepend(head: Buffer[], rest: AsyncIterator<Buffer>): AsyncGenerator<Buffer> {
-  yield* head
-  for (let next = await rest.next(); next.done !== true; next = await rest.next()) yield next.value
-}
-
-async function* countChunks(chunks: AsyncIterable<Buffer>, limits: BlobLimits, counted: { size: number }) {
-  for await (const chunk of chunks) {
-    counted.size += chunk.length
-    if (counted.size > limits.limit) throw new SvcError('TooLarge', limits.tooLarge)
-    yield chunk
-  }
-}
-
-async function receiveBody(disk: Disk, id: string, chunks: AsyncIterator<Buffer>): Promise<BlobReference> {
-  const head: Buffer[] = []
-  let size = 0
-  while (size <= INLINE_BYTES) {
-    const next = await chunks.next()
-    if (next.done === true) return { blob_id: null, content: Buffer.concat(head) }
-    head.push(next.value)
-    size += next.value.length
-  }
-  await writeFile(disk, id, prepend(head, chunks))
-  return { blob_id: id, content: null }
-}
-
 async function removeFile(disk: Disk, id: string): Promise<void> {
   const { path, temporary } = locate(disk, id)
   await rm(path, { force: true })
   await rm(temporary, { force: true })
-}
-
-async function storeBody<T>(
-  disk: Disk,
-  id: string,
-  request: { body: Readable; limits: BlobLimits; commit: (blob: StoredBlob) => Promise<T> },
-): Promise<T> {
-  const counted = { size: 0 }
-  const chunks = countChunks(readChunks(request.body), request.limits, counted)
-  try {
-    const reference = await receiveBody(disk, id, chunks)
-    if (counted.size === 0) throw new SvcError('InvalidRequest', request.limits.empty)
-    return await request.commit({ ...reference, size: counted.size })
-  } catch (error) {
-    await chunks.return(undefined)
-    await removeFile(disk, id)
-    throw toStorageError(error)
-  }
 }
 
 function openFileStream(disk: Disk, id: string): Readable {
@@ -158,12 +101,16 @@ async function sweepFolder(
 export function createDiskBlobs(options: DiskBlobsOptions): Blobs {
   const openFile = options.openFile ?? ((path: string) => open(path, 'wx', 0o600))
   const disk: Disk = { ...options, openFile, active: new Set() }
+  const sink: BodySink = {
+    write: (id, chunks) => writeFile(disk, id, chunks),
+    discard: (id) => removeFile(disk, id),
+  }
   return {
     async store(body, limits, commit) {
       const id = disk.ids.next()
       disk.active.add(id)
       try {
-        return await storeBody(disk, id, { body, limits, commit })
+        return await storeBody(sink, id, { body, limits, commit })
       } finally {
         disk.active.delete(id)
       }

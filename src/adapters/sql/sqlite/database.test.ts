@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { isSvcError } from '../../../errors.ts'
 import type { Tx } from '../database.ts'
+import type { Migration } from '../migrations.ts'
 import { sql } from '../statement.ts'
 import { openSqlite, type SqliteDatabase } from './database.ts'
-import type { Migration } from './migrate.ts'
 
 const notes: Migration = {
   number: 1,

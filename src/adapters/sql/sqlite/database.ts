@@ -4,9 +4,12 @@ import { dirname } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { SvcError } from '../../../errors.ts'
 import type { Database, Reader } from '../database.ts'
+import { createListeners } from '../listeners.ts'
+import type { Migration } from '../migrations.ts'
+import { sql } from '../statement.ts'
 import { createExecutor } from './executor.ts'
 import { createCommitQueue } from './group-commit.ts'
-import { applyMigrations, type Migration } from './migrate.ts'
+import { applyMigrations } from './migrate.ts'
 import { migrations as allMigrations } from './migrations/index.ts'
 
 export type SqliteOptions = {
@@ -61,10 +64,13 @@ export function openSqlite(options: SqliteOptions): SqliteDatabase {
     throw error
   }
   const readConnection = openConnection(options.path, true)
-  const queue = createCommitQueue(writer)
+  const listeners = createListeners<string>()
+  const queue = createCommitQueue(writer, listeners.notify)
   return {
     read: createReader(readConnection),
+    dialect: { claimRows: sql`` },
     write: (work) => queue.write(work),
+    listen: listeners.add,
     limitPages: (count) => void writer.pragma(`max_page_count = ${count}`),
     backup: async (path) => void (await readConnection.backup(path)),
     close: async () => {

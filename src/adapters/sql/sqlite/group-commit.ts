@@ -1,6 +1,7 @@
 // Group commit: writers that come together share one transaction and one fsync, each in a savepoint of its own.
 import type Sqlite from 'better-sqlite3'
 import { SvcError } from '../../../errors.ts'
+import { runHook } from '../commit-hooks.ts'
 import type { Database, Tx } from '../database.ts'
 import { createExecutor, type Executor, translateError } from './executor.ts'
 
@@ -32,23 +33,15 @@ function createUnit<T>(work: (tx: Tx) => Promise<T>): { unit: Unit; outcome: Pro
   return { unit, outcome: promise }
 }
 
-function createTx(execute: Executor, hooks: (() => void)[]): Tx {
+type Announce = (channel: string, note: string) => void
+
+function createTx(execute: Executor, hooks: (() => void)[], announce: Announce): Tx {
   return {
     all: async (statement) => execute.all(statement),
     first: async (statement) => execute.first(statement),
     run: async (statement) => execute.run(statement),
     afterCommit: (publish) => void hooks.push(publish),
-  }
-}
-
-/** Runs a hook whose failure must not reach the writers: what they wrote is durable. */
-function runHook(hook: () => void): void {
-  try {
-    hook()
-  } catch (error) {
-    queueMicrotask(() => {
-      throw error
-    })
+    announce: (channel, note) => void hooks.push(() => announce(channel, note)),
   }
 }
 
@@ -63,7 +56,7 @@ function settle(units: Unit[]): void {
 }
 
 /** Runs units in one transaction of their own and settles them. Never rejects. */
-function createBatchRunner(connection: Sqlite.Database): (units: Unit[]) => Promise<void> {
+function createBatchRunner(connection: Sqlite.Database, announce: Announce): (units: Unit[]) => Promise<void> {
   const execute = createExecutor(connection)
   const begin = connection.prepare('begin immediate')
   const commit = connection.prepare('commit')
@@ -76,7 +69,7 @@ function createBatchRunner(connection: Sqlite.Database): (units: Unit[]) => Prom
   async function runUnit(unit: Unit): Promise<void> {
     savepoint.run()
     try {
-      await unit.run(createTx(execute, unit.hooks))
+      await unit.run(createTx(execute, unit.hooks, announce))
     } catch (error) {
       unit.failure = { error }
       if (!connection.inTransaction) throw error
@@ -106,8 +99,9 @@ function createBatchRunner(connection: Sqlite.Database): (units: Unit[]) => Prom
   }
 }
 
-export function createCommitQueue(connection: Sqlite.Database): CommitQueue {
-  const commitBatch = createBatchRunner(connection)
+/** `announce` is called after the commit with what its units announced. */
+export function createCommitQueue(connection: Sqlite.Database, announce: Announce): CommitQueue {
+  const commitBatch = createBatchRunner(connection, announce)
   let waiting: Unit[] = []
   let flushing = false
   let closed = false

@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { Migration } from '../migrations.ts'
 import { sql } from '../statement.ts'
 import { openSqlite } from './database.ts'
-import type { Migration } from './migrate.ts'
 import { migrations } from './migrations/index.ts'
 
 const first: Migration = { number: 1, name: 'notes', statements: 'create table notes (text text not null)' }

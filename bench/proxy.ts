@@ -1,0 +1,136 @@
+// The proxies beside a direct call, a bare pipe and other gateways: one mock vendor, the same load, one after another.
+import { readdirSync, readFileSync } from 'node:fs'
+import { type Gateway, startLiteLlm, startOurs, startPipe, startPortkey, startUpstream } from './gateways.ts'
+import { generateLoad, type LoadResult } from './load.ts'
+import { type Row, report, residentMemory, round } from './measure.ts'
+import { abandonStreams, generateStreams } from './streams.ts'
+
+/** `BENCH_SHARE=0.01` for a look that takes seconds. */
+const share = Number(process.env.BENCH_SHARE ?? 1)
+const levels = (process.env.BENCH_CALLERS ?? '1,16,64,256').split(',').map(Number)
+const count = (full: number) => Math.max(20, Math.round(full * share))
+const tickMs = 10
+
+/** Milliseconds of CPU that a process has used (proc(5): utime and stime, in hundredths of a second). */
+function readCpu(pid: number): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? []
+  return (Number(fields[11]) + Number(fields[12])) * tickMs
+}
+
+const countDescriptors = (pid: number) => readdirSync(`/proc/${pid}/fd`).length
+
+function makeBody(model: string, more: object = {}): string {
+  const content = 'Say something short about proxies, please, and say it in a friendly way.'
+  return JSON.stringify({ model, max_tokens: 256, messages: [{ role: 'user', content }], ...more })
+}
+
+async function load(gateway: Gateway, concurrency: number, total: number, model = 'bench'): Promise<LoadResult> {
+  const { url, path, headers } = gateway
+  const body = makeBody(gateway.model(model))
+  const request = () => ({ method: 'POST' as const, path, headers, body })
+  return generateLoad({ url, concurrency, total, request, expect: 200 })
+}
+
+async function measureRates(
+  gateway: Gateway,
+  what: string,
+  options: { total: number; model?: string },
+): Promise<Row[]> {
+  const rows: Row[] = []
+  await load(gateway, 16, count(2000), options.model)
+  for (const concurrency of levels) {
+    const total = Math.round(concurrency === 1 ? options.total / 4 : options.total)
+    const before = readCpu(gateway.pid)
+    const result = await load(gateway, concurrency, total, options.model)
+    rows.push({
+      what,
+      callers: concurrency,
+      'per second': result.perSecond,
+      'p50 ms': result.p50,
+      'p99 ms': result.p99,
+      'CPU ms': round((readCpu(gateway.pid) - before) / total, 3),
+      errors: result.errors,
+      MiB: round(residentMemory(gateway.pid), 0),
+    })
+  }
+  return rows
+}
+
+async function measureStreams(
+  gateway: Gateway,
+  what: string,
+  options: { concurrency: number; total: number },
+): Promise<Row> {
+  const { url, path, headers } = gateway
+  const body = makeBody(gateway.model('bench-200-5'), { stream: true })
+  await generateStreams({ url, path, headers, body, concurrency: 4, total: 4 })
+  const before = readCpu(gateway.pid)
+  const result = await generateStreams({ url, path, headers, body, ...options })
+  return {
+    what: `streams of 200 chunks, ${what}`,
+    callers: options.concurrency,
+    'first p50 ms': result.firstP50,
+    'first p99 ms': result.firstP99,
+    'chunks per second': result.chunksPerSecond,
+    'CPU ms': round((readCpu(gateway.pid) - before) / options.total, 2),
+    errors: result.errors,
+    MiB: round(residentMemory(gateway.pid), 0),
+  }
+}
+
+/** Descriptors and memory early and late: what is lost on the way would show. */
+async function measureEndurance(gateway: Gateway): Promise<Row[]> {
+  const { url, path, headers } = gateway
+  const body = makeBody(gateway.model('bench-200-5'), { stream: true })
+  const rows: Row[] = []
+  const look = (what: string) =>
+    rows.push({ what, descriptors: countDescriptors(gateway.pid), MiB: round(residentMemory(gateway.pid), 0) })
+  await load(gateway, 64, count(2000))
+  await abandonStreams({ url, path, headers, body, concurrency: 64, total: count(200) })
+  look('svc after 2,000 requests')
+  await load(gateway, 64, count(200_000))
+  await abandonStreams({ url, path, headers, body, concurrency: 64, total: count(20_000) })
+  await new Promise((resolve) => setTimeout(resolve, 2000))
+  look('svc after 200,000 requests and 20,000 abandoned streams')
+  return rows
+}
+
+async function measure(gateway: Gateway, total: number): Promise<Row[]> {
+  const rows = await measureRates(gateway, gateway.name, { total: count(total) })
+  rows.push(await measureStreams(gateway, gateway.name, { concurrency: 16, total: count(160) }))
+  return rows
+}
+
+async function measureOurs(upstream: string): Promise<Row[]> {
+  const { passthrough, loop } = await startOurs(upstream)
+  const rows = await measure(passthrough, 40_000)
+  rows.push(await measureStreams(passthrough, passthrough.name, { concurrency: 1000, total: count(2000) }))
+  rows.push(...(await measureRates(loop, 'svc, loop without tool calls', { total: count(10_000) })))
+  rows.push(...(await measureRates(loop, 'svc, loop with one tool call', { total: count(4000), model: 'bench-tool' })))
+  rows.push(...(await measureEndurance(passthrough)))
+  await passthrough.stop()
+  return rows
+}
+
+export async function run(): Promise<void> {
+  const direct = await startUpstream()
+  const rows = await measure(direct, 40_000)
+  const pipe = await startPipe(direct.url)
+  rows.push(...(await measure(pipe, 40_000)))
+  await pipe.stop()
+  rows.push(...(await measureOurs(direct.url)))
+  for (const [start, total] of [
+    [startPortkey, 8000],
+    [startLiteLlm, 800],
+  ] as const) {
+    const peer = await start(direct.url)
+    if ('skipped' in peer) {
+      rows.push({ what: `${peer.name}: ${peer.skipped}` })
+      continue
+    }
+    rows.push(...(await measure(peer, total)))
+    await peer.stop()
+  }
+  await direct.stop()
+  report('proxy', rows)
+}

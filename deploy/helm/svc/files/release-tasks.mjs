@@ -1,0 +1,66 @@
+// Run before the release is removed: stops the service, then takes its finalizer off every task, so that nothing that is
+// deleted later waits for a controller that is gone. Jobs and Secrets of tasks belong to them and go with them.
+import { readFileSync } from 'node:fs'
+import { request } from 'node:https'
+
+const account = '/var/run/secrets/kubernetes.io/serviceaccount'
+const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port } = process.env
+const [namespace, deployment, watched] = process.argv.slice(2)
+const ca = readFileSync(`${account}/ca.crt`)
+const finalizer = 'svc.ai/cleanup'
+
+function call(method, path, body, contentType = 'application/merge-patch+json') {
+  const headers = { authorization: `Bearer ${readFileSync(`${account}/token`, 'utf8')}`, accept: 'application/json' }
+  if (body) headers['content-type'] = contentType
+  return new Promise((resolve, reject) => {
+    const sent = request({ host, port, ca, method, path, headers }, (answer) => {
+      const pieces = []
+      answer.on('data', (piece) => pieces.push(piece))
+      answer.on('end', () => resolve({ status: answer.statusCode, text: Buffer.concat(pieces).toString('utf8') }))
+    })
+    sent.on('error', reject)
+    sent.end(body && JSON.stringify(body))
+  })
+}
+
+async function read(path) {
+  const { status, text } = await call('GET', path)
+  if (status === 404) return { items: [], metadata: {} }
+  if (status >= 300) throw new Error(`GET ${path}: ${status} ${text}`)
+  return JSON.parse(text)
+}
+
+async function stopService() {
+  const scale = `/apis/apps/v1/namespaces/${namespace}/deployments/${deployment}/scale`
+  const { status, text } = await call('PATCH', scale, { spec: { replicas: 0 } })
+  if (status === 404) return
+  if (status >= 300) throw new Error(`the service could not be stopped: ${status} ${text}`)
+  while (((await read(scale)).status?.replicas ?? 0) > 0) await new Promise((resolve) => setTimeout(resolve, 500))
+}
+
+async function release({ namespace: place, name, resourceVersion, finalizers }) {
+  const path = `/apis/core.svc.ai/v1alpha1/namespaces/${place}/tasks/${name}`
+  const left = finalizers.filter((one) => one !== finalizer)
+  const { status, text } = await call('PATCH', path, { metadata: { resourceVersion, finalizers: left } })
+  if (status >= 300 && status !== 404 && status !== 409) throw new Error(`PATCH ${path}: ${status} ${text}`)
+  return status !== 409
+}
+
+/** One page after the other; true when nothing changed under its hands. */
+async function releaseAll() {
+  const place = watched ? `namespaces/${watched}/` : ''
+  const collection = `/apis/core.svc.ai/v1alpha1/${place}tasks`
+  let isDone = true
+  let next = ''
+  do {
+    const page = await read(`${collection}?limit=200${next && `&continue=${encodeURIComponent(next)}`}`)
+    const held = page.items.filter(({ metadata }) => metadata.finalizers?.includes(finalizer))
+    for (const { metadata } of held) isDone = (await release(metadata)) && isDone
+    if (held.length > 0) console.log(`${held.length} tasks released`)
+    next = page.metadata.continue ?? ''
+  } while (next)
+  return isDone
+}
+
+await stopService()
+while (!(await releaseAll()));

@@ -1,0 +1,63 @@
+// The chain of authenticators: which one looks at a credential. Exactly one verdict counts; a failure is never a second try
+// elsewhere, except among the service's own tokens and the cluster's, which look alike from outside.
+import { isSvcError, SvcError } from '../../errors.ts'
+import type { Authenticator, Caller, Credential } from '../../ports/identity.ts'
+import { contextTokenType, looksSigned, peekToken } from './token-text.ts'
+
+export type ChainOptions = {
+  /** Tried in order for what nobody else claims: the service's own tokens, the cluster's TokenReview. */
+  plain: readonly Authenticator[]
+  oidc?: { issuer: string; authenticator: Authenticator }
+  context?: {
+    authenticator: Authenticator
+    /** Whether `Authorization: Bearer` may carry one (CTX-015). */
+    acceptsBearer: boolean
+    /** Names of the headers that do, for the hint. */
+    headers: readonly string[]
+  }
+}
+
+function refuse(): never {
+  throw new SvcError('Unauthenticated', 'invalid token')
+}
+
+function hint(headers: readonly string[]): never {
+  throw new SvcError(
+    'Unauthenticated',
+    `send a context token in the header ${headers.join(' or ')}, not as a bearer token`,
+  )
+}
+
+/** The first caller that one of them knows; a failure other than "not mine" ends it. */
+async function tryInTurn(members: readonly Authenticator[], credential: Credential): Promise<Caller> {
+  for (const member of members) {
+    try {
+      return await member.authenticate(credential)
+    } catch (error) {
+      if (!isSvcError(error, 'Unauthenticated')) throw error
+    }
+  }
+  return refuse()
+}
+
+export function createAuthenticatorChain({ plain, oidc, context }: ChainOptions): Authenticator {
+  const takesSigned = oidc !== undefined || context !== undefined
+
+  function chooseSigned({ token, source }: Credential): Authenticator | undefined {
+    const { typ, iss } = peekToken(token)
+    if (context !== undefined && typ === contextTokenType) {
+      if (context.acceptsBearer && source === 'bearer') return context.authenticator
+      hint(context.headers)
+    }
+    return oidc !== undefined && iss === oidc.issuer ? oidc.authenticator : undefined
+  }
+
+  return {
+    async authenticate(credential) {
+      // A header of its own is meant: whatever else the request carries, this token alone decides.
+      if (credential.source === 'context') return context?.authenticator.authenticate(credential) ?? refuse()
+      const chosen = takesSigned && looksSigned(credential.token) ? chooseSigned(credential) : undefined
+      return chosen?.authenticate(credential) ?? tryInTurn(plain, credential)
+    },
+  }
+}

@@ -1,0 +1,125 @@
+// Context tokens of the profile `kontxt`: signed transactions that say who asks, through which workload, and what for.
+import type { Clock } from '../../../ports/clock.ts'
+import type { Authenticator, Caller, CallerTransaction } from '../../../ports/identity.ts'
+import { fetchObject } from '../document.ts'
+import { createKeySet } from '../key-set.ts'
+import type { IssuerDeps } from '../oidc/authenticator.ts'
+import { readAudiences, refuseToken, type VerifiedToken, type VerifyOptions, verifyToken } from '../signed-token.ts'
+import { contextTokenType } from '../token-text.ts'
+import { createVerifiedCallers } from '../verified-callers.ts'
+
+export const contextProfile = 'kontxt'
+
+export type ContextTokenSettings = {
+  issuer: string
+  audiences: readonly string[]
+  /** Absent: `<issuer>/.well-known/jwks.json`. */
+  jwksUrl?: string
+}
+
+/** What a task keeps of it has these bounds (TASK-015). */
+const longestText = 1024
+const longestScope = 8192
+const mostScopes = 256
+
+function jwksUrlOf({ issuer, jwksUrl }: ContextTokenSettings): string {
+  return jwksUrl ?? `${issuer.replace(/\/+$/, '')}/.well-known/jwks.json`
+}
+
+function readObject(value: unknown): Record<string, unknown> | undefined {
+  if (value === undefined) return {}
+  if (value === null || typeof value !== 'object' || Array.isArray(value)) return undefined
+  return value as Record<string, unknown>
+}
+
+/** The transaction of verified claims; the required ones are texts by now. */
+function readTransaction({ claims, header }: VerifiedToken): CallerTransaction {
+  const [context, requesterContext] = [readObject(claims.tctx), readObject(claims.rctx)]
+  if (context === undefined || requesterContext === undefined) return refuseToken('tctx or rctx is no object')
+  const scope = String(claims.scope)
+  const [id, requestingWorkload] = [String(claims.txn), String(claims.req_wl)]
+  const scopes = [...new Set(scope.split(' ').filter((word) => word !== ''))]
+  if ([id, requestingWorkload, claims.sub, ...scopes].some((text) => text.length > longestText)) refuseToken('too long')
+  if (scope.length > longestScope || scopes.length > mostScopes) refuseToken('too many scopes')
+  return {
+    profile: contextProfile,
+    type: header.typ ?? '',
+    id,
+    issuer: claims.iss,
+    subject: claims.sub,
+    audience: readAudiences(claims.aud) ?? [],
+    scope,
+    scopes,
+    requestingWorkload,
+    context,
+    requesterContext,
+  }
+}
+
+function toCaller(transaction: CallerTransaction): Caller {
+  const { subject, issuer, scopes, context } = transaction
+  const { namespace } = context
+  return {
+    authType: 'contextToken',
+    username: subject,
+    uid: subject,
+    groups: [],
+    subject,
+    issuer,
+    roles: scopes,
+    transaction,
+    ...(typeof namespace === 'string' && namespace !== '' ? { namespace } : {}),
+    readOnly: false,
+    isOwner: false,
+    serverTools: true,
+  }
+}
+
+export type ContextAuthenticatorOptions = {
+  settings: ContextTokenSettings
+  deps: IssuerDeps
+  /** Told of every token that was looked at. */
+  observe?: (result: 'accepted' | 'refused' | 'unavailable') => void
+}
+
+function verifyOptionsOf(settings: ContextTokenSettings, clock: Clock, keys: VerifyOptions['keys']): VerifyOptions {
+  return {
+    keys,
+    clock,
+    issuer: settings.issuer,
+    audiences: settings.audiences,
+    acceptsHeader: ({ typ, kid }) => typ === contextTokenType && kid !== undefined,
+    requiredTexts: ['txn', 'scope', 'req_wl'],
+    requiredTimes: ['iat'],
+  }
+}
+
+export function createContextAuthenticator({ settings, deps, observe }: ContextAuthenticatorOptions): Authenticator {
+  const { clock, onFailure } = deps
+  const load = () => fetchObject(jwksUrlOf(settings), deps.fetch === undefined ? {} : { fetch: deps.fetch })
+  const keys = createKeySet({ load, clock, ...(onFailure === undefined ? {} : { onFailure }) })
+  const callers = createVerifiedCallers({ clock, keys })
+  const options = verifyOptionsOf(settings, clock, keys)
+
+  async function verify(text: string) {
+    const token = await verifyToken(text, options)
+    return { caller: toCaller(readTransaction(token)), token }
+  }
+
+  return {
+    async authenticate({ token }) {
+      try {
+        const caller = await callers.recall(token, () => verify(token))
+        observe?.('accepted')
+        return caller
+      } catch (error) {
+        observe?.(outcomeOf(error))
+        throw error
+      }
+    },
+  }
+}
+
+function outcomeOf(error: unknown): 'refused' | 'unavailable' {
+  return error instanceof Error && 'reason' in error && error.reason === 'Unavailable' ? 'unavailable' : 'refused'
+}

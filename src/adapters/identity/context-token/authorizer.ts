@@ -1,0 +1,41 @@
+// Asks the scopes and constraints of a context token; all other callers are the next authorizer's.
+import type { Access, Decision } from '../../../contract/access.ts'
+import type { Authorizer, Caller } from '../../../ports/identity.ts'
+import { type ContextDecision, type ContextRules, decideContext } from '../../../rules/context-token.ts'
+
+export type ContextAuthorization = {
+  action: string
+  result: 'allowed' | 'denied' | 'audit'
+  reason: ContextDecision['cause']
+  caller: Caller
+  access: Access
+}
+
+export type ContextAuthorizerOptions = {
+  rules: ContextRules
+  /** For every other caller: RBAC in Kubernetes mode. */
+  next?: Authorizer
+  /** Told of each decision, for the log and the metrics; `audit`: would have been denied. */
+  observe?: (authorization: ContextAuthorization) => void
+}
+
+const allowed: Decision = { allowed: true }
+
+export function createContextAuthorizer({ rules, next, observe }: ContextAuthorizerOptions): Authorizer {
+  function decide(caller: Caller, access: Access): Decision {
+    const { transaction } = caller
+    if (transaction === undefined) return { allowed: false, reason: 'context token without a transaction' }
+    const decision = decideContext(transaction, access, rules)
+    const { action, cause: reason } = decision
+    const result = decision.allowed ? 'allowed' : rules.mode === 'audit' ? 'audit' : 'denied'
+    observe?.({ action, result, reason, caller, access })
+    return result === 'denied' ? decision : allowed
+  }
+
+  return {
+    async authorize(caller, access) {
+      if (caller.authType !== 'contextToken') return (await next?.authorize(caller, access)) ?? allowed
+      return rules.mode === 'off' ? allowed : decide(caller, access)
+    },
+  }
+}

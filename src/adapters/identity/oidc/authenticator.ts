@@ -1,0 +1,68 @@
+// OpenID Connect: tokens of one issuer, for one audience, of the subjects that the operator allows.
+import { SvcError } from '../../../errors.ts'
+import type { Clock } from '../../../ports/clock.ts'
+import type { Authenticator } from '../../../ports/identity.ts'
+import { createSubjectCheck } from '../../../rules/subject-pattern.ts'
+import type { FetchLike } from '../document.ts'
+import { createKeySet } from '../key-set.ts'
+import { refuseToken, type VerifyOptions, verifyToken } from '../signed-token.ts'
+import type { TokenHeader } from '../token-text.ts'
+import { createVerifiedCallers } from '../verified-callers.ts'
+import { toCaller } from './claims.ts'
+import { loadIssuerKeys } from './discovery.ts'
+
+export type OidcSettings = {
+  issuer: string
+  /** The audiences that are ours; a token for any other as well is refused. */
+  audiences: readonly string[]
+  jwksUrl?: string
+  /** Patterns with `*` and `?`; none allows nobody. */
+  allowedSubjects: readonly string[]
+  /** Where the issuer's callers act when they name no namespace. */
+  namespace: string
+}
+
+export type IssuerDeps = {
+  clock: Clock
+  fetch?: FetchLike
+  /** Told when the issuer is away. */
+  onFailure?: (error: unknown) => void
+}
+
+const longestSubject = 1024
+/** ID tokens and access tokens (RFC 9068); a token with a purpose of its own is none (RFC 8725 section 3.11). */
+const types = new Set(['jwt', 'at+jwt', 'application/at+jwt', 'application/jwt'])
+
+function acceptsType({ typ }: TokenHeader): boolean {
+  return typ === undefined || types.has(typ.toLowerCase())
+}
+
+export function createOidcAuthenticator(settings: OidcSettings, deps: IssuerDeps): Authenticator {
+  const { issuer, namespace, jwksUrl } = settings
+  const { clock, onFailure } = deps
+  const address = { issuer, ...(jwksUrl === undefined ? {} : { jwksUrl }) }
+  const load = () => loadIssuerKeys(address, deps.fetch === undefined ? {} : { fetch: deps.fetch })
+  const keys = createKeySet({ load, clock, ...(onFailure === undefined ? {} : { onFailure }) })
+  const callers = createVerifiedCallers({ clock, keys })
+  const isAllowed = createSubjectCheck(settings.allowedSubjects)
+  const options: VerifyOptions = {
+    keys,
+    clock,
+    issuer,
+    audiences: settings.audiences,
+    acceptsHeader: acceptsType,
+    requiredTexts: [],
+    requiredTimes: [],
+  }
+
+  async function verify(text: string) {
+    const token = await verifyToken(text, options)
+    const { sub } = token.claims
+    if (sub.length > longestSubject) refuseToken('subject too long')
+    // Known but not allowed (OIDC-013): only now, so that nobody learns which subjects are.
+    if (!isAllowed(sub)) throw new SvcError('Forbidden', 'the subject of this token is not allowed to use the service')
+    return { caller: toCaller(token.claims, namespace), token }
+  }
+
+  return { authenticate: ({ token }) => callers.recall(token, () => verify(token)) }
+}

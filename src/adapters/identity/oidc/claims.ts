@@ -1,0 +1,44 @@
+// From the claims of an OpenID Connect token to a caller.
+import type { Caller } from '../../../ports/identity.ts'
+import type { Claims } from '../signed-token.ts'
+
+/** What is stamped on tasks has these bounds (TASK-014). */
+const longestText = 1024
+const mostTexts = 512
+
+export function readText(value: unknown): string | undefined {
+  if (typeof value !== 'string' || value.trim() === '' || value.length > longestText) return undefined
+  return value.isWellFormed() && !/\p{Cc}/u.test(value) ? value : undefined
+}
+
+/** A claim that is one text or a list of them. */
+function readTexts(value: unknown): string[] {
+  const listed: unknown[] = Array.isArray(value) ? value.slice(0, mostTexts) : [value]
+  return listed.map(readText).filter((text) => text !== undefined)
+}
+
+function readRealmRoles(value: unknown): string[] {
+  if (value === null || typeof value !== 'object' || !('roles' in value)) return []
+  return readTexts(value.roles)
+}
+
+export function toCaller(claims: Claims, namespace: string): Caller {
+  const email = readText(claims.email)
+  const username = readText(claims.preferred_username) ?? email ?? readText(claims.name) ?? claims.sub
+  const roles = [...new Set([...readTexts(claims.roles), ...readRealmRoles(claims.realm_access)])].slice(0, mostTexts)
+  return {
+    authType: 'oidc',
+    username,
+    // Names and addresses of mail change hands; the subject does not (OpenID Connect Core 1.0 section 5.7).
+    uid: claims.sub,
+    groups: readTexts(claims.groups),
+    subject: claims.sub,
+    issuer: claims.iss,
+    ...(email === undefined ? {} : { email }),
+    roles,
+    namespace,
+    readOnly: false,
+    isOwner: false,
+    serverTools: true,
+  }
+}

@@ -1,0 +1,109 @@
+// Takes a signed token apart, strictly: what a lenient reader would let pass is where two readers begin to differ.
+
+/** Larger ones are not looked at; Node refuses headers of more than 16 KiB as a whole. */
+const longestToken = 16_384
+const deepest = 16
+
+/** The `typ` of context tokens, exactly so: no prefix, no other case (CTX-004). */
+export const contextTokenType = 'txntoken+jwt'
+
+export type TokenHeader = { alg: string; kid?: string; typ?: string }
+export type TokenParts = { header: TokenHeader; claims: Record<string, unknown> }
+
+/**
+ * Headers that bring their own key or change how a token is read. None is ever honoured; a token that has one is refused,
+ * for whoever sends it counts on a reader who does (RFC 8725 section 3.10, RFC 7515 section 4.1.11).
+ */
+const forbiddenHeaders = ['jwk', 'jku', 'x5u', 'x5c', 'crit', 'b64', 'enc', 'zip']
+
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+/** Only the one spelling that base64url has for the bytes. */
+function decodePart(part: string): Buffer | undefined {
+  const bytes = Buffer.from(part, 'base64url')
+  return bytes.toString('base64url') === part ? bytes : undefined
+}
+
+const tokens = /"(?:[^"\\]|\\.)*"(?<colon>[ \t\r\n]*:)?|[{}[\]]/g
+
+/** Keys so far of each object that is open; undefined for an array. */
+type Open = (Set<string> | undefined)[]
+
+function noteKey(key: string, keys: Set<string> | undefined): boolean {
+  if (keys === undefined || keys.has(key)) return false
+  keys.add(key)
+  return true
+}
+
+function noteToken(text: string, isKey: boolean, open: Open): boolean {
+  if (text === '{' || text === '[') return open.push(text === '{' ? new Set() : undefined) <= deepest
+  if (text === '}' || text === ']') return open.splice(-1).length === 1
+  return !isKey || noteKey(JSON.parse(text.slice(0, text.lastIndexOf('"') + 1)) as string, open.at(-1))
+}
+
+/**
+ * Whether each object names its keys once (RFC 7519 section 4) and nothing is nested too deep. The text is valid JSON:
+ * only strings, brackets and the colon behind a key matter.
+ */
+function isUnambiguous(text: string): boolean {
+  const open: Open = []
+  for (const { 0: token, groups } of text.matchAll(tokens)) {
+    if (!noteToken(token, groups?.colon !== undefined, open)) return false
+  }
+  return true
+}
+
+function parseObject(part: string): Record<string, unknown> | undefined {
+  const bytes = decodePart(part)
+  if (bytes === undefined) return undefined
+  try {
+    const text = decoder.decode(bytes)
+    const value: unknown = JSON.parse(text)
+    if (value === null || typeof value !== 'object' || Array.isArray(value) || !isUnambiguous(text)) return undefined
+    return value as Record<string, unknown>
+  } catch {
+    return undefined
+  }
+}
+
+function readHeader(value: Record<string, unknown> | undefined): TokenHeader | undefined {
+  if (value === undefined || forbiddenHeaders.some((name) => Object.hasOwn(value, name))) return undefined
+  const { alg, kid, typ } = value
+  if (typeof alg !== 'string') return undefined
+  if (kid !== undefined && (typeof kid !== 'string' || kid === '' || kid.length > 1024)) return undefined
+  if (typ !== undefined && typeof typ !== 'string') return undefined
+  return { alg, ...(kid === undefined ? {} : { kid }), ...(typ === undefined ? {} : { typ }) }
+}
+
+const shape = /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*$/
+
+/** Whether it could be a JSON Web Token at all; tokens of other sorts need not be taken apart. */
+export function looksSigned(token: string): boolean {
+  return token.length <= longestToken && shape.test(token)
+}
+
+/** Header and claims of a token, believed by nobody yet; undefined when it is no well-formed one. */
+export function readToken(token: string): TokenParts | undefined {
+  if (!looksSigned(token)) return undefined
+  const [head = '', payload = '', signature = ''] = token.split('.')
+  const header = readHeader(parseObject(head))
+  const claims = parseObject(payload)
+  if (header === undefined || claims === undefined || decodePart(signature) === undefined) return undefined
+  return { header, claims }
+}
+
+/** What an unverified token says of itself, only to choose who looks at it; a malformed one says nothing. */
+export function peekToken(token: string): { typ?: unknown; iss?: unknown } {
+  if (!looksSigned(token)) return {}
+  const [head = '', payload = ''] = token.split('.')
+  return { typ: readLoosely(head).typ, iss: readLoosely(payload).iss }
+}
+
+function readLoosely(part: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(part, 'base64url').toString('utf8'))
+    return value !== null && typeof value === 'object' ? (value as Record<string, unknown>) : {}
+  } catch {
+    return {}
+  }
+}

@@ -1,0 +1,40 @@
+// Where things are on the API server: collections, objects and their subresources as paths.
+
+/** A collection of objects: its API group (empty for the core), version and plural name. */
+export type Collection = { group: string; version: string; plural: string }
+
+/** What a request is about; without `namespace` the whole cluster, without `name` the collection. */
+export type ApiTarget = { collection: Collection; namespace?: string; name?: string; subresource?: string }
+
+export type QueryValue = string | number | boolean | undefined
+
+/** Collections that more than one adapter uses. */
+export const collections = {
+  secrets: { group: '', version: 'v1', plural: 'secrets' },
+  events: { group: '', version: 'v1', plural: 'events' },
+  leases: { group: 'coordination.k8s.io', version: 'v1', plural: 'leases' },
+} as const satisfies Record<string, Collection>
+
+function encodePart(part: string): string {
+  // The API server resolves dots before it routes: a name like ".." must not become another path.
+  return part === '.' || part === '..' ? part.replaceAll('.', '%2E') : encodeURIComponent(part)
+}
+
+/** Path and query of a request. */
+export function formatPath(target: ApiTarget, query: Record<string, QueryValue> = {}): string {
+  const { collection, namespace, name, subresource } = target
+  const root = collection.group === '' ? ['api'] : ['apis', collection.group]
+  const parts = [...root, collection.version]
+  if (namespace !== undefined) parts.push('namespaces', namespace)
+  parts.push(collection.plural)
+  if (name !== undefined) parts.push(name)
+  if (subresource !== undefined) parts.push(subresource)
+  const given = Object.entries(query).filter(([, value]) => value !== undefined)
+  const search = new URLSearchParams(given.map(([key, value]): [string, string] => [key, String(value)])).toString()
+  return `/${parts.map(encodePart).join('/')}${search === '' ? '' : `?${search}`}`
+}
+
+/** What a request is counted as: `tasks`, `tasks/status`; never a name that a user chose (HTTP-042). */
+export function formatResource({ collection, subresource }: ApiTarget): string {
+  return subresource === undefined ? collection.plural : `${collection.plural}/${subresource}`
+}

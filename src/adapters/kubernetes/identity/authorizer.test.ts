@@ -1,0 +1,140 @@
+import { describe, expect, it } from 'vitest'
+import { createManualClock } from '../../../../test/controllers/manual-clock.ts'
+import type { Access } from '../../../contract/access.ts'
+import type { Caller } from '../../../ports/identity.ts'
+import type { KubernetesApi } from '../api.ts'
+import { createReviewAuthorizer } from './authorizer.ts'
+
+const caller: Caller = {
+  authType: 'tokenReview',
+  username: 'system:serviceaccount:team:builder',
+  uid: 'u1',
+  groups: ['system:authenticated'],
+  extra: { scopes: ['a'] },
+  namespace: 'team',
+  readOnly: false,
+  isOwner: false,
+  serverTools: true,
+}
+
+function open(status: object = { allowed: true }, servedNamespace?: string) {
+  const clock = createManualClock()
+  const asked: object[] = []
+  const answer = { status }
+  const request = async ({ body }: { body?: unknown }) => {
+    asked.push((body as { spec: object }).spec)
+    return answer
+  }
+  const api = { request } as Pick<KubernetesApi, 'request'>
+  const authorizer = createReviewAuthorizer({ api, clock, operatorNamespace: 'svc-system', servedNamespace })
+  return { clock, asked, answer, check: (access: Access) => authorizer.authorize(caller, access) }
+}
+
+describe('rights by SubjectAccessReview', () => {
+  it('are asked for with all that is known of the caller', async () => {
+    const { asked, check } = open()
+    await check({ verb: 'get', kind: 'Task', namespace: 'team', name: 'one' })
+    expect(asked).toEqual([
+      {
+        user: caller.username,
+        uid: 'u1',
+        groups: ['system:authenticated'],
+        extra: { scopes: ['a'] },
+        resourceAttributes: { group: 'core.svc.ai', resource: 'tasks', verb: 'get', namespace: 'team', name: 'one' },
+      },
+    ])
+  })
+
+  it.each([
+    [{ verb: 'update', kind: 'Agent', namespace: 'team', name: 'a' }, 'core.svc.ai', 'agents'],
+    [{ verb: 'delete', kind: 'RepositoryScan', namespace: 'team', name: 'a' }, 'core.svc.ai', 'repositoryscans'],
+    [{ verb: 'delete', kind: 'Secret', namespace: 'team', name: 'a' }, '', 'secrets'],
+    [{ verb: 'get', kind: 'Session', namespace: 'team', name: 'a' }, 'core.svc.ai', 'sessions'],
+  ] as [Access, string, string][])(
+    'of %o are those on %s/%s, with the same verb [AUTH-014]',
+    async (access, group, resource) => {
+      const { asked, check } = open()
+      await check(access)
+      const { verb, namespace, name } = access
+      expect(asked).toMatchObject([{ resourceAttributes: { group, resource, verb, namespace, name } }])
+    },
+  )
+
+  it.each([
+    ['use', 'Secret', 'get', 'secrets'],
+    ['operate', 'RepositoryMonitor', 'update', 'repositorymonitors'],
+  ] as const)('to %s a %s are rights to %s %s', async (verb, kind, asVerb, resource) => {
+    const { asked, check } = open()
+    await check({ verb, kind, namespace: 'team', name: 'a' })
+    expect(asked).toMatchObject([{ resourceAttributes: { resource, verb: asVerb, name: 'a' } }])
+  })
+
+  it('to create and to list are asked for without a name, as the API server does', async () => {
+    const { asked, check } = open()
+    await check({ verb: 'create', kind: 'Secret', namespace: 'team', name: 'key' })
+    await check({ verb: 'list', kind: 'Usage' })
+    expect(asked).toMatchObject([
+      { resourceAttributes: { group: '', resource: 'secrets', verb: 'create', namespace: 'team' } },
+      { resourceAttributes: { group: 'core.svc.ai', resource: 'usages', verb: 'list' } },
+    ])
+    expect(JSON.stringify(asked)).not.toContain('"name"')
+  })
+
+  it('end where the service ends: it may serve one namespace only', async () => {
+    const { asked, check } = open({ allowed: true }, 'team')
+    expect(await check({ verb: 'list', kind: 'Task', namespace: 'other' })).toMatchObject({ allowed: false })
+    expect(asked).toEqual([])
+    expect(await check({ verb: 'list', kind: 'Task', namespace: 'team' })).toEqual({ allowed: true })
+  })
+
+  it('to metrics are rights to their path', async () => {
+    const { asked, check } = open()
+    await check({ verb: 'get', kind: 'Metrics' })
+    expect(asked).toMatchObject([{ nonResourceAttributes: { verb: 'get', path: '/metrics' } }])
+  })
+
+  it("that are missing are named with who, what, where and the API server's reason", async () => {
+    const { check } = open({ allowed: false, reason: 'no rule matches' })
+    expect(await check({ verb: 'create', kind: 'Task', namespace: 'team' })).toEqual({
+      allowed: false,
+      reason:
+        '"system:serviceaccount:team:builder" may not create tasks in namespace "team" (no rule matches); bind a role that allows it',
+    })
+  })
+
+  it.each([[{}], [{ allowed: true, denied: true }], [{ allowed: 'yes' }]])('are not given by %o', async (status) => {
+    const { check } = open(status)
+    expect(await check({ verb: 'list', kind: 'Task' })).toMatchObject({ allowed: false })
+  })
+
+  it('are believed for 10 s, given and refused alike [AUTH-014]', async () => {
+    const { answer, asked, check, clock } = open()
+    const access: Access = { verb: 'list', kind: 'Task', namespace: 'team' }
+    await check(access)
+    answer.status = { allowed: false }
+    clock.advance(9_999)
+    expect(await check(access)).toEqual({ allowed: true })
+    clock.advance(1)
+    expect(await check(access)).toMatchObject({ allowed: false })
+    answer.status = { allowed: true }
+    expect(await check(access)).toMatchObject({ allowed: false })
+    expect(asked).toHaveLength(2)
+  })
+
+  it.each(['kube-system', 'kube-public', 'kube-node-lease', 'svc-system'])(
+    "to change anything or to touch secrets in %s are nobody's",
+    async (namespace) => {
+      const { asked, check } = open()
+      for (const access of [
+        { verb: 'create', kind: 'Task', namespace },
+        { verb: 'delete', kind: 'Agent', namespace, name: 'a' },
+        { verb: 'get', kind: 'Secret', namespace, name: 'database' },
+        { verb: 'list', kind: 'Secret', namespace },
+      ] as Access[]) {
+        expect(await check(access)).toMatchObject({ allowed: false, reason: expect.stringContaining(namespace) })
+      }
+      expect(asked).toEqual([])
+      expect(await check({ verb: 'list', kind: 'Task', namespace })).toEqual({ allowed: true })
+    },
+  )
+})

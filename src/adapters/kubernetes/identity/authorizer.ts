@@ -1,0 +1,116 @@
+// What a caller may do, by SubjectAccessReview: the REST verb needs the same verb on the custom resource (AUTH-014).
+import type { Access, AccessKind, Decision } from '../../../contract/access.ts'
+import { apiVersion, kinds } from '../../../contract/resources/index.ts'
+import type { Clock } from '../../../ports/clock.ts'
+import type { Authorizer, Caller } from '../../../ports/identity.ts'
+import type { KubernetesApi } from '../api.ts'
+import { createAnswers } from './answers.ts'
+import { askReview } from './reviews.ts'
+
+const decisionMs = 10_000
+const rememberedDecisions = 10_000
+
+const [apiGroup = ''] = apiVersion.split('/')
+const systemNamespaces = ['kube-system', 'kube-public', 'kube-node-lease']
+
+export type ReviewAuthorizerOptions = {
+  api: Pick<KubernetesApi, 'request'>
+  clock: Clock
+  /** Where the service itself runs: its Secrets and its service account are nobody's to use. */
+  operatorNamespace: string
+  /** Absent: all namespaces are served. */
+  servedNamespace?: string | undefined
+}
+
+type Target = { group: string; resource: string }
+
+/**
+ * Sessions, memories and usage are records, not custom resources; rules of RBAC name them as resources of the same group,
+ * which needs no CRD. Tokens are the owner's, whom Kubernetes mode has not; roles can not give them.
+ */
+const otherTargets: Record<Exclude<AccessKind, keyof typeof kinds | 'Metrics' | 'Token'>, Target> = {
+  Secret: { group: '', resource: 'secrets' },
+  ConfigMap: { group: '', resource: 'configmaps' },
+  Session: { group: apiGroup, resource: 'sessions' },
+  Memory: { group: apiGroup, resource: 'memories' },
+  Usage: { group: apiGroup, resource: 'usages' },
+}
+
+function targetOf(kind: Exclude<AccessKind, 'Metrics' | 'Token'>): Target {
+  if (kind in otherTargets) return otherTargets[kind as keyof typeof otherTargets]
+  return { group: apiGroup, resource: kinds[kind as keyof typeof kinds].plural }
+}
+
+/** The API server knows no `use` and no `operate`: who may read a thing may have it act, who may change it may start it. */
+const clusterVerbs: Record<Access['verb'], string> = {
+  get: 'get',
+  list: 'list',
+  create: 'create',
+  update: 'update',
+  delete: 'delete',
+  use: 'get',
+  operate: 'update',
+}
+
+/** The API server itself does not look at the name of what is created or listed, so rules by name do not give those verbs. */
+const isNamed = (verb: Access['verb']) => verb !== 'create' && verb !== 'list'
+
+function describeAccess({ verb: asked, kind, namespace, name }: Access): object {
+  const verb = clusterVerbs[asked]
+  if (kind === 'Metrics' || kind === 'Token') return { nonResourceAttributes: { verb, path: `/${kind.toLowerCase()}` } }
+  const place = { ...(namespace === undefined ? {} : { namespace }), ...(isNamed(asked) && name ? { name } : {}) }
+  return { resourceAttributes: { ...targetOf(kind), verb, ...place } }
+}
+
+function describeCaller({ username, uid, groups, extra }: Caller): object {
+  return { user: username, groups, ...(uid ? { uid } : {}), ...(extra ? { extra } : {}) }
+}
+
+function refuse({ username }: Caller, { verb, kind, namespace }: Access, reason: string | undefined): Decision {
+  const what = kind === 'Metrics' ? 'metrics' : kind === 'Token' ? 'tokens' : targetOf(kind).resource
+  const where = namespace === undefined ? 'in all namespaces' : `in namespace "${namespace}"`
+  const why = reason ? ` (${reason})` : ''
+  const message = `"${username}" may not ${verb} ${what} ${where}${why}; bind a role that allows it`
+  return { allowed: false, reason: message }
+}
+
+const reads: readonly Access['verb'][] = ['get', 'list']
+
+export function createReviewAuthorizer(options: ReviewAuthorizerOptions): Authorizer {
+  const { api, clock, servedNamespace } = options
+  const guarded = new Set([...systemNamespaces, options.operatorNamespace])
+  const answers = createAnswers<Decision>({
+    clock,
+    size: rememberedDecisions,
+    ttlMs: () => decisionMs,
+    isRefusal: (decision) => !decision.allowed,
+  })
+
+  /** Whatever rights somebody has there, the service lends them no hand: its own credentials lie there, and the cluster's. */
+  function guard({ verb, kind, namespace }: Access): Decision | undefined {
+    if (namespace === undefined) return undefined
+    if (servedNamespace !== undefined && namespace !== servedNamespace) {
+      return { allowed: false, reason: `namespace "${namespace}" is not served here, but "${servedNamespace}" is` }
+    }
+    if (!guarded.has(namespace)) return undefined
+    if (reads.includes(verb) && kind !== 'Secret') return undefined
+    return {
+      allowed: false,
+      reason: `namespace "${namespace}" is not allowed: it belongs to the cluster or the service`,
+    }
+  }
+
+  async function review(caller: Caller, access: Access, spec: object): Promise<Decision> {
+    const { allowed, denied, reason } = await askReview(api, 'SubjectAccessReview', spec)
+    return allowed === true && denied !== true ? { allowed: true } : refuse(caller, access, reason)
+  }
+
+  return {
+    async authorize(caller, access) {
+      const guardedAnswer = guard(access)
+      if (guardedAnswer) return guardedAnswer
+      const spec = { ...describeCaller(caller), ...describeAccess(access) }
+      return answers.ask(JSON.stringify(spec), () => review(caller, access, spec))
+    },
+  }
+}

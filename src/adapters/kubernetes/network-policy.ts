@@ -1,0 +1,55 @@
+// NetworkPolicies of the pods that the service starts. They hold where the cluster's network plugin enforces them.
+import { labels } from './workloads/names.ts'
+
+export type WorkerNetwork = {
+  /** Ranges that workers must not reach; the cloud's metadata addresses unless told otherwise. */
+  deny?: string[]
+}
+
+/** Link-local: where every cloud keeps the node's credentials (169.254.169.254, fd00:ec2::254). */
+const metadataRanges = ['169.254.0.0/16', 'fd00:ec2::254/128', 'fe80::/10']
+
+function isIpv6(range: string): boolean {
+  return range.includes(':')
+}
+
+function describePolicy(name: string, namespace: string, instance: string) {
+  return { name, namespace, labels: { [labels.instance]: instance } }
+}
+
+/** Workers and commands: nobody calls them; they call anybody but the metadata addresses. */
+export function makeWorkerPolicy(namespace: string, instance: string, { deny = metadataRanges }: WorkerNetwork = {}) {
+  const blocks = [
+    { cidr: '0.0.0.0/0', except: deny.filter((range) => !isIpv6(range)) },
+    { cidr: '::/0', except: deny.filter(isIpv6) },
+  ]
+  return {
+    apiVersion: 'networking.k8s.io/v1',
+    kind: 'NetworkPolicy',
+    metadata: describePolicy(`${instance}-workers`, namespace, instance),
+    spec: {
+      podSelector: {
+        matchLabels: { [labels.instance]: instance },
+        matchExpressions: [{ key: labels.component, operator: 'In', values: ['worker', 'command'] }],
+      },
+      policyTypes: ['Ingress', 'Egress'],
+      ingress: [],
+      egress: [{ to: blocks.map((ipBlock) => ({ ipBlock })) }],
+    },
+  }
+}
+
+/** Sandboxes of code_exec: nobody calls them and they call nobody (BUILT-020). */
+export function makeSandboxPolicy(namespace: string, instance: string) {
+  return {
+    apiVersion: 'networking.k8s.io/v1',
+    kind: 'NetworkPolicy',
+    metadata: describePolicy(`${instance}-sandboxes`, namespace, instance),
+    spec: {
+      podSelector: { matchLabels: { [labels.instance]: instance, [labels.component]: 'sandbox' } },
+      policyTypes: ['Ingress', 'Egress'],
+      ingress: [],
+      egress: [],
+    },
+  }
+}

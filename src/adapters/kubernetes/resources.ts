@@ -1,0 +1,125 @@
+// The resource store on the Kubernetes API: one list and watch per kind into memory, reads from there, writes to the server.
+import { type Kind, kindNames, type ResourceOf } from '../../contract/resources/index.ts'
+import type { SvcError } from '../../errors.ts'
+import type { Clock, Ids } from '../../ports/clock.ts'
+import type { ResourcePage, ResourceReader, Resources, WatchOptions } from '../../ports/resources.ts'
+import { checkFields } from '../../rules/resource-fields.ts'
+import type { RingLimits } from '../sql/resources/change-ring.ts'
+import { createWatches } from '../sql/resources/watches.ts'
+import type { KubernetesApi } from './api.ts'
+import { createReflector, type Reflector } from './reflector.ts'
+import { makeEntry } from './resources/entry.ts'
+import { collectionOf, createExchange } from './resources/exchange.ts'
+import { createKindCache, type KindCache } from './resources/kind-cache.ts'
+import { createPages } from './resources/pages.ts'
+import { createWriter } from './resources/writer.ts'
+
+export type KubernetesResourcesOptions = {
+  api: KubernetesApi
+  clock: Clock
+  ids: Ids
+  /** Absent: all namespaces. */
+  namespace?: string
+  /** How many changes of each kind are remembered for watches and snapshots. */
+  ring?: RingLimits
+  /** Told of faults of a watch, which goes on by itself. */
+  onFault?: (kind: Kind, error: SvcError) => void
+}
+
+export interface KubernetesResources extends Resources {
+  /** Kinds whose watch is not open now: what is read of them may be old. */
+  listStale(): Kind[]
+  /** Ends watches. The API stays open. */
+  close(): Promise<void>
+}
+
+/** Tasks change most; the texts are shared with the cache where they are the present ones. */
+const defaultRing: RingLimits = { changes: 4096, characters: 8_388_608 }
+
+function startReflector(cache: KindCache, options: KubernetesResourcesOptions): Reflector {
+  const { api, clock, ids, onFault } = options
+  const { kind } = cache
+  return createReflector({
+    api,
+    clock,
+    ids,
+    collection: collectionOf(kind),
+    ...(options.namespace === undefined ? {} : { namespace: options.namespace }),
+    convert: (object) => makeEntry(kind, object),
+    onReset: (entries, version) => cache.reset(entries, Number(version)),
+    onEvent: (type, entry) => cache.apply(type, entry),
+    onBookmark: (version) => cache.advance(Number(version)),
+    onFault: (error) => onFault?.(kind, error),
+  })
+}
+
+function mapKinds<T>(make: (kind: Kind) => T): Record<Kind, T> {
+  return Object.fromEntries(kindNames.map((kind) => [kind, make(kind)])) as Record<Kind, T>
+}
+
+/** A watch begins where the own writes before it are told, or where another replica's list ended. */
+function createWatch(cache: KindCache, list: ReturnType<typeof createPages>['listTold']): ResourceReader['watch'] {
+  const inner = createWatches({ ring: cache.ring, list: ((_kind, query) => list(query)) as ResourceReader['list'] })
+  return async function* watch<K extends Kind>(kind: K, options: WatchOptions) {
+    const { resourceVersion, signal } = options
+    if (resourceVersion === undefined) await cache.settle(signal)
+    else if (/^\d+$/.test(resourceVersion)) await cache.waitFor(Number(resourceVersion), signal)
+    yield* inner(kind, options)
+  }
+}
+
+/**
+ * Resolves when every kind was listed once. NotConfigured when a definition is not installed, Forbidden when the service
+ * may not read a kind; while the API server is away it waits, until the signal aborts.
+ */
+export async function createKubernetesResources(
+  options: KubernetesResourcesOptions,
+  signal?: AbortSignal,
+): Promise<KubernetesResources> {
+  const { api, clock, ring: limits = defaultRing } = options
+  const caches = mapKinds((kind) => createKindCache(kind, { clock, limits }))
+  const reflectors = mapKinds((kind) => startReflector(caches[kind], options))
+  const pages = mapKinds((kind) => createPages(caches[kind]))
+  const watches = mapKinds((kind) => createWatch(caches[kind], pages[kind].listTold))
+  const exchange = createExchange(api, caches)
+
+  async function close(): Promise<void> {
+    for (const kind of kindNames) caches[kind].ring.close()
+    await Promise.all(kindNames.map((kind) => reflectors[kind].close()))
+  }
+
+  const abort = () => void close()
+  signal?.addEventListener('abort', abort, { once: true })
+  try {
+    signal?.throwIfAborted()
+    await Promise.all(kindNames.map((kind) => reflectors[kind].ready))
+  } catch (error) {
+    await close()
+    throw error
+  } finally {
+    signal?.removeEventListener('abort', abort)
+  }
+
+  return {
+    get: async (kind, key) => {
+      const entry = await exchange.find(kind, key)
+      return entry && JSON.parse(entry.text)
+    },
+    getText: async (kind, key) => {
+      const entry = await exchange.find(kind, key)
+      return entry && { text: entry.text, resourceVersion: String(entry.version) }
+    },
+    list: <K extends Kind>(kind: K, query: Parameters<ResourceReader['list']>[1]) =>
+      pages[kind].list(query) as Promise<ResourcePage<ResourceOf<K>>>,
+    listText: (kind, query) => pages[kind].listText(query),
+    countBy: async (kind, field) => {
+      checkFields(kind, { [field]: '' })
+      await caches[kind].settle()
+      return caches[kind].told.index().countBy(field)
+    },
+    watch: (kind, watchOptions) => watches[kind](kind, watchOptions),
+    ...createWriter(exchange),
+    listStale: () => kindNames.filter((kind) => !reflectors[kind].isCurrent()),
+    close,
+  }
+}

@@ -1,0 +1,82 @@
+// What the cache keeps of an object: its JSON as callers get it, and the values it is looked up by.
+import type { Kind } from '../../../contract/resources/index.ts'
+import type { ResourceKey } from '../../../ports/resources.ts'
+import { readFields } from '../../../rules/resource-fields.ts'
+import { labelField, type StoredObject } from '../../sql/resources/stored-object.ts'
+import type { ApiObject } from '../reflector.ts'
+
+/** Where an object stands in the order of lists: by namespace, then by name, bytewise. */
+export type CacheKey = string
+
+export type Entry = ResourceKey & {
+  key: CacheKey
+  uid: string
+  version: number
+  text: string
+  /** `field` NUL `value` of each field and label. */
+  values: string[]
+  labels: Record<string, string> | undefined
+  /** Whether the server holds the annotation of `kubectl apply`, which the text leaves out. */
+  isApplied: boolean
+  /** Whether nothing but the server's own clearing away keeps it there. */
+  isGone: boolean
+}
+
+/** Annotation in which `kubectl apply` keeps the whole object a second time. */
+export const appliedAnnotation = 'kubectl.kubernetes.io/last-applied-configuration'
+
+/** NUL sorts before every character of a name, so that keys compare as (namespace, name). */
+export function formatKey({ namespace, name }: ResourceKey): CacheKey {
+  return `${namespace}\0${name}`
+}
+
+export function formatValue(field: string, value: string): string {
+  return `${field}\0${value}`
+}
+
+function isFilled(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && Object.keys(value).length > 0
+}
+
+/** What users and controllers see: without the server's book-keeping, which is half of an object and nobody's concern. */
+function trimMetadata(metadata: Record<string, unknown>): Record<string, unknown> {
+  const { managedFields: _fields, selfLink: _link, deletionGracePeriodSeconds: _grace, ...kept } = metadata
+  const { [appliedAnnotation]: _applied, ...annotations } = (metadata.annotations ?? {}) as Record<string, string>
+  const { annotations: _all, ...rest } = kept
+  return isFilled(annotations) ? { ...rest, annotations } : rest
+}
+
+function listValues(kind: Kind, object: StoredObject): string[] {
+  const fields = Object.entries(readFields(kind, object)).map(([field, value]) => formatValue(field, value))
+  const labels = Object.entries(object.metadata.labels ?? {})
+  return [...fields, ...labels.map(([label, value]) => formatValue(labelField(label), value))]
+}
+
+function toEntry(kind: Kind, object: StoredObject, isApplied: boolean, text = JSON.stringify(object)): Entry {
+  const { namespace, name, uid, resourceVersion, labels, deletionTimestamp, finalizers = [] } = object.metadata
+  return {
+    namespace,
+    name,
+    key: formatKey(object.metadata),
+    uid,
+    version: Number(resourceVersion),
+    text,
+    values: listValues(kind, object),
+    labels,
+    isApplied,
+    isGone: deletionTimestamp !== undefined && finalizers.length === 0,
+  }
+}
+
+/** An object of an answer as an entry. */
+export function makeEntry(kind: Kind, answer: ApiObject): Entry {
+  const { apiVersion, kind: _kind, metadata, spec, status } = answer
+  const annotations = metadata.annotations as Record<string, string> | undefined
+  const object = { apiVersion, kind, metadata: trimMetadata(metadata), spec, ...(status !== undefined && { status }) }
+  return toEntry(kind, object as unknown as StoredObject, annotations?.[appliedAnnotation] !== undefined)
+}
+
+/** The entry of a text that the cache had before. */
+export function parseEntry(kind: Kind, text: string): Entry {
+  return toEntry(kind, JSON.parse(text), false, text)
+}

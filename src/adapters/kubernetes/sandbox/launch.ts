@@ -1,0 +1,54 @@
+// How a command reaches its pod: everything by standard input, since the address of an exec is in the server's log.
+import type { SandboxCommand } from '../../../ports/sandbox.ts'
+import { limitProcess } from '../../embedded/confinement/launch-script.ts'
+import { baseEnvironment, workspaceInside } from '../../embedded/confinement/root-folder.ts'
+import { isNode, limitHeap } from '../../embedded/sandbox/bubblewrap-sandbox.ts'
+
+const inputFolder = '/run/svc/input'
+
+/** Reads the parts of the input, of known sizes, into numbered files; then the first of them is run. */
+const receiveScript = `number=0
+for size in "$@"; do head -c "$size" > ${inputFolder}/$number || exit 125; number=$((number + 1)); done
+exec /bin/sh ${inputFolder}/0`
+
+export type Launch = { argv: string[]; input: Buffer }
+
+function quote(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`
+}
+
+/** The waiting shell and its sleep, the shell of the exec. */
+const ownProcesses = 3
+
+function limitCommand(command: SandboxCommand): string[] {
+  const { limits, files = {} } = command
+  const moves = Object.keys(files).map((target, index) => ({ source: `${inputFolder}/${index + 2}`, target }))
+  const processLimits = {
+    cpuSeconds: limits.cpuSeconds,
+    fileBytes: limits.diskBytes,
+    openFiles: 1024,
+    processes: limits.processes + ownProcesses,
+    ...(isNode(command.argv) ? {} : { addressBytes: limits.memoryBytes * 2 }),
+  }
+  return limitProcess(limitHeap(command.argv, limits.memoryBytes), processLimits, moves)
+}
+
+/**
+ * The environment is made anew: that of the pod names the cluster's own services. What a program leaves running goes with
+ * it, or the exec would wait until its output is closed; the pod's first process is spared (kill(2)).
+ */
+function makeScript(command: SandboxCommand): string {
+  const environment = { ...baseEnvironment(workspaceInside), ...command.env }
+  const variables = Object.entries(environment).map(([name, value]) => quote(`${name}=${value}`))
+  const argv = limitCommand(command).map(quote)
+  const run = `env -i ${variables.join(' ')} ${argv.join(' ')} < ${inputFolder}/1`
+  return `cd ${workspaceInside} || exit 125\n${run}\ncode=$?\nkill -9 -1 2> /dev/null\nexit $code\n`
+}
+
+export function makeLaunch(command: SandboxCommand): Launch {
+  const parts = [makeScript(command), command.stdin ?? '', ...Object.values(command.files ?? {})].map((part) =>
+    Buffer.from(part),
+  )
+  const sizes = parts.map((part) => String(part.length))
+  return { argv: ['/bin/sh', '-c', receiveScript, 'sh', ...sizes], input: Buffer.concat(parts) }
+}

@@ -1,0 +1,83 @@
+// The pod that one run of untrusted code gets: no network, no account, no secret, nothing of the service.
+import { hardenContainer, hardenPod, makeResources } from '../workloads/hardening.ts'
+import { containerName, labels } from '../workloads/names.ts'
+import type { OwnerReference } from '../workloads/objects.ts'
+
+export type SandboxPod = {
+  name: string
+  namespace: string
+  instance: string
+  /** Of this replica's pool. */
+  pool: string
+  image: string
+  /** A user of its own on the node: limits of processes are counted by user. */
+  user: number
+  memoryBytes: number
+  cpu: number
+  /** Of each of its two writable folders, which are memory. */
+  diskBytes: number
+  /** A pod that nobody takes ends by itself. */
+  lifeSeconds: number
+  owner?: OwnerReference | undefined
+}
+
+export const poolLabel = 'svc.ai/sandbox-pool'
+
+/** Signals are taken at once: a waiting pod has nothing to finish. */
+const waitScript = 'trap "exit 0" TERM INT; while :; do sleep 3600 & wait $!; done'
+
+function makeFolder(name: string, bytes: number) {
+  return { name, emptyDir: { medium: 'Memory', sizeLimit: String(bytes) } }
+}
+
+/** The folders are memory of the pod beside what the code may use. */
+function makeLimits({ memoryBytes, diskBytes, cpu }: SandboxPod) {
+  return makeResources('sandbox', { cpu, memoryBytes: memoryBytes + 2 * diskBytes })
+}
+
+export function makeSandboxPod(pod: SandboxPod): object {
+  const { name, namespace, instance, pool, owner } = pod
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: {
+      name,
+      namespace,
+      labels: { [labels.instance]: instance, [labels.component]: 'sandbox', [poolLabel]: pool },
+      ...(owner !== undefined && { ownerReferences: [owner] }),
+    },
+    spec: {
+      restartPolicy: 'Never',
+      activeDeadlineSeconds: pod.lifeSeconds,
+      terminationGracePeriodSeconds: 1,
+      automountServiceAccountToken: false,
+      enableServiceLinks: false,
+      hostname: 'svc',
+      // Nothing to ask, even where the network plugin enforces no policy.
+      dnsPolicy: 'None',
+      dnsConfig: { nameservers: ['127.0.0.1'] },
+      securityContext: hardenPod(pod.user),
+      containers: [
+        {
+          name: containerName,
+          image: pod.image,
+          imagePullPolicy: 'IfNotPresent',
+          command: ['/bin/sh', '-c', waitScript],
+          workingDir: '/workspace',
+          resources: makeLimits(pod),
+          securityContext: hardenContainer,
+          volumeMounts: [
+            { name: 'workspace', mountPath: '/workspace' },
+            { name: 'tmp', mountPath: '/tmp' },
+            { name: 'input', mountPath: '/run/svc/input' },
+          ],
+        },
+      ],
+      volumes: [
+        makeFolder('workspace', pod.diskBytes),
+        makeFolder('tmp', pod.diskBytes),
+        makeFolder('input', pod.diskBytes),
+      ],
+    },
+  }
+}

@@ -1,0 +1,211 @@
+// A few pods that wait for code to run: each is taken once, by this replica alone, and deleted after it.
+import { isSvcError, messageOf, SvcError } from '../../../errors.ts'
+import type { Clock, Ids } from '../../../ports/clock.ts'
+import type { KubernetesApi } from '../api.ts'
+import { labels } from '../workloads/names.ts'
+import { createObjectCache } from '../workloads/object-cache.ts'
+import { type OwnerReference, type Pod, pods } from '../workloads/objects.ts'
+import { containerStateOf, hasEnded, judge } from '../workloads/verdict.ts'
+import { makeSandboxPod, poolLabel } from './pod.ts'
+
+export type SandboxPoolOptions = {
+  api: KubernetesApi
+  clock: Clock
+  ids: Ids
+  log: { warn(fields: Record<string, unknown>, message: string): void }
+  /** Names this installation on the cluster, as for workloads. */
+  instance: string
+  /** Where sandboxes run: a namespace without secrets is best. */
+  namespace: string
+  /** Has sh, env, head, cp, and the languages. */
+  image: string
+  /** Pods that wait; 2. */
+  size?: number
+  /** Pods at once, waiting and busy; 8. */
+  most?: number
+  memoryBytes: number
+  diskBytes: number
+  cpu?: number
+  /** This replica's own pod: its sandboxes go with it. */
+  owner?: OwnerReference
+}
+
+export type SandboxPool = {
+  /** A pod that has run nothing; Unavailable when none comes in time. Must be given back. */
+  take(signal: AbortSignal): Promise<Pod>
+  /** Deletes the pod. */
+  giveBack(pod: Pod): Promise<void>
+  /** Removes every pod of this replica. */
+  close(): Promise<void>
+}
+
+const usualSize = 2
+const usualMost = 8
+/** Waiting pods are made anew each hour or so: nothing lives for ever. */
+const lifeSeconds = 3600
+const startGraceMs = 60_000
+const takeTimeoutMs = 60_000
+const retryMs = 2000
+/** Far from the users of nodes and images. */
+const users = { first: 1_000_000_000, count: 1_000_000_000 }
+
+function isReady(pod: Pod): boolean {
+  return pod.metadata.deletionTimestamp === undefined && !hasEnded(pod) && containerStateOf(pod).running !== undefined
+}
+
+/** Remembers what went wrong last, for whoever waits in vain. */
+function createFaultNote({ log, clock }: SandboxPoolOptions) {
+  let last = 'none was ready in time'
+  return {
+    cause: () => last,
+    note(error: unknown): void {
+      last = messageOf(error)
+      log.warn({ error: last }, 'the pool of sandboxes met a fault')
+    },
+    /** Whether a waiting pod is of no use any more. */
+    hasFailed(pod: Pod): boolean {
+      const { state } = judge({ job: undefined, pod }, { now: clock.now(), startGraceMs, nodeGraceMs: startGraceMs })
+      if ('message' in state && state.message !== undefined) last = state.message
+      return state.phase === 'Failed' || state.phase === 'Succeeded'
+    },
+  }
+}
+
+/** Makes and deletes the pods of one pool. */
+function createPodMaker(options: SandboxPoolOptions, pool: string, note: (error: unknown) => void) {
+  const { api, ids, namespace, instance, image, memoryBytes, diskBytes, cpu = 1, owner } = options
+  return {
+    create(name: string): Promise<Pod> {
+      const user = users.first + Math.floor(ids.random() * users.count)
+      const place = { name, namespace, instance, pool, image, owner }
+      const body = makeSandboxPod({ ...place, user, memoryBytes, diskBytes, cpu, lifeSeconds })
+      return api.request<Pod>({ verb: 'create', collection: pods, namespace, body })
+    },
+    async remove(name: string): Promise<void> {
+      try {
+        await api.request({ verb: 'delete', collection: pods, namespace, name, query: { gracePeriodSeconds: 1 } })
+      } catch (error) {
+        if (!isSvcError(error, 'NotFound')) note(error)
+      }
+    },
+  }
+}
+
+type Place = { resolve(pod: Pod): void }
+
+/** Waits in the line; the error names why none came. */
+async function queueUp(line: Place[], signals: { caller: AbortSignal; closing: AbortSignal }, cause: () => string) {
+  const { promise, resolve, reject } = Promise.withResolvers<Pod>()
+  const place = { resolve }
+  line.push(place)
+  const limit = AbortSignal.any([signals.caller, signals.closing, AbortSignal.timeout(takeTimeoutMs)])
+  const leave = () => {
+    const at = line.indexOf(place)
+    if (at !== -1) line.splice(at, 1)
+    const message = `no sandbox could be had: ${cause()}; try again later`
+    reject(signals.caller.aborted ? signals.caller.reason : new SvcError('Unavailable', message))
+  }
+  limit.addEventListener('abort', leave, { once: true })
+  return promise.finally(() => limit.removeEventListener('abort', leave))
+}
+
+type ShelfParts = {
+  all(): Pod[]
+  remove(name: string): Promise<void>
+  faults: ReturnType<typeof createFaultNote>
+}
+
+/** The pods that nobody has taken. */
+function createShelf({ all, remove, faults }: ShelfParts) {
+  const taken = new Set<string>()
+  const listFree = () =>
+    all().filter(({ metadata }) => !taken.has(metadata.name) && metadata.deletionTimestamp === undefined)
+  return {
+    /** Ready now or soon. */
+    listFree,
+    /** Deletes what ended before it was taken, and forgets what is gone. */
+    tidy(): void {
+      const present = new Set(all().map(({ metadata }) => metadata.name))
+      for (const name of taken) if (!present.has(name)) taken.delete(name)
+      for (const pod of listFree().filter(faults.hasFailed)) {
+        taken.add(pod.metadata.name)
+        void remove(pod.metadata.name)
+      }
+    },
+    /** Gives ready pods to those who wait, in their order. */
+    serve(waiting: Place[]): void {
+      for (const pod of listFree().filter(isReady).slice(0, waiting.length)) {
+        taken.add(pod.metadata.name)
+        waiting.shift()?.resolve(pod)
+      }
+    },
+  }
+}
+
+export function createSandboxPool(options: SandboxPoolOptions): SandboxPool {
+  const { api, clock, ids, namespace, instance, size = usualSize, most = usualMost } = options
+  const pool = ids.hex(12)
+  const closing = new AbortController()
+  /** Names that were asked for and are not in the cache yet. */
+  const starting = new Set<string>()
+  const waiting: Place[] = []
+  const faults = createFaultNote(options)
+  const maker = createPodMaker(options, pool, faults.note)
+
+  const cache = createObjectCache<Pod>({
+    ...{ api, clock, ids, namespace, collection: pods },
+    labelSelector: `${labels.instance}=${instance},${poolLabel}=${pool}`,
+    onChange: () => arrange(),
+    onFault: faults.note,
+  })
+
+  const shelf = createShelf({ all: () => cache.all(), remove: maker.remove, faults })
+
+  async function start(): Promise<void> {
+    const name = `svc-sandbox-${pool}-${ids.hex(8)}`
+    starting.add(name)
+    try {
+      cache.put(await maker.create(name))
+    } catch (error) {
+      faults.note(error)
+      await clock.sleep(retryMs, closing.signal).catch(() => undefined)
+    } finally {
+      starting.delete(name)
+      if (closing.signal.aborted) void maker.remove(name)
+      arrange()
+    }
+  }
+
+  function refill(): void {
+    const free = shelf.listFree().filter((pod) => !starting.has(pod.metadata.name)).length + starting.size
+    const present = cache.all().length
+    const wanted = Math.min(size + waiting.length - free, most - present - starting.size)
+    for (let more = 0; more < wanted; more += 1) void start()
+  }
+
+  function arrange(): void {
+    if (closing.signal.aborted) return
+    shelf.tidy()
+    shelf.serve(waiting)
+    refill()
+  }
+
+  async function take(signal: AbortSignal): Promise<Pod> {
+    await cache.ready
+    const pod = queueUp(waiting, { caller: signal, closing: closing.signal }, faults.cause)
+    arrange()
+    return await pod
+  }
+
+  cache.ready.then(arrange, () => undefined)
+  return {
+    take,
+    giveBack: (pod) => maker.remove(pod.metadata.name),
+    async close() {
+      closing.abort()
+      const names = cache.all().map(({ metadata }) => metadata.name)
+      await Promise.all(names.map(maker.remove))
+      await cache.close()
+    },
+  }
+}

@@ -1,0 +1,178 @@
+// The Secrets port on Secrets of the cluster. Values are held in memory only while a watch says that they are the present ones.
+import { isSvcError, SvcError } from '../../errors.ts'
+import type { Clock, Ids } from '../../ports/clock.ts'
+import type { ResourceKey } from '../../ports/resources.ts'
+import type { SecretDraft, SecretMetadata, Secrets } from '../../ports/secrets.ts'
+import { collections } from './api/paths.ts'
+import type { KubernetesApi } from './api.ts'
+import { appliedAnnotation } from './resources/entry.ts'
+import { createSecretWatch, namedTypes } from './secrets/secret-watch.ts'
+
+export type KubernetesSecretsOptions = {
+  api: KubernetesApi
+  clock: Clock
+  ids: Ids
+  /** Absent: all namespaces. */
+  namespace?: string
+  /** Told of faults of the watch, which goes on by itself. */
+  onFault?: (error: SvcError) => void
+}
+
+export interface KubernetesSecrets extends Secrets {
+  /** Resolves when changes are told of; Forbidden when the service may not read secrets. */
+  ready: Promise<void>
+  close(): Promise<void>
+}
+
+type Secret = {
+  metadata: ResourceKey & { uid: string; creationTimestamp: string; annotations?: Record<string, string> }
+  type?: string
+  data?: Record<string, string>
+}
+
+/** Values of so many secrets are remembered; the oldest give way. */
+const rememberedSecrets = 500
+const pageSize = 500
+
+function decodeValues(secret: Secret): Record<string, string> {
+  const entries = Object.entries(secret.data ?? {})
+  return Object.fromEntries(entries.map(([key, value]) => [key, Buffer.from(value, 'base64').toString('utf8')]))
+}
+
+function encodeValues(values: Record<string, string>): Record<string, string> {
+  const entries = Object.entries(values)
+  return Object.fromEntries(entries.map(([key, value]) => [key, Buffer.from(value, 'utf8').toString('base64')]))
+}
+
+function describeSecret({ metadata, type = 'Opaque', data = {} }: Secret): SecretMetadata {
+  // The annotation of `kubectl apply` holds the values once more.
+  const { [appliedAnnotation]: _values, ...annotations } = metadata.annotations ?? {}
+  const { namespace, name, creationTimestamp: createdAt } = metadata
+  return { namespace, name, type, keys: Object.keys(data).sort(), annotations, createdAt }
+}
+
+function compareSecrets(left: Secret, right: Secret): number {
+  const [first, second] = [left, right].map(({ metadata }) => `${metadata.namespace}\0${metadata.name}`)
+  return (first ?? '') < (second ?? '') ? -1 : 1
+}
+
+function translate(error: unknown, { namespace, name }: ResourceKey): unknown {
+  if (isSvcError(error, 'AlreadyExists')) {
+    const message = `The secret ${namespace}/${name} is there already: delete it first, or take another name.`
+    return new SvcError('AlreadyExists', message)
+  }
+  if (!isSvcError(error, 'NotFound')) return error
+  const isNamespace = error.message.startsWith('namespaces ')
+  const message = isNamespace
+    ? `There is no namespace ${namespace}: create it, or choose another.`
+    : `There is no secret ${namespace}/${name}.`
+  return new SvcError('NotFound', message)
+}
+
+/** Requests for secrets. */
+function createSecretRequests(api: KubernetesApi) {
+  const collection = collections.secrets
+  type Page = { items: Secret[]; metadata: { continue?: string } }
+
+  async function find({ namespace, name }: ResourceKey): Promise<Secret | undefined> {
+    try {
+      return await api.request<Secret>({ verb: 'get', collection, namespace, name })
+    } catch (error) {
+      if (isSvcError(error, 'NotFound')) return undefined
+      throw error
+    }
+  }
+
+  async function list(namespace?: string): Promise<Secret[]> {
+    const target = { collection, ...(namespace !== undefined && { namespace }) }
+    const found: Secret[] = []
+    let token: string | undefined
+    do {
+      const query = { limit: pageSize, fieldSelector: namedTypes, continue: token }
+      const page = await api.request<Page>({ verb: 'list', ...target, query })
+      found.push(...page.items)
+      token = page.metadata.continue || undefined
+    } while (token !== undefined)
+    return found
+  }
+
+  async function create({ namespace, name, stringData, annotations }: SecretDraft): Promise<Secret> {
+    const metadata = { namespace, name, ...(annotations && { annotations }) }
+    const body = { apiVersion: 'v1', kind: 'Secret', metadata, type: 'Opaque', data: encodeValues(stringData) }
+    try {
+      return await api.request<Secret>({ verb: 'create', collection, namespace, body })
+    } catch (error) {
+      throw translate(error, { namespace, name })
+    }
+  }
+
+  async function remove({ namespace, name }: ResourceKey): Promise<void> {
+    try {
+      await api.request({ verb: 'delete', collection, namespace, name })
+    } catch (error) {
+      throw translate(error, { namespace, name })
+    }
+  }
+
+  return { find, list, create, remove }
+}
+
+/** Values of the secrets that were read last. */
+function createValueMemory() {
+  const known = new Map<string, Record<string, string>>()
+  const format = ({ namespace, name }: ResourceKey) => `${namespace}/${name}`
+  return {
+    get: (key: ResourceKey) => known.get(format(key)),
+    forget: (key: ResourceKey) => void known.delete(format(key)),
+    keep(key: ResourceKey, values: Record<string, string>) {
+      known.delete(format(key))
+      known.set(format(key), values)
+      const oldest = known.keys().next().value
+      if (known.size > rememberedSecrets && oldest !== undefined) known.delete(oldest)
+    },
+  }
+}
+
+export function createKubernetesSecrets(options: KubernetesSecretsOptions): KubernetesSecrets {
+  const requests = createSecretRequests(options.api)
+  const memory = createValueMemory()
+  const listeners = new Set<(key: ResourceKey) => void>()
+  const watch = createSecretWatch(options, (key) => {
+    memory.forget(key)
+    for (const listener of listeners) listener(key)
+  })
+
+  /** Remembered values are true as long as the watch is open and has told of no change while they were read. */
+  async function readValues(key: ResourceKey): Promise<Record<string, string> | undefined> {
+    const remembered = watch.isCurrent() ? memory.get(key) : undefined
+    if (remembered !== undefined) return remembered
+    const before = watch.changes()
+    const secret = await requests.find(key)
+    const values = secret && decodeValues(secret)
+    if (values !== undefined && watch.changes() === before) memory.keep(key, values)
+    return values
+  }
+
+  return {
+    read: async (key) => {
+      const values = await readValues(key)
+      return values && { ...values }
+    },
+    describe: async (key) => {
+      const secret = await requests.find(key)
+      return secret && describeSecret(secret)
+    },
+    list: async (namespace) => (await requests.list(namespace)).sort(compareSecrets).map(describeSecret),
+    create: async (draft) => describeSecret(await requests.create(draft)),
+    remove: async (key) => {
+      await requests.remove(key)
+      memory.forget(key)
+    },
+    onChange: (listener) => {
+      listeners.add(listener)
+      return () => void listeners.delete(listener)
+    },
+    ready: watch.ready,
+    close: watch.close,
+  }
+}

@@ -1,0 +1,73 @@
+// Tells which secrets change, from their metadata alone: values are neither sent nor held.
+import type { SvcError } from '../../../errors.ts'
+import type { Clock, Ids } from '../../../ports/clock.ts'
+import type { ResourceKey } from '../../../ports/resources.ts'
+import { collections } from '../api/paths.ts'
+import type { KubernetesApi } from '../api.ts'
+import { createReflector } from '../reflector.ts'
+
+export type SecretWatchOptions = {
+  api: KubernetesApi
+  clock: Clock
+  ids: Ids
+  namespace?: string
+  onFault?: (error: SvcError) => void
+}
+
+export type SecretWatch = {
+  /** Resolves after the first list. */
+  ready: Promise<void>
+  /** Whether changes are told of as they happen. */
+  isCurrent(): boolean
+  /** How many changes were told so far. */
+  changes(): number
+  close(): Promise<void>
+}
+
+type Seen = ResourceKey & { version: string }
+
+/** Releases of Helm and tokens of accounts are nobody's to name, and can be megabytes. */
+export const namedTypes = 'type!=helm.sh/release.v1,type!=kubernetes.io/service-account-token'
+
+function listDifferences(before: Map<string, Seen>, after: Map<string, Seen>): Seen[] {
+  const changed = [...after].filter(([id, secret]) => before.get(id)?.version !== secret.version)
+  const removed = [...before].filter(([id]) => !after.has(id))
+  return [...changed, ...removed].map(([, secret]) => secret)
+}
+
+export function createSecretWatch(options: SecretWatchOptions, onChange: (key: ResourceKey) => void): SecretWatch {
+  let seen: Map<string, Seen> | undefined
+  let changes = 0
+
+  function tell({ namespace, name }: ResourceKey): void {
+    changes += 1
+    onChange({ namespace, name })
+  }
+
+  /** After a gap whatever differs from what was seen before it has changed. */
+  function reset(all: Seen[]): void {
+    const before = seen
+    seen = new Map(all.map((secret) => [`${secret.namespace}/${secret.name}`, secret]))
+    if (before !== undefined) for (const secret of listDifferences(before, seen)) tell(secret)
+  }
+
+  const reflector = createReflector<Seen>({
+    ...options,
+    collection: collections.secrets,
+    fieldSelector: namedTypes,
+    metadataOnly: true,
+    convert: ({ metadata }) => ({
+      namespace: metadata.namespace ?? '',
+      name: metadata.name,
+      version: metadata.resourceVersion,
+    }),
+    onReset: reset,
+    onEvent: (type, secret) => {
+      const id = `${secret.namespace}/${secret.name}`
+      if (type === 'DELETED') seen?.delete(id)
+      else seen?.set(id, secret)
+      tell(secret)
+    },
+  })
+  return { ready: reflector.ready, isCurrent: reflector.isCurrent, changes: () => changes, close: reflector.close }
+}

@@ -1,0 +1,256 @@
+// The Workloads port on a cluster: a Job per attempt, seen through one watch of Jobs and one of pods.
+import { mkdirSync } from 'node:fs'
+import { isSvcError, messageOf, SvcError } from '../../errors.ts'
+import { createRedactor } from '../../observability/redaction.ts'
+import type { Clock, Ids } from '../../ports/clock.ts'
+import type { Logs } from '../../ports/logs.ts'
+import type { AttemptKey, WorkloadSpec, WorkloadState, Workloads } from '../../ports/workloads.ts'
+import { collections } from './api/paths.ts'
+import type { KubernetesApi } from './api.ts'
+import { type Attempt, createAttemptTable, nameAttempt } from './workloads/attempts.ts'
+import { type ManifestOptions, makeJob, makeSecret, type WorkerImage } from './workloads/manifests.ts'
+import { annotations, componentSelector, labels, nameJob, readAttempt } from './workloads/names.ts'
+import { createNamespacePreparer } from './workloads/namespaces.ts'
+import { createObjectCache, type ObjectCache, type ObjectChange } from './workloads/object-cache.ts'
+import { type Job, jobs, type OwnerReference, type Pod, pods, type StoredObject } from './workloads/objects.ts'
+import { removeAttempt } from './workloads/removal.ts'
+import { sweepSecrets } from './workloads/secret-sweep.ts'
+import { createSupervision, type Supervision } from './workloads/supervision.ts'
+
+export type KubernetesWorkloadsOptions = {
+  api: KubernetesApi
+  clock: Clock
+  ids: Ids
+  /** Takes the lines of commands. */
+  logs: Logs
+  log: { warn(fields: Record<string, unknown>, message: string): void }
+  /** Names this installation on the cluster: a label's value. */
+  instance: string
+  /** Absent: attempts run in any namespace. */
+  namespace?: string
+  /** Runs the workers, and commands that name no image. */
+  worker: WorkerImage
+  /** Holds the last output of commands until it is read. */
+  outputFolder: string
+  /** From TERM to KILL; 10 s. */
+  graceSeconds?: number
+  /** Size of each writable folder of a pod; 1 GiB. */
+  scratchBytes?: number
+  /** For how long the kubelet may repeat a failing pull or start; 60 s. */
+  startGraceMs?: number
+  /** For how long a pod may outstay its end before its node counts as lost; 60 s. */
+  nodeGraceMs?: number
+  /** Who owns the Jobs and Secrets of an attempt: its Task. Absent: nobody. */
+  ownerOf?: (spec: WorkloadSpec) => OwnerReference | undefined
+}
+
+export type KubernetesWorkloads = Workloads & {
+  /** Whether both caches are filled; rejects when they can never be. */
+  ready(): Promise<void>
+  /** Stops to follow logs here: another replica leads now. Nothing on the cluster changes. */
+  letGo(): Promise<void>
+  /** What the caches hold, for the check of worker tokens. */
+  findPod(namespace: string, name: string): Pod | undefined
+  findJob(namespace: string, name: string): Job | undefined
+}
+
+function makeManifestOptions(options: KubernetesWorkloadsOptions): ManifestOptions {
+  const { instance, worker, graceSeconds = 10, scratchBytes = 1024 ** 3, ownerOf = () => undefined } = options
+  return { instance, worker, graceSeconds, scratchBytes, ownerOf }
+}
+
+function isSameAttempt(job: Job, key: AttemptKey): boolean {
+  const found = readAttempt(job.metadata)
+  return found !== undefined && nameAttempt(found.key) === nameAttempt(key)
+}
+
+function createCaches(
+  options: KubernetesWorkloadsOptions,
+  take: { job(change: ObjectChange<Job>): void; pod(change: ObjectChange<Pod>): void },
+  onFault: (error: unknown, what: string) => void,
+): { jobCache: ObjectCache<Job>; podCache: ObjectCache<Pod> } {
+  const { api, clock, ids, namespace, instance } = options
+  const shared = { api, clock, ids, namespace, labelSelector: `${labels.instance}=${instance},${componentSelector}` }
+  const jobCache = createObjectCache<Job>({
+    ...shared,
+    collection: jobs,
+    onChange: take.job,
+    onFault: (error) => onFault(error, 'the watch of Jobs'),
+  })
+  const podCache = createObjectCache<Pod>({
+    ...shared,
+    collection: pods,
+    onChange: take.pod,
+    onFault: (error) => onFault(error, 'the watch of pods'),
+  })
+  return { jobCache, podCache }
+}
+
+/** Takes what the watches tell into the table of attempts. */
+function createIntake(table: ReturnType<typeof createAttemptTable>, settle: (attempt: Attempt) => void) {
+  function find({ metadata }: StoredObject, isGone: boolean): Attempt | undefined {
+    const names = readAttempt(metadata)
+    if (names === undefined) return undefined
+    const attempt = isGone ? table.find(names.key) : table.enter(names)
+    if (attempt !== undefined && metadata.annotations?.[annotations.hasSecret] === 'true') attempt.hasSecret = true
+    return attempt
+  }
+
+  function finish(attempt: Attempt): void {
+    settle(attempt)
+    // Where nobody looks after it nobody will remove it either.
+    if (attempt.job === undefined && attempt.pods.size === 0 && !attempt.isFollowed) table.remove(attempt)
+  }
+
+  return {
+    job({ object, isGone }: ObjectChange<Job>) {
+      const attempt = find(object, isGone)
+      if (attempt === undefined) return
+      attempt.job = isGone ? undefined : object
+      finish(attempt)
+    },
+    pod({ object, isGone }: ObjectChange<Pod>) {
+      const attempt = find(object, isGone)
+      if (attempt === undefined) return
+      if (isGone) attempt.pods.delete(object.metadata.name)
+      else attempt.pods.set(object.metadata.name, object)
+      finish(attempt)
+    },
+  }
+}
+
+/** Makes the objects of an attempt; what is there already is taken as it is. */
+function createStarter(options: KubernetesWorkloadsOptions, onFault: (error: unknown, what: string) => void) {
+  const { api, instance, worker } = options
+  const manifests = makeManifestOptions(options)
+  const namespaces = createNamespacePreparer({ api, instance, serviceAccount: worker.serviceAccount, onFault })
+
+  async function createSecret(spec: WorkloadSpec): Promise<boolean> {
+    const body = makeSecret(spec, manifests)
+    if (body === undefined) return false
+    const request = { verb: 'create' as const, collection: collections.secrets, namespace: spec.namespace, body }
+    await api.request(request).catch((error: unknown) => {
+      if (!isSvcError(error, 'AlreadyExists')) throw error
+    })
+    return true
+  }
+
+  async function createJob(spec: WorkloadSpec): Promise<Job> {
+    const { namespace, key, taskName } = spec
+    try {
+      return await api.request<Job>({ verb: 'create', collection: jobs, namespace, body: makeJob(spec, manifests) })
+    } catch (error) {
+      if (!isSvcError(error, 'AlreadyExists')) throw error
+    }
+    const name = nameJob(taskName, key)
+    const job = await api.request<Job>({ verb: 'get', collection: jobs, namespace, name })
+    if (isSameAttempt(job, key)) return job
+    throw new SvcError('Conflict', `there is a Job ${namespace}/${name} that is not this attempt's; delete it`)
+  }
+
+  async function dropSecret({ namespace, taskName, key }: WorkloadSpec): Promise<void> {
+    const name = nameJob(taskName, key)
+    await api.request({ verb: 'delete', collection: collections.secrets, namespace, name }).catch(() => undefined)
+  }
+
+  return async (spec: WorkloadSpec): Promise<{ job: Job; hasSecret: boolean }> => {
+    const [hasSecret] = await Promise.all([createSecret(spec), namespaces.prepare(spec.namespace)])
+    try {
+      return { job: await createJob(spec), hasSecret }
+    } catch (error) {
+      // A Job whose creation was not answered may be there: it keeps its Secret, and is found with the next try.
+      if (hasSecret && !isSvcError(error, 'Unavailable')) await dropSecret(spec)
+      throw error
+    }
+  }
+}
+
+function noteFaults({ log }: KubernetesWorkloadsOptions) {
+  return (error: unknown, what: string) => log.warn({ error: messageOf(error), what }, 'a call to the cluster failed')
+}
+
+function secretsOf({ run }: WorkloadSpec): string[] {
+  return run.kind === 'command' ? (run.redact ?? []) : []
+}
+
+/** An end with its output, and without secrets in its message. */
+async function describeEnd(supervision: Supervision, attempt: Attempt, state: WorkloadState): Promise<WorkloadState> {
+  if (state.phase !== 'Succeeded' && state.phase !== 'Failed') return state
+  const output = await supervision.readOutput(attempt)
+  const shown = output === undefined ? state : { ...state, output }
+  if (shown.phase === 'Succeeded') return shown
+  const redact = createRedactor(await supervision.readSecrets(attempt), 'tokens')
+  return { ...shown, message: redact(shown.message) }
+}
+
+export function createKubernetesWorkloads(options: KubernetesWorkloadsOptions): KubernetesWorkloads {
+  const { api, clock, logs, outputFolder, graceSeconds = 10, startGraceMs = 60_000, nodeGraceMs = 60_000 } = options
+  mkdirSync(outputFolder, { recursive: true, mode: 0o700 })
+  const onFault = noteFaults(options)
+  const closing = new AbortController()
+  const table = createAttemptTable()
+  const supervision = createSupervision({ api, logs, clock, outputFolder, startGraceMs, nodeGraceMs, onFault })
+  const intake = createIntake(table, supervision.settle)
+  const { jobCache, podCache } = createCaches(options, intake, onFault)
+  const start = createStarter(options, onFault)
+  const ready = () => Promise.all([jobCache.ready, podCache.ready]).then(() => undefined)
+  let swept: Promise<void> | undefined
+
+  /** Once in each term: what a crash left between two writes. */
+  function sweep(): void {
+    const hasJob = (namespace: string, name: string) => jobCache.get(namespace, name) !== undefined
+    swept ??= sweepSecrets(options, hasJob).catch((error) => onFault(error, 'the sweep of Secrets'))
+  }
+
+  async function ensure(spec: WorkloadSpec): Promise<void> {
+    await ready()
+    const known = table.find(spec.key)
+    if (known?.job !== undefined) return
+    const { job, hasSecret } = await start(spec)
+    const attempt = table.enter(spec)
+    attempt.isFollowed = true
+    attempt.hasSecret = hasSecret
+    attempt.secrets = Promise.resolve(secretsOf(spec))
+    jobCache.put(job)
+    supervision.settle(attempt)
+  }
+
+  async function observe(key: AttemptKey): Promise<WorkloadState> {
+    await ready()
+    sweep()
+    const attempt = table.find(key)
+    if (attempt === undefined) return { phase: 'Missing' }
+    attempt.isFollowed = true
+    const state = supervision.settle(attempt)
+    return await describeEnd(supervision, attempt, state)
+  }
+
+  async function remove(key: AttemptKey): Promise<void> {
+    await ready()
+    const attempt = table.find(key)
+    const ending = { api, clock, supervision, graceSeconds, nodeGraceMs, closing: closing.signal }
+    if (attempt !== undefined) table.remove(await removeAttempt(ending, attempt))
+  }
+
+  const letGo = async () => {
+    swept = undefined
+    await Promise.all(table.all().map(supervision.letGo))
+  }
+
+  return {
+    ready,
+    ensure,
+    observe,
+    remove,
+    onChange: supervision.onChange,
+    capacity: () => Number.POSITIVE_INFINITY,
+    letGo,
+    findPod: podCache.get,
+    findJob: jobCache.get,
+    close: async () => {
+      closing.abort(new SvcError('Unavailable', 'the service is stopping'))
+      await Promise.all([jobCache.close(), podCache.close(), letGo()])
+      await swept
+    },
+  }
+}

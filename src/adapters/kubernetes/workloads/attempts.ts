@@ -1,0 +1,84 @@
+// What is known of each attempt: its Job, its pod, who follows its log, what was last told of it.
+import type { AttemptKey, WorkloadSpec, WorkloadState } from '../../../ports/workloads.ts'
+import type { OutputTail } from '../../embedded/output/output-tail.ts'
+import type { LogFollower } from './log-follower.ts'
+import { type AttemptNames, readAttempt } from './names.ts'
+import type { Job, Pod, StoredObject } from './objects.ts'
+
+export type Attempt = AttemptNames & {
+  job: Job | undefined
+  pods: Map<string, Pod>
+  /** There is a Secret of it. */
+  hasSecret: boolean
+  /** It was started or looked at here: this replica follows its log. */
+  isFollowed: boolean
+  /** Resolves to the values that its log must not show, once they are known. */
+  secrets: Promise<string[]> | undefined
+  /** Its secrets are being read, after which its log is followed. */
+  isSeekingLog: boolean
+  output: { tail: OutputTail; follower: LogFollower; isDone: boolean } | undefined
+  /** When it is looked at again though nothing was reported of it. */
+  alarm: AbortController | undefined
+  /** Called whenever something of it changed. */
+  watchers: Set<() => void>
+  /** The state that listeners were told, in short. */
+  told: string
+}
+
+export function nameAttempt({ taskUid, attempt }: AttemptKey): string {
+  return `${taskUid}/${attempt}`
+}
+
+export type AttemptTable = {
+  find(key: AttemptKey): Attempt | undefined
+  /** The entry of a spec, made when there is none. */
+  enter(names: Pick<WorkloadSpec, 'key' | 'namespace' | 'taskName'>): Attempt
+  /** The entry of an object, made when there is none; undefined for what is no attempt's. */
+  enterObject(object: StoredObject): Attempt | undefined
+  all(): Attempt[]
+  remove(attempt: Attempt): void
+}
+
+export function createAttemptTable(): AttemptTable {
+  const attempts = new Map<string, Attempt>()
+  const enter: AttemptTable['enter'] = ({ key, namespace, taskName }) => {
+    const known = attempts.get(nameAttempt(key))
+    if (known !== undefined) return known
+    const attempt: Attempt = {
+      ...{
+        key,
+        namespace,
+        taskName,
+        job: undefined,
+        pods: new Map(),
+        hasSecret: false,
+        isFollowed: false,
+        secrets: undefined,
+      },
+      ...{ isSeekingLog: false, output: undefined, alarm: undefined, watchers: new Set(), told: '' },
+    }
+    attempts.set(nameAttempt(key), attempt)
+    return attempt
+  }
+  return {
+    find: (key) => attempts.get(nameAttempt(key)),
+    enter,
+    enterObject(object) {
+      const names = readAttempt(object.metadata)
+      return names === undefined ? undefined : enter(names)
+    },
+    all: () => [...attempts.values()],
+    remove: (attempt) => void attempts.delete(nameAttempt(attempt.key)),
+  }
+}
+
+/** The pod that counts: a Job makes one, and another only when the first was lost without a trace. */
+export function podOf(attempt: Attempt): Pod | undefined {
+  const found = [...attempt.pods.values()]
+  return found.sort((a, b) => b.metadata.creationTimestamp.localeCompare(a.metadata.creationTimestamp))[0]
+}
+
+/** Two states that listeners need not be told apart have the same word. */
+export function summarize(state: WorkloadState): string {
+  return state.phase === 'Pending' ? `Pending ${state.message ?? ''}` : state.phase
+}

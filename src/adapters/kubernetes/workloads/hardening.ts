@@ -1,0 +1,49 @@
+// What every pod of ours gets: no privilege, no writable root, limits (reference-core 7.1).
+import type { WorkloadLimits } from '../../../ports/workloads.ts'
+import type { Component } from './names.ts'
+
+const mebibyte = 1024 * 1024
+
+/** What the scheduler sets aside; small, so that a node takes as many pods as it may hold. */
+const requests: Record<Component, { milliCpu: number; memoryBytes: number }> = {
+  command: { milliCpu: 10, memoryBytes: 32 * mebibyte },
+  worker: { milliCpu: 50, memoryBytes: 128 * mebibyte },
+  sandbox: { milliCpu: 10, memoryBytes: 32 * mebibyte },
+}
+
+export function hardenPod(user: number) {
+  return {
+    runAsUser: user,
+    runAsGroup: user,
+    fsGroup: user,
+    runAsNonRoot: true,
+    seccompProfile: { type: 'RuntimeDefault' },
+  }
+}
+
+export const hardenContainer = {
+  allowPrivilegeEscalation: false,
+  privileged: false,
+  readOnlyRootFilesystem: true,
+  capabilities: { drop: ['ALL'] },
+} as const
+
+function formatCpu(cores: number): string {
+  return `${Math.max(1, Math.round(cores * 1000))}m`
+}
+
+/** Limits as they are given; requests are small and never above them. */
+export function makeResources(component: Component, limits: WorkloadLimits) {
+  const { milliCpu, memoryBytes } = requests[component]
+  const { cpu, memoryBytes: most } = limits
+  return {
+    requests: {
+      cpu: formatCpu(Math.min(milliCpu / 1000, cpu ?? Number.POSITIVE_INFINITY)),
+      memory: String(Math.min(memoryBytes, most ?? Number.POSITIVE_INFINITY)),
+    },
+    limits: {
+      ...(cpu !== undefined && { cpu: formatCpu(cpu) }),
+      ...(most !== undefined && { memory: String(Math.round(most)) }),
+    },
+  }
+}

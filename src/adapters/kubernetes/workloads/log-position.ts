@@ -1,0 +1,51 @@
+// How much of an attempt's log is stored: by the position that was kept with the Job, and by the lines in the store.
+import type { Logs } from '../../../ports/logs.ts'
+import type { AttemptKey } from '../../../ports/workloads.ts'
+import type { LogPart } from './log-stream.ts'
+
+/** The line of this stamp is the task's line `seq` in the store. */
+export type LogPosition = { stamp: bigint; seq: number }
+
+export function writePosition({ stamp, seq }: LogPosition): string {
+  return `${stamp} ${seq}`
+}
+
+export function readPosition(text: string | undefined): LogPosition | undefined {
+  const match = /^(\d{1,20}) (\d{1,15})$/.exec(text ?? '')
+  return match === null ? undefined : { stamp: BigInt(match[1] ?? 0), seq: Number(match[2]) }
+}
+
+/** Tells what is stored already, line by line from the start of the log. */
+export type Stored = { covers(part: LogPart): boolean }
+
+/** The number of the task's last line in the store; 0 when there is none. */
+export async function readLastSeq(logs: Logs, taskUid: string): Promise<number> {
+  for await (const { seq } of logs.read(taskUid, { tailLines: 1 })) return seq
+  return 0
+}
+
+/** The number of the last line that is not this attempt's; its own lines come after those of the attempts before. */
+async function readBase(logs: Logs, key: AttemptKey): Promise<number> {
+  if (key.attempt === 1) return 0
+  let base = 0
+  for await (const line of logs.read(key.taskUid, {})) {
+    if (line.attempt >= key.attempt) break
+    base = line.seq
+  }
+  return base
+}
+
+/** A line that was stored counts as taken when its end has been seen: lines of the log and of the store are the same. */
+export async function countStored(logs: Logs, key: AttemptKey, position?: LogPosition): Promise<Stored> {
+  const last = await readLastSeq(logs, key.taskUid)
+  const base = position?.seq ?? (last === 0 ? 0 : await readBase(logs, key))
+  let left = Math.max(0, last - base)
+  return {
+    covers({ stamp, isEnd }) {
+      if (position !== undefined && stamp <= position.stamp) return true
+      if (left === 0) return false
+      if (isEnd) left -= 1
+      return true
+    },
+  }
+}

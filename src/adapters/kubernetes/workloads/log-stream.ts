@@ -1,0 +1,113 @@
+// Reads the log of a container as the kubelet gives it: each line after the moment at which it was written.
+
+/** Bytes of one line; a long line comes in several parts. */
+export type LogPart = {
+  /** In nanoseconds since 1970. */
+  stamp: bigint
+  /** The how-many-th line with this very stamp, from 0. */
+  nth: number
+  bytes: Buffer
+  /** With the line end in `bytes`. */
+  isEnd: boolean
+}
+
+const newline = 10
+const space = 32
+/** RFC 3339 with nine digits and an offset. */
+const longestStamp = 64
+
+const secondLength = '2026-01-01T00:00:00'.length
+
+/** RFC 3339 with nanoseconds, which Date would cut. */
+export function readStamp(text: string): bigint | undefined {
+  const match = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?(Z|[+-]\d\d:\d\d)$/.exec(text)
+  if (match === null) return undefined
+  const milliseconds = Date.parse(`${match[1]}${match[3]}`)
+  return BigInt(milliseconds) * 1_000_000n + BigInt((match[2] ?? '').padEnd(9, '0'))
+}
+
+/** Reads stamps that follow each other: most differ only in their fraction of one second. */
+function createStampReader(): (text: string) => bigint | undefined {
+  let known = { second: '', zone: '', base: 0n }
+
+  function findBase(second: string, zone: string): bigint | undefined {
+    if (second === known.second && zone === known.zone) return known.base
+    const base = readStamp(`${second}${zone}`)
+    if (base !== undefined) known = { second, zone, base }
+    return base
+  }
+
+  return (text) => {
+    const fraction = text.slice(secondLength + 1, secondLength + 10)
+    if (text[secondLength] !== '.' || !/^\d{9}$/.test(fraction)) return readStamp(text)
+    const base = findBase(text.slice(0, secondLength), text.slice(secondLength + 10))
+    return base === undefined ? undefined : base + BigInt(Number(fraction))
+  }
+}
+
+/** Back to RFC 3339, to the second below: what `sinceTime` is read with. */
+export function writeSecond(stamp: bigint): string {
+  return new Date(Number(stamp / 1_000_000_000n) * 1000).toISOString()
+}
+
+export type LogReader = { push(chunk: Uint8Array): LogPart[] }
+
+type Line = { stamp: bigint; nth: number }
+
+/** Gives each line its stamp and number, and what of the bytes is the line's own. */
+function createLineStarter() {
+  const read = createStampReader()
+  let head: Buffer = Buffer.alloc(0)
+  let last: Line = { stamp: -1n, nth: 0 }
+
+  function number(stamp: bigint | undefined): Line {
+    // What has no stamp is the kubelet's own word, such as that a file is gone: it belongs to the line before.
+    const known = last.stamp < 0n ? 0n : last.stamp
+    const at = stamp ?? known
+    last = { stamp: at, nth: at === last.stamp ? last.nth + 1 : 0 }
+    return last
+  }
+
+  /** Undefined while the stamp is not there whole. */
+  return (bytes: Buffer): { line: Line; rest: Buffer } | undefined => {
+    const gathered = head.length === 0 ? bytes : Buffer.concat([head, bytes])
+    const end = gathered.indexOf(space)
+    if (end === -1 && gathered.length < longestStamp) {
+      head = gathered
+      return undefined
+    }
+    head = Buffer.alloc(0)
+    const stamp = end === -1 ? undefined : read(gathered.toString('latin1', 0, end))
+    return { line: number(stamp), rest: stamp === undefined ? gathered : gathered.subarray(end + 1) }
+  }
+}
+
+/** Cuts chunks, however they fall, into parts of lines. */
+export function createLogReader(): LogReader {
+  const begin = createLineStarter()
+  let line: Line | undefined
+
+  /** The first part of the bytes, and what follows it. */
+  function cut(bytes: Buffer): { part: LogPart; rest: Buffer } | undefined {
+    const started = line === undefined ? begin(bytes) : { line, rest: bytes }
+    if (started === undefined) return undefined
+    const end = started.rest.indexOf(newline)
+    const own = end === -1 ? started.rest : started.rest.subarray(0, end + 1)
+    line = end === -1 ? started.line : undefined
+    return { part: { ...started.line, bytes: own, isEnd: end !== -1 }, rest: started.rest.subarray(own.length) }
+  }
+
+  return {
+    push(chunk) {
+      const parts: LogPart[] = []
+      let rest: Buffer = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength)
+      while (rest.length > 0) {
+        const next = cut(rest)
+        if (next === undefined) break
+        parts.push(next.part)
+        rest = next.rest
+      }
+      return parts
+    },
+  }
+}

@@ -1,0 +1,214 @@
+// The Job and the Secret of one attempt.
+import { gzipSync } from 'node:zlib'
+import { mountedFiles } from '../../../contract/api/worker-pod.ts'
+import { SvcError } from '../../../errors.ts'
+import type { WorkloadRun, WorkloadSpec } from '../../../ports/workloads.ts'
+import { hardenContainer, hardenPod, makeResources } from './hardening.ts'
+import { annotations, type Component, containerName, labelAttempt, nameJob } from './names.ts'
+import type { OwnerReference } from './objects.ts'
+
+export type WorkerImage = {
+  image: string
+  /** Starts the worker program in the image; its arguments follow. */
+  command: string[]
+  /** Of worker pods, made in each namespace; it has no rights. */
+  serviceAccount: string
+  /** Beside HOME and TMPDIR. */
+  environment?: Record<string, string>
+}
+
+export type ManifestOptions = {
+  instance: string
+  worker: WorkerImage
+  /** From TERM to KILL. */
+  graceSeconds: number
+  /** Of each writable folder. */
+  scratchBytes: number
+  ownerOf: (spec: WorkloadSpec) => OwnerReference | undefined
+}
+
+type Command = Extract<WorkloadRun, { kind: 'command' }>
+
+/** Of worker tokens (AUTH-007). */
+export const tokenAudience = 'svc-internal'
+/** The kubelet renews a token when four fifths of its life are over. */
+const tokenSeconds = 3600
+/** Of the whole Secret (MaxSecretSize of the API). */
+const largestSecret = 1024 * 1024
+
+const assignmentKey = 'assignment.json.gz'
+export const redactKey = 'redact.json'
+
+function componentOf(spec: WorkloadSpec): Component {
+  return spec.run.kind === 'worker' ? 'worker' : 'command'
+}
+
+/** The kubelet puts variables in place of `$(NAME)` and makes `$$` one: what a user wrote is meant as it stands. */
+function escapeExpansion(text: string): string {
+  return text.replaceAll('$', '$$$$')
+}
+
+function holdsSecret(value: string, secrets: string[]): boolean {
+  return secrets.some((secret) => secret !== '' && value.includes(secret))
+}
+
+/** Names of variables need not be names of keys. */
+function nameEntry(index: number): string {
+  return `env-${index}`
+}
+
+function listSecretValues({ env, redact = [] }: Command): [string, string][] {
+  const values = Object.values(env).map((value, index): [string, string] => [nameEntry(index), value])
+  return values.filter(([, value]) => holdsSecret(value, redact))
+}
+
+function hasSecret(run: WorkloadRun): boolean {
+  return run.kind === 'worker' || (run.redact ?? []).length > 0
+}
+
+function makeSecretData(run: WorkloadRun): Record<string, string> {
+  if (run.kind === 'worker') {
+    return { [assignmentKey]: gzipSync(JSON.stringify(run.assignment)).toString('base64') }
+  }
+  const entries = [...listSecretValues(run), [redactKey, JSON.stringify(run.redact)] as const]
+  return Object.fromEntries(entries.map(([key, value]) => [key, Buffer.from(value).toString('base64')]))
+}
+
+function describeObject(spec: WorkloadSpec, options: ManifestOptions) {
+  const owner = options.ownerOf(spec)
+  return {
+    name: nameJob(spec.taskName, spec.key),
+    namespace: spec.namespace,
+    labels: labelAttempt(options.instance, componentOf(spec), spec.key),
+    annotations: {
+      [annotations.taskName]: spec.taskName,
+      ...(hasSecret(spec.run) && { [annotations.hasSecret]: 'true' }),
+    },
+    ...(owner !== undefined && { ownerReferences: [owner] }),
+  }
+}
+
+/** What must not stand in a pod's spec: the assignment, secret variables. Undefined when there is nothing of it. */
+export function makeSecret(spec: WorkloadSpec, options: ManifestOptions): object | undefined {
+  if (!hasSecret(spec.run)) return undefined
+  const data = makeSecretData(spec.run)
+  const size = Object.values(data).reduce((sum, text) => sum + text.length * 0.75, 0)
+  if (size > largestSecret) {
+    throw new SvcError(
+      'TooLarge',
+      'what the attempt starts with is over 1 MiB; shorten its prompt, session or variables',
+    )
+  }
+  return { apiVersion: 'v1', kind: 'Secret', metadata: describeObject(spec, options), immutable: true, data }
+}
+
+function makeEnv(run: Command, secretName: string): object[] {
+  const secret = new Set(listSecretValues(run).map(([key]) => key))
+  const given = Object.entries(run.env).map(([name, value], index) => {
+    const key = nameEntry(index)
+    if (!secret.has(key)) return { name, value: escapeExpansion(value) }
+    return { name, valueFrom: { secretKeyRef: { name: secretName, key } } }
+  })
+  // The image's own home can not be written: the root is read-only and the user another.
+  return 'HOME' in run.env ? given : [...given, { name: 'HOME', value: '/tmp' }]
+}
+
+function makeScratch(name: string, bytes: number) {
+  return { name, emptyDir: { sizeLimit: String(bytes) } }
+}
+
+function makeCommandPod(run: Command, spec: WorkloadSpec, options: ManifestOptions) {
+  const { worker, scratchBytes } = options
+  const hasImage = run.image !== undefined
+  const lines = (texts: string[]) => texts.map(escapeExpansion)
+  const container = {
+    image: run.image ?? worker.image,
+    ...(run.command.length > 0 && { command: lines(run.command) }),
+    ...(run.args.length > 0 && { args: lines(run.args) }),
+    ...(!hasImage && { workingDir: '/workspace' }),
+    env: makeEnv(run, nameJob(spec.taskName, spec.key)),
+    // The last words of what failed come with the pod's status.
+    terminationMessagePolicy: 'FallbackToLogsOnError',
+    volumeMounts: [
+      { name: 'tmp', mountPath: '/tmp' },
+      ...(hasImage ? [] : [{ name: 'workspace', mountPath: '/workspace' }]),
+    ],
+  }
+  const scratch = [makeScratch('tmp', scratchBytes), ...(hasImage ? [] : [makeScratch('workspace', scratchBytes)])]
+  return { container, volumes: scratch, account: { automountServiceAccountToken: false } }
+}
+
+function makeWorkerPod(spec: WorkloadSpec, { worker, scratchBytes }: ManifestOptions) {
+  const environment = { HOME: '/workspace', TMPDIR: '/tmp', LANG: 'C.UTF-8', ...worker.environment }
+  const { assignment, token } = mountedFiles
+  const container = {
+    image: worker.image,
+    command: [...worker.command, '--pod'],
+    workingDir: '/workspace',
+    env: Object.entries(environment).map(([name, value]) => ({ name, value: escapeExpansion(value) })),
+    terminationMessagePath: mountedFiles.outcome,
+    terminationMessagePolicy: 'FallbackToLogsOnError',
+    volumeMounts: [
+      { name: 'tmp', mountPath: '/tmp' },
+      { name: 'workspace', mountPath: '/workspace' },
+      { name: 'assignment', mountPath: assignment.folder, readOnly: true },
+      { name: 'token', mountPath: token.folder, readOnly: true },
+    ],
+  }
+  const serviceAccountToken = { audience: tokenAudience, expirationSeconds: tokenSeconds, path: token.name }
+  const items = [{ key: assignmentKey, path: assignment.name }]
+  const volumes = [
+    makeScratch('tmp', scratchBytes),
+    makeScratch('workspace', scratchBytes),
+    { name: 'assignment', secret: { secretName: nameJob(spec.taskName, spec.key), defaultMode: 0o440, items } },
+    { name: 'token', projected: { defaultMode: 0o440, sources: [{ serviceAccountToken }] } },
+  ]
+  const account = { automountServiceAccountToken: false, serviceAccountName: worker.serviceAccount }
+  return { container, volumes, account }
+}
+
+function makePodSpec(spec: WorkloadSpec, options: ManifestOptions) {
+  const { run, limits } = spec
+  const { container, volumes, account } =
+    run.kind === 'worker' ? makeWorkerPod(spec, options) : makeCommandPod(run, spec, options)
+  return {
+    restartPolicy: 'Never',
+    // Of the pod, not the Job: the time that a pod waits for a place on a node does not count (TASK-041).
+    ...(limits.deadlineSeconds !== undefined && {
+      activeDeadlineSeconds: Math.max(1, Math.ceil(limits.deadlineSeconds)),
+    }),
+    terminationGracePeriodSeconds: options.graceSeconds,
+    enableServiceLinks: false,
+    ...account,
+    securityContext: hardenPod(1000),
+    containers: [
+      {
+        name: containerName,
+        imagePullPolicy: 'IfNotPresent',
+        ...container,
+        resources: makeResources(componentOf(spec), limits),
+        securityContext: hardenContainer,
+      },
+    ],
+    volumes,
+  }
+}
+
+/** The Job of an attempt. It runs once: what follows a failure is the task controller's decision. */
+export function makeJob(spec: WorkloadSpec, options: ManifestOptions): object {
+  const metadata = describeObject(spec, options)
+  return {
+    apiVersion: 'batch/v1',
+    kind: 'Job',
+    metadata,
+    spec: {
+      backoffLimit: 0,
+      completions: 1,
+      parallelism: 1,
+      template: {
+        metadata: { labels: metadata.labels, annotations: metadata.annotations },
+        spec: makePodSpec(spec, options),
+      },
+    },
+  }
+}

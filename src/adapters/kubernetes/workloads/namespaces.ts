@@ -1,0 +1,61 @@
+// What a namespace must have before pods of the service run in it: the account of workers, the policy of their network.
+import { isSvcError } from '../../../errors.ts'
+import type { Collection } from '../api/paths.ts'
+import type { KubernetesApi } from '../api.ts'
+import { makeWorkerPolicy } from '../network-policy.ts'
+import { labels } from './names.ts'
+import { networkPolicies, serviceAccounts } from './objects.ts'
+
+export type NamespacePreparer = { prepare(namespace: string): Promise<void> }
+
+type PreparerOptions = {
+  api: KubernetesApi
+  instance: string
+  serviceAccount: string
+  /** Told when something could not be made; work goes on without it. */
+  onFault: (error: unknown, what: string) => void
+}
+
+/** Without rights, and without a token unless the pod asks for one of its own. */
+function makeAccount(namespace: string, { instance, serviceAccount }: PreparerOptions) {
+  return {
+    apiVersion: 'v1',
+    kind: 'ServiceAccount',
+    metadata: { name: serviceAccount, namespace, labels: { [labels.instance]: instance } },
+    automountServiceAccountToken: false,
+  }
+}
+
+async function createOnce(api: KubernetesApi, collection: Collection, namespace: string, body: object): Promise<void> {
+  try {
+    await api.request({ verb: 'create', collection, namespace, body })
+  } catch (error) {
+    if (!isSvcError(error, 'AlreadyExists')) throw error
+  }
+}
+
+/** Once per namespace and life of the service; what failed is tried again with the next attempt. */
+export function createNamespacePreparer(options: PreparerOptions): NamespacePreparer {
+  const { api, instance, onFault } = options
+  const prepared = new Map<string, Promise<void>>()
+
+  async function make(namespace: string): Promise<void> {
+    const account = createOnce(api, serviceAccounts, namespace, makeAccount(namespace, options))
+    const policy = createOnce(api, networkPolicies, namespace, makeWorkerPolicy(namespace, instance))
+    const results = await Promise.allSettled([account, policy])
+    const names = ['the account of workers', 'the network policy of workers']
+    for (const [index, result] of results.entries()) {
+      if (result.status === 'fulfilled') continue
+      prepared.delete(namespace)
+      onFault(result.reason, names[index] ?? '')
+    }
+  }
+
+  return {
+    prepare(namespace) {
+      const known = prepared.get(namespace) ?? make(namespace)
+      prepared.set(namespace, known)
+      return known
+    },
+  }
+}

@@ -1,0 +1,90 @@
+// A cache of one labelled kind over its list and watch: what all attempts are read from without asking the server.
+import type { SvcError } from '../../../errors.ts'
+import type { Clock, Ids } from '../../../ports/clock.ts'
+import type { Collection } from '../api/paths.ts'
+import type { KubernetesApi } from '../api.ts'
+import { type ApiObject, createReflector } from '../reflector.ts'
+import type { StoredObject } from './objects.ts'
+
+export type ObjectCacheOptions<T> = {
+  api: KubernetesApi
+  collection: Collection
+  /** Absent: all namespaces. */
+  namespace?: string | undefined
+  labelSelector: string
+  clock: Clock
+  ids: Ids
+  onFault: (error: SvcError) => void
+  onChange(change: ObjectChange<T>): void
+}
+
+export type ObjectChange<T> = { object: T; isGone: boolean }
+
+export type ObjectCache<T extends StoredObject> = {
+  /** Resolves after the first list. */
+  ready: Promise<void>
+  get(namespace: string, name: string): T | undefined
+  all(): T[]
+  /** Takes what a write answered, unless something newer is there. */
+  put(object: T): void
+  close(): Promise<void>
+}
+
+function keyOf({ metadata }: StoredObject): string {
+  return `${metadata.namespace}/${metadata.name}`
+}
+
+/** Versions of one kind rise (KEP-5504; before it they came from one counter all the same). */
+function isUpTo(object: StoredObject, version: string): boolean {
+  return BigInt(object.metadata.resourceVersion) <= BigInt(version)
+}
+
+function readObject<T extends StoredObject>(object: ApiObject): T {
+  // Who set which field is half of a small object and of no interest here.
+  const { managedFields: _, ...metadata } = object.metadata
+  return { ...object, metadata } as unknown as T
+}
+
+export function createObjectCache<T extends StoredObject>(options: ObjectCacheOptions<T>): ObjectCache<T> {
+  const objects = new Map<string, T>()
+
+  function store(object: T): void {
+    const known = objects.get(keyOf(object))
+    const isKnown = known !== undefined && known.metadata.uid === object.metadata.uid
+    if (isKnown && isUpTo(object, known.metadata.resourceVersion)) return
+    objects.set(keyOf(object), object)
+    options.onChange({ object, isGone: false })
+  }
+
+  function drop(object: T): void {
+    // A deletion that is told late must not take away what was made anew under the name.
+    if (objects.get(keyOf(object))?.metadata.uid !== object.metadata.uid) return
+    objects.delete(keyOf(object))
+    options.onChange({ object, isGone: true })
+  }
+
+  function reset(items: T[], version: string): void {
+    const present = new Set(items.map((item) => item.metadata.uid))
+    // What was put here while the list was read is newer than the list.
+    const isLost = (object: T) => !present.has(object.metadata.uid) && isUpTo(object, version)
+    for (const object of [...objects.values()].filter(isLost)) drop(object)
+    for (const item of items) store(item)
+  }
+
+  const { api, clock, ids, collection, namespace, labelSelector, onFault } = options
+  const reflector = createReflector<T>({
+    ...{ api, clock, ids, collection, labelSelector },
+    ...(namespace !== undefined && { namespace }),
+    convert: readObject<T>,
+    onReset: reset,
+    onEvent: (type, object) => (type === 'DELETED' ? drop(object) : store(object)),
+    onFault,
+  })
+  return {
+    ready: reflector.ready,
+    get: (namespace, name) => objects.get(`${namespace}/${name}`),
+    all: () => [...objects.values()],
+    put: store,
+    close: () => reflector.close(),
+  }
+}

@@ -1,0 +1,101 @@
+// How a pod ended: in the words of what ran in it, of the kubelet, or of whoever took it away. Pure.
+import type { WorkloadState } from '../../../ports/workloads.ts'
+import { type AttemptEnd, describeEnd, describeMemory } from '../../embedded/attempt.ts'
+import { readExit } from '../../embedded/confinement/local-process.ts'
+import { judgeWorkerEnd } from '../../embedded/workers/worker-attempts.ts'
+import { readReportLine } from '../../embedded/workers/worker-report.ts'
+import { type Component, labels } from './names.ts'
+import type { Pod, Terminated } from './objects.ts'
+
+export type EndedPod = { pod: Pod; terminated: Terminated | undefined; disruption: string | undefined }
+
+export type EndSettings = { now: Date; memoryBytes?: number | undefined }
+
+function stop(message: string): AttemptEnd {
+  return { ok: false, reason: 'Stopped', message: `the attempt was lost: ${message}` }
+}
+
+/** The pod's own fault: it filled the disk that it was given. */
+function isOverfull(message: string): boolean {
+  return /exceed/.test(message) && /ephemeral|EmptyDir|emptyDir/.test(message)
+}
+
+/** Ends that the kubelet gives its own word for. */
+function judgeReason(reason: string | undefined, message: string): AttemptEnd | undefined {
+  if (reason === 'DeadlineExceeded') {
+    return { ok: false, reason: 'DeadlineExceeded', message: `The attempt ran longer than its limit: ${message}` }
+  }
+  if (reason !== 'Evicted') return undefined
+  if (!isOverfull(message)) return stop(`its node evicted its pod: ${message}`)
+  return { ok: false, reason: 'OutputLimit', message: `It wrote more than its disk holds: ${message}` }
+}
+
+/** Ends of a pod that came from outside. */
+function judgeDisruption({ pod, terminated, disruption }: EndedPod): AttemptEnd | undefined {
+  // The program may have ended by itself before it was disrupted.
+  if (terminated?.exitCode === 0) return undefined
+  if (disruption !== undefined) return stop(disruption)
+  if (terminated?.reason === 'ContainerStatusUnknown') return stop('its node forgot its container')
+  return pod.metadata.deletionTimestamp === undefined ? undefined : stop('its pod was deleted')
+}
+
+function judgeKubelet(ended: EndedPod): AttemptEnd | undefined {
+  const { phase, reason, message = '' } = ended.pod.status ?? {}
+  const known = judgeReason(reason, message) ?? judgeDisruption(ended)
+  if (known !== undefined || ended.terminated !== undefined || phase === 'Succeeded') return known
+  return stop(message === '' ? `its pod ended (${reason ?? 'no reason was given'})` : message)
+}
+
+const startFailures = new Set(['StartError', 'ContainerCannotRun'])
+
+/** A kernel that ends one process of many says so to the container only sometimes; nobody else sends KILL. */
+function wasOutOfMemory({ reason, exitCode }: Terminated, memoryBytes: number | undefined): boolean {
+  return reason === 'OOMKilled' || (exitCode === 137 && memoryBytes !== undefined)
+}
+
+function judgeWorker(terminated: Terminated, memoryBytes: number | undefined): AttemptEnd {
+  const message = terminated.message ?? ''
+  const { outcome } = readReportLine({ isReady: true, outcome: undefined }, message)
+  const exit = readExit(terminated.exitCode, null)
+  const errorTail = outcome === undefined ? message.trim() : ''
+  const isFull = terminated.exitCode !== 0 && wasOutOfMemory(terminated, memoryBytes)
+  return judgeWorkerEnd({ exit, wasReady: true, outcome, errorTail, wasOutOfMemory: isFull }, memoryBytes ?? 0)
+}
+
+function judgeCommand(terminated: Terminated, memoryBytes: number | undefined): AttemptEnd {
+  const exit = readExit(terminated.exitCode, null)
+  const outOfMemory = wasOutOfMemory(terminated, memoryBytes) ? describeMemory(memoryBytes) : undefined
+  return describeEnd({ exit, what: 'The container', errorTail: terminated.message ?? '', outOfMemory })
+}
+
+function judgeTerminated({ pod }: EndedPod, terminated: Terminated, { memoryBytes }: EndSettings): AttemptEnd {
+  if (startFailures.has(terminated.reason ?? '')) {
+    return { ok: false, reason: 'StartFailed', message: `The container could not be started: ${terminated.message}` }
+  }
+  const component = pod.metadata.labels?.[labels.component] as Component | undefined
+  return component === 'worker' ? judgeWorker(terminated, memoryBytes) : judgeCommand(terminated, memoryBytes)
+}
+
+/** A pod that is gone leaves these moments out; they are in whole seconds. */
+function readTimes(terminated: Terminated | undefined, pod: Pod, now: Date) {
+  const started = terminated?.startedAt ?? pod.status?.startTime
+  const finishedAt = terminated?.finishedAt === undefined ? now : new Date(terminated.finishedAt)
+  return { finishedAt, ...(started !== undefined && { startedAt: new Date(started) }) }
+}
+
+/** The state after the end of a pod. */
+export function judgePodEnd(ended: EndedPod, settings: EndSettings): WorkloadState {
+  const { pod, terminated } = ended
+  const times = readTimes(terminated, pod, settings.now)
+  const end =
+    judgeKubelet(ended) ??
+    (terminated === undefined ? { ok: true as const } : judgeTerminated(ended, terminated, settings))
+  if (end.ok) return { phase: 'Succeeded', ...times, startedAt: times.startedAt ?? times.finishedAt }
+  const { ok: _, ...failure } = end
+  return {
+    phase: 'Failed',
+    ...failure,
+    ...times,
+    ...(terminated !== undefined && { exitCode: failure.exitCode ?? terminated.exitCode }),
+  }
+}

@@ -1,0 +1,27 @@
+// Removes Secrets of attempts that have no Job: a crash came between the two, or somebody deleted the Job.
+import type { Clock } from '../../../ports/clock.ts'
+import { collections } from '../api/paths.ts'
+import type { KubernetesApi } from '../api.ts'
+import { componentSelector, labels } from './names.ts'
+import type { StoredObject } from './objects.ts'
+
+type SweepOptions = { api: KubernetesApi; clock: Clock; instance: string; namespace?: string }
+
+/** A Secret younger than this may belong to a Job that is being made. */
+const youngMs = 120_000
+
+export async function sweepSecrets(
+  { api, clock, instance, namespace: only }: SweepOptions,
+  hasJob: (namespace: string, name: string) => boolean,
+): Promise<void> {
+  const query = { labelSelector: `${labels.instance}=${instance},${componentSelector}` }
+  const where = { collection: collections.secrets, ...(only !== undefined && { namespace: only }) }
+  const { items } = await api.request<{ items: StoredObject[] }>({ verb: 'list', ...where, query })
+  const now = clock.now().getTime()
+  for (const { metadata } of items) {
+    const { namespace, name, creationTimestamp, uid } = metadata
+    if (hasJob(namespace, name) || now - Date.parse(creationTimestamp) < youngMs) continue
+    const body = { preconditions: { uid } }
+    await api.request({ verb: 'delete', collection: collections.secrets, namespace, name, body }).catch(() => undefined)
+  }
+}

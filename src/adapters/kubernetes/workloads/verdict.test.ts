@@ -1,0 +1,155 @@
+import { describe, expect, it } from 'vitest'
+import { labels } from './names.ts'
+import type { Condition, ContainerState, Job, ObjectMetadata, Pod } from './objects.ts'
+import { judge, type VerdictSettings } from './verdict.ts'
+
+const now = new Date('2026-03-01T12:10:00Z')
+const settings: VerdictSettings = { now, startGraceMs: 60_000, nodeGraceMs: 30_000 }
+const metadata: ObjectMetadata = {
+  ...{ name: 'a-job-1-1', namespace: 'default', uid: 'u', resourceVersion: '1' },
+  creationTimestamp: '2026-03-01T12:00:00Z',
+  labels: { [labels.component]: 'command' },
+}
+
+type Status = NonNullable<Pod['status']>
+const podWith = (state: ContainerState, status: Status = {}, more: Partial<ObjectMetadata> = {}): Pod => ({
+  metadata: { ...metadata, ...more },
+  spec: { nodeName: 'node-7' },
+  status: { startTime: '2026-03-01T12:09:30Z', containerStatuses: [{ name: 'worker', state }], ...status },
+})
+const look = (pod: Pod | undefined, job?: Job, changed: Partial<VerdictSettings> = {}) =>
+  judge({ job, pod }, { ...settings, ...changed })
+const ended = (exitCode: number, more: object = {}): ContainerState => ({
+  terminated: { exitCode, startedAt: '2026-03-01T12:09:31Z', finishedAt: '2026-03-01T12:09:40Z', ...more },
+})
+const running: ContainerState = { running: { startedAt: '2026-03-01T12:09:31Z' } }
+const condition = (type: string, more: Partial<Condition>): Condition => ({ type, status: 'True', ...more })
+const failedJob: Job = { metadata, status: { conditions: [condition('Failed', { reason: 'BackoffLimitExceeded' })] } }
+
+describe('what is seen of an attempt on a cluster', () => {
+  it('waits as long as it takes for a place on a node, and says what the scheduler says [TASK-041]', () => {
+    const message = '0/3 nodes are available: 3 Insufficient memory.'
+    const unscheduled = { type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message }
+    const pod = podWith(
+      {},
+      { phase: 'Pending', conditions: [unscheduled] },
+      { creationTimestamp: '2026-02-01T00:00:00Z' },
+    )
+    const verdict = look(pod, { metadata })
+    expect(verdict).toEqual({ state: { phase: 'Pending', message: `waiting for a place on a node: ${message}` } })
+  })
+
+  it('gives a failing pull its time, then fails with the cause', () => {
+    const waiting = { waiting: { reason: 'ImagePullBackOff', message: 'Back-off pulling image "x"' } }
+    const early = look(podWith(waiting))
+    expect(early.state).toMatchObject({
+      phase: 'Pending',
+      message: expect.stringContaining('Back-off pulling image "x"'),
+    })
+    expect(early.lookAgainAt).toBe(Date.parse('2026-03-01T12:10:30Z'))
+    const late = look(podWith(waiting), undefined, { now: new Date('2026-03-01T12:10:30Z') })
+    expect(late.state).toMatchObject({ phase: 'Failed', reason: 'ImageUnavailable' })
+  })
+
+  it.each(['InvalidImageName', 'ErrImageNeverPull'])('fails at once for %s', (reason) => {
+    expect(look(podWith({ waiting: { reason } })).state).toMatchObject({ phase: 'Failed', reason: 'ImageUnavailable' })
+  })
+
+  it('fails when the container can not be made for long', () => {
+    const waiting = { waiting: { reason: 'CreateContainerConfigError', message: 'secret "s" not found' } }
+    const { state } = look(podWith(waiting, { startTime: '2026-03-01T12:00:00Z' }))
+    expect(state).toMatchObject({
+      phase: 'Failed',
+      reason: 'StartFailed',
+      message: expect.stringContaining('secret "s"'),
+    })
+  })
+
+  it('knows too little memory, by the name the kubelet gives it and by the kill', () => {
+    const memoryBytes = 64 * 1024 ** 2
+    for (const state of [ended(137, { reason: 'OOMKilled' }), ended(137, { reason: 'Error' })]) {
+      expect(look(podWith(state, { phase: 'Failed' }), undefined, { memoryBytes }).state).toMatchObject({
+        ...{ phase: 'Failed', reason: 'OutOfMemory', exitCode: 137 },
+        message: expect.stringContaining('64 MiB'),
+      })
+    }
+  })
+
+  it('is lost, not failed, when its node evicts it for want of memory', () => {
+    const status = { phase: 'Failed', reason: 'Evicted', message: 'The node was low on resource: memory.' }
+    const { state } = look(podWith(ended(137), status))
+    expect(state).toMatchObject({
+      phase: 'Failed',
+      reason: 'Stopped',
+      message: expect.stringContaining('low on resource'),
+    })
+  })
+
+  it('failed when it was evicted for the disk that it filled itself', () => {
+    const message = 'Usage of EmptyDir volume "tmp" exceeds the limit "1Mi".'
+    const { state } = look(podWith({}, { phase: 'Failed', reason: 'Evicted', message }))
+    expect(state).toMatchObject({ phase: 'Failed', reason: 'OutputLimit' })
+  })
+
+  it.each([
+    ['PreemptionByScheduler', 'higher priority'],
+    ['DeletionByTaintManager', 'node was lost'],
+    ['DeletionByPodGC', 'node is gone'],
+    ['EvictionByEvictionAPI', 'evicted'],
+  ])('is lost by %s', (reason, words) => {
+    const conditions = [condition('DisruptionTarget', { reason })]
+    const { state } = look(podWith(ended(143), { phase: 'Failed', conditions }))
+    expect(state).toMatchObject({ phase: 'Failed', reason: 'Stopped', message: expect.stringContaining(words) })
+  })
+
+  it('succeeded when it ended by itself before it was disrupted', () => {
+    const conditions = [condition('DisruptionTarget', { reason: 'EvictionByEvictionAPI' })]
+    expect(look(podWith(ended(0), { phase: 'Succeeded', conditions })).state.phase).toBe('Succeeded')
+  })
+
+  it('is lost with its node, once that has not confirmed the end of its pod for long', () => {
+    const leaving = { deletionTimestamp: '2026-03-01T12:09:45Z' }
+    const early = look(podWith(running, { phase: 'Running' }, leaving), failedJob)
+    expect(early).toMatchObject({ state: { phase: 'Running' }, lookAgainAt: Date.parse('2026-03-01T12:10:15Z') })
+    const late = look(podWith(running, { phase: 'Running' }, leaving), failedJob, {
+      now: new Date('2026-03-01T12:10:15Z'),
+    })
+    expect(late.state).toMatchObject({ phase: 'Failed', reason: 'Stopped', message: expect.stringContaining('node-7') })
+  })
+
+  it('tells a deadline from other ends', () => {
+    const status = { phase: 'Failed', reason: 'DeadlineExceeded', message: 'Pod was active on the node longer than 5s' }
+    expect(look(podWith(ended(143), status)).state).toMatchObject({ phase: 'Failed', reason: 'DeadlineExceeded' })
+  })
+
+  it('says what the container engine could not start', () => {
+    const message = 'exec: "/no/such": stat /no/such: no such file or directory'
+    const { state } = look(podWith(ended(128, { reason: 'StartError', message }), { phase: 'Failed' }))
+    expect(state).toMatchObject({ phase: 'Failed', reason: 'StartFailed', message: expect.stringContaining(message) })
+  })
+
+  it('is missing without Job and pod, pending without a pod, lost when the pod of its Job is gone', () => {
+    expect(look(undefined).state).toEqual({ phase: 'Missing' })
+    expect(look(undefined, { metadata }).state).toMatchObject({ phase: 'Pending' })
+    expect(look(undefined, failedJob).state).toMatchObject({ phase: 'Failed', reason: 'Stopped' })
+  })
+})
+
+describe('the end of a worker pod', () => {
+  const worker = { labels: { [labels.component]: 'worker' } }
+  const judgeWorker = (exitCode: number, message: string) =>
+    look(podWith(ended(exitCode, { message }), { phase: exitCode === 0 ? 'Succeeded' : 'Failed' }, worker)).state
+
+  it('is told in the words of its termination message', () => {
+    expect(judgeWorker(0, '{"ok":true}').phase).toBe('Succeeded')
+    const outcome = { ok: false, reason: 'MissingApiKey', message: 'There is no key.' }
+    expect(judgeWorker(1, JSON.stringify(outcome))).toMatchObject({
+      ...{ phase: 'Failed', reason: 'ExitCode', cause: 'MissingApiKey', message: 'There is no key.' },
+    })
+  })
+
+  it('quotes the last words of one that crashed', () => {
+    const state = judgeWorker(2, 'at x\nTypeError: no such thing')
+    expect(state).toMatchObject({ reason: 'ExitCode', message: expect.stringContaining('no such thing') })
+  })
+})

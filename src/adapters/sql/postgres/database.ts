@@ -1,0 +1,93 @@
+// PostgreSQL behind the Database interface: a pool of connections for the work, one more that listens.
+import { randomUUID } from 'node:crypto'
+import type { Clock, Ids } from '../../../ports/clock.ts'
+import { runHook } from '../commit-hooks.ts'
+import type { Database, Tx } from '../database.ts'
+import { createListeners } from '../listeners.ts'
+import type { Migration } from '../migrations.ts'
+import { sql } from '../statement.ts'
+import { decodeNotes } from './announcements.ts'
+import { type ConnectionOptions, createClient, createPool, useClient } from './connections.ts'
+import { describeClosed, describeStart } from './errors.ts'
+import { createPreparer } from './executor.ts'
+import { applyMigrations } from './migrate.ts'
+import { migrations as allMigrations } from './migrations/index.ts'
+import { type Holds, openSession, type Session } from './session.ts'
+import { runRead, runUnit } from './units.ts'
+
+export type PostgresOptions = ConnectionOptions & {
+  clock: Clock
+  ids: Ids
+  /** Tests open older versions; everybody else leaves this out. */
+  migrations?: readonly Migration[]
+}
+
+export interface PostgresDatabase extends Database {
+  /** What this process uses now, known to every process on the database. */
+  holds: Holds
+}
+
+type Hub = ReturnType<typeof createListeners<string | undefined>>
+
+async function listen(options: PostgresOptions, hub: Hub, instance: string): Promise<Session> {
+  const { clock, ids, report = () => undefined } = options
+  try {
+    return await openSession({
+      makeClient: () => createClient(options),
+      clock,
+      ids,
+      hear: (payload) => {
+        for (const { channel, note } of decodeNotes(instance, payload)) runHook(() => hub.notify(channel, note))
+      },
+      onReturn: () => runHook(() => hub.notifyAll(undefined)),
+      report,
+    })
+  } catch (error) {
+    throw describeStart(error)
+  }
+}
+
+/** Opens (and migrates) the database. Unavailable when it can not be reached, or is one of a newer version. */
+export async function openPostgres(options: PostgresOptions): Promise<PostgresDatabase> {
+  const { clock, ids } = options
+  await useClient(options, (client) => applyMigrations(client, options.migrations ?? allMigrations))
+  const hub: Hub = createListeners<string | undefined>()
+  const instance = randomUUID()
+  const session = await listen(options, hub, instance)
+  const pool = createPool(options)
+  const deps = { pool, preparer: createPreparer(), instance, clock, ids }
+  const pending = new Set<Promise<unknown>>()
+  let isClosed = false
+
+  async function write<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+    const { value, hooks } = await runUnit(deps, work, hub.notify)
+    hooks.forEach(runHook)
+    return value
+  }
+
+  function track<T>(start: () => Promise<T>): Promise<T> {
+    if (isClosed) return Promise.reject(describeClosed())
+    const outcome = start()
+    const settled = outcome.catch(() => undefined).then(() => void pending.delete(settled))
+    pending.add(settled)
+    return outcome
+  }
+
+  return {
+    read: {
+      all: (statement) => track(() => runRead(deps, (execute) => execute.all(statement))),
+      first: (statement) => track(() => runRead(deps, (execute) => execute.first(statement))),
+    },
+    dialect: { claimRows: sql` for update skip locked` },
+    write: (work) => track(() => write(work)),
+    listen: hub.add,
+    holds: session,
+    async close() {
+      if (isClosed) return
+      isClosed = true
+      await Promise.all(pending)
+      await session.close()
+      await pool.end()
+    },
+  }
+}

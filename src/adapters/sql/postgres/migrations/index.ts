@@ -1,0 +1,15 @@
+// The schema of the PostgreSQL store, step by step. Numbered like SQLite's; released steps are never changed.
+import type { Migration } from '../../migrations.ts'
+import { resourcesMigration } from './0001-resources.ts'
+import { taskRecordsMigration } from './0002-task-records.ts'
+import { sessionsMigration } from './0003-sessions.ts'
+import { serviceRecordsMigration } from './0004-service-records.ts'
+import { usageCallsMigration } from './0005-usage-calls.ts'
+
+export const migrations: readonly Migration[] = [
+  resourcesMigration,
+  taskRecordsMigration,
+  sessionsMigration,
+  serviceRecordsMigration,
+  usageCallsMigration,
+]

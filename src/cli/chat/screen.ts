@@ -1,0 +1,97 @@
+// How a turn looks while it runs: text as it comes, and each tool call with a spinner and its time.
+import type { ChatFrame } from '../../contract/api/chat.ts'
+import type { CliContext } from '../context.ts'
+import { makeHarmless } from '../printable.ts'
+import type { Spinner } from '../terminal.ts'
+
+export type Screen = {
+  show(event: string, frame: ChatFrame): void
+  /** Ends the line and stops what moves. */
+  close(): void
+}
+
+type Call = { label: string; since: number }
+type Running = Map<string, Call>
+
+const longestLabel = 200
+
+export function createScreen(context: CliContext, { quiet = false }: { quiet?: boolean | undefined } = {}): Screen {
+  const { terminal, standardOutput } = context
+  const isShown = terminal.width !== undefined
+  const running: Running = new Map()
+  let spinner: Spinner | undefined
+  let isMidLine = false
+
+  function write(text: string): void {
+    stopSpinner()
+    standardOutput.write(isShown ? makeHarmless(text) : text)
+    isMidLine = !text.endsWith('\n')
+  }
+
+  function endLine(): void {
+    if (isMidLine) standardOutput.write('\n')
+    isMidLine = false
+  }
+
+  function stopSpinner(): void {
+    spinner?.stop()
+    spinner = undefined
+  }
+
+  function spin(text: string): void {
+    if (quiet) return
+    if (spinner === undefined) {
+      endLine()
+      spinner = terminal.spin(text)
+    } else spinner.update(text)
+  }
+
+  function showCall({ toolCall }: ChatFrame): void {
+    if (toolCall === undefined) return
+    const args = JSON.stringify(toolCall.args)
+    const label = args === '{}' ? toolCall.name : `${toolCall.name} ${args}`.slice(0, longestLabel)
+    running.set(toolCall.id, { label, since: context.now().getTime() })
+    spin(describeRunning(running))
+  }
+
+  function showResult({ toolCall, result }: ChatFrame): void {
+    const call = running.get(toolCall?.id ?? '')
+    if (toolCall === undefined || call === undefined) return
+    running.delete(toolCall.id)
+    if (quiet) return
+    log(describeResult(call, result, context))
+    spin(running.size > 0 ? describeRunning(running) : 'thinking')
+  }
+
+  /** Above the spinner, or where it would be. */
+  function log(line: string): void {
+    if (spinner === undefined) endLine()
+    if (spinner === undefined) terminal.note(line)
+    else spinner.log(line)
+  }
+
+  return {
+    show(event, frame) {
+      if (event === 'status') spin('thinking')
+      else if (event === 'message') write(frame.content ?? '')
+      else if (event === 'tool_call') showCall(frame)
+      else if (event === 'tool_result') showResult(frame)
+    },
+    close() {
+      stopSpinner()
+      endLine()
+    },
+  }
+}
+
+function describeRunning(running: Running): string {
+  const labels = [...running.values()].map(({ label }) => label)
+  return labels.length === 1 ? (labels[0] ?? '') : `${labels.length} calls: ${labels.join(', ')}`
+}
+
+function describeResult({ label, since }: Call, result: ChatFrame['result'], { terminal, now }: CliContext): string {
+  const { green, red, dim } = terminal.colors
+  const time = dim(`${((now().getTime() - since) / 1000).toFixed(1)}s`)
+  if (result?.success !== false) return `${green('✓')} ${label} ${time}`
+  return `${red('✗')} ${label} ${time}: ${String(result.error)}`
+}

@@ -1,0 +1,45 @@
+// Sends one message and shows what comes back; Ctrl-C ends the turn.
+import type { Client } from '../../client/client.ts'
+import { parseBody } from '../../client/event-stream.ts'
+import { type ChatFrame, type ChatRequest, sendChat } from '../../contract/api/chat.ts'
+import { SvcError } from '../../errors.ts'
+import type { CliContext } from '../context.ts'
+import { createScreen, type Screen } from './screen.ts'
+
+export type TurnEnd = {
+  sessionId: string | undefined
+  /** `cancelled`: by Ctrl-C. */
+  outcome: 'answered' | 'failed' | 'cancelled'
+  error?: { code: string; message: string }
+}
+
+type Sending = { context: CliContext; quiet?: boolean | undefined }
+
+/** Throws what the service refuses before the turn begins. */
+export async function sendMessage(client: Client, body: ChatRequest, { context, quiet }: Sending): Promise<TurnEnd> {
+  const screen = createScreen(context, { quiet })
+  const end: TurnEnd = { sessionId: body.sessionId, outcome: 'cancelled' }
+  try {
+    await context.interruptible(async (signal) => {
+      const headers = { accept: 'text/event-stream' }
+      const response = await client.open(sendChat, { body, headers, signal })
+      for await (const { event = '', data } of parseBody(response)) note(end, screen, event, JSON.parse(data))
+      if (end.outcome === 'cancelled') throw brokenOff(end.sessionId)
+    })
+  } finally {
+    screen.close()
+  }
+  return end
+}
+
+function note(end: TurnEnd, screen: Screen, event: string, frame: ChatFrame): void {
+  end.sessionId = frame.sessionId
+  if (frame.error !== undefined) end.error = frame.error
+  if (event === 'done') end.outcome = end.error === undefined ? 'answered' : 'failed'
+  screen.show(event, frame)
+}
+
+function brokenOff(sessionId: string | undefined): SvcError {
+  const where = sessionId === undefined ? '' : `; what came of it is in session ${sessionId}`
+  return new SvcError('Unavailable', `the service went away before the turn was over${where}`)
+}

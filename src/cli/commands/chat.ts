@@ -1,0 +1,94 @@
+// chat: talk with the orchestrator, in a conversation at the terminal or with one message from a script.
+import type { Command } from 'commander'
+import type { Client } from '../../client/client.ts'
+import { type ChatRequest, sendChat } from '../../contract/api/chat.ts'
+import { SvcError } from '../../errors.ts'
+import { printAnswer } from '../answers.ts'
+import { converse, describeSession, reportEnd } from '../chat/conversation.ts'
+import { sendMessage } from '../chat/turn.ts'
+import type { CliContext, GlobalOptions } from '../context.ts'
+import { ExitSignal, exitCodes } from '../failure.ts'
+import { namespaceOf, readGlobalOptions } from '../global-options.ts'
+
+type ChatOptions = {
+  session?: string
+  agent?: string
+  provider?: string
+  model?: string
+  system?: string
+  quiet?: boolean
+}
+
+export function addChatCommand(program: Command, context: CliContext): void {
+  program
+    .command('chat [message...]')
+    .description('talk with the orchestrator, which makes and follows tasks; starts a service when none runs')
+    .option('--session <id>', 'session to go on with; made when missing')
+    .option('--agent <name>', 'agent that supplies provider, model and temperature')
+    .option('--provider <name>', 'provider to ask')
+    .option('--model <name>', 'model of the provider')
+    .option('--system <text>', 'added to the built-in prompt')
+    .option('-q, --quiet', 'the answer only, without tool calls')
+    .addHelpText(
+      'after',
+      `
+Without a message a conversation begins; /help shows what can be typed in it.
+In a pipe the message comes from standard input: \`echo "what runs?" | svc chat\`.
+With --output json the whole turn is one JSON body: sessionId, message, toolCalls, usage.
+Ctrl-C ends the turn that runs; pressed twice it leaves.
+
+Exit codes: 0 answered, 1 failed, 2 wrong usage, 3 no service reached, 4 cancelled.`,
+    )
+    .action((words: string[], given: ChatOptions, command: Command) => chat(words, given, { command, context }))
+}
+
+type Invocation = { command: Command; context: CliContext }
+
+async function chat(words: string[], given: ChatOptions, { command, context }: Invocation): Promise<void> {
+  const options = readGlobalOptions(command)
+  const request = buildRequest(given, options)
+  const message = words.length > 0 ? words.join(' ') : await context.readInput()
+  if (message === undefined) return startConversation(request, given, { options, context })
+  if (message.trim() === '') throw new SvcError('InvalidRequest', 'say something: svc chat "what runs right now?"')
+  const { client } = await context.connectOrStart(options)
+  const body = { ...request, message: message.trimEnd() }
+  if (options.output !== 'table') return printTurn(client, body, { options, context })
+  const end = await sendMessage(client, body, { context, quiet: given.quiet })
+  reportEnd(end, context)
+  if (!given.quiet) context.terminal.note(context.terminal.colors.dim(describeSession(end.sessionId)))
+  if (end.outcome !== 'answered') throw new ExitSignal(exitCodes[end.outcome])
+}
+
+type Place = { options: GlobalOptions; context: CliContext }
+
+async function startConversation(
+  request: Omit<ChatRequest, 'message'>,
+  { quiet }: ChatOptions,
+  { options, context }: Place,
+): Promise<void> {
+  const prompt = context.linePrompt
+  if (prompt === undefined) throw new SvcError('InvalidRequest', 'name a message: svc chat "what runs right now?"')
+  const { client } = await context.connectOrStart(options)
+  const sessionId = await converse({ client, context, prompt, request, quiet })
+  if (sessionId !== undefined) context.terminal.note(describeSession(sessionId))
+}
+
+/** One JSON body; Ctrl-C ends the turn. */
+async function printTurn(client: Client, body: ChatRequest, { options, context }: Place): Promise<void> {
+  const headers = { accept: 'application/json' }
+  const answer = await context.interruptible((signal) => client.call(sendChat, { body, headers, signal }))
+  if (answer === undefined) throw new ExitSignal(exitCodes.cancelled)
+  await printAnswer(context, options, answer, () => answer.message)
+}
+
+function buildRequest(given: ChatOptions, options: GlobalOptions): Omit<ChatRequest, 'message'> {
+  const fields = {
+    sessionId: given.session,
+    agentRef: given.agent,
+    provider: given.provider,
+    model: given.model,
+    systemPrompt: given.system,
+    ...namespaceOf(options),
+  }
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
+}

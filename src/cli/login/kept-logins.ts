@@ -1,0 +1,56 @@
+// The tokens of `svc login`, one login per service, in a file for this user's eyes only.
+import { readFileSync } from 'node:fs'
+
+export type Login = {
+  issuer: string
+  clientId: string
+  /** Which of the issuer's tokens the service takes. */
+  kind: 'access' | 'id'
+  token: string
+  /** RFC 3339; absent: the issuer did not say. */
+  expiresAt?: string
+  refreshToken?: string
+}
+
+export type KeptLogins = {
+  find(server: string): Login | undefined
+  keep(server: string, login: Login): void
+  /** False when there was none. */
+  forget(server: string): boolean
+}
+
+export type KeptLoginsOptions = {
+  path: string
+  /** Writes a file whole or not at all, mode 0600. */
+  write: (path: string, text: string) => void
+}
+
+function isLogin(value: unknown): value is Login {
+  if (value === null || typeof value !== 'object') return false
+  const { issuer, clientId, kind, token } = value as Partial<Login>
+  return [issuer, clientId, token].every((text) => typeof text === 'string') && (kind === 'access' || kind === 'id')
+}
+
+function readAll(path: string): Record<string, Login> {
+  try {
+    const value: unknown = JSON.parse(readFileSync(path, 'utf8'))
+    if (value === null || typeof value !== 'object') return {}
+    return Object.fromEntries(Object.entries(value).filter((entry): entry is [string, Login] => isLogin(entry[1])))
+  } catch {
+    // Absent, or not ours any more: then nobody is logged in.
+    return {}
+  }
+}
+
+export function createKeptLogins({ path, write }: KeptLoginsOptions): KeptLogins {
+  const save = (logins: Record<string, Login>) => write(path, `${JSON.stringify(logins, null, 2)}\n`)
+  return {
+    find: (server) => readAll(path)[server],
+    keep: (server, login) => save({ ...readAll(path), [server]: login }),
+    forget(server) {
+      const { [server]: found, ...rest } = readAll(path)
+      if (found !== undefined) save(rest)
+      return found !== undefined
+    },
+  }
+}

@@ -1,0 +1,19 @@
+// The `--chat-*` flags as the limits of chat.
+import type { Config } from '../config/load.ts'
+import { parseDuration } from '../contract/duration.ts'
+import { type ChatSettings, defaultChatSettings } from '../usecases/chat/settings.ts'
+
+export function readChatSettings(config: Config): ChatSettings {
+  return {
+    ...defaultChatSettings,
+    enabled: config.chatEnabled,
+    provider: config.chatProvider,
+    model: config.chatModel,
+    maxIterations: config.chatMaxIterations,
+    maxDurationMs: parseDuration(config.chatMaxDuration),
+    toolTimeoutMs: parseDuration(config.chatToolTimeout),
+    maxConcurrent: config.chatMaxConcurrent,
+    maxTasksPerTurn: config.chatMaxTasksPerTurn,
+    maxSessionBytes: config.chatMaxSessionSize,
+  }
+}

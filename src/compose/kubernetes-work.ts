@@ -1,0 +1,74 @@
+// What runs on the cluster in Kubernetes mode: workers, commands and sandboxed code, each in a pod of its own.
+import { join } from 'node:path'
+import type { ApiConnection } from '../adapters/kubernetes/api/connection.ts'
+import type { KubernetesApi } from '../adapters/kubernetes/api.ts'
+import { createKubernetesSandbox, type KubernetesSandbox } from '../adapters/kubernetes/sandbox/sandbox.ts'
+import { createKubernetesWorkerTokens } from '../adapters/kubernetes/worker-tokens.ts'
+import { createKubernetesWorkloads, type KubernetesWorkloads } from '../adapters/kubernetes/workloads.ts'
+import { systemClock as clock, systemIds as ids } from '../adapters/system/clock.ts'
+import type { Config } from '../config/load.ts'
+import { apiVersion } from '../contract/resources/index.ts'
+import { SvcError } from '../errors.ts'
+import type { Logger } from '../observability/log.ts'
+import type { WorkerTokens } from '../ports/identity.ts'
+import type { Logs } from '../ports/logs.ts'
+import type { WorkloadSpec } from '../ports/workloads.ts'
+
+/** The worker program in the service's image (deploy/Containerfile). */
+const workerCommand = ['node', '/app/dist/worker.js']
+const workerAccount = 'svc-worker'
+
+export type ClusterWork = { workloads: KubernetesWorkloads; sandbox: KubernetesSandbox; workerTokens: WorkerTokens }
+
+/** Jobs and Secrets go with their Task, whoever deletes it. */
+function ownerOf({ key, taskName }: WorkloadSpec) {
+  return { apiVersion, kind: 'Task', name: taskName, uid: key.taskUid, controller: true, blockOwnerDeletion: false }
+}
+
+export type ClusterWorkParts = {
+  api: KubernetesApi
+  connection: ApiConnection
+  logs: Logs
+  log: Logger
+  operatorNamespace: string
+}
+
+export function openClusterWork(config: Config, parts: ClusterWorkParts): ClusterWork {
+  const { api, connection, logs, log, operatorNamespace } = parts
+  if (config.workerImage === undefined) {
+    throw new SvcError('NotConfigured', "no image for workers: name the service's own with --worker-image")
+  }
+  const workloads = createKubernetesWorkloads({
+    api,
+    clock,
+    ids,
+    logs,
+    log: log.child({ name: 'workloads' }),
+    instance: operatorNamespace,
+    ...(config.watchNamespace === undefined ? {} : { namespace: config.watchNamespace }),
+    worker: { image: config.workerImage, command: workerCommand, serviceAccount: workerAccount },
+    outputFolder: join(config.paths.dataDir, 'output'),
+    ownerOf,
+  })
+  return {
+    workloads,
+    sandbox: createKubernetesSandbox({
+      api,
+      connection,
+      clock,
+      ids,
+      log: log.child({ name: 'sandbox' }),
+      instance: operatorNamespace,
+      namespace: config.sandboxNamespace ?? operatorNamespace,
+      image: config.codeImage,
+      languages: config.codeLanguages,
+    }),
+    workerTokens: createKubernetesWorkerTokens({
+      api,
+      clock,
+      workloads,
+      instance: operatorNamespace,
+      serviceAccount: workerAccount,
+    }),
+  }
+}

@@ -1,0 +1,173 @@
+// Kubernetes mode: custom resources, Jobs and Secrets on a cluster, records in PostgreSQL. Opens what the rest works with.
+import { hostname } from 'node:os'
+import { join } from 'node:path'
+import { connectFromKubeconfig, connectFromPod } from '../adapters/kubernetes/api/connection.ts'
+import { createKubernetesApi, type KubernetesApi } from '../adapters/kubernetes/api.ts'
+import { createReviewAuthenticator } from '../adapters/kubernetes/identity/authenticator.ts'
+import { createReviewAuthorizer } from '../adapters/kubernetes/identity/authorizer.ts'
+import { createKubernetesLeadership } from '../adapters/kubernetes/leadership.ts'
+import { ensureReplicaKey } from '../adapters/kubernetes/replica-key.ts'
+import { createKubernetesResources } from '../adapters/kubernetes/resources.ts'
+import { createKubernetesSecrets } from '../adapters/kubernetes/secrets.ts'
+import type { Database } from '../adapters/sql/database.ts'
+import { openPostgresRecords } from '../adapters/sql/postgres/records.ts'
+import { createRecords, type RecordStores } from '../adapters/sql/records.ts'
+import { openSqlite } from '../adapters/sql/sqlite/database.ts'
+import { sql } from '../adapters/sql/statement.ts'
+import { createTokens } from '../adapters/sql/tokens.ts'
+import { systemClock as clock, systemIds as ids } from '../adapters/system/clock.ts'
+import type { Config } from '../config/load.ts'
+import { createEgress } from '../egress/egress.ts'
+import { messageOf, SvcError } from '../errors.ts'
+import type { Logger } from '../observability/log.ts'
+import type { HealthCheck, Ports } from '../ports/index.ts'
+import type { Leadership } from '../ports/leadership.ts'
+import { prepareDataFolder } from './folders.ts'
+import { openClusterWork } from './kubernetes-work.ts'
+import { type Closing, createClosing } from './lifecycle.ts'
+import type { OpenedMode } from './mode.ts'
+import { choosePlans } from './plan-store.ts'
+
+const leaseName = 'svc-controllers'
+const replicaKeyName = 'svc-replica-key'
+
+/** NotConfigured when there is no cluster here or its definitions are missing. */
+export async function openKubernetes(config: Config, log: Logger): Promise<OpenedMode> {
+  prepareDataFolder(config)
+  const closing = createClosing()
+  try {
+    return await openAll(config, log, closing)
+  } catch (error) {
+    await closing.run()
+    throw error
+  }
+}
+
+async function openAll(config: Config, log: Logger, closing: Closing): Promise<OpenedMode> {
+  const { api, connection } = await openApi(config, closing)
+  const operatorNamespace = config.operatorNamespace ?? api.namespace
+  const only = config.watchNamespace === undefined ? {} : { namespace: config.watchNamespace }
+  const onFault = (error: SvcError) =>
+    log.warn({ error: messageOf(error) }, 'a watch of the cluster was cut; it goes on')
+  const leadership = openLeadership({ api, operatorNamespace, log }, closing)
+  const { database, records, health } = await openStores(config, { leadership, log }, closing)
+  const resources = await createKubernetesResources({ api, clock, ids, ...only, onFault: (_kind, e) => onFault(e) })
+  closing.add(() => resources.close())
+  const secrets = createKubernetesSecrets({ api, clock, ids, ...only, onFault })
+  closing.add(() => secrets.close())
+  const egress = createEgress()
+  closing.add(() => egress.close())
+  const work = openClusterWork(config, { api, connection, logs: records.logs, log, operatorNamespace })
+  closing.add(() => Promise.all([work.workloads.close(), work.sandbox.close()]))
+  const ports: Ports = {
+    resources,
+    records: choosePlans(config, records),
+    secrets,
+    workloads: work.workloads,
+    sandbox: work.sandbox,
+    authenticator: createReviewAuthenticator({ api, clock }),
+    authorizer: createReviewAuthorizer({ api, clock, operatorNamespace, servedNamespace: config.watchNamespace }),
+    tokens: createTokens({ database, clock, ids }),
+    workerTokens: work.workerTokens,
+    leadership: lettingGo(leadership, () => work.workloads.letGo()),
+    egress,
+    clock,
+    ids,
+    health: [health, { name: 'cluster', check: async () => refuseStale(resources.listStale()) }],
+    close: closing.run,
+  }
+  const controllerUrl = config.controllerUrl ?? `http://svc.${operatorNamespace}.svc:${config.port}`
+  return {
+    ports,
+    owners: records.owners,
+    idempotencyKey: await ensureReplicaKey({ api, namespace: operatorNamespace, name: replicaKeyName }),
+    metrics: { clusterRequests: api.countRequests },
+    allowDemoProvider: false,
+    workerApiUrl: controllerUrl,
+    serviceNames: listServiceNames(controllerUrl),
+    metricsListener: { host: config.metricsHost ?? config.host, port: config.metricsPort },
+    taskSettings: {},
+  }
+}
+
+async function openApi({ podAddress, kubeconfig }: Config, closing: Closing) {
+  const isInside = podAddress !== undefined && kubeconfig === undefined
+  const connection = isInside ? await connectFromPod(podAddress) : await connectFromKubeconfig(kubeconfig)
+  const api = createKubernetesApi({ connection, clock, ids })
+  closing.add(() => api.close())
+  return { api, connection }
+}
+
+type LeadershipParts = { api: KubernetesApi; operatorNamespace: string; log: Logger }
+
+function openLeadership({ api, operatorNamespace, log }: LeadershipParts, closing: Closing): Leadership {
+  const leadership = createKubernetesLeadership({
+    api,
+    clock,
+    ids,
+    name: leaseName,
+    namespace: operatorNamespace,
+    // In a pod the name of the machine is the pod's.
+    identity: hostname(),
+    onFault: (error) => log.warn({ error: messageOf(error) }, 'the lease of the leader could not be written'),
+  })
+  closing.add(() => leadership.release())
+  return leadership
+}
+
+/** Who leads no longer follows no logs: the next leader does. */
+function lettingGo(leadership: Leadership, letGo: () => Promise<void>): Leadership {
+  return {
+    async acquire(signal) {
+      const lost = await leadership.acquire(signal)
+      lost.addEventListener('abort', () => void letGo(), { once: true })
+      return lost
+    },
+    release: () => leadership.release(),
+  }
+}
+
+type Stores = { database: Database; records: RecordStores; health: HealthCheck }
+
+async function openStores(
+  config: Config,
+  { leadership, log }: { leadership: Leadership; log: Logger },
+  closing: Closing,
+): Promise<Stores> {
+  if (config.databaseUrl === undefined) return openVolume(config, { leadership, log }, closing)
+  const report = (error: unknown) => log.warn({ error: messageOf(error) }, 'a connection to the database was lost')
+  const { databaseUrl: url, databasePoolSize: poolSize } = config
+  const opened = await openPostgresRecords({ url, poolSize, clock, ids, report })
+  closing.add(() => opened.close())
+  return opened
+}
+
+/** SQLite on a volume serves one replica: another waits here, and is not ready, for as long as the first lives (MODE-011). */
+async function openVolume(
+  { paths }: Config,
+  { leadership, log }: { leadership: Leadership; log: Logger },
+  closing: Closing,
+): Promise<Stores> {
+  log.info('records are in SQLite: one replica serves, others wait')
+  await leadership.acquire(new AbortController().signal)
+  const database = openSqlite({ path: join(paths.dataDir, 'svc.db') })
+  closing.add(() => database.close())
+  const records = createRecords({ database, blobDir: paths.dataDir, clock, ids })
+  closing.add(() => records.close())
+  await records.sweepOrphans()
+  const check = async () => void (await database.read.first(sql`select 1`))
+  return { database, records, health: { name: 'records', check } }
+}
+
+function refuseStale(kinds: readonly string[]): void {
+  if (kinds.length > 0) throw new SvcError('Unavailable', `what is known of ${kinds.join(', ')} may be old`)
+}
+
+/** A Service has a short name and longer ones; whoever knows one of them may use any (RFC 1035 search lists). */
+function listServiceNames(url: string): string[] {
+  const { hostname: host } = new URL(url)
+  const [service, namespace, kind, ...rest] = host.split('.')
+  if (service === undefined || namespace === undefined || kind !== 'svc') return [host]
+  const domain = rest.length > 0 ? rest.join('.') : 'cluster.local'
+  return [service, `${service}.${namespace}`, `${service}.${namespace}.svc`, `${service}.${namespace}.svc.${domain}`]
+}

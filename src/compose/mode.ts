@@ -1,0 +1,39 @@
+// What a mode is to the rest of the service, and the one place where one is chosen.
+import type { Config } from '../config/load.ts'
+import type { TaskSettings } from '../controllers/task/settings.ts'
+import type { Logger } from '../observability/log.ts'
+import type { MetricSources } from '../observability/metrics.ts'
+import type { Ports } from '../ports/index.ts'
+import type { ResourceKey } from '../ports/resources.ts'
+import type { RecordOwners } from '../ports/retention.ts'
+import type { Listening } from './addresses.ts'
+import type { OwnerToken } from './owner-token.ts'
+
+/** The ports, and what only the composition root needs beyond them. */
+export type OpenedMode = {
+  ports: Ports
+  owners: RecordOwners
+  /** Key of the hashes of idempotency keys; the same over restarts and replicas. */
+  idempotencyKey: Uint8Array
+  metrics: MetricSources
+  /** Absent where others say who may do what. */
+  owner?: OwnerToken
+  /** The Secret that stands for the environment's keys. */
+  ownerSecret?: ResourceKey
+  allowDemoProvider: boolean
+  /** Where workers reach the service; absent: where it listens. */
+  workerApiUrl?: string
+  /** Names that others know the service by, beside the address it listens on. */
+  serviceNames: readonly string[]
+  /** A listener for metrics alone, without credentials; absent: they are read with a token where all else is. */
+  metricsListener?: Listening
+  taskSettings: Partial<TaskSettings>
+  /** What is made once the service listens. */
+  prepare?(): Promise<void>
+}
+
+/** Loads the chosen one only: the other costs memory and time. */
+export async function openMode(config: Config, log: Logger): Promise<OpenedMode> {
+  if (config.mode === 'kubernetes') return (await import('./kubernetes.ts')).openKubernetes(config, log)
+  return (await import('./embedded.ts')).openEmbedded(config, log)
+}

@@ -1,0 +1,9 @@
+// `--plan-store none` leaves plans unbound (PLAN-015).
+import type { RecordStores } from '../adapters/sql/records.ts'
+import type { Config } from '../config/load.ts'
+import type { Records } from '../ports/index.ts'
+
+export function choosePlans(config: Pick<Config, 'planStore'>, stores: RecordStores): Records {
+  const { plans, ...records } = stores
+  return config.planStore === 'none' ? records : { ...records, plans }
+}

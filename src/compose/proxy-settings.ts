@@ -1,0 +1,25 @@
+// The settings of the proxies, from flags, environment and file.
+import { join } from 'node:path'
+import type { Config } from '../config/load.ts'
+import { parseDuration } from '../contract/duration.ts'
+import type { Metrics } from '../observability/metrics.ts'
+import type { SearchSettings } from '../tools/tool.ts'
+import type { ProxySettings } from '../usecases/proxy/proxy.ts'
+
+export function readProxySettings(
+  config: Config,
+  { metrics, search }: { metrics: Metrics; search: SearchSettings | undefined },
+): ProxySettings {
+  return {
+    defaults: { provider: config.chatProvider, model: config.chatModel },
+    callers: { maxConcurrent: config.proxyMaxConcurrent, requestsPerMinute: config.proxyRequestsPerMinute },
+    loop: {
+      maxIterations: config.chatMaxIterations,
+      maxDurationMs: parseDuration(config.chatMaxDuration),
+      toolTimeoutMs: parseDuration(config.chatToolTimeout),
+      scratchDir: join(config.paths.dataDir, 'scratch', 'proxies'),
+      search,
+    },
+    observe: metrics.observeProxy,
+  }
+}

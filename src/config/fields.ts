@@ -1,0 +1,45 @@
+// How a setting is written down: its schema, its help, and the readers that flags, environment and file share.
+import { z } from 'zod'
+
+type SettingOptions = {
+  help: string
+  /** Never printed. */
+  secret?: boolean
+  /** Shown in help instead of the type. */
+  placeholder?: string
+  /** Environment name when it is not SVC_<NAME>. */
+  env?: string
+}
+
+export type Setting<S extends z.ZodType = z.ZodType> = SettingOptions & { schema: S }
+
+export function define<S extends z.ZodType>(schema: S, options: SettingOptions): Setting<S> {
+  return { schema, ...options }
+}
+
+const goDuration = /^(\d+(\.\d+)?(ms|s|m|h))+$/
+export const duration = z.string('must be a duration').regex(goDuration, 'must be a duration such as 30s, 15m or 1h30m')
+export const retention = z
+  .string('must be a duration or days')
+  .refine((value) => /^\d+d$/.test(value) || goDuration.test(value), 'must be days or a duration, such as 90d or 12h')
+export const text = z.string('must be text').min(1, 'must not be empty')
+const list = z.union([z.array(z.string()), z.string().transform((all) => all.split(',').map((item) => item.trim()))], {
+  error: 'must be names with commas between them, or a list',
+})
+export const names = list.transform((items) => items.filter((item) => item !== ''))
+export const flag = z.union([z.boolean(), z.stringbool()], { error: 'must be true or false' })
+
+/** A whole number, as text or as YAML has it. */
+export function whole(minimum: number, maximum: number = Number.MAX_SAFE_INTEGER) {
+  const range = maximum === Number.MAX_SAFE_INTEGER ? `of at least ${minimum}` : `from ${minimum} to ${maximum}`
+  const error = `must be a whole number ${range}`
+  const digits = z
+    .string(error)
+    .regex(/^\d{1,15}$/, error)
+    .transform(Number)
+  return z.union([z.number(error), digits], { error }).pipe(z.int(error).min(minimum, error).max(maximum, error))
+}
+
+export function oneOf<const T extends readonly string[]>(values: T) {
+  return z.enum(values, { error: `must be one of ${values.join(', ')}` })
+}

@@ -1,0 +1,108 @@
+// Settings of those who come with a token of somebody else: OpenID Connect, and context (transaction) tokens.
+import { z } from 'zod'
+import { define, duration, names, oneOf, text, whole } from './fields.ts'
+
+const address = z
+  .url({ protocol: /^https?$/, error: 'must be an address such as https://issuer.example.com' })
+  .optional()
+
+function scopes(scope: string) {
+  return define(names.default([scope]), {
+    help: 'scopes of a context token of which any one allows it',
+    placeholder: 'scope,...',
+  })
+}
+
+export const identitySettings = {
+  authFailuresPerMinute: define(whole(0).default(100), {
+    help: 'failed authentications per minute and address above which more get 429; 0 is no limit',
+  }),
+  oidcIssuer: define(address, { help: 'issuer of OpenID Connect tokens that are accepted', placeholder: 'url' }),
+  oidcAudience: define(names.default([]), {
+    help: 'audience that those tokens must be for; with several, each of a token must be one of them',
+    placeholder: 'name,...',
+  }),
+  oidcJwksUrl: define(address, { help: 'keys of the issuer (default: what its metadata says)', placeholder: 'url' }),
+  oidcAllowedSubjects: define(names.default([]), {
+    help: 'subjects that may use the service, with * and ?; nobody when empty',
+    placeholder: 'pattern,...',
+  }),
+  oidcNamespace: define(text.default('default'), { help: 'namespace of OpenID Connect callers', placeholder: 'name' }),
+  contextTokenProfile: define(oneOf(['kontxt']).optional(), { help: 'profile of context tokens; off when absent' }),
+  contextTokenIssuer: define(address, { help: 'issuer of context tokens', placeholder: 'url' }),
+  contextTokenAudience: define(names.default([]), {
+    help: 'audience that context tokens must be for; with several, each of a token must be one of them',
+    placeholder: 'name,...',
+  }),
+  contextTokenJwksUrl: define(address, {
+    help: 'keys of that issuer (default: /.well-known/jwks.json below it)',
+    placeholder: 'url',
+  }),
+  contextTokenHeaders: define(names.default(['Txn-Token']), {
+    help: 'headers that carry context tokens; Authorization:Bearer accepts them as bearer tokens',
+    placeholder: 'header[:scheme],...',
+  }),
+  contextTokenAuthzMode: define(oneOf(['off', 'audit', 'enforce']).default('off'), {
+    help: 'whether scopes and constraints of context tokens decide; audit only logs what enforce would refuse',
+  }),
+  contextTokenTaskCreateScopes: scopes('svc:tasks:create'),
+  contextTokenTaskReadScopes: scopes('svc:tasks:get'),
+  contextTokenTaskListScopes: scopes('svc:tasks:list'),
+  contextTokenTaskDeleteScopes: scopes('svc:tasks:delete'),
+  contextTokenTaskUpdateScopes: scopes('svc:tasks:update'),
+  contextTokenToolReadScopes: scopes('svc:tools:read'),
+  contextTokenToolWriteScopes: scopes('svc:tools:write'),
+  contextTokenToolUseScopes: scopes('svc:tools:use'),
+  contextTokenProviderUseScopes: scopes('svc:providers:use'),
+  contextTokenProviderWriteScopes: scopes('svc:providers:write'),
+  contextTokenSecretReadScopes: scopes('svc:secrets:read'),
+  contextTokenSecretWriteScopes: scopes('svc:secrets:write'),
+  contextTokenSecretCredentialReadScopes: scopes('svc:secrets:credentials:read'),
+  contextTokenConfigmapReadScopes: scopes('svc:configmaps:read'),
+  contextTokenAgentReadScopes: scopes('svc:agents:read'),
+  contextTokenAgentWriteScopes: scopes('svc:agents:write'),
+  contextTokenMemoryReadScopes: scopes('svc:memory:read'),
+  contextTokenMemoryWriteScopes: scopes('svc:memory:write'),
+  contextTokenSessionReadScopes: scopes('svc:sessions:read'),
+  contextTokenSessionWriteScopes: scopes('svc:sessions:write'),
+  contextTokenSecurityReadScopes: scopes('svc:security:read'),
+  contextTokenSecurityWriteScopes: scopes('svc:security:write'),
+  contextTokenMonitorReadScopes: scopes('svc:monitors:read'),
+  contextTokenMonitorWriteScopes: scopes('svc:monitors:write'),
+  contextTokenMonitorOperateScopes: scopes('svc:monitors:operate'),
+  contextTokenSkillReadScopes: scopes('svc:skills:read'),
+  contextTokenSkillWriteScopes: scopes('svc:skills:write'),
+  contextTokenUsageReadScopes: scopes('svc:usage:read'),
+  contextTokenTtsUrl: define(address, {
+    help: 'service that exchanges context tokens; off when absent',
+    placeholder: 'url',
+  }),
+  contextTokenTtsAudience: define(text.optional(), { help: 'audience asked of that service', placeholder: 'name' }),
+  contextTokenTtsTimeout: define(duration.default('5s'), {
+    help: 'longest wait for an exchange',
+    placeholder: 'duration',
+  }),
+  contextTokenTtsTokenSource: define(oneOf(['serviceAccount', 'incoming', 'none']).default('serviceAccount'), {
+    help: "what is exchanged: the own service-account token, the caller's context token, or nothing",
+  }),
+  contextTokenSubjectTokenType: define(text.optional(), {
+    help: 'type of the exchanged token (default: access_token of a service account, else txn_token)',
+    placeholder: 'urn',
+  }),
+  contextTokenChildScope: define(text.optional(), {
+    help: 'scope of the tokens of child tasks; needed for their exchange',
+    placeholder: 'scope ...',
+  }),
+  contextTokenOutboundScope: define(text.optional(), {
+    help: "scope of the tokens that tools send (default: the task's own)",
+    placeholder: 'scope ...',
+  }),
+  contextTokenChildTokenTtl: define(duration.default('5m'), {
+    help: 'lifetime asked for tokens of child tasks',
+    placeholder: 'duration',
+  }),
+  contextTokenToolTokenTtl: define(duration.default('2m'), {
+    help: 'lifetime asked for tokens that tools send',
+    placeholder: 'duration',
+  }),
+} as const

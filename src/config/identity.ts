@@ -1,0 +1,114 @@
+// The settings about tokens of others, put together: what is on, and start-up errors for what makes no sense alone.
+import { type Problem, SvcError } from '../errors.ts'
+import type { Source } from './load.ts'
+import { environmentNameOf, flagOf, type SettingName, type Settings } from './settings.ts'
+
+export type OidcConfig = {
+  issuer: string
+  audiences: readonly string[]
+  jwksUrl?: string
+  allowedSubjects: readonly string[]
+  namespace: string
+}
+
+/** `Header` or `Header:Scheme`, the name in lower case. */
+export type TokenHeader = { header: string; scheme?: string }
+
+export type ContextTokenConfig = {
+  issuer: string
+  audiences: readonly string[]
+  jwksUrl?: string
+  headers: readonly TokenHeader[]
+  mode: 'off' | 'audit' | 'enforce'
+}
+
+export type IdentityConfig = { oidc?: OidcConfig; context?: ContextTokenConfig }
+
+type Given = Settings & { readonly sources: Readonly<Record<SettingName, Source>> }
+
+const oidcNames: SettingName[] = ['oidcIssuer', 'oidcAudience', 'oidcJwksUrl', 'oidcAllowedSubjects', 'oidcNamespace']
+
+function nameSetting(name: SettingName): string {
+  return `--${flagOf(name)} (${environmentNameOf(name)})`
+}
+
+function isGiven(config: Given, name: SettingName): boolean {
+  const value = config[name]
+  return config.sources[name] !== 'default' && !(Array.isArray(value) && value.length === 0)
+}
+
+/** What must be there once something else of the group is. */
+function findMissing(config: Given, group: readonly SettingName[], needed: readonly SettingName[]): Problem[] {
+  const given = group.filter((name) => isGiven(config, name))
+  if (given[0] === undefined) return []
+  const because = `is needed with --${flagOf(given[0])}`
+  return needed.filter((name) => !isGiven(config, name)).map((name) => ({ path: nameSetting(name), message: because }))
+}
+
+function listContextNames(config: Given): SettingName[] {
+  return (Object.keys(config.sources) as SettingName[]).filter((name) => name.startsWith('contextToken'))
+}
+
+const headerShape = /^([A-Za-z0-9!#$%&'*+.^_`|~-]+)(?::([A-Za-z0-9!#$%&'*+.^_`|~-]+))?$/
+/** They mean something else to every server; a token in one of them would be read twice or not at all. */
+const takenHeaders = new Set(['x-api-key', 'cookie', 'host', 'content-type', 'content-length', 'connection', 'origin'])
+
+function readHeader(text: string): TokenHeader | undefined {
+  const [, name, scheme] = headerShape.exec(text) ?? []
+  const header = name?.toLowerCase()
+  if (header === undefined || takenHeaders.has(header)) return undefined
+  if (header === 'authorization' && scheme === undefined) return undefined
+  return { header, ...(scheme === undefined ? {} : { scheme }) }
+}
+
+function findHeaderProblems(config: Given): Problem[] {
+  const message = 'must be Header or Header:Scheme; Authorization needs a scheme'
+  const path = nameSetting('contextTokenHeaders')
+  const bad = config.contextTokenHeaders.filter((text) => readHeader(text) === undefined)
+  if (config.contextTokenHeaders.length === 0) return [{ path, message: 'must name a header' }]
+  return bad.map((text) => ({ path, message: `"${text}" ${message}` }))
+}
+
+function findProblems(config: Given): Problem[] {
+  const context = listContextNames(config)
+  return [
+    ...findMissing(config, oidcNames, ['oidcIssuer', 'oidcAudience']),
+    ...findMissing(config, context, ['contextTokenProfile', 'contextTokenIssuer', 'contextTokenAudience']),
+    ...findHeaderProblems(config),
+  ]
+}
+
+function readOidc(config: Given): OidcConfig | undefined {
+  const { oidcIssuer, oidcAudience, oidcJwksUrl, oidcAllowedSubjects, oidcNamespace } = config
+  if (oidcIssuer === undefined) return undefined
+  return {
+    issuer: oidcIssuer,
+    audiences: oidcAudience,
+    ...(oidcJwksUrl === undefined ? {} : { jwksUrl: oidcJwksUrl }),
+    allowedSubjects: oidcAllowedSubjects,
+    namespace: oidcNamespace,
+  }
+}
+
+function readContext(config: Given): ContextTokenConfig | undefined {
+  const { contextTokenIssuer, contextTokenAudience, contextTokenJwksUrl, contextTokenHeaders } = config
+  if (config.contextTokenProfile === undefined || contextTokenIssuer === undefined) return undefined
+  return {
+    issuer: contextTokenIssuer,
+    audiences: contextTokenAudience,
+    ...(contextTokenJwksUrl === undefined ? {} : { jwksUrl: contextTokenJwksUrl }),
+    headers: contextTokenHeaders.map(readHeader).filter((header) => header !== undefined),
+    mode: config.contextTokenAuthzMode,
+  }
+}
+
+/** InvalidRequest naming every setting that is missing (OIDC-014). */
+export function readIdentityConfig(config: Given): IdentityConfig {
+  const problems = findProblems(config)
+  if (problems.length > 0) {
+    const told = problems.map(({ path, message }) => `${path} ${message}`).join(', ')
+    throw new SvcError('InvalidRequest', `bad configuration: ${told}`, { details: problems })
+  }
+  const [oidc, context] = [readOidc(config), readContext(config)]
+  return { ...(oidc === undefined ? {} : { oidc }), ...(context === undefined ? {} : { context }) }
+}

@@ -1,0 +1,11 @@
+// Where the worker program finds its work when it runs in a pod of its own, and where it says how it ended.
+
+/** Files of a worker pod: mounted by the service, read by the worker. */
+export const mountedFiles = {
+  /** The WorkAssignment as JSON, gzipped: a Secret holds 1 MiB at most. Its `api.token` is empty there. */
+  assignment: { folder: '/run/svc/assignment', name: 'assignment.json.gz' },
+  /** The attempt's token, renewed while the pod runs: read before each call. */
+  token: { folder: '/run/svc/token', name: 'token' },
+  /** Takes the outcome as one line of JSON, at most 4096 bytes (terminationMessagePath of core/v1). */
+  outcome: '/dev/termination-log',
+} as const

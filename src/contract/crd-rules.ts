@@ -1,0 +1,119 @@
+// What `problems` of each kind says about its fields together, in CEL, so that `kubectl apply` hears it as a REST call does.
+// The rules of a single part stand beside its schema; these need the whole spec. `self` is the spec.
+import type { Kind } from './resources/index.ts'
+
+export type ValidationRule = { rule: string; message: string }
+
+/** `path` is dotted; every part of it is asked for, since CEL fails on what is not there. */
+function has(path: string): string {
+  const parts = path.split('.')
+  return parts.map((_part, index) => `has(self.${parts.slice(0, index + 1).join('.')})`).join(' && ')
+}
+
+/** Whether a field is there and has the value. */
+function equals(path: string, value: string): string {
+  return `${has(path)} && self.${path} == ${value}`
+}
+
+function hasText(path: string): string {
+  return `${has(path)} && self.${path}.trim() != ''`
+}
+
+const taskRules: ValidationRule[] = [
+  {
+    rule: `self.type != 'agent' || (${hasText('prompt')})`,
+    message: 'prompt is required for a task of type agent',
+  },
+  {
+    rule: `self.type != 'ai' || (${hasText('prompt')}) || (${hasText('ai.prompt')})`,
+    message: 'prompt is required for a task of type ai (here or as ai.prompt)',
+  },
+  {
+    rule: `self.type != 'container' || has(self.image) || (has(self.command) && size(self.command) > 0)`,
+    message: 'command is required for a task of type container without an image',
+  },
+  {
+    rule: `self.type != 'container' || !has(self.agentRef)`,
+    message: 'agentRef is only for tasks of type ai and agent',
+  },
+  {
+    rule: `self.type == 'agent' || !has(self.agentRuntime)`,
+    message: 'agentRuntime is only for tasks of type agent',
+  },
+  {
+    rule: `!has(self.timeZone) || has(self.schedule)`,
+    message: 'timeZone has no meaning without a schedule',
+  },
+  {
+    rule: `!has(self.workspace) || !(${has('agentRuntime.workspace')})`,
+    message: 'workspace and agentRuntime.workspace exclude each other',
+  },
+  {
+    rule: `!(${equals('execution.workspace.reusePolicy', "'session'")}) || has(self.sessionRef)`,
+    message: 'sessionRef.name is required for execution.workspace.reusePolicy session',
+  },
+]
+
+const agentRules: ValidationRule[] = [
+  {
+    rule: `!has(self.runtime) || has(self.runtime.type) != has(self.runtime.runtimeRef)`,
+    message: 'runtime needs either type or runtimeRef',
+  },
+  {
+    rule: `!has(self.runtime) || !(${has('model.provider')})`,
+    message: 'runtime and model.provider exclude each other',
+  },
+  {
+    rule: `!(${equals('runtime.type', "'opencode'")}) || (${has('model.name')})`,
+    message: 'model.name is required for runtime opencode',
+  },
+  {
+    rule: `!(${has('execution.workspace')})`,
+    message: 'execution.workspace has no effect on an agent; set it on the task',
+  },
+]
+
+const providerRules: ValidationRule[] = [
+  { rule: `self.type == 'azure-llmo' || !has(self.azure)`, message: 'azure is only for type azure-llmo' },
+]
+
+const toolRules: ValidationRule[] = [
+  {
+    rule: `has(self.mcp) || !(${equals('http.authInject', "'body'")}) || (${hasText('http.authBodyKey')})`,
+    message: 'http.authBodyKey is required when http.authInject is body',
+  },
+  {
+    rule: `!(${equals('http.authInject', "'body'")} && ${equals('http.method', "'GET'")})`,
+    message: 'http.authInject must be header for method GET, which sends no body',
+  },
+  {
+    rule: `!has(self.mcp) || !(${equals('http.authInject', "'body'")})`,
+    message: 'http.authInject must be header for an MCP tool',
+  },
+  {
+    rule: `!has(self.mcp) || !(${has('http.method')}) || self.http.method == 'POST'`,
+    message: 'http.method must be POST for an MCP tool',
+  },
+]
+
+const monitorRules: ValidationRule[] = [
+  {
+    rule: `!(${equals('targets.issues.enabled', 'true')}) && !(${equals('targets.commits.enabled', 'true')})`,
+    message: 'only pull requests are monitored',
+  },
+  {
+    rule: `!(${equals('targets.pullRequests.enabled', 'false')})`,
+    message: 'targets.pullRequests.enabled must be true; use suspend to pause the monitor',
+  },
+  { rule: `!(${equals('review.requireGreenCI', 'true')})`, message: 'review.requireGreenCI is not supported' },
+  { rule: has('agents.reviewer'), message: 'agents.reviewer.name is required' },
+]
+
+/** Rules across the fields of a kind's spec; none where a single field is all there is to say. */
+export const specRules: Partial<Record<Kind, readonly ValidationRule[]>> = {
+  Task: taskRules,
+  Agent: agentRules,
+  Provider: providerRules,
+  Tool: toolRules,
+  RepositoryMonitor: monitorRules,
+}

@@ -1,0 +1,116 @@
+// Pipes: bytes to one origin over a pool of kept connections, each dialled under the policy. No streams, no promises per request.
+import type { Dispatcher, Pool } from 'undici'
+import type { BytePipe, EgressPolicy, PipeControl, PipeRequest, PipeSink } from '../ports/egress.ts'
+import { checkDestination } from './destination.ts'
+import { createConnector, loadUndici, type Resolve } from './dialer.ts'
+import { explainFailure, wasCutOff } from './failures.ts'
+
+const maxPools = 64
+/** A model may think for long before the first byte, and between two of them. */
+const silenceMs = 1_800_000
+/** Servers that close earlier say so; connections that they closed unasked are replaced. */
+const keepAliveMs = 60_000
+
+export type Pipes = {
+  open(url: string, policy: EgressPolicy): Promise<BytePipe>
+  close(): Promise<void>
+}
+
+/** Nothing is heard of a request after it was given up. */
+class SinkHandler implements Dispatcher.DispatchHandler {
+  readonly #sink: PipeSink
+  readonly #host: string
+  #controller: Dispatcher.DispatchController | undefined
+  #answered = false
+  #over = false
+
+  constructor(sink: PipeSink, host: string) {
+    this.#sink = sink
+    this.#host = host
+  }
+
+  abort(): void {
+    if (this.#over) return
+    this.#over = true
+    this.#controller?.abort(new Error('given up'))
+  }
+
+  resume(): void {
+    if (!this.#over) this.#controller?.resume()
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller
+    if (this.#over) controller.abort(new Error('given up'))
+  }
+
+  onResponseStart(_controller: unknown, status: number, headers: Record<string, string | string[] | undefined>): void {
+    if (status < 200 || this.#over) return
+    this.#answered = true
+    this.#sink.head(status, headers)
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (!this.#over && !this.#sink.data(chunk)) controller.pause()
+  }
+
+  onResponseEnd(): void {
+    if (this.#over) return
+    this.#over = true
+    this.#sink.end()
+  }
+
+  onResponseError(_controller: unknown, error: Error): void {
+    if (this.#over) return
+    this.#over = true
+    this.#sink.fail(explainFailure(error, this.#host), !this.#answered && wasCutOff(error))
+  }
+}
+
+function createPipe(pool: Pool, host: string): BytePipe {
+  return {
+    send(request: PipeRequest, sink: PipeSink): PipeControl {
+      const handler = new SinkHandler(sink, host)
+      const { method, path, headers, body = null } = request
+      pool.dispatch({ method: method as Dispatcher.HttpMethod, path, headers, body }, handler)
+      return handler
+    },
+  }
+}
+
+export function createPipes(resolve: Resolve): Pipes {
+  const pools = new Map<string, Promise<Pool>>()
+
+  async function makePool(origin: string, policy: EgressPolicy): Promise<Pool> {
+    const { Pool } = await loadUndici()
+    const connect = await createConnector(policy, resolve)
+    const timeouts = { headersTimeout: silenceMs, bodyTimeout: silenceMs, keepAliveTimeout: keepAliveMs }
+    return new Pool(origin, { connect, pipelining: 1, ...timeouts })
+  }
+
+  /** Connections are shared only under the same rules. */
+  function poolFor(origin: string, policy: EgressPolicy): Promise<Pool> {
+    const key = JSON.stringify([origin, policy.allowNetworks, policy.deny, policy.trusted === true])
+    const pool = pools.get(key) ?? makePool(origin, policy)
+    pools.delete(key)
+    pools.set(key, pool)
+    const [oldest] = pools
+    if (pools.size > maxPools && oldest !== undefined) {
+      pools.delete(oldest[0])
+      oldest[1].then((old) => old.close()).catch(() => {})
+    }
+    return pool
+  }
+
+  return {
+    async open(url, policy) {
+      const { origin, host } = checkDestination(url, policy)
+      return createPipe(await poolFor(origin, policy), host)
+    },
+    async close() {
+      const open = [...pools.values()]
+      pools.clear()
+      await Promise.all(open.map(async (pool) => (await pool).destroy()))
+    },
+  }
+}

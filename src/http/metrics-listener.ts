@@ -1,0 +1,19 @@
+// Metrics on a listener of their own: for a scraper inside the cluster, without a credential and without the API beside them.
+import { createServer, type Server } from 'node:http'
+import type { Metrics } from '../observability/metrics.ts'
+
+/** Not listening yet. Answers GET /metrics and nothing else. */
+export function createMetricsServer(metrics: Pick<Metrics, 'expose'>): Server {
+  const server = createServer((request, response) => {
+    const [path] = (request.url ?? '').split('?')
+    if (path !== '/metrics') return response.writeHead(404).end('metrics are at /metrics\n')
+    if (request.method !== 'GET' && request.method !== 'HEAD') return response.writeHead(405, { allow: 'GET' }).end()
+    metrics.expose().then(
+      ({ contentType, text }) => response.writeHead(200, { 'content-type': contentType }).end(text),
+      () => response.writeHead(500).end('the metrics can not be read now\n'),
+    )
+  })
+  server.headersTimeout = 10_000
+  server.requestTimeout = 10_000
+  return server
+}

@@ -1,0 +1,74 @@
+import { describe, expect, it } from 'vitest'
+import { isSvcError } from '../../errors.ts'
+import { createFailedAttempts } from './failed-attempts.ts'
+
+function makeBench(limit = 3) {
+  let now = Date.parse('2026-03-01T12:00:00Z')
+  const attempts = createFailedAttempts(limit, { now: () => new Date(now), sleep: () => Promise.resolve() })
+  const failOften = (address: string, times = limit) => {
+    for (let index = 0; index < times; index++) attempts.fail(address)
+  }
+  const retryAfter = (address: string, credential = 'new'): number | undefined => {
+    try {
+      attempts.check(address, credential)
+      return undefined
+    } catch (error) {
+      if (isSvcError(error, 'TooManyRequests')) return error.retryAfterSeconds
+      throw error
+    }
+  }
+  return { attempts, failOften, retryAfter, advance: (ms: number) => (now += ms) }
+}
+
+describe('failed attempts', () => {
+  it('are answered 429 from the limit on, until the minute is over', () => {
+    const { failOften, retryAfter, advance } = makeBench()
+    failOften('10.0.0.1', 2)
+    expect(retryAfter('10.0.0.1')).toBeUndefined()
+    failOften('10.0.0.1', 1)
+    advance(15_000)
+    expect(retryAfter('10.0.0.1')).toBe(45)
+    advance(44_999)
+    expect(retryAfter('10.0.0.1')).toBe(1)
+    advance(1)
+    expect(retryAfter('10.0.0.1')).toBeUndefined()
+  })
+
+  it('of one address do not hold up another, but those of one IPv6 network do', () => {
+    const { failOften, retryAfter } = makeBench()
+    failOften('10.0.0.1')
+    expect(retryAfter('10.0.0.2')).toBeUndefined()
+    expect(retryAfter('::ffff:10.0.0.1')).toBeGreaterThan(0)
+    failOften('2001:db8:0:1::1')
+    expect(retryAfter('2001:db8:0:1:ffff::9')).toBeGreaterThan(0)
+    expect(retryAfter('2001:0db8:0:1:1:2:3:4')).toBeGreaterThan(0)
+    expect(retryAfter('2001:db8:0:2::1')).toBeUndefined()
+  })
+
+  it('do not lock out a credential that was good before', () => {
+    const { attempts, failOften, retryAfter } = makeBench()
+    attempts.succeed('laptop')
+    failOften('10.0.0.1')
+    expect(retryAfter('10.0.0.1', 'laptop')).toBeUndefined()
+    expect(retryAfter('10.0.0.1', 'laptop2')).toBeGreaterThan(0)
+  })
+
+  it('tell once when an address is shut out', () => {
+    const { attempts } = makeBench()
+    expect([1, 2, 3, 4].map(() => attempts.fail('10.0.0.1'))).toEqual([false, false, true, false])
+  })
+
+  it('are forgotten for the longest quiet address when there are too many', () => {
+    const { failOften, retryAfter, attempts } = makeBench(1)
+    failOften('10.0.0.1')
+    for (let index = 0; index < 10_000; index++) attempts.fail(`11.0.${index >> 8}.${index & 255}`)
+    expect(retryAfter('10.0.0.1')).toBeUndefined()
+    expect(retryAfter('11.0.39.15')).toBeGreaterThan(0)
+  })
+
+  it('are not counted with a limit of 0', () => {
+    const { failOften, retryAfter } = makeBench(0)
+    failOften('10.0.0.1', 1000)
+    expect(retryAfter('10.0.0.1')).toBeUndefined()
+  })
+})

@@ -1,0 +1,185 @@
+// The proxies' edge. Its requests do not pass the framework: a body is read once as bytes, and every error has its family's form.
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { SvcError } from '../../errors.ts'
+import type { Logger } from '../../observability/log.ts'
+import type { Metrics } from '../../observability/metrics.ts'
+import type { Caller } from '../../ports/identity.ts'
+import type { Ports } from '../../ports/index.ts'
+import { namespaceOf } from '../../usecases/access.ts'
+import type { ProxyUsecases } from '../../usecases/proxy/proxy.ts'
+import type { ProxyPlan } from '../../usecases/proxy/request.ts'
+import type { ProxyFamily } from '../../usecases/proxy/types.ts'
+import type { AttemptGuard } from '../middleware/attempt-guard.ts'
+import { createCorsHeaders } from '../middleware/cors.ts'
+import { readCredential, type TokenHeader } from '../middleware/credentials.ts'
+import { createHostCheck } from '../middleware/host-check.ts'
+import { createRequestIds } from '../middleware/request-id.ts'
+import { type Found, findPlace, type Place } from './places.ts'
+import { createOutlet, holdPassage, type Reply, sendError, sendFrames, sendJson } from './reply.ts'
+import { checkBodyHeaders, readBody } from './request-body.ts'
+import { pickUpstreamHeaders } from './upstream-headers.ts'
+
+export type ProxyEdgeDeps = {
+  ports: Pick<Ports, 'authenticator' | 'ids'>
+  proxies: ProxyUsecases
+  guard: AttemptGuard
+  metrics: Metrics
+  log: Logger
+  settings: {
+    publicHosts: readonly string[]
+    corsAllowedOrigins: readonly string[]
+    tokenHeaders: readonly TokenHeader[]
+    bodyLimitBytes: number
+    /** Of every answer. */
+    headers: Readonly<Record<string, string>>
+  }
+  /** Aborted when the service drains. */
+  draining: AbortSignal
+}
+
+export type ProxyEdge = {
+  /** Whether this edge answers the request target. */
+  takes(target: string | undefined): boolean
+  handle(request: IncomingMessage, response: ServerResponse): void
+}
+
+const prefix = /^\/(llma|llmo)(?:[/?]|$)/
+const namespaceName = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/
+
+type Query = { namespace?: string; rest: string }
+
+/** Only the namespace is the service's; the rest of the query is the vendor's. */
+function readQuery(text: string): Query {
+  if (text === '') return { rest: '' }
+  const query = new URLSearchParams(text)
+  const namespace = query.get('namespace')
+  if (namespace === null) return { rest: text }
+  if (!namespaceName.test(namespace)) {
+    throw new SvcError('InvalidRequest', 'namespace: must be a name of lower-case letters, digits and hyphens')
+  }
+  query.delete('namespace')
+  return { namespace, rest: query.toString() }
+}
+
+type Edge = ProxyEdgeDeps & {
+  makeId: (request: IncomingMessage) => string
+  checkHost: (request: IncomingMessage) => void
+  corsHeaders: (origin: string | undefined) => Record<string, string>
+  fixedHeaders: readonly string[]
+}
+
+type Exchange = { request: IncomingMessage; response: ServerResponse; arrivedAt: number }
+
+function openReply(edge: Edge, { request, response }: Exchange, family: ProxyFamily): Reply {
+  const headers = [...edge.fixedHeaders, ...Object.entries(edge.corsHeaders(request.headers.origin)).flat()]
+  // Clients with a kept connection find the next server by themselves.
+  if (edge.draining.aborted) headers.push('connection', 'close')
+  return { family, request, response, requestId: edge.makeId(request), headers }
+}
+
+function identify(edge: Edge, { request, requestId }: Reply, place: Place): Promise<Caller> {
+  const credential = readCredential(request.headers, edge.settings.tokenHeaders)
+  const source = { ip: request.socket.remoteAddress ?? '', id: requestId, routeOptions: { url: place.path } }
+  return edge.guard(source, credential.token, () => edge.ports.authenticator.authenticate(credential))
+}
+
+async function runLoop(edge: Edge, reply: Reply, plan: Extract<ProxyPlan, { answer: unknown }>): Promise<void> {
+  const gone = new AbortController()
+  const leave = () => gone.abort(new SvcError('ClientClosed', 'the client closed the connection'))
+  reply.response.once('close', leave)
+  if (reply.response.destroyed) leave()
+  try {
+    const answer = await plan.answer(gone.signal)
+    const headers = Object.entries(answer.headers).flat()
+    if ('body' in answer) sendJson(reply, answer.status, answer.body, headers)
+    else {
+      reply.response.once('close', edge.metrics.trackStream())
+      await sendFrames(reply, answer.status, answer.frames)
+    }
+    plan.done('ok')
+  } catch (error) {
+    plan.done(gone.signal.aborted ? 'aborted' : 'failed')
+    throw error
+  }
+}
+
+async function serve(edge: Edge, reply: Reply, place: Place, arrivedAt: number): Promise<void> {
+  const { request, response, family, requestId } = reply
+  const { proxies, settings, metrics } = edge
+  edge.checkHost(request)
+  const query = readQuery(place.query)
+  const caller = await identify(edge, reply, place)
+  const namespace = namespaceOf(caller, query.namespace)
+  if (place.endpoint === 'models') return sendJson(reply, 200, await proxies.listModels(family, { caller, namespace }))
+  checkBodyHeaders(request, settings.bodyLimitBytes)
+  const plan = await proxies.plan({
+    endpoint: place.endpoint,
+    caller,
+    namespace,
+    body: await readBody(request, settings.bodyLimitBytes),
+    query: query.rest,
+    headers: pickUpstreamHeaders(request.headers, family),
+    serverTools: request.headers['x-svc-tools'] !== 'disabled',
+    requestId,
+    arrivedAt,
+  })
+  if ('answer' in plan) return runLoop(edge, reply, plan)
+  const outlet = createOutlet(reply, () => void response.once('close', metrics.trackStream()))
+  holdPassage(reply, plan.passage(outlet))
+}
+
+function fail({ log }: Edge, reply: Reply, place: Place, error: unknown): void {
+  const known = sendError(reply, error)
+  if (known.status !== 500) return
+  const where = { requestId: reply.requestId, method: reply.request.method, route: place.path }
+  log.error({ ...where, error: known.cause ?? known }, 'request failed')
+}
+
+function watch({ metrics, log }: Edge, { request, response, requestId }: Reply, endpoint: string, arrivedAt: number) {
+  response.once('close', () => {
+    const ms = performance.now() - arrivedAt
+    const method = request.method ?? ''
+    const status = response.statusCode
+    metrics.observeRequest({ endpoint, method, status, seconds: ms / 1000 })
+    if (!log.isLevelEnabled('debug')) return
+    log.debug({ requestId, method, route: endpoint, status, ms: Math.round(ms * 10) / 10 }, 'request')
+  })
+  // What a client does to its connection is no fault of the service.
+  response.on('error', () => {})
+}
+
+/** No such path, or no such method of it. */
+function refuse(reply: Reply, { methods, path }: Found): void {
+  const shown = path.slice(0, 200)
+  if (methods.length === 0) {
+    sendError(reply, new SvcError('NotFound', `there is nothing at ${shown}; see /openapi.json`))
+    return
+  }
+  const allow = methods.join(', ')
+  const message = `${reply.request.method} is not a method of ${shown}; use ${allow}`
+  sendError(reply, new SvcError('MethodNotAllowed', message), ['allow', allow])
+}
+
+export function createProxyEdge(deps: ProxyEdgeDeps): ProxyEdge {
+  const edge: Edge = {
+    ...deps,
+    log: deps.log.child({ name: 'proxies' }),
+    makeId: createRequestIds(deps.ports.ids),
+    checkHost: createHostCheck({ publicHosts: deps.settings.publicHosts }),
+    corsHeaders: createCorsHeaders(deps.settings.corsAllowedOrigins),
+    fixedHeaders: Object.entries(deps.settings.headers).flat(),
+  }
+  return {
+    takes: (target) => target !== undefined && prefix.test(target),
+    handle(request, response) {
+      const arrivedAt = performance.now()
+      const target = request.url ?? ''
+      const reply = openReply(edge, { request, response, arrivedAt }, target.startsWith('/llmo') ? 'llmo' : 'llma')
+      const found = findPlace(request.method ?? '', target)
+      const { place } = found
+      watch(edge, reply, place?.path ?? 'unknown', arrivedAt)
+      if (place === undefined) refuse(reply, found)
+      else serve(edge, reply, place, arrivedAt).catch((error) => fail(edge, reply, place, error))
+    },
+  }
+}

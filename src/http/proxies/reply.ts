@@ -1,0 +1,123 @@
+// One answer of a proxy on the wire: JSON, an error in the family's form, frames, or bytes as they come.
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import { isSvcError, SvcError } from '../../errors.ts'
+import type { PipeControl } from '../../ports/egress.ts'
+import { writeFamilyError } from '../../usecases/proxy/family-error.ts'
+import type { Outlet } from '../../usecases/proxy/passthrough.ts'
+import type { JsonObject, ProxyFamily } from '../../usecases/proxy/types.ts'
+import { challengeFor, retrySecondsOf, toSvcError } from '../middleware/error-answer.ts'
+import { drainBody } from './request-body.ts'
+
+export type Reply = {
+  family: ProxyFamily
+  request: IncomingMessage
+  response: ServerResponse
+  requestId: string
+  /** Of every answer: names and values in turn. */
+  headers: string[]
+}
+
+const eventStream = 'text/event-stream'
+
+function baseHeaders({ family, headers, requestId }: Reply, own: readonly string[]): string[] {
+  const all = ['x-request-id', requestId, ...headers, ...own]
+  // What the official client of the family shows as the id of a request.
+  if (family === 'llma' && !own.includes('request-id')) all.push('request-id', requestId)
+  return all
+}
+
+export function sendJson(reply: Reply, status: number, body: JsonObject, headers: string[] = []): void {
+  const payload = Buffer.from(JSON.stringify(body))
+  const own = ['content-type', 'application/json; charset=utf-8', 'content-length', String(payload.length), ...headers]
+  reply.response.writeHead(status, baseHeaders(reply, own))
+  reply.response.end(reply.request.method === 'HEAD' ? undefined : payload)
+}
+
+function errorHeaders(error: SvcError): string[] {
+  const seconds = retrySecondsOf(error)
+  return [
+    ...(seconds === undefined ? [] : ['retry-after', String(seconds)]),
+    ...(error.reason === 'Unauthenticated' ? ['www-authenticate', challengeFor(error)] : []),
+  ]
+}
+
+/** Breaks the connection when part of an answer is out: a client must not take it for the whole. */
+export function sendError(reply: Reply, error: unknown, headers: string[] = []): SvcError {
+  const known = isSvcError(error) ? error : toSvcError(error)
+  const { response, request, family, requestId } = reply
+  if (response.headersSent || response.destroyed) {
+    response.destroy()
+    return known
+  }
+  if (known.status === 413) drainBody(request)
+  sendJson(reply, known.status, writeFamilyError(family, known, requestId), [...errorHeaders(known), ...headers])
+  return known
+}
+
+function isEventStream(headers: readonly string[]): boolean {
+  const at = headers.indexOf('content-type')
+  return at !== -1 && headers[at + 1]?.startsWith(eventStream) === true
+}
+
+/** The head leaves with the first frame when they come together, else without waiting for it. */
+function startStream(response: ServerResponse, headers: string[], status: number): void {
+  // The socket's own cork: that of the response loses what is written between it and `end` (Node 24).
+  const { socket } = response
+  socket?.cork()
+  // A proxy in between must not wait for the end of it.
+  response.writeHead(status, [...headers, 'x-accel-buffering', 'no'])
+  response.flushHeaders()
+  if (socket) process.nextTick(uncork, socket)
+}
+
+function uncork(socket: Socket): void {
+  socket.uncork()
+}
+
+/** Bytes of a passage go straight to the socket; a slow client slows the upstream down. */
+export function createOutlet(reply: Reply, onStream: () => void): Outlet {
+  const { response } = reply
+  return {
+    head(status, headers) {
+      const all = baseHeaders(reply, headers)
+      if (!isEventStream(headers)) return void response.writeHead(status, all)
+      onStream()
+      startStream(response, all, status)
+    },
+    write: (chunk) => response.write(chunk),
+    end: () => void response.end(),
+    fail: (error) => void sendError(reply, error),
+  }
+}
+
+/** A client that leaves ends the upstream call at once. */
+export function holdPassage({ response }: Reply, control: PipeControl): void {
+  response.on('drain', control.resume)
+  response.once('close', control.abort)
+  if (response.destroyed) control.abort()
+}
+
+function waitForRoom(response: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const go = () => {
+      response.off('drain', go)
+      response.off('close', go)
+      resolve()
+    }
+    response.once('drain', go)
+    response.once('close', go)
+  })
+}
+
+/** Frames of the loop. */
+export async function sendFrames(reply: Reply, status: number, frames: AsyncIterable<string>): Promise<void> {
+  const { response } = reply
+  const headers = ['content-type', `${eventStream}; charset=utf-8`, 'cache-control', 'no-cache']
+  startStream(response, baseHeaders(reply, headers), status)
+  for await (const frame of frames) {
+    if (response.destroyed) throw new SvcError('ClientClosed', 'the client closed the connection')
+    if (!response.write(frame)) await waitForRoom(response)
+  }
+  response.end()
+}

@@ -1,0 +1,64 @@
+// The body of a proxied request as the bytes that came: JSON by its type, within the limit, and not looked into here.
+import type { IncomingMessage } from 'node:http'
+import { SvcError } from '../../errors.ts'
+
+// An upload that goes on after its 413 is read and dropped so far; a reset would take the answer from the client.
+const drainedBytes = 64 * 1_048_576
+const jsonType = /^application\/(?:json|[\w.+-]+\+json)\s*(?:;|$)/i
+
+function tooLarge(limit: number): SvcError {
+  return new SvcError('TooLarge', `the body is larger than ${limit} bytes; send less at once`)
+}
+
+/** UnsupportedMediaType for what is no JSON, or compressed; TooLarge when the client says so itself. */
+export function checkBodyHeaders({ headers }: IncomingMessage, limit: number): void {
+  if (!jsonType.test(headers['content-type'] ?? '')) {
+    throw new SvcError(
+      'UnsupportedMediaType',
+      'the body must be JSON; send it with the header Content-Type: application/json',
+    )
+  }
+  const encoding = headers['content-encoding']
+  if (encoding !== undefined && encoding !== 'identity') {
+    throw new SvcError(
+      'UnsupportedMediaType',
+      `Content-Encoding ${encoding.slice(0, 50)} is not read here; send the body as it is`,
+    )
+  }
+  if (Number(headers['content-length'] ?? 0) > limit) throw tooLarge(limit)
+}
+
+/** Reads on without keeping anything, within limits. */
+export function drainBody(request: IncomingMessage): void {
+  let left = drainedBytes
+  request.on('data', (chunk: Buffer) => {
+    left -= chunk.length
+    if (left < 0) request.destroy()
+  })
+  request.resume()
+}
+
+/** TooLarge beyond the limit; ClientClosed when the client left in the middle of it. */
+export function readBody(request: IncomingMessage, limit: number): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const parts: Buffer[] = []
+    let size = 0
+    const onData = (chunk: Buffer) => {
+      size += chunk.length
+      if (size <= limit) return void parts.push(chunk)
+      request.off('data', onData)
+      reject(tooLarge(limit))
+    }
+    // Both come after the end as well; the error is made only where one is due.
+    const onGone = () => {
+      if (!request.complete) reject(new SvcError('ClientClosed', 'the client closed the connection'))
+    }
+    request.on('data', onData)
+    request.once('end', () => {
+      request.off('close', onGone)
+      resolve(parts.length === 1 && parts[0] ? parts[0] : Buffer.concat(parts))
+    })
+    request.once('error', onGone)
+    request.once('close', onGone)
+  })
+}

@@ -1,0 +1,162 @@
+// Neutral to llma: answers, whole and as frames. The inverse of decode.
+import { type AnswerEncoder, type EncoderOptions, rawOf, type WholeAnswer } from '../answer.ts'
+import type { ContentBlock, JsonObject, ModelEvent, Raw, StopReason, TokenUsage } from '../messages.ts'
+
+const stopWords: Record<StopReason, string> = {
+  end_turn: 'end_turn',
+  tool_use: 'tool_use',
+  max_tokens: 'max_tokens',
+  stop_sequence: 'stop_sequence',
+  refusal: 'refusal',
+  pause: 'pause_turn',
+}
+
+type Event<T extends ModelEvent['type']> = Extract<ModelEvent, { type: T }>
+
+function frame(type: string, json: JsonObject): string {
+  return `event: ${type}\ndata: ${JSON.stringify({ type, ...json })}\n\n`
+}
+
+/** Cached tokens are counted apart by this family. */
+function encodeUsage(usage: TokenUsage, raw: Raw | undefined): JsonObject {
+  const own = rawOf('llma', raw)
+  if (own !== undefined) return own
+  const { inputTokens, outputTokens, cachedTokens } = usage
+  const cached = cachedTokens > 0 ? { cache_read_input_tokens: cachedTokens } : {}
+  return { input_tokens: Math.max(0, inputTokens - cachedTokens), ...cached, output_tokens: outputTokens }
+}
+
+function encodeStop(reason: StopReason, sequence: string | undefined, raw: Raw | undefined): JsonObject {
+  return { stop_reason: stopWords[reason], stop_sequence: sequence ?? null, ...rawOf('llma', raw) }
+}
+
+function encodeOpening(start: Event<'start'>, usage: JsonObject, options: EncoderOptions): JsonObject {
+  const own = rawOf('llma', start.raw)
+  return {
+    ...own,
+    id: own?.id ?? options.id,
+    type: 'message',
+    role: 'assistant',
+    model: start.model,
+    content: [],
+    stop_reason: null,
+    stop_sequence: null,
+    usage: { input_tokens: 0, output_tokens: 0, ...usage },
+  }
+}
+
+function openBlock(index: number, block: JsonObject): string {
+  return frame('content_block_start', { index, content_block: block })
+}
+
+function extendBlock(index: number, delta: JsonObject): string {
+  return frame('content_block_delta', { index, delta })
+}
+
+const emptyBlocks = {
+  text: { type: 'text', text: '' },
+  thinking: { type: 'thinking', thinking: '', signature: '' },
+} as const
+
+function encodeWholeBlock({ index, block }: Event<'block'>): string {
+  const json = block.type === 'opaque' ? rawOf('llma', block.raw) : { type: block.type, data: block.data }
+  return json === undefined ? '' : openBlock(index, json) + frame('content_block_stop', { index })
+}
+
+function encodeBlockEvent(event: Extract<ModelEvent, { index: number }>): string {
+  const { index } = event
+  switch (event.type) {
+    case 'block_start':
+      return openBlock(index, emptyBlocks[event.block])
+    case 'tool_use_start':
+      return openBlock(index, { type: 'tool_use', id: event.id, name: event.name, input: {} })
+    case 'text_delta':
+      return extendBlock(index, { type: 'text_delta', text: event.text })
+    case 'thinking_delta':
+      return extendBlock(index, { type: 'thinking_delta', thinking: event.text })
+    case 'signature_delta':
+      return extendBlock(index, { type: 'signature_delta', signature: event.signature })
+    case 'args_delta':
+      return extendBlock(index, { type: 'input_json_delta', partial_json: event.json })
+    case 'raw_delta':
+      return event.raw.family === 'llma' ? extendBlock(index, event.raw.json) : ''
+    case 'block':
+      return encodeWholeBlock(event)
+    case 'block_stop':
+      return frame('content_block_stop', { index })
+  }
+}
+
+export function createAnswerEncoder(options: EncoderOptions): AnswerEncoder {
+  let start: Event<'start'> | undefined
+  let usage: JsonObject = {}
+
+  /** Held back until the event after it, which counts the input. */
+  function open(): string {
+    if (start === undefined) return ''
+    const message = encodeOpening(start, usage, options)
+    start = undefined
+    return frame('message_start', { message })
+  }
+
+  function close(stop: Event<'stop'>): string {
+    const delta = encodeStop(stop.reason, stop.stopSequence, stop.raw)
+    const counts = { input_tokens: 0, output_tokens: 0, ...usage }
+    return `${open()}${frame('message_delta', { delta, usage: counts })}${frame('message_stop', {})}`
+  }
+
+  return {
+    push(event) {
+      switch (event.type) {
+        case 'start':
+          start = event
+          return ''
+        case 'usage':
+          usage = encodeUsage(event.usage, event.raw)
+          return open()
+        case 'stop':
+          return close(event)
+        case 'error':
+          return ''
+        default:
+          return open() + encodeBlockEvent(event)
+      }
+    },
+    fail: (body) => `event: error\ndata: ${JSON.stringify(body)}\n\n`,
+    heartbeat: frame('ping', {}),
+  }
+}
+
+function encodeBlock(block: ContentBlock): JsonObject[] {
+  const own = rawOf('llma', block.raw)
+  if (own !== undefined) return [own]
+  switch (block.type) {
+    case 'text':
+      return [{ type: 'text', text: block.text }]
+    case 'thinking':
+      return [{ type: 'thinking', thinking: block.text, signature: block.signature ?? '' }]
+    case 'redacted_thinking':
+      return [{ type: 'redacted_thinking', data: block.data }]
+    case 'tool_use':
+      return [{ type: 'tool_use', id: block.id, name: block.name, input: block.args }]
+    default:
+      return []
+  }
+}
+
+/** The body of an answer that is not streamed; unknown fields of a vendor of this family stay. */
+export function encodeAnswer(answer: WholeAnswer, options: EncoderOptions): JsonObject {
+  const own = rawOf('llma', answer.raw)
+  // An opening frame has no stop reason yet.
+  if (answer.untouched && own?.stop_reason) return own
+  return {
+    ...own,
+    id: own?.id ?? options.id,
+    type: 'message',
+    role: 'assistant',
+    model: answer.model,
+    content: answer.content.flatMap(encodeBlock),
+    ...encodeStop(answer.stopReason, answer.stopSequence, answer.rawStop),
+    usage: encodeUsage(answer.usage, answer.rawUsage),
+  }
+}

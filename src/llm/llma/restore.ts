@@ -1,0 +1,153 @@
+// Rebuilds the loop's own blocks in an llma conversation that comes back: each as tool_use and tool_result (PROXY-014).
+import type { JsonObject } from '../messages.ts'
+import { isFailure, lostResult, parseObject, readCall, readResult, readServerCallId } from '../server-calls.ts'
+
+type Wire = { role: string; content: string | JsonObject[] } & JsonObject
+
+export type Restored = {
+  messages: JsonObject[]
+  /** Of the latest call of a server tool. */
+  session?: string
+}
+
+type ServerCall = { id: string; name: string; result?: JsonObject }
+/** One turn of the model: its blocks, and the calls among them that the service answers. */
+type Segment = { blocks: JsonObject[]; calls: ServerCall[]; hasOthers: boolean }
+
+function blocksOf(message: Wire): JsonObject[] {
+  return typeof message.content === 'string' ? [{ type: 'text', text: message.content }] : message.content
+}
+
+function isUnsigned(block: JsonObject): boolean {
+  return block.type === 'thinking' && !block.signature
+}
+
+function readCallBlock(block: JsonObject): { session: string; id: string; block: JsonObject } | undefined {
+  if (block.type === 'tool_use') {
+    const known = readServerCallId(block.id)
+    return known && { ...known, block: { ...block, id: known.id } }
+  }
+  const call = block.type === 'text' ? readCall(String(block.text)) : undefined
+  if (call === undefined) return undefined
+  const { session, id, name, args } = call
+  return { session, id, block: { type: 'tool_use', id, name, input: parseObject(args) ?? {} } }
+}
+
+function isTouched(message: Wire): boolean {
+  if (message.role !== 'assistant') return false
+  return blocksOf(message).some((block) => isUnsigned(block) || readCallBlock(block) !== undefined)
+}
+
+function makeResult(id: string, content: string, from: JsonObject = {}): JsonObject {
+  const cache = from.cache_control === undefined ? {} : { cache_control: from.cache_control }
+  return { type: 'tool_result', tool_use_id: id, content, ...(isFailure(content) ? { is_error: true } : {}), ...cache }
+}
+
+function answerCall(segment: Segment, block: JsonObject): boolean {
+  const call = segment.calls.find((open) => open.result === undefined)
+  const content = call && block.type === 'text' ? readResult(String(block.text), call.name) : undefined
+  if (call === undefined || content === undefined) return false
+  call.result = makeResult(call.id, content, block)
+  return true
+}
+
+function isAnswered({ calls }: Segment): boolean {
+  return calls.length > 0 && calls.every((call) => call.result !== undefined)
+}
+
+function startSegment(): Segment {
+  return { blocks: [], calls: [], hasOthers: false }
+}
+
+/** Adds a block of the model; gives the conversation's session when it is a server's call. */
+function addBlock(segment: Segment, block: JsonObject): string | undefined {
+  const call = readCallBlock(block)
+  segment.blocks.push(call?.block ?? block)
+  if (call !== undefined) segment.calls.push({ id: call.id, name: String(call.block.name) })
+  else if (block.type === 'tool_use') segment.hasOthers = true
+  return call?.session
+}
+
+/** The turns that the loop put into one message. */
+function splitTurns(blocks: JsonObject[]): { turns: Segment[]; session?: string } {
+  const segments = [startSegment()]
+  let session: string | undefined
+  for (const block of blocks.filter(isSendable)) {
+    const last = segments.at(-1) ?? startSegment()
+    if (answerCall(last, block)) continue
+    if (isAnswered(last) && !last.hasOthers) segments.push(startSegment())
+    session = addBlock(segments.at(-1) ?? last, block) ?? session
+  }
+  return { turns: segments.filter((turn) => turn.blocks.length > 0), ...(session === undefined ? {} : { session }) }
+}
+
+/** Vendors refuse thinking that is not signed, and texts that are empty. */
+function isSendable(block: JsonObject): boolean {
+  return !isUnsigned(block) && !(block.type === 'text' && block.text === '')
+}
+
+/** What the client wrote, after the results that belong before it; its own word on a server's call counts only where there is none. */
+function mergeResults(message: Wire, calls: ServerCall[]): Wire {
+  const blocks = blocksOf(message)
+  const own = blocks.filter((block) => readServerCallId(block.tool_use_id) === undefined)
+  const said = blocks.filter((block) => !own.includes(block))
+  const results = calls.map((call) => call.result ?? findSaid(said, call.id) ?? makeResult(call.id, lostResult))
+  const content = [...results, ...own]
+  return { ...message, content: content.length > 0 ? content : said.map(toText) }
+}
+
+function findSaid(said: JsonObject[], id: string): JsonObject | undefined {
+  const found = said.find((block) => readServerCallId(block.tool_use_id)?.id === id)
+  return found && { ...found, tool_use_id: id }
+}
+
+/** Only said of calls that are long answered: it stays as words, a message must not be empty. */
+function toText(block: JsonObject): JsonObject {
+  const content = typeof block.content === 'string' ? block.content : JSON.stringify(block.content ?? '')
+  return { type: 'text', text: `[Tool result]: ${content}` }
+}
+
+function needsMerge(message: Wire, calls: ServerCall[]): boolean {
+  return calls.length > 0 || blocksOf(message).some((block) => readServerCallId(block.tool_use_id) !== undefined)
+}
+
+type Draft = { messages: Wire[]; waiting: ServerCall[]; session?: string }
+
+/** Results that no message of the client follows stand in one of their own. */
+function settle(draft: Draft): void {
+  if (draft.waiting.length > 0) draft.messages.push(mergeResults({ role: 'user', content: [] }, draft.waiting))
+  draft.waiting = []
+}
+
+function addAssistant(draft: Draft, message: Wire): void {
+  settle(draft)
+  if (!isTouched(message)) {
+    draft.messages.push(message)
+    return
+  }
+  const { turns, session } = splitTurns(blocksOf(message))
+  if (session !== undefined) draft.session = session
+  for (const turn of turns) {
+    settle(draft)
+    draft.messages.push({ ...message, content: turn.blocks })
+    draft.waiting = turn.calls
+  }
+}
+
+function addOther(draft: Draft, message: Wire): void {
+  draft.messages.push(needsMerge(message, draft.waiting) ? mergeResults(message, draft.waiting) : message)
+  draft.waiting = []
+}
+
+/** Untouched messages stay the same objects. */
+export function restoreMessages(given: JsonObject[]): Restored {
+  const messages = given as Wire[]
+  if (!messages.some(isTouched)) return { messages }
+  const draft: Draft = { messages: [], waiting: [] }
+  for (const message of messages) {
+    if (message.role === 'assistant') addAssistant(draft, message)
+    else addOther(draft, message)
+  }
+  settle(draft)
+  return { messages: draft.messages, ...(draft.session === undefined ? {} : { session: draft.session }) }
+}

@@ -1,0 +1,156 @@
+// Neutral to llmo: answers, whole and as chunks. The inverse of decode.
+import { type AnswerEncoder, type EncoderOptions, rawOf, type WholeAnswer } from '../answer.ts'
+import {
+  type ContentBlock,
+  type JsonObject,
+  type ModelEvent,
+  noUsage,
+  type Raw,
+  type StopReason,
+  type TokenUsage,
+} from '../messages.ts'
+
+const stopWords: Record<StopReason, string> = {
+  end_turn: 'stop',
+  tool_use: 'tool_calls',
+  max_tokens: 'length',
+  stop_sequence: 'stop',
+  refusal: 'content_filter',
+  pause: 'stop',
+}
+
+type Event<T extends ModelEvent['type']> = Extract<ModelEvent, { type: T }>
+
+function encodeUsage(usage: TokenUsage, raw: Raw | undefined): JsonObject {
+  const own = rawOf('llmo', raw)
+  if (own !== undefined) return own
+  const { inputTokens, outputTokens, cachedTokens } = usage
+  return {
+    prompt_tokens: inputTokens,
+    completion_tokens: outputTokens,
+    total_tokens: inputTokens + outputTokens,
+    prompt_tokens_details: { cached_tokens: cachedTokens },
+  }
+}
+
+/** Some servers say "stop" after tool calls; clients of the vendor wait for the right word. */
+function encodeFinish(reason: StopReason, raw: Raw | undefined): unknown {
+  return reason === 'tool_use' ? stopWords.tool_use : (rawOf('llmo', raw)?.finish_reason ?? stopWords[reason])
+}
+
+/** What an answer and its chunks have in common. */
+function encodeEnvelope(model: string, raw: Raw | undefined, options: EncoderOptions): JsonObject {
+  const { choices: _choices, usage: _usage, ...own } = rawOf('llmo', raw) ?? {}
+  const created = Math.floor(options.createdAt.getTime() / 1000)
+  return { created, ...own, id: own.id ?? options.id, model }
+}
+
+const silent: JsonObject = {}
+
+/** The delta of one event; `call` is the number of the tool call it belongs to. */
+function encodeDelta(event: Extract<ModelEvent, { index: number }>, call: number): JsonObject {
+  switch (event.type) {
+    case 'text_delta':
+      return { content: event.text }
+    case 'thinking_delta':
+      // As the servers of this family that show thinking name it.
+      return { reasoning_content: event.text }
+    case 'tool_use_start': {
+      const { id, name } = event
+      return { tool_calls: [{ index: call, id, type: 'function', function: { name, arguments: '' } }] }
+    }
+    case 'args_delta':
+      return { tool_calls: [{ index: call, function: { arguments: event.json } }] }
+    case 'block_stop': {
+      const extra = rawOf('llmo', event.raw)
+      return extra === undefined ? silent : { tool_calls: [{ index: call, ...extra }] }
+    }
+    default:
+      return silent
+  }
+}
+
+export function createAnswerEncoder(options: EncoderOptions): AnswerEncoder {
+  let envelope: JsonObject = {}
+  let usage: JsonObject | undefined
+  const calls = new Map<number, number>()
+
+  function chunk(json: JsonObject): string {
+    return `data: ${JSON.stringify({ ...envelope, object: 'chat.completion.chunk', ...json })}\n\n`
+  }
+
+  function say(delta: JsonObject, finish: unknown = null): string {
+    return chunk({ choices: [{ index: 0, delta, finish_reason: finish }] })
+  }
+
+  function close(stop: Event<'stop'>): string {
+    const counts = options.includeUsage ? chunk({ choices: [], usage: usage ?? encodeUsage(noUsage, undefined) }) : ''
+    return `${say({}, encodeFinish(stop.reason, stop.raw))}${counts}data: [DONE]\n\n`
+  }
+
+  function pushBlock(event: Extract<ModelEvent, { index: number }>): string {
+    if (event.type === 'tool_use_start') calls.set(event.index, calls.size)
+    const delta = encodeDelta(event, calls.get(event.index) ?? 0)
+    return delta === silent ? '' : say(delta)
+  }
+
+  return {
+    push(event) {
+      switch (event.type) {
+        case 'start':
+          envelope = encodeEnvelope(event.model, event.raw, options)
+          return say({ role: 'assistant', content: '' })
+        case 'usage':
+          usage = encodeUsage(event.usage, event.raw)
+          return ''
+        case 'stop':
+          return close(event)
+        case 'error':
+          return ''
+        default:
+          return pushBlock(event)
+      }
+    },
+    fail: (body) => `data: ${JSON.stringify(body)}\n\n`,
+    // A comment: this family has no event for it, and every reader skips comments (HTML standard, server-sent events).
+    heartbeat: ': ping\n\n',
+  }
+}
+
+function joinText(content: ContentBlock[], type: 'text' | 'thinking'): string {
+  return content.map((block) => (block.type === type ? block.text : '')).join('')
+}
+
+function encodeCalls(content: ContentBlock[]): JsonObject[] {
+  return content.flatMap((block) => {
+    if (block.type !== 'tool_use') return []
+    const call = { name: block.name, arguments: block.invalidArgs ?? JSON.stringify(block.args) }
+    return [{ ...rawOf('llmo', block.raw), id: block.id, type: 'function', function: call }]
+  })
+}
+
+/** A whole answer; chunks hold a delta. */
+function holdsMessage({ choices }: JsonObject): boolean {
+  return Array.isArray(choices) && choices[0]?.message !== undefined
+}
+
+/** The body of an answer that is not streamed; unknown fields of a vendor of this family stay. */
+export function encodeAnswer(answer: WholeAnswer, options: EncoderOptions): JsonObject {
+  const own = rawOf('llmo', answer.raw)
+  if (answer.untouched && own !== undefined && holdsMessage(own)) return own
+  const text = joinText(answer.content, 'text')
+  const thinking = joinText(answer.content, 'thinking')
+  const calls = encodeCalls(answer.content)
+  const message = {
+    role: 'assistant',
+    content: text === '' && calls.length > 0 ? null : text,
+    ...(thinking === '' ? {} : { reasoning_content: thinking }),
+    ...(calls.length === 0 ? {} : { tool_calls: calls }),
+  }
+  return {
+    ...encodeEnvelope(answer.model, answer.raw, options),
+    object: 'chat.completion',
+    choices: [{ index: 0, message, finish_reason: encodeFinish(answer.stopReason, answer.rawStop) }],
+    usage: encodeUsage(answer.usage, answer.rawUsage),
+  }
+}

@@ -1,0 +1,133 @@
+// What a vendor call needs of fetch, over the egress room's pipes: a fraction of fetch's work for each call.
+import type { BytePipe, Egress, EgressPolicy, PipeControl, PipeRequest } from '../ports/egress.ts'
+
+export type VendorInit = { method: 'POST'; headers: Record<string, string>; body: string; signal: AbortSignal }
+
+type Part = { done: boolean; value?: Uint8Array | undefined }
+
+/** `cancel` gives the connection up. */
+export type VendorReader = { read(): Promise<Part>; cancel(): Promise<unknown> }
+
+export type VendorResponse = {
+  ok: boolean
+  status: number
+  headers: Pick<Headers, 'get'>
+  body: { getReader(): VendorReader } | null
+}
+
+/** `fetch` itself is one. */
+export type VendorFetch = (url: string, init: VendorInit) => Promise<VendorResponse>
+
+type Head = Record<string, string | string[] | undefined>
+
+/** Bytes that wait for the reader before the connection is held back. */
+const highWater = 262_144
+
+/** The body as it arrives: pushed by the connection, pulled by the reader. */
+function createBody(control: () => PipeControl | undefined) {
+  const parts: Uint8Array[] = []
+  let size = 0
+  let end: { error?: unknown } | undefined
+  let wake: (() => void) | undefined
+
+  function settle(): void {
+    wake?.()
+    wake = undefined
+  }
+
+  function take(value: Uint8Array): Part {
+    size -= value.byteLength
+    if (size === 0) control()?.resume()
+    return { done: false, value }
+  }
+
+  const reader: VendorReader = {
+    async read() {
+      while (parts.length === 0 && end === undefined) {
+        await new Promise<void>((resolve) => {
+          wake = resolve
+        })
+      }
+      const value = parts.shift()
+      if (value !== undefined) return take(value)
+      if (end?.error !== undefined) throw end.error
+      return { done: true }
+    },
+    async cancel() {
+      end ??= {}
+      parts.length = 0
+      control()?.abort()
+      settle()
+    },
+  }
+  return {
+    reader,
+    push(chunk: Uint8Array): boolean {
+      parts.push(chunk)
+      size += chunk.byteLength
+      settle()
+      return size < highWater
+    },
+    finish(error?: unknown): void {
+      end ??= { error }
+      settle()
+    },
+  }
+}
+
+function readHeader(headers: Head, name: string): string | null {
+  const value = headers[name]
+  return (Array.isArray(value) ? value[0] : value) ?? null
+}
+
+const again = Symbol('again')
+
+/** `again`: the kept connection was closed by the other side before it took the request. */
+function sendOnce(pipe: BytePipe, request: PipeRequest, signal: AbortSignal): Promise<VendorResponse | typeof again> {
+  return new Promise((resolve, reject) => {
+    let control: PipeControl | undefined
+    const body = createBody(() => control)
+    const onAbort = () => {
+      control?.abort()
+      reject(signal.reason)
+      body.finish(signal.reason)
+    }
+    const finish = (error?: unknown) => {
+      signal.removeEventListener('abort', onAbort)
+      body.finish(error)
+    }
+    signal.addEventListener('abort', onAbort, { once: true })
+    control = pipe.send(request, {
+      head(status, headers) {
+        const get = (name: string) => readHeader(headers, name)
+        const isOk = status >= 200 && status < 300
+        resolve({ ok: isOk, status, headers: { get }, body: { getReader: () => body.reader } })
+      },
+      data: body.push,
+      end: finish,
+      fail(error, retry) {
+        finish(error)
+        if (retry) resolve(again)
+        else reject(error)
+      },
+    })
+  })
+}
+
+function toPipeRequest(url: URL, { method, headers, body }: VendorInit): PipeRequest {
+  return { method, path: url.pathname + url.search, headers: Object.entries(headers).flat(), body: Buffer.from(body) }
+}
+
+export function createPipedFetch(egress: Pick<Egress, 'openPipe' | 'fetchWith'>, policy: EgressPolicy): VendorFetch {
+  return async (url, init) => {
+    init.signal.throwIfAborted()
+    const pipe = await egress.openPipe(url, policy)
+    const request = toPipeRequest(new URL(url), init)
+    const first = await sendOnce(pipe, request, init.signal)
+    const answer = first === again ? await sendOnce(pipe, request, init.signal) : first
+    if (answer !== again && (answer.status < 300 || answer.status > 399)) return answer
+    // A redirect is followed by the part of the house that checks where it leads.
+    if (answer !== again) await answer.body?.getReader().cancel()
+    return egress.fetchWith(policy)(url, init)
+  }
+}

@@ -1,0 +1,61 @@
+// Measures of the proxies. Labels are words of this code: family, endpoint, type of provider, kind of token, outcome.
+import { Counter, Histogram, type Registry } from 'prom-client'
+
+export type ProxyMeasure = {
+  family: string
+  provider: string
+  endpoint: string
+  mode: string
+  outcome: string
+  addedMs?: number
+  firstByteMs?: number
+  usage?: { inputTokens: number; outputTokens: number; cachedTokens: number }
+}
+
+const latencyBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
+const addedBuckets = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.05, 0.25]
+
+function makeMeasures(registry: Registry) {
+  const registers = [registry]
+  return {
+    requests: new Counter({
+      name: 'svc_proxy_requests_total',
+      help: 'Proxied requests that ended.',
+      labelNames: ['family', 'provider', 'endpoint', 'mode', 'outcome'],
+      registers,
+    }),
+    firstByte: new Histogram({
+      name: 'svc_proxy_first_byte_seconds',
+      help: 'From the arrival of a request to the first byte of its answer.',
+      labelNames: ['family', 'endpoint'],
+      buckets: latencyBuckets,
+      registers,
+    }),
+    added: new Histogram({
+      name: 'svc_proxy_added_seconds',
+      help: "From the arrival of a request to its sending: the service's own part of the wait.",
+      labelNames: ['family', 'endpoint'],
+      buckets: addedBuckets,
+      registers,
+    }),
+    tokens: new Counter({
+      name: 'svc_proxy_tokens_total',
+      help: 'Tokens that vendors counted.',
+      labelNames: ['provider', 'kind'],
+      registers,
+    }),
+  }
+}
+
+export function createProxyObserver(registry: Registry): (measure: ProxyMeasure) => void {
+  const { requests, firstByte, added, tokens } = makeMeasures(registry)
+  return ({ family, provider, endpoint, mode, outcome, addedMs, firstByteMs, usage }) => {
+    requests.inc({ family, provider, endpoint, mode, outcome })
+    if (addedMs !== undefined) added.observe({ family, endpoint }, addedMs / 1000)
+    if (firstByteMs !== undefined) firstByte.observe({ family, endpoint }, firstByteMs / 1000)
+    if (usage === undefined) return
+    tokens.inc({ provider, kind: 'input' }, usage.inputTokens)
+    tokens.inc({ provider, kind: 'output' }, usage.outputTokens)
+    if (usage.cachedTokens > 0) tokens.inc({ provider, kind: 'cached' }, usage.cachedTokens)
+  }
+}

@@ -1,0 +1,53 @@
+// What a task keeps of the context it was asked for in: a digest of everything, and the few keys that are shown.
+import { createHash } from 'node:crypto'
+
+const recordedKeys = [
+  ...['purpose', 'namespace', 'taskType', 'agent', 'allowedAgents', 'repo', 'branch', 'ref', 'maxDepth'],
+  ...['allowedTools', 'provider', 'allowedProviders', 'model', 'allowedModels', 'e2e', 'trace_id'],
+]
+/** Keys that decide nothing are dropped when their values are longer than this. */
+const longestNote = 1024
+const notes = new Set(['purpose', 'e2e', 'trace_id'])
+
+type Context = Readonly<Record<string, unknown>>
+
+function byCodeUnit(left: string, right: string): number {
+  if (left === right) return 0
+  return left < right ? -1 : 1
+}
+
+function sortItems(items: readonly unknown[]): unknown[] {
+  return items.every((item) => typeof item === 'string') ? [...items].sort(byCodeUnit) : [...items]
+}
+
+/** JSON with sorted keys at every level and no blanks (RFC 8785 in what matters here); `allowed*` lists are sets. */
+function writeCanonical(value: unknown, key = ''): string {
+  if (Array.isArray(value)) {
+    const items = key.startsWith('allowed') ? sortItems(value) : value
+    return `[${items.map((item) => writeCanonical(item)).join(',')}]`
+  }
+  if (value === null || typeof value !== 'object') return JSON.stringify(value)
+  const entries = Object.entries(value).sort(([left], [right]) => byCodeUnit(left, right))
+  return `{${entries.map(([name, item]) => `${JSON.stringify(name)}:${writeCanonical(item, name)}`).join(',')}}`
+}
+
+/** `sha256:` and hex digits; the empty text of an empty context. */
+export function digestContext(context: Context): string {
+  if (Object.keys(context).length === 0) return ''
+  return `sha256:${createHash('sha256').update(writeCanonical(context), 'utf8').digest('hex')}`
+}
+
+function writeText(value: unknown): string {
+  if (typeof value === 'string') return value
+  if (Array.isArray(value) && value.every((item) => typeof item === 'string')) return value.join(',')
+  return writeCanonical(value)
+}
+
+/** The keys that a task's `transaction.context` has, as texts. */
+export function recordContext(context: Context): Record<string, string> {
+  const entries = recordedKeys
+    .filter((key) => Object.hasOwn(context, key))
+    .map((key): [string, string] => [key, writeText(context[key])])
+    .filter(([key, text]) => !(notes.has(key) && text.length > longestNote))
+  return Object.fromEntries(entries)
+}

@@ -1,0 +1,155 @@
+// What a context token allows: its scopes and every constraint of its `tctx`, each failing closed (CTX-019).
+import type { Access, Decision, TaskFacts } from '../contract/access.ts'
+import { actionOf, type ContextAction, nameAction } from './context-actions.ts'
+
+/** `off`: no checks. `audit`: what `enforce` would refuse is told and let through (CTX-020). */
+export type ContextMode = 'off' | 'audit' | 'enforce'
+
+export type ContextRules = {
+  mode: ContextMode
+  /** Scopes of which any one allows the action; of none, nothing does. */
+  scopes: Readonly<Record<ContextAction, readonly string[]>>
+}
+
+export type ContextGrant = {
+  scopes: readonly string[]
+  /** The claim `tctx` as it was signed. */
+  context: Readonly<Record<string, unknown>>
+}
+
+export type ContextDecision = Decision & { action: string; cause: 'allowed' | 'scope' | 'constraint' | 'malformed' }
+
+const singles = ['namespace', 'taskType', 'task', 'taskName', 'agent', 'repo', 'branch', 'ref'] as const
+const moreSingles = ['provider', 'model', 'secret', 'configMap'] as const
+const lists = ['allowedAgents', 'allowedProviders', 'allowedModels', 'allowedTools'] as const
+
+type Single = (typeof singles)[number] | (typeof moreSingles)[number]
+type List = (typeof lists)[number]
+
+/** Absent keys constrain nothing. */
+export type Constraints = { [K in Single]?: string } & { [K in List]?: string[] }
+
+/** A string array, or one string with commas; undefined when it is neither. An empty one means that none is allowed. */
+function readList(value: unknown): string[] | undefined {
+  const items: unknown = typeof value === 'string' ? splitList(value) : value
+  if (!Array.isArray(items)) return undefined
+  return items.every((item) => typeof item === 'string' && item.trim() !== '') ? (items as string[]) : undefined
+}
+
+function splitList(text: string): string[] {
+  return text.trim() === '' ? [] : text.split(',').map((item) => item.trim())
+}
+
+function readSingle(value: unknown): string | undefined {
+  return typeof value === 'string' && value.trim() !== '' ? value : undefined
+}
+
+/** The constraints of a `tctx`; undefined when one of them is malformed, so that nothing is allowed. */
+export function readConstraints(context: Readonly<Record<string, unknown>>): Constraints | undefined {
+  const read = (keys: readonly string[], reader: (value: unknown) => unknown) =>
+    keys.filter((key) => Object.hasOwn(context, key)).map((key): [string, unknown] => [key, reader(context[key])])
+  const entries = [...read([...singles, ...moreSingles], readSingle), ...read(lists, readList)]
+  return entries.some(([, value]) => value === undefined) ? undefined : (Object.fromEntries(entries) as Constraints)
+}
+
+type Named = { namespace?: string | undefined; name?: string | undefined }
+
+/** `name`, or `namespace/name`. */
+function isNamed(wanted: string, { namespace, name }: Named): boolean {
+  return name !== undefined && (wanted === name || wanted === `${namespace ?? ''}/${name}`)
+}
+
+/** Every constraint that is there must name the object. */
+function holds(object: Named, single: string | undefined, list?: string[] | undefined): boolean {
+  if (single !== undefined && !isNamed(single, object)) return false
+  return list === undefined || list.some((wanted) => isNamed(wanted, object))
+}
+
+function allowsWorkspaces({ repo, branch, ref }: Constraints, { workspaces }: TaskFacts): boolean {
+  const isSame = (wanted: string | undefined, given: string | undefined) => wanted === undefined || wanted === given
+  if (workspaces.length === 0) return repo === undefined && branch === undefined && ref === undefined
+  return workspaces.every((one) => isSame(repo, one.repo) && isSame(branch, one.branch) && isSame(ref, one.ref))
+}
+
+function allowsModels(constraints: Constraints, facts: TaskFacts): boolean {
+  const { namespace, provider, allowedProviders, model, allowedModels } = constraints
+  return facts.models.every(
+    (used) =>
+      (namespace === undefined || used.namespace === undefined || used.namespace === namespace) &&
+      holds({ namespace: used.namespace, name: used.provider }, provider, allowedProviders) &&
+      holds({ name: used.model }, model, allowedModels),
+  )
+}
+
+function allowsTools({ allowedTools }: Constraints, { tools }: TaskFacts): boolean {
+  if (allowedTools === undefined) return true
+  return tools !== 'any' && tools.every((name) => allowedTools.includes(name))
+}
+
+function allowsTask(constraints: Constraints, facts: TaskFacts): boolean {
+  const { namespace, taskType, agent, allowedAgents } = constraints
+  if (taskType !== undefined && taskType !== facts.type) return false
+  if (namespace !== undefined && facts.agent !== undefined && facts.agent.namespace !== namespace) return false
+  if (!holds(facts.agent ?? {}, agent, allowedAgents)) return false
+  return allowsWorkspaces(constraints, facts) && allowsModels(constraints, facts) && allowsTools(constraints, facts)
+}
+
+/** The constraints on the name of an object of the kind; a list of them names none, so it passes no such constraint. */
+function allowsName(constraints: Constraints, access: Access): boolean {
+  switch (access.kind) {
+    case 'Task':
+      return holds(access, constraints.task) && holds(access, constraints.taskName)
+    case 'Agent':
+      return holds(access, constraints.agent, constraints.allowedAgents)
+    case 'Provider':
+      return holds(access, constraints.provider, constraints.allowedProviders)
+    case 'Tool':
+      return holds(access, undefined, constraints.allowedTools)
+    case 'Secret':
+      return holds(access, constraints.secret)
+    case 'ConfigMap':
+      return holds(access, constraints.configMap)
+    default:
+      return true
+  }
+}
+
+function allowsAccess(constraints: Constraints, access: Access): boolean {
+  const { namespace } = constraints
+  if (namespace !== undefined && access.namespace !== namespace) return false
+  if (!allowsName(constraints, access)) return false
+  return access.task === undefined || allowsTask(constraints, access.task)
+}
+
+function hasScope(grant: ContextGrant, access: Access, rules: ContextRules): boolean {
+  const action = actionOf(access)
+  return action !== undefined && rules.scopes[action].some((scope) => grant.scopes.includes(scope))
+}
+
+function findCause(grant: ContextGrant, access: Access, rules: ContextRules): ContextDecision['cause'] {
+  if (!hasScope(grant, access, rules)) return 'scope'
+  const constraints = readConstraints(grant.context)
+  if (constraints === undefined) return 'malformed'
+  return allowsAccess(constraints, access) ? 'allowed' : 'constraint'
+}
+
+/** What `enforce` says of it; the mode is the caller's business. */
+export function decideContext(grant: ContextGrant, access: Access, rules: ContextRules): ContextDecision {
+  const action = nameAction(access)
+  const cause = findCause(grant, access, rules)
+  if (cause === 'allowed') return { allowed: true, action, cause }
+  return { allowed: false, reason: `context token is not authorized for ${action}`, action, cause }
+}
+
+/** The tools of a list that the token allows, for what is offered to a model; all where nothing is enforced. */
+export function filterAllowedTools<T extends { name: string }>(
+  tools: readonly T[],
+  grant: ContextGrant,
+  mode: ContextMode,
+): T[] {
+  if (mode !== 'enforce') return [...tools]
+  const constraints = readConstraints(grant.context)
+  if (constraints === undefined) return []
+  const { allowedTools } = constraints
+  return allowedTools === undefined ? [...tools] : tools.filter(({ name }) => allowedTools.includes(name))
+}

@@ -1,0 +1,41 @@
+import { describe, expect, it } from 'vitest'
+import { chooseChildScope, chooseOutboundScope, nameChildTokenSecret, propagateToken } from './token-propagation.ts'
+
+const task = { scope: 'a b', scopes: ['a', 'b'] }
+const refused = expect.objectContaining({ outcome: 'refused' })
+
+describe('the scope of a token that is handed on', () => {
+  it('is the configured one where the transaction has every word of it', () => {
+    expect(chooseChildScope('b  a', task)).toEqual({ outcome: 'chosen', scope: 'b a' })
+    expect(chooseChildScope('a c', task)).toEqual(refused)
+    expect(chooseChildScope('ab', task)).toEqual(refused)
+    expect(chooseOutboundScope('b', task)).toEqual({ outcome: 'chosen', scope: 'b' })
+    expect(chooseOutboundScope('c', task)).toEqual(refused)
+  })
+
+  it('is never assumed for a child, and all of the task’s own for a tool', () => {
+    expect(chooseChildScope(undefined, task)).toEqual(refused)
+    expect(chooseOutboundScope(undefined, task)).toEqual({ outcome: 'chosen', scope: 'a b' })
+    expect(chooseOutboundScope(undefined, {})).toEqual(refused)
+  })
+})
+
+describe('the Secret of a child’s token', () => {
+  it('is named after the parent, within the length of a name', () => {
+    expect(nameChildTokenSecret('build', new Date(0x1234), '0123456789abcdef')).toBe('build-txn-1234-0123456789')
+    const long = nameChildTokenSecret(`${'x'.repeat(231)}.-${'y'.repeat(20)}`, new Date(0x1234), '0123456789')
+    expect(long).toMatch(/^x{231}-txn-1234-0123456789$/)
+  })
+})
+
+describe('the headers of a tool’s call', () => {
+  it('carry the token, and no tool can set it itself', () => {
+    expect(propagateToken({ accept: '*/*' }, 't')).toEqual({
+      outcome: 'headers',
+      headers: { accept: '*/*', 'Txn-Token': 't' },
+    })
+    for (const name of ['Txn-Token', 'txn-token', 'TXN-TOKEN', ' txn-token ']) {
+      expect(propagateToken({ [name]: 'forged' }, 't'), name).toEqual(refused)
+    }
+  })
+})

@@ -1,0 +1,72 @@
+// Which tokens leave with a child task or a tool's call, under which names: never more than the task itself was given.
+
+/** Annotations of the service about a task's transaction (TASK-016). */
+export const transactionAnnotations = {
+  id: 'svc.ai/transaction-id',
+  profile: 'svc.ai/context-token-profile',
+  issuer: 'svc.ai/transaction-issuer',
+  subject: 'svc.ai/transaction-subject',
+  requestingWorkload: 'svc.ai/transaction-requesting-workload',
+  scope: 'svc.ai/transaction-scope',
+  contextDigest: 'svc.ai/transaction-context-digest',
+  requesterContextDigest: 'svc.ai/requester-context-digest',
+  /** Name of the Secret with the child's token. */
+  tokenSecret: 'svc.ai/transaction-token-secret',
+  tokenPending: 'svc.ai/transaction-token-pending',
+  tokenPendingSince: 'svc.ai/transaction-token-pending-since',
+} as const
+
+/** Key of that Secret. */
+export const tokenSecretKey = 'token'
+/** What a worker reads the file of its token from. */
+export const tokenFileVariables = ['SVC_TRANSACTION_TOKEN_FILE', 'SVC_CONTEXT_TOKEN_SUBJECT_TOKEN_FILE'] as const
+/** The header that a tool's call carries the token in. */
+export const propagationHeader = 'Txn-Token'
+
+type Scopes = { scope?: string | undefined; scopes?: readonly string[] | undefined }
+
+export type ScopeChoice = { outcome: 'chosen'; scope: string } | { outcome: 'refused'; message: string }
+
+function splitScope(scope: string): string[] {
+  return scope.split(/\s+/).filter((word) => word !== '')
+}
+
+/** The scope to ask for; every word of it must be one that the transaction has. */
+function chooseScope(wanted: string, transaction: Scopes, setting: string): ScopeChoice {
+  const granted = new Set(transaction.scopes ?? splitScope(transaction.scope ?? ''))
+  const words = splitScope(wanted)
+  const beyond = words.filter((word) => !granted.has(word))
+  if (words.length > 0 && beyond.length === 0) return { outcome: 'chosen', scope: words.join(' ') }
+  const message = `${setting} asks for more than the task's own transaction allows: ${beyond.join(' ') || 'nothing is set'}`
+  return { outcome: 'refused', message }
+}
+
+/** Of the token of a child task: the configured one, which must be within the parent's. */
+export function chooseChildScope(childScope: string | undefined, parent: Scopes): ScopeChoice {
+  return chooseScope(childScope ?? '', parent, '--context-token-child-scope')
+}
+
+/** Of the token that a tool's call carries: the configured one, else all of the task's own. */
+export function chooseOutboundScope(outboundScope: string | undefined, task: Scopes): ScopeChoice {
+  const own = task.scope ?? task.scopes?.join(' ') ?? ''
+  return chooseScope(outboundScope ?? own, task, '--context-token-outbound-scope')
+}
+
+/** `<parent>-txn-<hex time>-<10 hex>`, within the 253 characters of a name (RFC 1123 as Kubernetes reads it). */
+export function nameChildTokenSecret(parent: string, now: Date, random: string): string {
+  const end = `-txn-${now.getTime().toString(16)}-${random.slice(0, 10)}`
+  return `${parent.slice(0, 253 - end.length).replace(/[.-]+$/, '')}${end}`
+}
+
+export type PropagatedHeaders =
+  | { outcome: 'headers'; headers: Record<string, string> }
+  | { outcome: 'refused'; message: string }
+
+/** The headers of a tool's call with its token; a tool that sets the reserved header itself is refused (TOOL-011). */
+export function propagateToken(given: Readonly<Record<string, string>>, token: string): PropagatedHeaders {
+  const reserved = Object.keys(given).find((name) => name.trim().toLowerCase() === propagationHeader.toLowerCase())
+  if (reserved !== undefined) {
+    return { outcome: 'refused', message: `the tool sets the reserved header ${reserved}; remove it from the tool` }
+  }
+  return { outcome: 'headers', headers: { ...given, [propagationHeader]: token } }
+}

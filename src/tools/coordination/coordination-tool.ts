@@ -1,0 +1,85 @@
+// What coordination tools work with, and the arguments that several of them take.
+import { z } from 'zod'
+import { formatDuration, PositiveDuration } from '../../contract/duration.ts'
+import { Name } from '../../contract/resources/metadata.ts'
+import type { Task } from '../../contract/resources/task.ts'
+import { isSvcError } from '../../errors.ts'
+import type { Orchestration, TaskRequest } from '../../ports/orchestration.ts'
+import type { Tool, ToolOutcome } from '../tool.ts'
+import { failTool } from '../tool-error.ts'
+
+export type CoordinationContext = {
+  orchestration: Orchestration
+  /** After which the loop gives a call up. */
+  toolTimeoutMs: number
+}
+
+export type CoordinationTool = Tool<CoordinationContext>
+
+export const namespace = Name.optional().describe('Namespace; left out: the one of this conversation')
+export const taskName = z.string().min(1).max(253).describe('Name of the task, as the tool that made it gave it')
+export const title = z.string().min(1).max(253).describe('A short name for people; the real one is in the answer')
+export const timeout = PositiveDuration.optional().describe('Longest run, such as 30s, 10m or 1h')
+export const priority = z.int().min(0).max(1000).optional().describe('Higher starts first; 500 is usual')
+export const schedule = z.string().min(1).optional().describe('Cron expression; the task then runs again and again')
+
+const secretName = z.string().min(1).optional().describe('Name of the Secret that opens the repository')
+export const workspace = z
+  .strictObject({
+    gitRepo: z.string().min(1).describe('Repository to check out, such as https://github.com/owner/repo'),
+    branch: z.string().optional(),
+    ref: z.string().optional().describe('Tag, branch or commit'),
+    gitSecretRef: secretName,
+    subPath: z.string().optional().describe('Folder in the repository'),
+    pushBranch: z.string().optional().describe('Branch that changes are pushed to'),
+  })
+  .optional()
+  .describe('Repository that the task works in')
+
+/** The contract's shape of the argument. */
+export function toWorkspace(given: z.output<typeof workspace>): object | undefined {
+  if (given === undefined) return undefined
+  const { gitSecretRef, ...rest } = given
+  return { ...rest, ...(gitSecretRef === undefined ? {} : { gitSecretRef: { name: gitSecretRef } }) }
+}
+
+/** The entries that are given. */
+export function omitAbsent(fields: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
+}
+
+/** Makes a task; what the tools that make one answer. */
+export async function makeTask(orchestration: Orchestration, request: TaskRequest): Promise<ToolOutcome> {
+  try {
+    return describeCreated(await orchestration.createTask(request))
+  } catch (error) {
+    if (isSvcError(error, 'TooManyRequests')) return failTool('limit_reached', error.message)
+    throw error
+  }
+}
+
+function describeCreated(task: Task): ToolOutcome {
+  const { name, namespace } = task.metadata
+  const { schedule } = task.spec
+  const message = schedule === undefined ? 'Task created' : `Task created; it runs on the schedule "${schedule}"`
+  return { success: true, data: { name, namespace, phase: task.status?.phase ?? 'Pending', message } }
+}
+
+/** How a task stands. */
+export function describeState(task: Task): Record<string, unknown> {
+  const { name, namespace } = task.metadata
+  const { phase = 'Pending', message, startTime, completionTime, conditions } = task.status ?? {}
+  const end = completionTime === undefined ? undefined : Date.parse(completionTime)
+  const duration =
+    startTime === undefined || end === undefined ? undefined : formatDuration(end - Date.parse(startTime))
+  return omitAbsent({
+    name,
+    namespace,
+    phase,
+    message: message ?? `The task is ${phase}`,
+    duration,
+    conditions: conditions?.map(({ type, status, reason, message: text }) =>
+      omitAbsent({ type, status, reason, message: text }),
+    ),
+  })
+}

@@ -1,0 +1,80 @@
+// The tools of an orchestrating model, and the host that runs them for a loop.
+import type { JsonObject } from '../tool.ts'
+import { failTool } from '../tool-error.ts'
+import { cancelTask } from './cancel-task.ts'
+import { checkTaskProgress } from './check-task-progress.ts'
+import type { CoordinationContext, CoordinationTool } from './coordination-tool.ts'
+import { createAgent } from './create-agent.ts'
+import { createAgentTask } from './create-agent-task.ts'
+import { createAiTask } from './create-ai-task.ts'
+import { createContainerTask } from './create-container-task.ts'
+import { createPrMonitor } from './create-pr-monitor.ts'
+import { createTool } from './create-tool.ts'
+import { deleteAgent } from './delete-agent.ts'
+import { deleteSession } from './delete-session.ts'
+import { deleteTool } from './delete-tool.ts'
+import { fetchTaskOutput } from './fetch-task-output.ts'
+import { listAgents } from './list-agents.ts'
+import { listTasks } from './list-tasks.ts'
+import { listTools } from './list-tools.ts'
+import { updateAgent } from './update-agent.ts'
+import { waitForTask } from './wait-for-task.ts'
+
+/** Always there in chat. */
+export const coreTools: readonly CoordinationTool[] = [
+  createAiTask,
+  createContainerTask,
+  createAgentTask,
+  checkTaskProgress,
+  fetchTaskOutput,
+  waitForTask,
+  cancelTask,
+  listAgents,
+  listTools,
+  listTasks,
+]
+
+/** There in chat when the user's message asks for a change (CTOOL-021). */
+export const managementTools: readonly CoordinationTool[] = [
+  createAgent,
+  updateAgent,
+  deleteAgent,
+  createTool,
+  deleteTool,
+  deleteSession,
+  createPrMonitor,
+]
+
+const allTools = [...coreTools, ...managementTools]
+
+type HostedTool = Pick<CoordinationTool, 'name' | 'description' | 'parameters' | 'repeatable' | 'ownsOutputLimit'>
+
+function showTool({ check: _check, invoke: _invoke, ...shown }: CoordinationTool): HostedTool {
+  return shown
+}
+
+// Made once: every turn offers one of the two lists.
+const shownCore = coreTools.map(showTool)
+const shownAll = allTools.map(showTool)
+const toolsByName = new Map(allTools.map((tool) => [tool.name, tool]))
+
+/** Structurally the ToolHost of the loop. */
+type CoordinationHost = {
+  list(): HostedTool[]
+  call(call: { name: string; args: JsonObject }, signal: AbortSignal): Promise<{ content: string; isError: boolean }>
+}
+
+export function createCoordinationHost(context: CoordinationContext, options: { manages: boolean }): CoordinationHost {
+  const list = options.manages ? shownAll : shownCore
+  return {
+    list: () => list,
+    async call({ name, args }, signal) {
+      // The loop has refused what is not in the list.
+      const tool = toolsByName.get(name)
+      const outcome = tool
+        ? await tool.invoke(args, context, signal)
+        : failTool('not_found', `there is no tool "${name}"`)
+      return { content: JSON.stringify(outcome), isError: !outcome.success }
+    },
+  }
+}

@@ -1,0 +1,87 @@
+// What a task would do, for the constraints of a context token: its agent, repositories, models and tools as they are now.
+import type { AccessVerb, TaskFacts } from '../../contract/access.ts'
+import type { Agent } from '../../contract/resources/agent.ts'
+import type { Kind, SpecOf } from '../../contract/resources/index.ts'
+import type { Task, TaskSpec } from '../../contract/resources/task.ts'
+import type { Caller } from '../../ports/identity.ts'
+import { listProviderWishes, type ProviderWish } from '../../rules/model-choice.ts'
+import { chooseTools } from '../../rules/tool-choice.ts'
+import { requireAccess } from '../access.ts'
+import type { UsecaseDeps } from '../deps.ts'
+import { findReferences } from './references.ts'
+
+type ContextRequest = { caller: Caller; namespace: string; name: string }
+
+function listWorkspaces(spec: TaskSpec): TaskFacts['workspaces'] {
+  return [spec.workspace, spec.agentRuntime?.workspace].flatMap((workspace) => {
+    if (workspace?.gitRepo === undefined) return []
+    const { gitRepo: repo, branch, ref } = workspace
+    return [{ repo, ...(branch === undefined ? {} : { branch }), ...(ref === undefined ? {} : { ref }) }]
+  })
+}
+
+async function findModel(wish: ProviderWish, { ports }: UsecaseDeps): Promise<TaskFacts['models'][number]> {
+  const { namespace, name } = wish
+  const model = wish.model ?? (await ports.resources.get('Provider', { namespace, name }))?.spec.defaultModel
+  return { namespace, provider: name, ...(model === undefined ? {} : { model }) }
+}
+
+/** A command line chooses its model itself where its agent names none; then nothing is known of it. */
+async function listModels(task: Task, agent: Agent | undefined, deps: UsecaseDeps): Promise<TaskFacts['models']> {
+  if (task.spec.type === 'container') return []
+  const isOpen = task.spec.type === 'agent' && agent?.spec.providerRef === undefined
+  if (isOpen) return [agent?.spec.model?.name === undefined ? {} : { model: agent.spec.model.name }]
+  return Promise.all(listProviderWishes(task, agent).map((wish) => findModel(wish, deps)))
+}
+
+function listTools(task: Task, agent: Agent | undefined): TaskFacts['tools'] {
+  if (task.spec.type === 'container') return []
+  if (task.spec.type === 'agent') return task.spec.agentRuntime?.allowedTools ?? 'any'
+  const { builtIn, custom } = chooseTools(task, agent)
+  return [...builtIn, ...custom.map(({ name }) => name)]
+}
+
+async function describeTask(request: ContextRequest, spec: TaskSpec, deps: UsecaseDeps): Promise<TaskFacts> {
+  const { namespace, name } = request
+  const ref = spec.agentRef
+  const key = ref && { namespace: ref.namespace ?? namespace, name: ref.name }
+  const agent = key && (await deps.ports.resources.get('Agent', key))
+  const task = { metadata: { namespace, name }, spec } as Task
+  return {
+    type: spec.type,
+    ...(key === undefined ? {} : { agent: key }),
+    workspaces: listWorkspaces(spec),
+    models: await listModels(task, agent, deps),
+    tools: listTools(task, agent),
+  }
+}
+
+/** Objects that make the credential in a Secret work for somebody outside. */
+const spenders = new Set<Kind>(['Provider', 'Tool', 'RepositoryMonitor'])
+
+async function requireUse(kind: Kind, request: ContextRequest, spec: SpecOf<Kind>, deps: UsecaseDeps): Promise<void> {
+  if (!spenders.has(kind)) return
+  const secrets = findReferences(kind, spec as never).filter((reference) => reference.kind === 'Secret')
+  for (const { name, namespace } of secrets) {
+    const access = { kind: 'Secret' as const, name, namespace: namespace ?? request.namespace }
+    await requireAccess(deps.ports, request.caller, { verb: 'use', ...access })
+  }
+}
+
+/** Forbidden when the caller's context token does not allow what the object would do. Of no meaning to other callers. */
+export async function requireContext<K extends Kind>(
+  kind: K,
+  request: ContextRequest & { spec: SpecOf<K>; before?: unknown },
+  deps: UsecaseDeps,
+): Promise<void> {
+  const { caller, namespace, name, spec } = request
+  if (caller.authType !== 'contextToken') return
+  await requireUse(kind, request, spec, deps)
+  if (kind !== 'Task') return
+  for (const tool of (spec as TaskSpec).ai?.tools ?? []) {
+    await requireAccess(deps.ports, caller, { verb: 'use', kind: 'Tool', namespace, name: tool })
+  }
+  const facts = await describeTask(request, spec as TaskSpec, deps)
+  const verb: AccessVerb = request.before === undefined ? 'create' : 'update'
+  await requireAccess(deps.ports, caller, { verb, kind, namespace, name, task: facts })
+}

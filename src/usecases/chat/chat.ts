@@ -1,0 +1,110 @@
+// Chat: begins turns within the limits, tells its settings, and cancels sessions.
+import type { ChatConfig, ChatRequest } from '../../contract/api/chat.ts'
+import { formatDuration } from '../../contract/duration.ts'
+import { SvcError } from '../../errors.ts'
+import type { Caller } from '../../ports/identity.ts'
+import type { SessionKey } from '../../ports/sessions.ts'
+import { requireAccess } from '../access.ts'
+import type { UsecaseDeps } from '../deps.ts'
+import { requireOpenNamespace } from '../orchestration/scope.ts'
+import type { OrchestrationDeps } from '../orchestration/tasks.ts'
+import type { SessionUsecases } from '../sessions.ts'
+import { cancelSession, nameTurn, type RunningTurns } from './cancel.ts'
+import { prepareTurn } from './preparation.ts'
+import { type ChatSettings, defaultChatSettings } from './settings.ts'
+import { createSlots } from './slots.ts'
+import { createSurroundings } from './surroundings.ts'
+import { runTurn, type TurnOutcome, type TurnParts, type TurnSink } from './turn.ts'
+
+export type ChatTurn = {
+  sessionId: string
+  /** Name of the Provider that is asked first, and its model. */
+  provider: string
+  model: string
+  /** Runs the turn to its end, once; never rejects. The signal is the client's. */
+  run(sink: TurnSink, signal: AbortSignal): Promise<TurnOutcome>
+}
+
+export type ChatUsecases = {
+  /** NotFound with `--chat-enabled=false`. */
+  config(): Promise<ChatConfig>
+  /**
+   * Everything that can fail before the first model call. What it gives must be run, or its slot and session stay taken.
+   * ChatDisabled, TooManyRequests, Forbidden, InvalidRequest, Conflict, NotFound.
+   */
+  begin(caller: Caller, namespace: string, request: ChatRequest): Promise<ChatTurn>
+  /** Ends the running turn, wherever it runs, and deletes the session. NotFound; Conflict when it does not end. */
+  cancel(caller: Caller, key: SessionKey): Promise<void>
+}
+
+export type ChatDeps = UsecaseDeps & Omit<OrchestrationDeps, keyof UsecaseDeps> & { sessions: SessionUsecases }
+
+export function createChatUsecases(deps: ChatDeps): ChatUsecases {
+  const settings: ChatSettings = { ...defaultChatSettings, ...deps.settings.chat }
+  const slots = createSlots(settings.maxConcurrent)
+  const surroundings = createSurroundings(deps)
+  const running: RunningTurns = new Map()
+
+  function requireEnabled(): void {
+    if (!settings.enabled) throw new SvcError('ChatDisabled', 'chat is turned off on this service (--chat-enabled)')
+  }
+
+  function open(parts: TurnParts, free: () => void): ChatTurn {
+    const { hold, choices } = parts
+    const { promise: done, resolve } = Promise.withResolvers<void>()
+    running.set(nameTurn(hold.key), { hold, done })
+    return {
+      sessionId: hold.key.name,
+      provider: choices[0]?.provider.name ?? '',
+      model: choices[0]?.model ?? '',
+      async run(sink, signal) {
+        try {
+          return await runTurn(deps, parts, { sink, signal })
+        } finally {
+          running.delete(nameTurn(hold.key))
+          free()
+          resolve()
+        }
+      },
+    }
+  }
+
+  return {
+    async config() {
+      requireEnabled()
+      return describeSettings(settings)
+    },
+    async begin(caller, namespace, request) {
+      requireEnabled()
+      const free = slots.take()
+      try {
+        requireOpenNamespace(namespace, settings.blockedNamespaces)
+        return open(await prepareTurn({ deps, settings, surroundings }, { caller, namespace, request }), free)
+      } catch (error) {
+        free()
+        throw error
+      }
+    },
+    async cancel(caller, key) {
+      requireEnabled()
+      await requireAccess(deps.ports, caller, { verb: 'delete', kind: 'Session', ...key })
+      await cancelSession(deps.ports, key, running)
+    },
+  }
+}
+
+async function describeSettings(settings: ChatSettings): Promise<ChatConfig> {
+  const { coreTools, managementTools } = await import('../../tools/coordination/tools.ts')
+  return {
+    enabled: settings.enabled,
+    provider: settings.provider,
+    model: settings.model,
+    maxIterations: settings.maxIterations,
+    maxDuration: formatDuration(settings.maxDurationMs),
+    toolTimeout: formatDuration(settings.toolTimeoutMs),
+    maxTasksPerTurn: settings.maxTasksPerTurn,
+    maxConcurrent: settings.maxConcurrent,
+    maxSessionSize: settings.maxSessionBytes,
+    availableTools: [...coreTools, ...managementTools].map(({ name }) => name),
+  }
+}

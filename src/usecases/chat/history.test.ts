@@ -1,0 +1,85 @@
+import { describe, expect, it } from 'vitest'
+import type { TranscriptMessage } from '../../ports/sessions.ts'
+import { measureTranscript, summarizeResult, toConversation, truncateTranscript } from './history.ts'
+
+const user = (content: string): TranscriptMessage => ({ role: 'user', content })
+const said = (content: string): TranscriptMessage => ({ role: 'assistant', content })
+const called = (...ids: string[]): TranscriptMessage => ({
+  role: 'assistant',
+  content: '',
+  toolCalls: ids.map((id) => ({ id, name: 'look', input: {} })),
+})
+const result = (toolCallID: string, content = 'seen'): TranscriptMessage => ({
+  role: 'tool',
+  name: 'look',
+  toolCallID,
+  content,
+})
+
+describe('a transcript as a conversation', () => {
+  it('joins questions without an answer and leaves out what the service said', () => {
+    const messages = toConversation([user('a'), user('b'), { role: 'system', content: 'sum up' }, said('c'), user('d')])
+    expect(messages.map(({ role, content }) => [role, content.length])).toEqual([
+      ['user', 2],
+      ['assistant', 1],
+      ['user', 1],
+    ])
+  })
+
+  it('gives every call a result and every result its call', () => {
+    const messages = toConversation([user('a'), result('lost'), called('1', '2'), result('2'), user('b'), called('3')])
+    const kinds = messages.map(({ content }) => content.map(({ type }) => type))
+    expect(kinds).toEqual([
+      ['text'],
+      ['tool_use', 'tool_use'],
+      ['tool_result', 'tool_result', 'text'],
+      ['tool_use'],
+      ['tool_result'],
+    ])
+    const given = messages[2]?.content.map((block) => (block.type === 'tool_result' ? block.toolUseId : ''))
+    expect(given?.toSorted()).toEqual(['', '1', '2'])
+  })
+})
+
+describe('the summary of a tool result', () => {
+  it('has name, outcome, ids and the head of the text, within 2K characters [SESS-012]', () => {
+    const content = JSON.stringify({
+      success: true,
+      data: { name: 'task-1', namespace: 'team', output: 'x'.repeat(9000) },
+    })
+    const summary = summarizeResult({ name: 'fetch_task_output', content, isError: false })
+    expect(summary).toHaveLength(2048)
+    expect(summary).toMatch(/^fetch_task_output succeeded \(name task-1, namespace team\): \{"success":true/)
+    expect(summary).toMatch(/\[cut: \d+ characters\]$/)
+  })
+
+  it('says of a failure what kind it was', () => {
+    const content = JSON.stringify({ success: false, error: 'gone', errorType: 'not_found', suggestion: 'look' })
+    expect(summarizeResult({ name: 'cancel_task', content, isError: true })).toBe(
+      `cancel_task failed (errorType not_found): ${content}`,
+    )
+    expect(summarizeResult({ name: 'x', content: 'no json', isError: true })).toBe('x failed: no json')
+  })
+})
+
+describe('a session that is too large', () => {
+  const exchange = (id: string) => [user(`q${id}`), called(id), result(id, 'y'.repeat(500)), said(`a${id}`)]
+  const all = [user('first'), said('hello'), ...['1', '2', '3', '4', '5'].flatMap(exchange)]
+
+  it('keeps the first question and the newest exchanges, none of them by half [SESS-009]', () => {
+    const kept = truncateTranscript(all, 2000)
+    expect(kept[0]).toEqual(user('first'))
+    expect(kept.at(-1)).toEqual(said('a5'))
+    expect(measureTranscript(kept)).toBeLessThanOrEqual(2000)
+    expect(kept.length).toBeGreaterThan(4)
+    const calls = kept.flatMap(({ toolCalls = [] }) => toolCalls.map(({ id }) => id))
+    const results = kept.flatMap(({ role, toolCallID }) => (role === 'tool' ? [toolCallID] : []))
+    expect(results).toEqual(calls)
+  })
+
+  it('stays as it is while it fits, and keeps its newest exchange however large', () => {
+    expect(truncateTranscript(all, 1_000_000)).toEqual(all)
+    const large = [user('first'), said('x'), called('1'), result('1', 'z'.repeat(5000))]
+    expect(truncateTranscript(large, 1000)).toEqual([user('first'), called('1'), result('1', 'z'.repeat(5000))])
+  })
+})

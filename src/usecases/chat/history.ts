@@ -1,0 +1,144 @@
+// A session's messages as the conversation of a model, and tool results as the summaries that a session keeps.
+import type { ContentBlock, Message } from '../../llm/messages.ts'
+import type { TranscriptMessage } from '../../ports/sessions.ts'
+
+/** 2K characters (SESS-012). */
+const longestSummary = 2048
+
+type Outcome = { name: string; content: string; isError: boolean }
+
+/** Name, outcome, ids and the head of the text of a tool's result. */
+export function summarizeResult({ name, content, isError }: Outcome): string {
+  const ids = listIds(content)
+  const head = `${name} ${isError ? 'failed' : 'succeeded'}${ids === '' ? '' : ` (${ids})`}: `
+  const room = longestSummary - head.length
+  if (content.length <= room) return head + content
+  const note = ` [cut: ${content.length} characters]`
+  return head + content.slice(0, Math.max(0, room - note.length)) + note
+}
+
+const idFields = ['name', 'taskName', 'namespace', 'phase', 'sessionId', 'errorType'] as const
+
+function listIds(content: string): string {
+  const outcome = parseObject(content)
+  const data = { ...outcome, ...(isObject(outcome.data) ? outcome.data : {}) }
+  return idFields
+    .filter((field) => typeof data[field] === 'string')
+    .map((field) => `${field} ${String(data[field]).slice(0, 253)}`)
+    .join(', ')
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** The object that a text holds; what is none stands under `text`. */
+export function parseObject(text: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(text)
+    return isObject(value) ? value : { text }
+  } catch {
+    return { text }
+  }
+}
+
+/** The conversation so far. What the service itself added to it had its use then and is left out. */
+export function toConversation(transcript: readonly TranscriptMessage[]): Message[] {
+  const messages: Message[] = []
+  const called = new Set<string>()
+  for (const entry of transcript) {
+    for (const { id } of entry.toolCalls ?? []) called.add(id)
+    // A result whose call is gone would be refused by every vendor.
+    if (entry.role !== 'tool' || called.has(entry.toolCallID ?? '')) addEntry(messages, entry)
+  }
+  return closeCalls(messages)
+}
+
+function addEntry(messages: Message[], entry: TranscriptMessage): void {
+  if (entry.role === 'assistant') addAssistant(messages, entry)
+  else if (entry.role === 'user') addBlocks(messages, 'user', [{ type: 'text', text: entry.content }])
+  else if (entry.role === 'tool') addResult(messages, entry)
+}
+
+/** Messages of one role become one: a turn that failed has left a question without an answer. */
+function addBlocks(messages: Message[], role: Message['role'], blocks: ContentBlock[]): void {
+  const last = messages.at(-1)
+  if (last?.role === role) last.content.push(...blocks)
+  else if (blocks.length > 0) messages.push({ role, content: blocks })
+}
+
+function addAssistant(messages: Message[], { content, toolCalls = [] }: TranscriptMessage): void {
+  const text: ContentBlock[] = content === '' ? [] : [{ type: 'text', text: content }]
+  const uses = toolCalls.map(({ id, name, input }): ContentBlock => ({ type: 'tool_use', id, name, args: input }))
+  addBlocks(messages, 'assistant', [...text, ...uses])
+}
+
+function addResult(messages: Message[], { content, toolCallID = '' }: TranscriptMessage): void {
+  addBlocks(messages, 'user', [{ type: 'tool_result', toolUseId: toolCallID, content, isError: false }])
+}
+
+/** Every call has its result in the message after it, before all text: both vendors insist. */
+function closeCalls(messages: Message[]): Message[] {
+  return messages.flatMap((message, index): Message[] => {
+    if (message.role === 'user') return [orderResults(message)]
+    const next = messages[index + 1]
+    const given = new Set(next?.content.flatMap((block) => (block.type === 'tool_result' ? [block.toolUseId] : [])))
+    const open = message.content.flatMap((block) =>
+      block.type === 'tool_use' && !given.has(block.id) ? [block.id] : [],
+    )
+    if (open.length === 0) return [message]
+    const lost = open.map(
+      (id): ContentBlock => ({ type: 'tool_result', toolUseId: id, content: noResult, isError: true }),
+    )
+    if (next?.role !== 'user') return [message, { role: 'user', content: lost }]
+    next.content.unshift(...lost)
+    return [message]
+  })
+}
+
+const noResult = 'The turn ended before this call was answered; whether it took effect is not known.'
+
+function orderResults(message: Message): Message {
+  const results = message.content.filter((block) => block.type === 'tool_result')
+  if (results.length === 0) return message
+  return { ...message, content: [...results, ...message.content.filter((block) => block.type !== 'tool_result')] }
+}
+
+/** Bytes that messages take in the store, nearly. */
+export function measureTranscript(messages: readonly TranscriptMessage[]): number {
+  return messages.reduce((sum, message) => sum + measureMessage(message), 0)
+}
+
+/** UTF-16 units stand for bytes: exact for ASCII, and the limit is a soft one. */
+function measureMessage({ content, toolCalls }: TranscriptMessage): number {
+  return content.length + (toolCalls === undefined ? 0 : JSON.stringify(toolCalls).length) + 64
+}
+
+/**
+ * What stays of a session that has grown too large: the first user message and the newest exchanges that fit; an answer
+ * with tool calls and their results stay or go together (SESS-009). The newest exchange always stays.
+ */
+export function truncateTranscript<M extends TranscriptMessage>(messages: readonly M[], maxBytes: number): M[] {
+  if (measureTranscript(messages) <= maxBytes) return [...messages]
+  const first = messages.findIndex((message) => message.role === 'user')
+  const head = first === -1 ? [] : messages.slice(first, first + 1)
+  const groups = groupExchanges(messages.slice(first + 1))
+  const kept: M[][] = []
+  let left = maxBytes - measureTranscript(head)
+  for (const group of groups.reverse()) {
+    left -= measureTranscript(group)
+    if (left < 0 && kept.length > 0) break
+    kept.unshift(group)
+  }
+  return [...head, ...kept.flat()]
+}
+
+function groupExchanges<M extends TranscriptMessage>(messages: readonly M[]): M[][] {
+  const groups: M[][] = []
+  for (const message of messages) {
+    const last = groups.at(-1)
+    if (last !== undefined && message.role === 'tool') last.push(message)
+    else groups.push([message])
+  }
+  return groups
+}

@@ -1,0 +1,87 @@
+// Everything of a turn before its first model call: rights, models, prompt, tools, and the session, which is taken last.
+import { createHash } from 'node:crypto'
+import type { ChatRequest } from '../../contract/api/chat.ts'
+import type { Caller } from '../../ports/identity.ts'
+import type { SessionKey } from '../../ports/sessions.ts'
+import { requireAccess } from '../access.ts'
+import { type BoundOrchestration, bindOrchestration } from '../orchestration/orchestration.ts'
+import type { ChatDeps } from './chat.ts'
+import { asksToManage } from './intent.ts'
+import { chooseChatModels } from './models.ts'
+import { buildPrompt } from './prompt.ts'
+import { holdNewSession, holdSession } from './session-hold.ts'
+import type { ChatSettings } from './settings.ts'
+import type { SurroundingsReader } from './surroundings.ts'
+import type { TurnParts } from './turn.ts'
+
+const turnDigits = 16
+const sessionDigits = 12
+
+type Service = { deps: ChatDeps; settings: ChatSettings; surroundings: SurroundingsReader }
+type Asked = { caller: Caller; namespace: string; request: ChatRequest }
+
+export async function prepareTurn({ deps, settings, surroundings }: Service, asked: Asked): Promise<TurnParts> {
+  const { ids, clock, records } = deps.ports
+  const { caller, namespace, request } = asked
+  // One call for both ids: random bytes have their price.
+  const random = ids.hex(turnDigits + sessionDigits)
+  const id = random.slice(0, turnDigits)
+  const key = { namespace, name: request.sessionId ?? `chat-session-${random.slice(turnDigits)}` }
+  await requireAccess(deps.ports, caller, { verb: 'create', kind: 'Session', ...key })
+  const question = { caller, namespace, request, settings }
+  const [{ choices, agent }, around, builtinTools, { createCoordinationHost }] = await Promise.all([
+    chooseChatModels(deps, question),
+    surroundings.read(caller, namespace),
+    deps.builtinTools.list(),
+    // Loaded with the first turn: a service that nobody chats with starts sooner.
+    import('../../tools/coordination/tools.ts'),
+  ])
+  const manages = asksToManage(request.message)
+  const instructions = request.systemPrompt
+  const { maxTasksPerTurn: maxTasks, toolTimeoutMs } = settings
+  const orchestration = bindVerbs(deps, settings, { caller, key })
+  const holding = { sessions: records.sessions, clock }
+  return {
+    id,
+    caller,
+    request,
+    settings,
+    choices,
+    agent,
+    system: buildPrompt({ namespace, surroundings: around, builtinTools, manages, maxTasks, agent, instructions }),
+    tools: createCoordinationHost({ orchestration, toolTimeoutMs }, { manages }),
+    orchestration,
+    hold: request.sessionId === undefined ? holdNewSession(holding, key, id) : await holdSession(holding, key, id),
+  }
+}
+
+function bindVerbs(
+  deps: ChatDeps,
+  { maxTasksPerTurn: maxTasks, blockedNamespaces }: ChatSettings,
+  { caller, key }: { caller: Caller; key: SessionKey },
+): BoundOrchestration {
+  const prefix = prefixTaskNames(key.name)
+  return bindOrchestration(deps, {
+    caller,
+    namespace: key.namespace,
+    blockedNamespaces,
+    labels: { 'svc.ai/created-by': 'orchestrator', 'svc.ai/chat-session': key.name },
+    nameTask: () => `${prefix}-${deps.ports.ids.hex(randomDigits)}`,
+    maxTasks,
+  })
+}
+
+const randomDigits = 10
+// A task with a schedule has a name of at most 52 characters.
+const longestName = 52
+
+/** `chat-<session>-<8 hex of its hash>`: the session in readable form, and told apart where that had to be cut. */
+export function prefixTaskNames(session: string): string {
+  const hash = createHash('sha256').update(session).digest('hex').slice(0, 8)
+  const readable = session
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^(chat-)?-*/, '')
+  const room = longestName - 'chat-'.length - hash.length - randomDigits - 2
+  return `chat-${readable.slice(0, room).replace(/-+$/, '')}-${hash}`
+}

@@ -1,0 +1,116 @@
+// What a turn leaves in its session: the messages of the loop, tool results as summaries, cut-off parts as they were.
+import type { ChatToolCall } from '../../contract/api/chat.ts'
+import type { LoopEvent } from '../../llm/loop.ts'
+import { type ModelEvent, type ToolUseBlock, type Turn, textOf, toolUsesOf } from '../../llm/messages.ts'
+import type { ToolResult } from '../../llm/tool-host.ts'
+import type { TranscriptMessage } from '../../ports/sessions.ts'
+import { parseObject, summarizeResult } from './history.ts'
+
+/** Calls of a model turn that wait for their results: stored together with them, or not at all. */
+type OpenCalls = { answer: TranscriptMessage; uses: ToolUseBlock[]; results: Map<string, ToolResult> }
+
+export type Recorder = {
+  push(event: LoopEvent): void
+  /** What is complete since the last time, if that is more than the user's message. */
+  take(): TranscriptMessage[]
+  /** Everything that is left. `closing` is added to the answer. */
+  close(closing: string): TranscriptMessage[]
+  /** In the order in which the model made them. */
+  calls(): ChatToolCall[]
+}
+
+const unanswered: ToolResult = {
+  content: 'the turn ended before the call was answered; whether it took effect is not known',
+  isError: true,
+}
+
+type Draft = {
+  unsaved: TranscriptMessage[]
+  calls: ChatToolCall[]
+  open: OpenCalls | undefined
+  /** Text of the call that is under way. */
+  partial: string
+  /** The call under way is the last one: what it calls is not run. */
+  isSummary: boolean
+}
+
+export function createRecorder(userMessage: string): Recorder {
+  const record: Draft = {
+    unsaved: [{ role: 'user', content: userMessage }],
+    calls: [],
+    open: undefined,
+    partial: '',
+    isSummary: false,
+  }
+  return {
+    push: (event) => addEvent(record, event),
+    take: () => (record.unsaved.some((message) => message.role === 'tool') ? takeAll(record) : []),
+    close(closing) {
+      closeCalls(record)
+      if (record.partial !== '') record.unsaved.push({ role: 'assistant', content: record.partial })
+      addClosing(record, closing)
+      return takeAll(record)
+    },
+    calls: () => record.calls,
+  }
+}
+
+function addEvent(record: Draft, event: LoopEvent): void {
+  if (event.type === 'turn') addTurn(record, event.turn)
+  else if (event.type === 'prompt') addPrompt(record, event)
+  else if (event.type === 'tool_result') addResult(record, event)
+  else if (event.type === 'discarded') record.partial = ''
+  else if (event.type === 'model') addDelta(record, event.event)
+}
+
+function addDelta(record: Draft, event: ModelEvent): void {
+  if (event.type === 'text_delta') record.partial += event.text
+}
+
+function addTurn(record: Draft, { message }: Turn): void {
+  closeCalls(record)
+  record.partial = ''
+  const content = textOf(message)
+  const uses = record.isSummary ? [] : toolUsesOf(message)
+  const toolCalls = uses.map(({ id, name, args }) => ({ id, name, input: args }))
+  if (uses.length > 0) record.open = { answer: { role: 'assistant', content, toolCalls }, uses, results: new Map() }
+  else if (content !== '') record.unsaved.push({ role: 'assistant', content })
+}
+
+function addPrompt(record: Draft, event: Extract<LoopEvent, { type: 'prompt' }>): void {
+  closeCalls(record)
+  record.isSummary = event.reason === 'summary'
+  record.unsaved.push({ role: 'system', content: event.text })
+}
+
+function addResult(record: Draft, { call, result }: Extract<LoopEvent, { type: 'tool_result' }>): void {
+  const { open } = record
+  open?.results.set(call.id, result)
+  if (open?.results.size === open?.uses.length) closeCalls(record)
+}
+
+function closeCalls(record: Draft): void {
+  const { open, unsaved, calls } = record
+  if (open === undefined) return
+  unsaved.push(open.answer)
+  for (const { id, name, args } of open.uses) {
+    const result = open.results.get(id) ?? unanswered
+    unsaved.push({ role: 'tool', name, toolCallID: id, content: summarizeResult({ name, ...result }) })
+    calls.push({ name, args, result: parseObject(result.content) })
+  }
+  record.open = undefined
+}
+
+/** The last answer with the closing, or the closing alone. */
+function addClosing({ unsaved }: Draft, closing: string): void {
+  const last = unsaved.at(-1)
+  if (closing === '') return
+  if (last?.role === 'assistant') last.content = `${last.content}\n\n${closing}`
+  else unsaved.push({ role: 'assistant', content: closing })
+}
+
+function takeAll(record: Draft): TranscriptMessage[] {
+  const taken = record.unsaved
+  record.unsaved = []
+  return taken
+}

@@ -1,0 +1,46 @@
+// Writes a turn into its session, and keeps the session within its size.
+import { isSvcError, messageOf, SvcError } from '../../errors.ts'
+import type { Sessions } from '../../ports/sessions.ts'
+import type { UsageRecord } from '../../ports/usage.ts'
+import type { UsecaseDeps } from '../deps.ts'
+import { measureTranscript, truncateTranscript } from './history.ts'
+import type { Recorder } from './recorder.ts'
+import type { Ending, TurnParts } from './turn.ts'
+
+/** A session that was cut has room for some turns before it is cut again. */
+const keptShare = 0.75
+
+type Stored = Ending & { recorder: Recorder; usage: UsageRecord[]; closing: string }
+
+/** Stores what is left of the turn and lets the session go. What went wrong, as an error for the caller. */
+export async function storeTurn(deps: UsecaseDeps, parts: TurnParts, turn: Stored): Promise<SvcError | undefined> {
+  const { records } = deps.ports
+  const { hold, settings } = parts
+  const messages = turn.recorder.close(turn.closing)
+  const { inputTokens = 0, outputTokens = 0 } = turn.state?.usage ?? {}
+  const isLarge = turn.historyBytes + measureTranscript(messages) > settings.maxSessionBytes * keptShare
+  const compact = isLarge ? () => compactSession(records.sessions, hold.key, settings.maxSessionBytes) : undefined
+  try {
+    // Asked for together, they are one commit where the store has it.
+    await Promise.all([
+      hold.finish(messages, { inputTokens, outputTokens }, compact),
+      turn.usage.length === 0 ? undefined : records.usage.record(turn.usage),
+    ])
+    return undefined
+  } catch (error) {
+    if (isSvcError(error)) return error
+    return new SvcError('Internal', `the turn could not be stored: ${messageOf(error)}`, { cause: error })
+  }
+}
+
+/** Drops the oldest exchanges after the first user message, if the session is over its size (SESS-004, SESS-009). */
+async function compactSession(sessions: Sessions, key: TurnParts['hold']['key'], maxBytes: number): Promise<void> {
+  const all = await sessions.transcript(key)
+  if (measureTranscript(all) <= maxBytes) return
+  const kept = truncateTranscript(all, Math.floor(maxBytes * keptShare))
+  const first = all.findIndex((message) => message.role === 'user')
+  const head = first === -1 ? [] : all.slice(first, first + 1)
+  const oldest = kept[head.length]
+  if (oldest === undefined) return
+  await sessions.compact(key, oldest.id - 1, head)
+}

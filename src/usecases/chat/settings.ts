@@ -1,0 +1,31 @@
+// The limits of chat (specification: Limits).
+
+export type ChatSettings = {
+  enabled: boolean
+  /** Empty: the Provider named `default`. */
+  provider: string
+  /** Where nothing else names a model; empty: none. */
+  model: string
+  maxIterations: number
+  maxDurationMs: number
+  toolTimeoutMs: number
+  /** Turns at once on this replica. */
+  maxConcurrent: number
+  maxTasksPerTurn: number
+  maxSessionBytes: number
+  /** Namespaces of the cluster and of the service itself (MODE-018). */
+  blockedNamespaces: readonly string[]
+}
+
+export const defaultChatSettings: ChatSettings = {
+  enabled: true,
+  provider: '',
+  model: '',
+  maxIterations: 50,
+  maxDurationMs: 1_800_000,
+  toolTimeoutMs: 60_000,
+  maxConcurrent: 10,
+  maxTasksPerTurn: 5,
+  maxSessionBytes: 512_000,
+  blockedNamespaces: ['svc-system', 'kube-system', 'kube-public', 'kube-node-lease'],
+}

@@ -1,0 +1,198 @@
+// One turn of a chat: runs the tool loop over the session and stores it as far as it got.
+import type { ModelChoice } from '../../contract/api/assignment.ts'
+import type { ChatEventName, ChatFrame, ChatRequest, ChatResponse, ChatUsage } from '../../contract/api/chat.ts'
+import { formatDuration } from '../../contract/duration.ts'
+import type { Agent } from '../../contract/resources/agent.ts'
+import { messageOf, SvcError } from '../../errors.ts'
+import { type LoopEvent, runLoop } from '../../llm/loop.ts'
+import { createLoopState, type LoopLimits, type LoopState } from '../../llm/loop-state.ts'
+import { type Message, userText } from '../../llm/messages.ts'
+import type { ToolHost } from '../../llm/tool-host.ts'
+import type { Caller } from '../../ports/identity.ts'
+import type { UsageRecord } from '../../ports/usage.ts'
+import type { UsecaseDeps } from '../deps.ts'
+import { openModel } from '../models.ts'
+import type { BoundOrchestration } from '../orchestration/orchestration.ts'
+import { failureOf } from './failure.ts'
+import { measureTranscript, parseObject, toConversation } from './history.ts'
+import { createRecorder, type Recorder } from './recorder.ts'
+import { describeRunning } from './running-tasks.ts'
+import type { SessionHold } from './session-hold.ts'
+import { storeTurn } from './session-store.ts'
+import type { ChatSettings } from './settings.ts'
+
+/** Gets each event of the turn but `status`; must not throw. */
+export type TurnSink = (event: ChatEventName, data: Omit<ChatFrame, 'sessionId'>) => void
+
+/** `failure` is set when the turn ended without an answer; the response has what there is. */
+export type TurnOutcome = { response: ChatResponse; failure?: SvcError }
+
+export type TurnParts = {
+  id: string
+  caller: Caller
+  request: ChatRequest
+  settings: ChatSettings
+  choices: ModelChoice[]
+  agent: Agent | undefined
+  system: string
+  tools: ToolHost
+  orchestration: BoundOrchestration
+  hold: SessionHold
+}
+
+const defaultMaxTokens = 4096
+const bytesPerToken = 4
+
+/** Never rejects: what goes wrong is in the outcome. The session is let go when it resolves. */
+export async function runTurn(
+  deps: UsecaseDeps,
+  parts: TurnParts,
+  listener: { sink: TurnSink; signal: AbortSignal },
+): Promise<TurnOutcome> {
+  const { hold, orchestration } = parts
+  const started = performance.now()
+  const recorder = createRecorder(parts.request.message)
+  const usage: UsageRecord[] = []
+  const ending = await runGuarded(deps, parts, { ...listener, recorder, usage })
+  const closing = [ending.closing, await describeRunning(deps.ports.resources, orchestration.created)].filter(
+    (part) => part !== '',
+  )
+  if (closing.length > 0) listener.sink('message', { content: `\n\n${closing.join('\n\n')}` })
+  const sums = sumUp({ ending, recorder, created: orchestration.created.length, started })
+  const lost = await storeTurn(deps, parts, { ...ending, recorder, usage, closing: closing.join('\n\n') })
+  const failure = ending.failure ?? lost
+  if (failure !== undefined) listener.sink('error', { error: { code: failure.reason, message: failure.message } })
+  listener.sink('done', { usage: sums })
+  const message = [ending.text, ...closing].filter((part) => part !== '').join('\n\n')
+  const response = { sessionId: hold.key.name, message, toolCalls: recorder.calls(), usage: sums }
+  return { response, ...(failure === undefined ? {} : { failure }) }
+}
+
+export type Ending = {
+  text: string
+  /** What the loop itself says at the end. */
+  closing: string
+  state: LoopState | undefined
+  historyBytes: number
+  failure?: SvcError
+}
+
+type Running = { sink: TurnSink; signal: AbortSignal; recorder: Recorder; usage: UsageRecord[] }
+
+/** The run; what stops it unforeseen becomes a failure too. */
+async function runGuarded(deps: UsecaseDeps, parts: TurnParts, running: Running): Promise<Ending> {
+  let historyBytes = 0
+  try {
+    const history = await readHistory(deps, parts)
+    historyBytes = history.bytes
+    const state = await runModel(deps, parts, { ...running, history: history.messages })
+    const failure = failureOf(state, parts.hold.cancelled.aborted)
+    const closing = state.finished?.closing ?? ''
+    // The loop's text ends with its closing; here the two are told apart.
+    const text = closing === '' ? state.text : state.text.slice(0, -closing.length).trimEnd()
+    return { text, closing, state, historyBytes, ...(failure === undefined ? {} : { failure }) }
+  } catch (error) {
+    const failure =
+      error instanceof SvcError ? error : new SvcError('Internal', `chat error: ${messageOf(error)}`, { cause: error })
+    return { text: '', closing: '', state: undefined, historyBytes, failure }
+  }
+}
+
+async function readHistory(
+  { ports }: UsecaseDeps,
+  { hold, request }: TurnParts,
+): Promise<{ messages: Message[]; bytes: number }> {
+  // A session that was named just now has nothing to read.
+  if (request.sessionId === undefined) return { messages: [], bytes: 0 }
+  const transcript = await ports.records.sessions.transcript(hold.key)
+  return { messages: toConversation(transcript), bytes: measureTranscript(transcript) }
+}
+
+function addQuestion(history: Message[], message: string): Message[] {
+  const question = userText(message)
+  const last = history.at(-1)
+  if (last?.role !== 'user') return [...history, question]
+  return [...history.slice(0, -1), { role: 'user', content: [...last.content, ...question.content] }]
+}
+
+function runModel(deps: UsecaseDeps, parts: TurnParts, running: Running & { history: Message[] }): Promise<LoopState> {
+  const { request, hold, agent } = parts
+  const { recorder } = running
+  const temperature = request.temperature ?? agent?.spec.model?.temperature
+  return runLoop({
+    state: createLoopState({ system: parts.system, messages: addQuestion(running.history, request.message) }),
+    model: openModel(parts.choices, deps, { onUsage: (call) => running.usage.push(noteUsage(deps, parts, call)) }),
+    tools: parts.tools,
+    clock: deps.ports.clock,
+    signal: AbortSignal.any([running.signal, hold.cancelled]),
+    limits: limitsOf(parts.settings, deps.ports.clock.now()),
+    settings: {
+      maxTokens: request.maxTokens ?? agent?.spec.model?.maxTokens ?? defaultMaxTokens,
+      ...(temperature === undefined ? {} : { temperature }),
+    },
+    async save() {
+      const messages = recorder.take()
+      if (messages.length > 0) await hold.store(messages)
+    },
+    emit(event) {
+      recorder.push(event)
+      forward(event, running.sink)
+    },
+  })
+}
+
+function limitsOf(settings: ChatSettings, now: Date): LoopLimits {
+  return {
+    maxIterations: settings.maxIterations,
+    toolTimeoutMs: settings.toolTimeoutMs,
+    maxContextTokens: Math.floor(settings.maxSessionBytes / bytesPerToken),
+    progressEvery: 5,
+    retryBlankAnswer: true,
+    deadline: new Date(now.getTime() + settings.maxDurationMs),
+  }
+}
+
+function forward(event: LoopEvent, sink: TurnSink): void {
+  if (event.type === 'model' && event.event.type === 'text_delta') sink('message', { content: event.event.text })
+  else if (event.type === 'tool_call') sink('tool_call', { toolCall: event.call })
+  else if (event.type === 'tool_result') {
+    sink('tool_result', { toolCall: event.call, result: parseObject(event.result.content) })
+  }
+}
+
+type Served = Parameters<NonNullable<Parameters<typeof openModel>[2]['onUsage']>>[0]
+
+let lastUsage = 0
+
+function noteUsage({ ports }: UsecaseDeps, { id, hold, agent, caller }: TurnParts, call: Served): UsageRecord {
+  const { namespace, name } = hold.key
+  const { provider, model, usage, cost, demo } = call
+  lastUsage += 1
+  return {
+    ...usage,
+    id: `chat:${id}:${lastUsage}`,
+    namespace,
+    provider: provider.namespace === namespace ? provider.name : `${provider.namespace}/${provider.name}`,
+    model,
+    session: name,
+    caller: caller.username,
+    ...(agent === undefined ? {} : { agent: agent.metadata.name }),
+    ...cost,
+    demo,
+    createdAt: ports.clock.now().toISOString(),
+  }
+}
+
+type Sums = { ending: Ending; recorder: Recorder; created: number; started: number }
+
+function sumUp({ ending, recorder, created, started }: Sums): ChatUsage {
+  const { usage, llmCalls } = ending.state ?? {}
+  return {
+    inputTokens: usage?.inputTokens ?? 0,
+    outputTokens: usage?.outputTokens ?? 0,
+    llmCalls: llmCalls ?? 0,
+    toolCalls: recorder.calls().length,
+    tasksCreated: created,
+    duration: formatDuration(Math.round(performance.now() - started)),
+  }
+}

@@ -1,0 +1,160 @@
+// Tasks of an orchestrator: made within its share, watched, read and ended.
+import { normalizeTaskBody } from '../../contract/api/task-body.ts'
+import { isTerminalPhase, type Task } from '../../contract/resources/task.ts'
+import { isSvcError, SvcError } from '../../errors.ts'
+import type { Orchestration } from '../../ports/orchestration.ts'
+import type { ResourceKey } from '../../ports/resources.ts'
+import type { UsecaseDeps } from '../deps.ts'
+import type { ResourceUsecases } from '../resources.ts'
+import type { TaskRecords } from '../tasks/records.ts'
+import { locate, locateNamespace, type OrchestrationScope } from './scope.ts'
+
+export type OrchestrationDeps = UsecaseDeps & {
+  resources: ResourceUsecases
+  tasks: Pick<TaskRecords, 'result'> & {
+    cancel(caller: OrchestrationScope['caller'], key: ResourceKey, reason: string): Promise<Task>
+  }
+}
+
+export type TaskVerbs = Pick<
+  Orchestration,
+  'createTask' | 'getTask' | 'readOutput' | 'waitForTask' | 'cancelTask' | 'listTasks'
+> & {
+  /** What was made, in order. */
+  created: readonly ResourceKey[]
+}
+
+const nameAttempts = 5
+const shortestPauseMs = 25
+const longestPauseMs = 500
+/** How many tasks are looked at to find the newest. */
+const listWindow = 500
+/** Characters of UTF-8 have four bytes at most. */
+const longestCharacter = 4
+
+/** Makes tasks, within the share of the scope. */
+function createTaskMaker(
+  deps: OrchestrationDeps,
+  scope: OrchestrationScope,
+): Pick<TaskVerbs, 'createTask' | 'created'> {
+  const created: ResourceKey[] = []
+  let reserved = 0
+
+  async function create(namespace: string, spec: Record<string, unknown>, attempt = 1): Promise<Task> {
+    const body = normalizeTaskBody({ metadata: { name: scope.nameTask(), labels: scope.labels }, spec })
+    try {
+      return await deps.resources.create(scope.caller, 'Task', { ...body, namespace })
+    } catch (error) {
+      if (!isSvcError(error, 'AlreadyExists') || attempt === nameAttempts) throw explainProblems(error)
+      return create(namespace, spec, attempt + 1)
+    }
+  }
+
+  return {
+    created,
+    async createTask(request) {
+      const namespace = locateNamespace(scope, request.namespace)
+      // Counted before it is made: calls of one model turn run side by side.
+      if (reserved >= scope.maxTasks) throw refuseMore(scope.maxTasks)
+      reserved += 1
+      try {
+        const task = await create(namespace, request.spec)
+        created.push({ namespace, name: task.metadata.name })
+        return task
+      } catch (error) {
+        reserved -= 1
+        throw explainProblems(error)
+      }
+    },
+  }
+}
+
+export function createTaskVerbs(deps: OrchestrationDeps, scope: OrchestrationScope): TaskVerbs {
+  const { caller } = scope
+  const { created, createTask } = createTaskMaker(deps, scope)
+
+  async function getTask(key: ResourceKey): Promise<Task> {
+    try {
+      return await deps.resources.get(caller, 'Task', key)
+    } catch (error) {
+      if (!isSvcError(error, 'NotFound')) throw error
+      const known = created.filter(({ namespace }) => namespace === key.namespace).map(({ name }) => name)
+      const hint =
+        known.length > 0 ? `; this conversation made: ${known.join(', ')}` : '; list_tasks shows what there is'
+      throw new SvcError('NotFound', `there is no task "${key.name}" in namespace "${key.namespace}"${hint}`)
+    }
+  }
+
+  return {
+    created,
+    createTask,
+    getTask: async (named) => getTask(locate(scope, named)),
+    async readOutput(named, limit) {
+      const key = locate(scope, named)
+      try {
+        const { info, open } = await deps.tasks.result(caller, key)
+        return { text: await readHead(open(), limit), bytes: info.size }
+      } catch (error) {
+        if (isSvcError(error, 'NotFound')) return undefined
+        throw error
+      }
+    },
+    async waitForTask(named, timeoutMs, signal) {
+      const key = locate(scope, named)
+      const { clock } = deps.ports
+      const deadline = clock.now().getTime() + timeoutMs
+      for (let pauseMs = shortestPauseMs; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
+        const task = await getTask(key)
+        const left = deadline - clock.now().getTime()
+        if (isTerminalPhase(task.status?.phase) || left <= 0) return task
+        await clock.sleep(Math.min(pauseMs, left), signal)
+      }
+    },
+    async cancelTask(named) {
+      const key = locate(scope, named)
+      const task = await getTask(key)
+      if (isTerminalPhase(task.status?.phase)) return task
+      if (task.spec.schedule === undefined) return deps.tasks.cancel(caller, key, 'cancelled in chat')
+      return deps.resources.remove(caller, 'Task', key)
+    },
+    async listTasks({ namespace, phase, limit }) {
+      const query = { namespace: locateNamespace(scope, namespace), limit: listWindow }
+      const page = await deps.resources.list(caller, 'Task', { ...query, ...(phase && { fields: { phase } }) })
+      return page.items.toSorted(compareAge).slice(0, limit)
+    },
+  }
+}
+
+function compareAge(a: Task, b: Task): number {
+  return a.metadata.creationTimestamp < b.metadata.creationTimestamp ? 1 : -1
+}
+
+function refuseMore(maxTasks: number): SvcError {
+  return new SvcError(
+    'TooManyRequests',
+    `this turn has made its ${maxTasks} tasks; make no more before the next message`,
+  )
+}
+
+/** Models do not see details: all problems go into the sentence. */
+export function explainProblems(error: unknown): unknown {
+  if (!isSvcError(error) || (error.details?.length ?? 0) < 2) return error
+  const all = error.details?.map(({ path, message }) => `${path} ${message}`).join('; ')
+  return new SvcError(
+    error.reason,
+    `${error.message.replace(/ \(and \d+ more; see details\)$/, '')}. All of it: ${all}`,
+  )
+}
+
+/** The first characters of a text, read no further than needed. */
+async function readHead(stream: AsyncIterable<Buffer>, limit: number): Promise<string> {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of stream) {
+    chunks.push(chunk)
+    bytes += chunk.length
+    if (bytes >= limit * longestCharacter) break
+  }
+  const text = new TextDecoder().decode(Buffer.concat(chunks).subarray(0, limit * longestCharacter), { stream: true })
+  return text.slice(0, limit)
+}

@@ -1,0 +1,88 @@
+// Plans of what needs more than bytes passed on: the loop or the translation, with usage per call.
+import { SvcError } from '../../errors.ts'
+import { addUsage, type TokenUsage } from '../../llm/messages.ts'
+import type { CallerLimits } from './caller-limits.ts'
+import type { ProxyLoopDeps } from './loop/deps.ts'
+import type { ProxyLoop } from './loop/run.ts'
+import { accountOf, type ProxyPlan, type ProxyRequest, type ProxySample, wantsTools } from './request.ts'
+import type { RequestFields } from './request-text.ts'
+import { endpointFamilies, type Target } from './target.ts'
+import type { JsonObject, ProxyCall } from './types.ts'
+import type { UsageMeter } from './usage-meter.ts'
+
+export type CreateLoop = (noteUsage: ProxyLoopDeps['noteUsage']) => ProxyLoop
+
+export type LoopPlanDeps = {
+  createLoop: CreateLoop
+  callers: CallerLimits
+  meter: UsageMeter
+  observe(sample: ProxySample): void
+}
+
+export type LoopPlans = (request: ProxyRequest, target: Target, fields: RequestFields) => ProxyPlan
+
+function headersOf(flat: readonly string[]): Record<string, string> {
+  const headers: Record<string, string> = {}
+  for (let at = 0; at + 1 < flat.length; at += 2) headers[String(flat[at])] = String(flat[at + 1])
+  return headers
+}
+
+function parseBody(text: string): JsonObject {
+  try {
+    return JSON.parse(text) as JsonObject
+  } catch (cause) {
+    throw new SvcError('InvalidRequest', 'the body is not valid JSON', { cause })
+  }
+}
+
+function openCall(
+  request: ProxyRequest,
+  target: Target,
+  { stream, signal }: { stream: boolean; signal: AbortSignal },
+): ProxyCall {
+  const { caller, namespace, requestId } = request
+  const bodyText = request.body.toString('utf8')
+  return {
+    family: endpointFamilies[request.endpoint],
+    caller,
+    namespace,
+    body: parseBody(bodyText),
+    bodyText,
+    headers: headersOf(request.headers),
+    models: [target.choice],
+    stream,
+    serverTools: wantsTools(request, target),
+    signal,
+    requestId,
+  }
+}
+
+export function createLoopPlans({ createLoop, callers, meter, observe }: LoopPlanDeps): LoopPlans {
+  const used = new WeakMap<ProxyCall, TokenUsage>()
+  const runLoop = createLoop((call, { usage, model, demo, provider }) => {
+    const before = used.get(call)
+    used.set(call, before === undefined ? usage : addUsage(before, usage))
+    const { namespace, caller, models } = call
+    const price = models.find((choice) => choice.provider.name === provider.name)?.provider.price
+    const name = provider.namespace === namespace ? provider.name : `${provider.namespace}/${provider.name}`
+    const priced = price === undefined ? {} : { price }
+    meter.count({ namespace, caller: caller.username, provider: name, model, usage, demo, ...priced })
+  })
+  return (request, target, { stream }) => {
+    let call: ProxyCall | undefined
+    return {
+      async answer(signal) {
+        call = openCall(request, target, { stream, signal })
+        return runLoop(call)
+      },
+      done(outcome) {
+        callers.leave(accountOf(request.caller))
+        const usage = call && used.get(call)
+        const { endpoint } = request
+        const provider = target.choice.provider.type
+        const family = endpointFamilies[endpoint]
+        observe({ family, provider, endpoint, mode: 'loop', outcome, ...(usage && { usage }) })
+      },
+    }
+  }
+}

@@ -1,0 +1,88 @@
+// Puts the blocks of every turn of the loop into one answer: indexes rise over all of it and no two blocks overlap (PROXY-009).
+import type { ModelEvent } from '../../../llm/messages.ts'
+
+type BlockEvent = Extract<ModelEvent, { index: number }>
+
+type Open = { local: number; index: number; kind: 'text' | 'thinking' | 'tool_use' }
+
+export type BlockOrder = {
+  /** One event of the present turn, numbered from 0 there. */
+  push(event: BlockEvent): ModelEvent[]
+  /** A whole text of the service's own. */
+  say(text: string): ModelEvent[]
+  /** Closes what is open; the next event belongs to another turn. */
+  endTurn(): ModelEvent[]
+}
+
+function kindOf(event: BlockEvent): Open['kind'] | undefined {
+  if (event.type === 'block_start') return event.block
+  if (event.type === 'text_delta' || event.type === 'raw_delta') return 'text'
+  if (event.type === 'thinking_delta' || event.type === 'signature_delta') return 'thinking'
+  return event.type === 'tool_use_start' ? 'tool_use' : undefined
+}
+
+export function createBlockOrder(): BlockOrder {
+  let next = 0
+  let open: Open | undefined
+  /** Events of blocks that wait until the open tool call is whole, in order of their arrival. */
+  const waiting = new Map<number, BlockEvent[]>()
+
+  function closeOpen(): ModelEvent[] {
+    if (open === undefined) return []
+    const { index } = open
+    open = undefined
+    return [{ type: 'block_stop', index }]
+  }
+
+  function start(event: BlockEvent): ModelEvent[] {
+    const closed = closeOpen()
+    if (event.type === 'block') return [...closed, { ...event, index: next++ }]
+    const kind = kindOf(event)
+    if (kind === undefined) return closed
+    open = { local: event.index, index: next++, kind }
+    const { index } = open
+    if (event.type === 'block_start' || event.type === 'tool_use_start') return [...closed, { ...event, index }]
+    if (kind === 'tool_use') return closed
+    // A text that goes on after another block began.
+    return [...closed, { type: 'block_start', index, block: kind }, { ...event, index }]
+  }
+
+  function drain(): ModelEvent[] {
+    const [first] = waiting
+    if (first === undefined) return []
+    waiting.delete(first[0])
+    return first[1].flatMap(push)
+  }
+
+  function push(event: BlockEvent): ModelEvent[] {
+    if (open?.local === event.index) {
+      const { index } = open
+      if (event.type !== 'block_stop') return [{ ...event, index }]
+      open = undefined
+      return [{ ...event, index }, ...drain()]
+    }
+    if (open?.kind !== 'tool_use') return start(event)
+    waiting.set(event.index, [...(waiting.get(event.index) ?? []), event])
+    return []
+  }
+
+  function endTurn(): ModelEvent[] {
+    const events = closeOpen()
+    while (waiting.size > 0) events.push(...drain(), ...closeOpen())
+    return events
+  }
+
+  return {
+    push,
+    endTurn,
+    say(text) {
+      const index = next
+      next += 1
+      return [
+        { type: 'block_start', index, block: 'text' },
+        { type: 'text_delta', index, text },
+        { type: 'block_stop', index },
+      ]
+    },
+  }
+}

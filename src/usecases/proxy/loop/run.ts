@@ -1,0 +1,159 @@
+// The tool loop of both proxies: one request of a client, as many model and tool calls as it takes, one answer.
+import { isSvcError, SvcError } from '../../../errors.ts'
+import type { AnswerEncoder, EncoderOptions } from '../../../llm/answer.ts'
+import { type LoopEvent, type LoopRun, runLoop } from '../../../llm/loop.ts'
+import { createLoopState, type LoopState } from '../../../llm/loop-state.ts'
+import type { ModelRequest } from '../../../llm/messages.ts'
+import { writeFamilyError } from '../family-error.ts'
+import type { ProxyAnswer, ProxyCall } from '../types.ts'
+import { type CallerCodec, codecs } from './codec.ts'
+import type { ProxyLoopDeps } from './deps.ts'
+import { explainModelError } from './failure.ts'
+import { createFrameChannel, type FrameChannel } from './frame-channel.ts'
+import { openLoopModel } from './model.ts'
+import { createStreamedReply, type ReplyOptions } from './streamed-reply.ts'
+import { createToolOpener, type ToolOpener } from './tools.ts'
+import { createWholeReply } from './whole-reply.ts'
+
+export type ProxyLoop = (call: ProxyCall) => Promise<ProxyAnswer>
+
+/** Made once: it keeps the tools of namespaces. Rejects with SvcError as long as nothing of an answer was given. */
+export function createProxyLoop(deps: ProxyLoopDeps): ProxyLoop {
+  const openTools = createToolOpener(deps)
+  return async (call) => {
+    const job = await prepare(deps, openTools, call)
+    return call.stream ? answerStreamed(job) : answerWhole(job)
+  }
+}
+
+type Job = {
+  deps: ProxyLoopDeps
+  call: ProxyCall
+  codec: CallerCodec
+  run: Omit<LoopRun, 'signal' | 'emit'>
+  reply: ReplyOptions
+  encoding: EncoderOptions
+}
+
+const sessionLength = 12
+/** Silence after which a sign of life is sent. */
+const heartbeatMs = 15_000
+/** Longer answers can take the vendors more than ten minutes: their own clients ask for a stream then. */
+const longestWhole = 21_000
+
+async function prepare(deps: ProxyLoopDeps, openTools: ToolOpener, call: ProxyCall): Promise<Job> {
+  const { clock, ids } = deps.ports
+  const codec = codecs[call.family]
+  const id = ids.hex(24)
+  const { request, session = id.slice(0, sessionLength), includeUsage } = codec.read(call.body)
+  const { host, redact, isExternal } = await openTools(call, request.tools, session)
+  const { maxIterations, toolTimeoutMs, maxDurationMs } = deps.loop
+  const now = clock.now()
+  const { system, messages, tools: _tools, model: _model, ...settings } = request
+  return {
+    deps,
+    call,
+    codec,
+    run: {
+      state: createLoopState({ system, messages }),
+      model: openLoopModel(deps, call),
+      tools: host,
+      clock,
+      settings: { ...settings, headers: call.headers, whole: !call.stream && isShort(request) },
+      limits: { maxIterations, toolTimeoutMs, deadline: new Date(now.getTime() + maxDurationMs) },
+      redact,
+    },
+    reply: { isExternal, session, shows: call.family === 'llma' ? 'blocks' : 'text' },
+    encoding: { id: `${codec.idPrefix}${id}`, createdAt: now, includeUsage },
+  }
+}
+
+function isShort({ maxTokens = 0 }: ModelRequest): boolean {
+  return maxTokens <= longestWhole
+}
+
+/** The error of a run that has none of an answer to give. */
+function findFailure({ finished }: LoopState): SvcError | undefined {
+  if (finished?.reason === 'cancelled') return new SvcError('ClientClosed', 'the client closed the connection')
+  if (finished?.reason !== 'error') return undefined
+  return finished.error === undefined
+    ? new SvcError('Internal', 'the model call failed')
+    : explainModelError(finished.error)
+}
+
+async function answerWhole({ call, codec, run, reply: options, encoding }: Job): Promise<ProxyAnswer> {
+  const reply = createWholeReply(options)
+  const state = await runLoop({ ...run, signal: call.signal, emit: reply.read })
+  const failure = findFailure(state)
+  if (failure !== undefined) throw failure
+  return { status: 200, headers: {}, body: codec.encodeAnswer(reply.answer(state), encoding) }
+}
+
+async function answerStreamed(job: Job): Promise<ProxyAnswer> {
+  const broken = new AbortController()
+  const channel = createFrameChannel(() => broken.abort(new Error('the client closed the connection')))
+  const encoder = job.codec.createEncoder(job.encoding)
+  const running = streamLoop(job, { channel, encoder, signal: AbortSignal.any([job.call.signal, broken.signal]) })
+  running.catch((error) => channel.end(error))
+  await channel.opened()
+  return { status: 200, headers: {}, frames: channel.frames() }
+}
+
+type Stream = { channel: FrameChannel; encoder: AnswerEncoder; signal: AbortSignal }
+
+async function streamLoop(job: Job, { channel, encoder, signal }: Stream): Promise<void> {
+  const reply = createStreamedReply(job.reply)
+  const pulse = createPulse(job.deps.ports.clock, () => channel.push(encoder.heartbeat))
+  let begun = false
+  const tell = (event: LoopEvent) => {
+    const text = reply.read(event).map(encoder.push).join('')
+    if (text === '') return
+    if (!begun) pulse.start()
+    begun = true
+    pulse.touch()
+    return channel.push(text)
+  }
+  try {
+    const state = await runLoop({ ...job.run, signal, emit: tell })
+    const failure = findFailure(state)
+    if (failure !== undefined && !begun) throw failure
+    if (failure !== undefined && failure.reason !== 'ClientClosed')
+      await channel.push(describeFailure(job, failure, encoder))
+  } catch (error) {
+    if (!begun) throw error
+    await channel.push(describeFailure(job, error, encoder))
+  } finally {
+    pulse.stop()
+  }
+  channel.end()
+}
+
+/** What went wrong inside is for the log, not for the client. */
+function describeFailure({ call }: Job, error: unknown, encoder: AnswerEncoder): string {
+  const known = isSvcError(error)
+    ? error
+    : new SvcError('Internal', 'something went wrong inside the service', { cause: error })
+  return encoder.fail(writeFamilyError(call.family, known, call.requestId))
+}
+
+/** Calls back in every pause; one timer for a whole stream. */
+function createPulse(clock: ProxyLoopDeps['ports']['clock'], beat: () => Promise<void>) {
+  const stopped = new AbortController()
+  let touched = false
+
+  async function keep(): Promise<void> {
+    while (true) {
+      touched = false
+      await clock.sleep(heartbeatMs, stopped.signal)
+      if (!touched) await beat()
+    }
+  }
+
+  return {
+    start: () => void keep().catch(() => {}),
+    touch: () => {
+      touched = true
+    },
+    stop: () => stopped.abort(),
+  }
+}

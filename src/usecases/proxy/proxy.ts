@@ -1,0 +1,100 @@
+// The proxies' use case: from a caller's request to either a passage (bytes) or an answer of the loop.
+import { SvcError } from '../../errors.ts'
+import type { Caller } from '../../ports/identity.ts'
+import { requireAccess } from '../access.ts'
+import type { UsecaseDeps } from '../deps.ts'
+import { type CallerLimitSettings, createCallerLimits } from './caller-limits.ts'
+import { createDeadlines } from './deadlines.ts'
+import type { ProxyLoopSettings } from './loop/deps.ts'
+import { type CreateLoop, createLoopPlans } from './loop-plans.ts'
+import { listModels, writeModels } from './models.ts'
+import { planPassage } from './passages.ts'
+import { createProviderLimits } from './provider-limits.ts'
+import { accountOf, type ProxyPlan, type ProxyRequest, type ProxySample, wantsTools } from './request.ts'
+import { type RequestFields, readRequestFields } from './request-text.ts'
+import { createTargets, type ProxyDefaults } from './resolve.ts'
+import { type Endpoint, endpointFamilies, type Target } from './target.ts'
+import type { JsonObject, ProxyFamily } from './types.ts'
+import { createUsageMeter } from './usage-meter.ts'
+
+export type ProxySettings = {
+  defaults: ProxyDefaults
+  callers: CallerLimitSettings
+  loop: ProxyLoopSettings
+  /** Told of each request that ended. */
+  observe?: (sample: ProxySample) => void
+}
+
+export type ProxyUsecases = {
+  /** SvcError for whatever stands against it. Each plan must be run. */
+  plan(request: ProxyRequest): Promise<ProxyPlan>
+  listModels(family: ProxyFamily, who: { caller: Caller; namespace: string }): Promise<JsonObject>
+  /** Writes what is not written yet and forgets the rest. */
+  close(): Promise<void>
+}
+
+export type ProxyDeps = { usecases: UsecaseDeps; settings: ProxySettings; createLoop: CreateLoop }
+
+function requireSpending(caller: Caller): void {
+  if (caller.readOnly)
+    throw new SvcError('Forbidden', 'this token can only read; use one that may write to call models')
+}
+
+function isConversation(endpoint: Endpoint): boolean {
+  return endpoint === 'messages' || endpoint === 'chat'
+}
+
+/** Bytes can be passed on when the provider speaks the caller's language and nothing is to be added. */
+function isPassed(request: ProxyRequest, target: Target): boolean {
+  if (target.family === endpointFamilies[request.endpoint]) {
+    return !isConversation(request.endpoint) || !wantsTools(request, target)
+  }
+  if (isConversation(request.endpoint)) return false
+  throw new SvcError('InvalidRequest', `model: provider "${target.name}" is of another family and has no such endpoint`)
+}
+
+export function createProxyUsecases({ usecases, settings, createLoop }: ProxyDeps): ProxyUsecases {
+  const { ports } = usecases
+  const { clock, ids } = ports
+  const observe = settings.observe ?? (() => {})
+  const targets = createTargets(usecases, settings.defaults)
+  const callers = createCallerLimits(settings.callers, () => performance.now())
+  const meter = createUsageMeter({ usage: ports.records.usage, clock, ids })
+  const deadlines = createDeadlines(settings.loop.maxDurationMs, clock)
+  const providers = createProviderLimits(ports)
+  const passages = { callers, providers, meter, deadlines, observe, now: () => clock.now() }
+  const planLoop = createLoopPlans({ createLoop, callers, meter, observe })
+
+  async function choose(request: ProxyRequest, fields: RequestFields): Promise<ProxyPlan> {
+    const { caller, namespace } = request
+    const found = targets.find(namespace, fields.model)
+    const target = found instanceof Promise ? await found : found
+    await requireAccess(ports, caller, { verb: 'get', kind: 'Provider', namespace, name: target.key.name })
+    return isPassed(request, target)
+      ? planPassage(passages, request, target, fields)
+      : planLoop(request, target, fields)
+  }
+
+  return {
+    async plan(request) {
+      requireSpending(request.caller)
+      const fields = readRequestFields(request.body)
+      const account = accountOf(request.caller)
+      callers.enter(account)
+      try {
+        return await choose(request, fields)
+      } catch (error) {
+        callers.leave(account)
+        throw error
+      }
+    },
+    async listModels(family, who) {
+      return writeModels(family, await listModels(usecases, settings.defaults, who))
+    },
+    async close() {
+      targets.close()
+      deadlines.close()
+      await meter.close()
+    },
+  }
+}

@@ -1,0 +1,160 @@
+// Reads and changes single fields of a request without building it: what the caller wrote goes upstream byte for byte.
+import { SvcError } from '../../errors.ts'
+
+/** Where the value of a field stands, in bytes. */
+export type Span = { start: number; end: number }
+
+const quote = 0x22
+const backslash = 0x5c
+const openBrace = 0x7b
+const closeBrace = 0x7d
+const openBracket = 0x5b
+const closeBracket = 0x5d
+const comma = 0x2c
+const colon = 0x3a
+/** Shorter strings are looked through here, longer ones by the native search. */
+const shortString = 32
+
+function fail(at: number): never {
+  throw new SvcError('InvalidRequest', `the body is not a valid JSON object: look at byte ${at}`)
+}
+
+function isBlank(byte: number | undefined): boolean {
+  return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09
+}
+
+function skipBlanks(bytes: Buffer, from: number): number {
+  let at = from
+  while (isBlank(bytes[at])) at += 1
+  return at
+}
+
+function isEscaped(bytes: Buffer, at: number): boolean {
+  let before = at - 1
+  while (bytes[before] === backslash) before -= 1
+  return (at - before) % 2 === 0
+}
+
+/** After the closing quote of the string that starts at `start`. */
+function skipString(bytes: Buffer, start: number): number {
+  const near = Math.min(bytes.length, start + shortString)
+  let at = start + 1
+  while (at < near) {
+    const byte = bytes[at]
+    if (byte === quote) return at + 1
+    at += byte === backslash ? 2 : 1
+  }
+  for (at = bytes.indexOf(quote, at); at !== -1; at = bytes.indexOf(quote, at + 1)) {
+    if (!isEscaped(bytes, at)) return at + 1
+  }
+  return fail(start)
+}
+
+function nestBy(byte: number | undefined): number {
+  if (byte === openBrace || byte === openBracket) return 1
+  return byte === closeBrace || byte === closeBracket ? -1 : 0
+}
+
+/** After the object or list that starts at `start`. */
+export function skipNested(bytes: Buffer, start: number): number {
+  let depth = 0
+  let at = start
+  while (at < bytes.length) {
+    const byte = bytes[at]
+    if (byte === quote) {
+      at = skipString(bytes, at)
+      continue
+    }
+    depth += nestBy(byte)
+    at += 1
+    if (depth === 0) return at
+  }
+  return fail(start)
+}
+
+function skipScalar(bytes: Buffer, start: number): number {
+  let at = start
+  while (at < bytes.length && bytes[at] !== comma && bytes[at] !== closeBrace && !isBlank(bytes[at])) at += 1
+  return at === start ? fail(start) : at
+}
+
+function skipValue(bytes: Buffer, start: number): number {
+  const byte = bytes[start]
+  if (byte === quote) return skipString(bytes, start)
+  return byte === openBrace || byte === openBracket ? skipNested(bytes, start) : skipScalar(bytes, start)
+}
+
+function parseSpan(bytes: Buffer, { start, end }: Span): unknown {
+  try {
+    return JSON.parse(bytes.toString('utf8', start, end))
+  } catch {
+    return fail(start)
+  }
+}
+
+type Field = { name: unknown; value: Span }
+
+/** The field at `at`, and where the text goes on; a name that is spelled with escapes is read as what it means. */
+function readField(bytes: Buffer, at: number): { field: Field; next: number } {
+  if (bytes[at] !== quote) fail(at)
+  const name: Span = { start: at, end: skipString(bytes, at) }
+  const separator = skipBlanks(bytes, name.end)
+  if (bytes[separator] !== colon) fail(separator)
+  const start = skipBlanks(bytes, separator + 1)
+  const end = skipValue(bytes, start)
+  return { field: { name: parseSpan(bytes, name), value: { start, end } }, next: skipBlanks(bytes, end) }
+}
+
+/** Calls `visit` for each field of the object. */
+function visitFields(bytes: Buffer, visit: (name: unknown, span: Span) => void): void {
+  let at = skipBlanks(bytes, 0)
+  if (bytes[at] !== openBrace) fail(at)
+  at = skipBlanks(bytes, at + 1)
+  while (bytes[at] !== closeBrace) {
+    const { field, next } = readField(bytes, at)
+    visit(field.name, field.value)
+    at = next
+    if (bytes[at] === closeBrace) break
+    if (bytes[at] !== comma) fail(at)
+    at = skipBlanks(bytes, at + 1)
+    if (bytes[at] === closeBrace) fail(at)
+  }
+  if (skipBlanks(bytes, at + 1) !== bytes.length) fail(at + 1)
+}
+
+/** What of a request decides where it goes. */
+export type RequestFields = {
+  model: string | undefined
+  stream: boolean
+  /** Where the model's name stands; absent: nowhere. */
+  modelSpan?: Span
+}
+
+/** Looks for `model` and `stream`. InvalidRequest for what is no JSON object, and for a model that is no text. */
+export function readRequestFields(bytes: Buffer): RequestFields {
+  const fields: RequestFields = { model: undefined, stream: false }
+  visitFields(bytes, (name, span) => {
+    if (name === 'stream') fields.stream = parseSpan(bytes, span) === true
+    if (name !== 'model') return
+    // Two programs may believe two different ones of them.
+    if (fields.modelSpan !== undefined) throw new SvcError('InvalidRequest', 'model: is there twice; send it once')
+    const model = parseSpan(bytes, span)
+    if (typeof model !== 'string' && model !== null) throw new SvcError('InvalidRequest', 'model: must be text')
+    fields.model = model ?? undefined
+    fields.modelSpan = span
+  })
+  return fields
+}
+
+/** The request with another model name, everything else as it is. */
+export function replaceModel(bytes: Buffer, { model, modelSpan }: RequestFields, name: string): Buffer {
+  if (name === model) return bytes
+  const text = JSON.stringify(name)
+  if (modelSpan !== undefined) {
+    return Buffer.concat([bytes.subarray(0, modelSpan.start), Buffer.from(text), bytes.subarray(modelSpan.end)])
+  }
+  const open = skipBlanks(bytes, 0) + 1
+  const isEmpty = bytes[skipBlanks(bytes, open)] === closeBrace
+  const field = Buffer.from(`"model":${text}${isEmpty ? '' : ','}`)
+  return Buffer.concat([bytes.subarray(0, open), field, bytes.subarray(open)])
+}

@@ -1,0 +1,106 @@
+// Tokens and cost of the proxies, summed per caller and model for a second and then written at once (USAGE-004).
+
+import type { Price } from '../../contract/resources/provider.ts'
+import type { TokenUsage } from '../../llm/messages.ts'
+import { addUsage } from '../../llm/messages.ts'
+import { computeCost } from '../../llm/pricing.ts'
+import type { Clock, Ids } from '../../ports/clock.ts'
+import type { Usage, UsageRecord } from '../../ports/usage.ts'
+
+export type MeteredCall = {
+  namespace: string
+  provider: string
+  model: string
+  caller: string
+  usage: TokenUsage
+  price?: Price
+  demo?: boolean
+}
+
+export interface UsageMeter {
+  count(call: MeteredCall): void
+  /** Writes what is not written yet. */
+  close(): Promise<void>
+}
+
+export type MeterDeps = {
+  usage: Pick<Usage, 'record'>
+  clock: Clock
+  ids: Ids
+  /** Told when a batch could not be written; it is tried again with the next one. */
+  onFailure?: (error: unknown) => void
+}
+
+type Sum = { call: MeteredCall; usage: TokenUsage; calls: number }
+
+const flushMs = 1000
+
+export function createUsageMeter({ usage, clock, ids, onFailure }: MeterDeps): UsageMeter {
+  const sums = new Map<string, Sum>()
+  /** Written with the same ids again when the store was away. */
+  let unwritten: UsageRecord[] = []
+  const closing = new AbortController()
+  let isRunning = false
+
+  function toRecord({ call, usage: tokens, calls }: Sum): UsageRecord {
+    const cost = computeCost(tokens, call.price)
+    return {
+      id: ids.next('use'),
+      namespace: call.namespace,
+      provider: call.provider,
+      model: call.model,
+      caller: call.caller,
+      ...tokens,
+      llmCalls: calls,
+      ...(cost ?? {}),
+      demo: call.demo ?? false,
+      createdAt: clock.now().toISOString(),
+    }
+  }
+
+  async function flush(): Promise<void> {
+    unwritten.push(...[...sums.values()].map(toRecord))
+    sums.clear()
+    const batch = unwritten
+    unwritten = []
+    try {
+      if (batch.length > 0) await usage.record(batch)
+    } catch (error) {
+      unwritten = [...batch, ...unwritten]
+      onFailure?.(error)
+    }
+  }
+
+  async function run(): Promise<void> {
+    while (sums.size > 0 || unwritten.length > 0) {
+      await clock.sleep(flushMs, closing.signal)
+      await flush()
+    }
+  }
+
+  function start(): void {
+    isRunning = true
+    run()
+      .catch(() => {})
+      .finally(() => {
+        isRunning = false
+      })
+  }
+
+  return {
+    count(call) {
+      const key = `${call.namespace}\n${call.provider}\n${call.model}\n${call.caller}`
+      const sum = sums.get(key)
+      if (sum === undefined) sums.set(key, { call, usage: call.usage, calls: 1 })
+      else {
+        sum.usage = addUsage(sum.usage, call.usage)
+        sum.calls += 1
+      }
+      if (!isRunning) start()
+    },
+    async close() {
+      closing.abort()
+      await flush()
+    },
+  }
+}

@@ -1,0 +1,73 @@
+// The worker program in a pod of its own: its assignment and its token are mounted files, its outcome is the pod's
+// termination message. The service may come and go meanwhile: a worker that can not reach it waits, as it calls.
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { gunzip } from 'node:zlib'
+import { mountedFiles } from '../contract/api/worker-pod.ts'
+import { messageOf } from '../errors.ts'
+import { failRun, type Outcome } from './outcome.ts'
+import { runAssignment, type WorkerDeps } from './run-assignment.ts'
+
+export type PodWorkerProgram = {
+  load: () => Promise<WorkerDeps>
+  /** Aborts when the pod is told to end (TERM). */
+  stop: AbortSignal
+  /** Where the mounted files are; `/` but in tests. */
+  root?: string
+}
+
+/** The most of a termination message that the kubelet keeps. */
+const longestOutcome = 4096
+
+type File = { folder: string; name: string }
+
+function locate(root: string, { folder, name }: File): string {
+  return join(root, folder, name)
+}
+
+/** The token as it is now: the kubelet renews it. */
+export async function readMountedToken(root = '/'): Promise<string> {
+  return (await readFile(locate(root, mountedFiles.token), 'utf8')).trim()
+}
+
+/** Calls with the token that is valid at that moment. */
+export function createTokenFetch(readToken: () => Promise<string>, doFetch = globalThis.fetch): typeof fetch {
+  return async (input, init) => {
+    const headers = new Headers(init?.headers)
+    headers.set('authorization', `Bearer ${await readToken()}`)
+    return doFetch(input, { ...init, headers })
+  }
+}
+
+async function readAssignment(root: string): Promise<string> {
+  const packed = await readFile(locate(root, mountedFiles.assignment))
+  const assignment = JSON.parse((await promisify(gunzip)(packed)).toString('utf8'))
+  // Beside being sent, it is cut from whatever the model and the logs get to see.
+  assignment.api.token = await readMountedToken(root)
+  return JSON.stringify(assignment)
+}
+
+/** A message that is too long keeps its beginning. */
+function writeOutcome(outcome: Outcome): string {
+  const text = JSON.stringify(outcome)
+  if (outcome.ok || Buffer.byteLength(text) <= longestOutcome) return text
+  return JSON.stringify({ ...outcome, message: `${outcome.message.slice(0, longestOutcome / 8)} [cut]` })
+}
+
+async function runMounted({ load, stop }: PodWorkerProgram, root: string): Promise<Outcome> {
+  try {
+    const [text, deps] = await Promise.all([readAssignment(root), load()])
+    return await runAssignment(text, deps, stop)
+  } catch (error) {
+    return failRun('Internal', `The worker could not begin: ${messageOf(error)}`)
+  }
+}
+
+/** Runs to the end and answers the exit code: 0 its result is submitted, 1 it failed. */
+export async function runPodWorker(program: PodWorkerProgram): Promise<number> {
+  const root = program.root ?? '/'
+  const outcome = await runMounted(program, root)
+  await writeFile(join(root, mountedFiles.outcome), writeOutcome(outcome))
+  return outcome.ok ? 0 : 1
+}

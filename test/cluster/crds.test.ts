@@ -1,0 +1,238 @@
+// The definitions on a real API server: they are accepted, and what it says of objects is what this service says.
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { KubernetesApi } from '../../src/adapters/kubernetes/api.ts'
+import { collectionOf } from '../../src/adapters/kubernetes/resources/exchange.ts'
+import { apiVersion, type Kind, kindNames, kinds } from '../../src/contract/resources/index.ts'
+import { parse } from '../../src/contract/validation.ts'
+import type { Problem } from '../../src/errors.ts'
+import { isSvcError } from '../../src/errors.ts'
+import {
+  describeOnCluster,
+  dropNamespace,
+  installDefinitions,
+  makeNamespace,
+  openClusterApi,
+} from '../fixtures/cluster.ts'
+
+const run = promisify(execFile)
+
+type Spec = Record<string, unknown>
+type Case = [kind: Kind, what: string, spec: Spec]
+
+const ai = { type: 'ai', prompt: 'say hello' }
+const agent = { type: 'agent', agentRef: { name: 'writer' }, prompt: 'write' }
+const container = { type: 'container', image: 'busybox', command: ['true'] }
+const provider = { type: 'llma', secretRef: { name: 'key' } }
+const tool = { description: 'says the weather', http: { url: 'https://example.com/weather' } }
+const skill = { description: 'does it', content: { inline: 'text' } }
+const scan = { repoURL: 'https://github.com/a/b', analysisAgentRef: { name: 'a' } }
+
+const azure = { deploymentName: 'd' }
+const mcpTool = { description: 'an actor', mcp: { actor: { templateRef: { name: 't' } } } }
+const monitor = { repoURL: 'https://github.com/a/b', agents: { reviewer: { name: 'r' } } }
+
+const good: Case[] = [
+  ['Task', 'a prompt', ai],
+  ['Task', 'a prompt among the settings', { type: 'ai', ai: { prompt: 'x', temperature: 0.5, maxTokens: 10 } }],
+  ['Task', 'an agent', agent],
+  ['Task', 'an image', { type: 'container', image: 'busybox' }],
+  ['Task', 'a command without an image', { type: 'container', command: ['true'] }],
+  ['Task', 'limits as numbers and texts', { ...container, resources: { limits: { cpu: 1, memory: '64Mi' } } }],
+  [
+    'Task',
+    'retries, a timeout and a priority',
+    { ...ai, retryPolicy: { maxRetries: 3 }, timeout: '1h30m', priority: 0 },
+  ],
+  ['Task', 'a schedule in a time zone', { ...ai, schedule: '*/5 * * * *', timeZone: 'Europe/Berlin' }],
+  ['Task', 'a transaction with a free context', { ...ai, transaction: { context: { a: { b: [1, null] } } } }],
+  ['Skill', 'text', skill],
+  ['Skill', 'a file', { ...skill, content: { inline: 'text', files: { 'a/b.md': 'x' } } }],
+  ['Provider', 'a vendor', provider],
+  ['Provider', 'a deployment', { ...provider, type: 'azure-llmo', baseURL: 'https://a.example', azure }],
+  ['Agent', 'nothing', {}],
+  ['Agent', 'a runtime', { runtime: { type: 'llma-cli' } }],
+  ['Agent', 'a model', { providerRef: { name: 'p' }, model: { name: 'm' } }],
+  ['Tool', 'an address', tool],
+  ['Tool', 'a key in the body', { ...tool, http: { ...tool.http, authInject: 'body', authBodyKey: 'key' } }],
+  ['Tool', 'an MCP server', mcpTool],
+  ['RepositoryScan', 'a repository', scan],
+  ['RepositoryMonitor', 'a repository and a reviewer', monitor],
+]
+
+const bad: Case[] = [
+  ['Task', 'no type', { prompt: 'x' }],
+  ['Task', 'an unknown type', { type: 'magic', prompt: 'x' }],
+  ['Task', 'an unknown field', { ...ai, colour: 'red' }],
+  ['Task', 'an unknown field further down', { ...ai, retryPolicy: { maxRetry: 1 } }],
+  ['Task', 'a text for a number', { ...ai, priority: 'high' }],
+  ['Task', 'a priority beyond the range', { ...ai, priority: 1001 }],
+  ['Task', 'too many retries', { ...ai, retryPolicy: { maxRetries: 101 } }],
+  ['Task', 'half a retry', { ...ai, retryPolicy: { maxRetries: 1.5 } }],
+  ['Task', 'an agent without a reference', { type: 'agent', prompt: 'x' }],
+  ['Task', 'an agent without a prompt', { type: 'agent', agentRef: { name: 'a' } }],
+  ['Task', 'an agent with an empty prompt', { ...agent, prompt: '' }],
+  ['Task', 'an agent with a blank prompt', { ...agent, prompt: ' ' }],
+  ['Task', 'a model without a prompt', { type: 'ai' }],
+  ['Task', 'a model with two empty prompts', { type: 'ai', prompt: '', ai: { prompt: ' ' } }],
+  ['Task', 'an image for a model', { ...ai, image: 'busybox' }],
+  ['Task', 'a command for an agent', { ...agent, command: ['true'] }],
+  ['Task', 'a container with neither image nor command', { type: 'container' }],
+  ['Task', 'a container with an empty command', { type: 'container', command: [] }],
+  ['Task', 'an agent for a container', { ...container, agentRef: { name: 'a' } }],
+  ['Task', 'settings of a model for a container', { ...container, ai: { prompt: 'x' } }],
+  ['Task', 'settings of a runtime for a model', { ...ai, agentRuntime: { maxTurns: 3 } }],
+  ['Task', 'a time zone without a schedule', { ...ai, timeZone: 'Europe/Berlin' }],
+  ['Task', 'a reference that is no name', { ...agent, agentRef: { name: 'Not A Name' } }],
+  ['Task', 'an empty image', { ...container, image: '' }],
+  ['Task', 'a temperature beyond the range', { type: 'ai', ai: { prompt: 'x', temperature: 3 } }],
+  ['Skill', 'no content', { description: 'x' }],
+  ['Skill', 'no description', { content: { inline: 'x' } }],
+  ['Provider', 'no type', {}],
+  ['Provider', 'an unknown type', { type: 'other' }],
+  ['Provider', 'a deployment of another vendor', { ...provider, azure }],
+  ['Provider', 'no address for a deployment', { ...provider, type: 'azure-llmo', azure }],
+  ['Agent', 'a runtime of neither sort', { runtime: {} }],
+  ['Agent', 'a runtime of two sorts', { runtime: { type: 'llma-cli', runtimeRef: { name: 'r' } } }],
+  ['Agent', 'a runtime and a provider', { runtime: { type: 'llma-cli' }, providerRef: { name: 'p' } }],
+  ['Agent', 'a runtime that needs a model', { runtime: { type: 'opencode' } }],
+  ['Agent', 'a workspace', { execution: { workspace: { enabled: true } } }],
+  ['Tool', 'no way to call it', { description: 'x' }],
+  ['Tool', 'a key in the body without a name', { ...tool, http: { ...tool.http, authInject: 'body' } }],
+  ['Tool', 'a body for GET', { ...tool, http: { ...tool.http, authInject: 'body', authBodyKey: 'k', method: 'GET' } }],
+  ['Tool', 'an MCP server by GET', { ...mcpTool, http: { method: 'GET' } }],
+  ['RepositoryScan', 'no repository', {}],
+  ['RepositoryMonitor', 'no repository', {}],
+  ['RepositoryMonitor', 'no reviewer', { repoURL: 'https://github.com/a/b' }],
+  ['RepositoryMonitor', 'issues', { ...monitor, targets: { issues: { enabled: true } } }],
+]
+
+/** Refused by the service alone: what a schema and CEL have no words for. The controller tells such tasks so. */
+const beyondTheServer: Case[] = [
+  ['Task', 'a schedule that no calendar has', { ...ai, schedule: '99 * * * *' }],
+  ['Task', 'a time zone that no map has', { ...ai, schedule: '* * * * *', timeZone: 'Moon/Base' }],
+  ['Task', 'an address with a password', { ...ai, webhookURL: 'https://user:pass@example.com/' }],
+]
+
+/** Problems by the service's own account. */
+function judge(kind: Kind, spec: Spec): Problem[] {
+  const result = parse(kinds[kind].spec, spec)
+  if (!result.success) return result.error.issues.map(({ path, message }) => ({ path: path.join('.'), message }))
+  return kinds[kind].problems(result.data as never)
+}
+
+describe('the table of objects', () => {
+  it.each(good)('%s with %s is good to the service', (kind, _what, spec) => expect(judge(kind, spec)).toEqual([]))
+  it.each([...bad, ...beyondTheServer])('%s with %s is bad to the service', (kind, _what, spec) =>
+    expect(judge(kind, spec)).not.toEqual([]),
+  )
+})
+
+describeOnCluster('definitions on a cluster', () => {
+  let api: KubernetesApi
+  let namespace: string
+  beforeAll(async () => {
+    api = await openClusterApi()
+    await installDefinitions(api)
+    namespace = await makeNamespace(api, 'res-crds')
+  })
+  afterAll(async () => {
+    await dropNamespace(api, namespace)
+    await api.close()
+  })
+
+  const write = (kind: Kind, name: string, parts: { spec: Spec; metadata?: Spec }, dryRun?: 'All') => {
+    const body = { apiVersion, kind, spec: parts.spec, metadata: { name, ...parts.metadata } }
+    const query = { fieldValidation: 'Strict', dryRun }
+    return api.request<Spec>({ verb: 'create', collection: collectionOf(kind), namespace, query, body })
+  }
+  const refusalOf = async (work: Promise<unknown>): Promise<string | undefined> => {
+    const error = await work.then(
+      () => undefined,
+      (thrown: unknown) => thrown,
+    )
+    if (error !== undefined && !isSvcError(error, 'InvalidRequest')) throw error
+    return error?.message
+  }
+  const replace = (object: Spec, spec: Spec) => {
+    const { name } = object.metadata as { name: string }
+    const target = { collection: collectionOf('Task'), namespace, name }
+    return api.request<Spec>({ verb: 'update', ...target, body: { ...object, spec } })
+  }
+
+  it('are accepted as structural, established and with their own names', async () => {
+    for (const kind of kindNames) {
+      const name = `${kinds[kind].plural}.core.svc.ai`
+      const collection = { group: 'apiextensions.k8s.io', version: 'v1', plural: 'customresourcedefinitions' }
+      type Definition = { status: { conditions: { type: string; status: string; message: string }[] } }
+      const { status } = await api.request<Definition>({ verb: 'get', collection, name })
+      const states = Object.fromEntries(status.conditions.map((condition) => [condition.type, condition.status]))
+      expect(states, name).toMatchObject({ Established: 'True', NamesAccepted: 'True' })
+      expect(states.NonStructuralSchema ?? 'False', name).toBe('False')
+    }
+  })
+
+  it.each(good)('%s with %s is good to the server', async (kind, _what, spec) => {
+    expect(await refusalOf(write(kind, 'good', { spec }, 'All'))).toBeUndefined()
+  })
+
+  it.each(bad)('%s with %s is bad to the server', async (kind, _what, spec) => {
+    expect(await refusalOf(write(kind, 'bad', { spec }, 'All'))).toBeDefined()
+  })
+
+  it.each(beyondTheServer)('%s with %s is good to the server', async (kind, _what, spec) => {
+    expect(await refusalOf(write(kind, 'open', { spec }, 'All'))).toBeUndefined()
+  })
+
+  it('refuse a name longer than a label, as the service does', async () => {
+    expect(await refusalOf(write('Task', 'a'.repeat(64), { spec: ai }, 'All'))).toMatch('DNS label')
+    expect(await refusalOf(write('Task', 'a.b', { spec: ai }, 'All'))).toMatch('DNS label')
+  })
+
+  it('keep who asked and their transaction as they were stamped [TASK-010] [TASK-011]', async () => {
+    const stamped = { ...ai, requestedBy: { subject: 'ann' }, transaction: { id: 't-1' } }
+    const made = await write('Task', 'stamped', { spec: stamped })
+    expect(await refusalOf(replace(made, { ...stamped, priority: 7 }))).toBeUndefined()
+    const live = await api.request<Spec>({ verb: 'get', collection: collectionOf('Task'), namespace, name: 'stamped' })
+    for (const changed of [
+      { ...stamped, requestedBy: { subject: 'bob' } },
+      { ...stamped, transaction: { id: 't-2' } },
+      { ...ai, transaction: stamped.transaction },
+      { ...ai, requestedBy: stamped.requestedBy },
+    ]) {
+      expect(await refusalOf(replace(live, changed)), JSON.stringify(changed)).toMatch(/immutable|added or removed/)
+    }
+    const plain = await write('Task', 'plain', { spec: ai })
+    expect(await refusalOf(replace(plain, stamped))).toMatch('can not be added or removed')
+  })
+
+  it('have status apart: a create and an update leave it alone', async () => {
+    const body = { apiVersion, kind: 'Task', metadata: { name: 'apart' }, spec: ai, status: { phase: 'Succeeded' } }
+    const made = await api.request<Spec>({ verb: 'create', collection: collectionOf('Task'), namespace, body })
+    expect(made.status).toBeUndefined()
+  })
+
+  it('have the defaults of the contract', async () => {
+    const made = await write('Task', 'defaults', { spec: { ...ai, retryPolicy: {} } }, 'All')
+    expect(made.spec).toMatchObject({
+      priority: 500,
+      suspend: false,
+      retryPolicy: { maxRetries: 0, initialDelay: '10s' },
+    })
+    const ours = parse(kinds.Task.spec, { ...ai, retryPolicy: {} })
+    expect(made.spec).toEqual(ours.data)
+  })
+
+  it('show type, agent, phase and age in kubectl get, by short name and category too', async () => {
+    await write('Task', 'shown', { spec: agent })
+    const get = async (what: string) => (await run('kubectl', ['get', what, '-n', namespace])).stdout.split('\n')
+    const [head, ...rows] = await get('tasks')
+    expect(head?.split(/\s{2,}/).map((word) => word.trim())).toEqual(
+      expect.arrayContaining(['NAME', 'TYPE', 'AGENT', 'PHASE', 'AGE']),
+    )
+    expect(rows.find((row) => row.startsWith('shown'))).toMatch(/agent .*writer/)
+    expect((await get('st')).some((row) => row.startsWith('shown'))).toBe(true)
+    expect((await get('svc')).some((row) => row.startsWith('task.core.svc.ai/shown'))).toBe(true)
+  })
+})

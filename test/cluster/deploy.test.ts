@@ -1,0 +1,133 @@
+// What is delivered for installing: the manifest and the chart, judged by the API server and by helm.
+import { execFile } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { parseAllDocuments } from 'yaml'
+import { chartFolder, findHelm, renderChart } from '../../scripts/chart.ts'
+import { describeOnCluster } from '../fixtures/cluster.ts'
+import { applyManifest, kubectl } from '../fixtures/kubectl.ts'
+
+const run = promisify(execFile)
+const helm = findHelm() ?? ''
+const manifest = join(import.meta.dirname, '..', '..', 'deploy', 'svc.yaml')
+const dry = `dep-dry-${randomBytes(3).toString('hex')}`
+
+type Manifest = {
+  kind: string
+  metadata: { name: string; annotations?: Record<string, string> }
+  rules?: { apiGroups: string[]; resources: string[]; verbs: string[] }[]
+  subjects?: { name: string }[]
+  spec?: { replicas?: number; template?: { spec: PodSpec } }
+}
+type PodSpec = {
+  enableServiceLinks?: boolean
+  securityContext?: object
+  containers: { image: string; securityContext?: object; env?: { name: string }[] }[]
+}
+
+function readAll(text: string): Manifest[] {
+  return parseAllDocuments(text)
+    .map((document) => document.toJSON() as Manifest | null)
+    .filter((object) => object !== null)
+}
+
+function render(...values: string[]): Manifest[] {
+  return readAll(
+    renderChart(
+      helm,
+      values.flatMap((value) => ['--set', value]),
+    ),
+  )
+}
+
+/** Everything that is rendered into the usual namespace, put into one that is there. */
+function moveInto(namespace: string, text: string): string {
+  return text
+    .replaceAll('namespace: svc-system', `namespace: ${namespace}`)
+    .replaceAll('name: svc-system', `name: ${namespace}`)
+}
+
+describeOnCluster('the manifest on a cluster', () => {
+  beforeAll(() => kubectl(['create', 'namespace', dry]))
+  afterAll(() => kubectl(['delete', 'namespace', dry, '--wait=false']))
+
+  it('is accepted by the API server as it is', async () => {
+    const text = moveInto(dry, readFileSync(manifest, 'utf8'))
+    const answers = (await applyManifest(text, { dryRun: true })).trim().split('\n')
+    expect(answers.length).toBe(readAll(text).length)
+    expect(answers.every((answer) => answer.endsWith('serverside-applied (server dry run)'))).toBe(true)
+  })
+
+  it.skipIf(helm === '')('is accepted with every option that adds objects', async () => {
+    const options = ['database.sqlite.enabled=true', 'replicas=1', `watchNamespace=${dry}`, 'rbac.aggregate=false']
+    const peers = ['networkPolicy.apiFrom[0].podSelector.matchLabels.app=gateway']
+    const text = renderChart(
+      helm,
+      [...options, ...peers].flatMap((value) => ['--set', value]),
+    )
+    const answers = await applyManifest(moveInto(dry, text), { dryRun: true })
+    expect(answers).toContain('persistentvolumeclaim/svc')
+    expect(answers).toContain('job.batch/svc-uninstall')
+  })
+})
+
+describe.skipIf(helm === '')('the chart', () => {
+  it('passes the linter', async () => {
+    const { stdout } = await run(helm, ['lint', '--strict', chartFolder])
+    expect(stdout).toContain('0 chart(s) failed')
+  })
+
+  it('runs two replicas without privileges, without the environment of Services and without a key in clear', () => {
+    const deployment = render().find(({ kind }) => kind === 'Deployment')
+    expect(deployment?.spec?.replicas).toBe(2)
+    const pod = deployment?.spec?.template?.spec
+    expect(pod).toMatchObject({ enableServiceLinks: false, securityContext: { runAsNonRoot: true, runAsUser: 65532 } })
+    expect(pod?.containers[0]?.securityContext).toMatchObject({
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: true,
+      capabilities: { drop: ['ALL'] },
+    })
+    expect(pod?.containers[0]?.env?.find(({ name }) => name === 'SVC_DATABASE_URL')).toHaveProperty(
+      'valueFrom.secretKeyRef.name',
+      'svc-database',
+    )
+  })
+
+  it('refuses SQLite with more than one replica, and values that it does not know [MODE-011]', () => {
+    expect(() => render('database.sqlite.enabled=true')).toThrow('SQLite serves one replica only')
+    expect(() => render('replica=3')).toThrow(/replica/)
+    expect(() => render('logLevel=loud')).toThrow(/logLevel/)
+  })
+
+  it('gives workers no right at all [AUTH-012]', () => {
+    const bindings = render().filter(({ kind }) => kind.endsWith('RoleBinding'))
+    expect(bindings.length).toBeGreaterThan(0)
+    const bound = new Set(bindings.flatMap(({ subjects }) => subjects ?? []).map(({ name }) => name))
+    expect([...bound].sort()).toEqual(['svc', 'svc-uninstall'])
+  })
+
+  it('gives viewers only what reads, and nobody of the three a right on Secrets', () => {
+    const roles = new Map(render().map((object) => [`${object.kind}/${object.metadata.name}`, object]))
+    const verbs = roles.get('ClusterRole/svc-viewer')?.rules?.flatMap((rule) => rule.verbs) ?? []
+    expect([...new Set(verbs)].sort()).toEqual(['get', 'list', 'watch'])
+    for (const role of ['svc-viewer', 'svc-editor', 'svc-admin']) {
+      const groups = roles.get(`ClusterRole/${role}`)?.rules?.flatMap((rule) => rule.apiGroups)
+      expect(new Set(groups)).toEqual(new Set(['core.svc.ai']))
+    }
+  })
+
+  it('keeps the definitions, and with them every object, when the release goes', () => {
+    const definitions = render().filter(({ kind }) => kind === 'CustomResourceDefinition')
+    expect(definitions).toHaveLength(7)
+    for (const { metadata } of definitions) expect(metadata.annotations).toEqual({ 'helm.sh/resource-policy': 'keep' })
+  })
+
+  it('has a ServiceMonitor where one is asked for', () => {
+    const kindsOf = (...values: string[]) => render(...values).map(({ kind }) => kind)
+    expect(kindsOf()).not.toContain('ServiceMonitor')
+    expect(kindsOf('metrics.serviceMonitor.enabled=true')).toContain('ServiceMonitor')
+  })
+})

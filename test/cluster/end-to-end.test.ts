@@ -1,0 +1,266 @@
+// The image inside the cluster, installed by the chart: tasks made by kubectl and by REST, on two replicas and PostgreSQL.
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { findHelm } from '../../scripts/chart.ts'
+import { describeOnCluster } from '../fixtures/cluster.ts'
+import { type ClusterDatabase, startClusterDatabase, startVendor } from '../fixtures/cluster-services.ts'
+import { applyTasks, type Installation, install } from '../fixtures/installation.ts'
+import { kubectl, readObject, waitFor } from '../fixtures/kubectl.ts'
+import { postgresMissing } from '../fixtures/postgres.ts'
+
+type Task = {
+  metadata: { name: string; uid: string }
+  spec: object
+  status?: {
+    phase?: string
+    message?: string
+    attempts?: number
+    conditions?: { type: string; status: string; reason: string }[]
+    usage?: { llmCalls: number }
+    resultRef?: object
+  }
+}
+
+const image = process.env.SVC_TEST_IMAGE ?? ''
+const obstacle =
+  image === ''
+    ? 'SVC_TEST_IMAGE names no image of the service that the cluster has; .ci/run builds one'
+    : findHelm() === undefined
+      ? 'helm is not installed'
+      : postgresMissing
+const apiVersion = 'core.svc.ai/v1alpha1'
+
+function makeTask(name: string, spec: object): object {
+  return { apiVersion, kind: 'Task', metadata: { name }, spec }
+}
+
+function makeAgent(name: string): object {
+  const spec = { providerRef: { name: 'vendor' }, model: { name: 'test-model' } }
+  return { apiVersion, kind: 'Agent', metadata: { name }, spec }
+}
+
+function makeCommand(name: string, script: string): object {
+  return makeTask(name, { type: 'container', image, command: ['node', '-e', script] })
+}
+
+describeOnCluster(`the service in the cluster${obstacle === undefined ? '' : ` (skipped: ${obstacle})`}`, () => {
+  if (obstacle !== undefined) return it.skip(obstacle, () => undefined)
+  let database: ClusterDatabase
+  let service: Installation
+
+  const readTask = (name: string) => readObject<Task>(['get', 'task', name], service.tasks)
+  const readTasks = async () => (await readObject<{ items: Task[] }>(['get', 'tasks'], service.tasks)).items
+
+  async function waitForPhase(name: string, phase: string, timeoutMs = 90_000): Promise<Task> {
+    let last: Task | undefined
+    const check = async () => {
+      last = await readTask(name)
+      return last.status?.phase === phase && last
+    }
+    return waitFor(check, `${name} being ${phase}`, timeoutMs).catch((error: unknown) => {
+      throw new Error(`${error}; it is ${JSON.stringify(last?.status)}`)
+    })
+  }
+
+  async function countLeftovers(): Promise<number> {
+    const { items } = await readObject<{ items: { metadata: { name: string } }[] }>(['get', 'jobs,pods'], service.tasks)
+    return items.filter(({ metadata }) => metadata.name !== 'vendor').length
+  }
+
+  beforeAll(async () => {
+    database = await startClusterDatabase('svc')
+    service = await install({ image, databaseUrl: database.url })
+    const baseURL = await startVendor(service.tasks, image)
+    const provider = {
+      type: 'llmo',
+      baseURL,
+      defaultModel: 'test-model',
+      secretRef: { name: 'vendor', key: 'api-key' },
+    }
+    await applyTasks(service, [
+      {
+        apiVersion: 'v1',
+        kind: 'Secret',
+        metadata: { name: 'vendor' },
+        stringData: { 'api-key': 'made-up-key-000000' },
+      },
+      { apiVersion, kind: 'Provider', metadata: { name: 'vendor' }, spec: provider },
+      makeAgent('writer'),
+    ])
+  }, 300_000)
+
+  afterAll(async () => {
+    await service?.remove()
+    await database?.remove()
+  }, 180_000)
+
+  it('runs ai and container tasks that kubectl applied, with their results and logs on every replica [MODE-008, MODE-010]', async () => {
+    await applyTasks(service, [
+      makeTask('kubectl-ai', { type: 'ai', agentRef: { name: 'writer' }, prompt: 'say the word' }),
+      makeCommand('kubectl-command', 'console.log("uid", process.getuid())'),
+    ])
+    const ai = await waitForPhase('kubectl-ai', 'Succeeded')
+    expect(ai.status?.usage).toMatchObject({ llmCalls: 1 })
+    await waitForPhase('kubectl-command', 'Succeeded')
+    const pods = await service.pods()
+    expect(pods).toHaveLength(2)
+    for (const pod of pods) {
+      const path = (rest: string) => `/api/v1/tasks/${rest}?namespace=${service.tasks}`
+      const result = await service.call<{ result: string }>('GET', path('kubectl-ai/result'), undefined, pod)
+      expect(JSON.stringify(result.body)).toContain('The word is tulip.')
+      const logs = await service.call<{ logs: string }>('GET', path('kubectl-command/logs'), undefined, pod)
+      expect(logs.body.logs).toMatch(/uid 1000/)
+    }
+  })
+
+  it('treats tasks alike, whether kubectl or REST made them', async () => {
+    for (const [name, spec] of [
+      ['rest-ai', { type: 'ai', agentRef: { name: 'writer' }, prompt: 'say the word' }],
+      ['rest-command', { type: 'container', image, command: ['node', '-e', 'console.log("uid", process.getuid())'] }],
+    ] as const) {
+      const body = { metadata: { name, namespace: service.tasks }, spec }
+      expect((await service.call('POST', '/api/v1/tasks', body)).status).toBe(201)
+      await waitForPhase(name, 'Succeeded')
+    }
+    for (const kind of ['ai', 'command']) {
+      const [one, other] = [await readTask(`kubectl-${kind}`), await readTask(`rest-${kind}`)]
+      expect(describeEnd(other)).toEqual(describeEnd(one))
+      expect(other.spec).toEqual(one.spec)
+    }
+  })
+
+  it('fails alike what can not run, with a message to act on', async () => {
+    const spec = { type: 'container', image: 'registry.invalid/nothing:none', command: ['true'] }
+    await applyTasks(service, [makeCommand('broken', 'process.exit(3)'), makeTask('no-image', spec)])
+    const broken = await waitForPhase('broken', 'Failed')
+    expect(broken.status?.message).toMatch(/3/)
+    const missing = await waitForPhase('no-image', 'Failed', 180_000)
+    expect(missing.status?.message).toMatch(/image|pull/i)
+  })
+
+  it('lets a caller do what its role says and no more [AUTH-014]', async () => {
+    const list = await service.call('GET', `/api/v1/tasks?namespace=${service.tasks}`)
+    expect(list.status).toBe(200)
+    const other = await service.call<{ error: { message: string } }>('GET', '/api/v1/tasks?namespace=default')
+    expect(other.status).toBe(403)
+    const secret = { name: 'made', namespace: service.tasks, stringData: { key: 'value' } }
+    expect((await service.call('POST', '/api/v1/secrets', secret)).status).toBe(201)
+    const removal = await service.call('DELETE', `/api/v1/secrets/made?namespace=${service.tasks}`)
+    expect(removal.status).toBe(403)
+  })
+
+  it('goes on when the leader is killed with tasks in every phase', async () => {
+    await applyTasks(service, [
+      ...[1, 2, 3].map((index) => makeCommand(`long-${index}`, 'setTimeout(() => console.log("done"), 15000)')),
+      makeTask('waiting', { type: 'ai', agentRef: { name: 'not-there-yet' }, prompt: 'say the word' }),
+      makeTask('later', { type: 'container', image, command: ['true'], schedule: '0 0 1 1 *' }),
+      makeCommand('cancelled', 'setTimeout(() => undefined, 600000)'),
+    ])
+    await waitForPhase('long-3', 'Running')
+    await waitForPhase('cancelled', 'Running')
+    const cancel = `/api/v1/tasks/cancelled/cancel?namespace=${service.tasks}`
+    expect((await service.call('POST', cancel, {})).status).toBeLessThan(300)
+    const leader = await waitFor(() => service.leader(), 'somebody leading')
+    const killedAt = Date.now()
+    await kubectl(['delete', 'pod', leader, '--grace-period=0', '--force'], { namespace: service.namespace })
+    await waitFor(async () => {
+      const next = await service.leader()
+      return next !== undefined && next !== leader
+    }, 'another replica leading')
+    expect(Date.now() - killedAt).toBeLessThan(10_000)
+    expect((await readTask('waiting')).status?.phase).toBe('Pending')
+    await applyTasks(service, [makeAgent('not-there-yet')])
+    await waitForPhase('waiting', 'Succeeded')
+    for (const index of [1, 2, 3]) {
+      const task = await waitForPhase(`long-${index}`, 'Succeeded')
+      expect(task.status?.attempts).toBe(1)
+    }
+    await waitForPhase('cancelled', 'Cancelled')
+    expect((await readTask('later')).status?.phase).toBe('Scheduled')
+    expect((await readTask('kubectl-ai')).status?.phase).toBe('Succeeded')
+    await kubectl(['delete', 'task', 'later'], { namespace: service.tasks })
+    await waitFor(async () => (await countLeftovers()) === 0, 'every Job and pod being gone')
+  })
+
+  it('loses no request and no task in a rolling restart', async () => {
+    const restart = kubectl(['rollout', 'restart', 'deployment/svc'], { namespace: service.namespace })
+    await restart
+    let made = 0
+    const failures: unknown[] = []
+    const finished = kubectl(['rollout', 'status', 'deployment/svc', '--timeout=120s'], {
+      namespace: service.namespace,
+    })
+    let isRolling = true
+    void finished.finally(() => {
+      isRolling = false
+    })
+    while (isRolling) {
+      const pod = (await service.pods()).find(({ isReady }) => isReady)
+      const spec = { type: 'container', image, command: ['true'] }
+      const body = { metadata: { name: `rolling-${made}`, namespace: service.tasks }, spec }
+      const answer = await service.call('POST', '/api/v1/tasks', body, pod).catch((error: unknown) => error)
+      if ((answer as { status?: number }).status === 201) made += 1
+      else failures.push(answer)
+      await new Promise((resolve) => setTimeout(resolve, 500))
+    }
+    await finished
+    expect(failures).toEqual([])
+    for (let index = 0; index < made; index += 1) await waitForPhase(`rolling-${index}`, 'Succeeded')
+  }, 300_000)
+
+  it('keeps what is recorded when PostgreSQL restarts, and says so while it is away', async () => {
+    const result = `/api/v1/tasks/kubectl-ai/result?namespace=${service.tasks}`
+    await database.server.stop('immediate')
+    try {
+      expect((await service.call('GET', result, undefined, (await service.pods())[0])).status).toBe(503)
+    } finally {
+      await database.server.start()
+    }
+    await waitFor(async () => (await service.call('GET', result)).status === 200, 'the result being read again')
+    await applyTasks(service, [makeCommand('after-restart', 'console.log("here")')])
+    await waitForPhase('after-restart', 'Succeeded')
+  })
+
+  it('runs 300 tasks that were made while nobody led, each once', async () => {
+    const { namespace } = service
+    await kubectl(['scale', 'deployment/svc', '--replicas=0'], { namespace })
+    await waitFor(async () => (await service.pods()).length === 0, 'every replica being gone')
+    const names = Array.from({ length: 300 }, (_, index) => `crowd-${index}`)
+    await applyTasks(
+      service,
+      names.map((name) => makeTask(name, { type: 'container', image, command: ['true'] })),
+    )
+    await kubectl(['scale', 'deployment/svc', '--replicas=2'], { namespace })
+    const crowd = async () => (await readTasks()).filter(({ metadata }) => metadata.name.startsWith('crowd-'))
+    await waitFor(
+      async () => (await crowd()).every(({ status }) => status?.phase === 'Succeeded' || status?.phase === 'Failed'),
+      'all of them being over',
+      400_000,
+    )
+    const ends = (await crowd()).map(({ status }) => `${status?.phase} ${status?.attempts}`)
+    expect(new Set(ends)).toEqual(new Set(['Succeeded 1']))
+    await waitFor(async () => (await countLeftovers()) === 0, 'every Job and pod being gone')
+  }, 500_000)
+
+  it('can be removed with its tasks in place: nothing that is deleted later hangs', async () => {
+    await applyTasks(service, [makeCommand('left', 'setTimeout(() => undefined, 600000)')])
+    await waitForPhase('left', 'Running')
+    await service.remove()
+    const isGone = async () =>
+      (await kubectl(['get', 'namespace', service.tasks, '--ignore-not-found', '-o', 'name'])) === ''
+    await waitFor(isGone, 'the namespace being gone', 90_000)
+    service = { ...service, remove: async () => undefined }
+  }, 240_000)
+})
+
+/** What of a finished task does not depend on when it ran. */
+function describeEnd({ status }: Task) {
+  const { phase, attempts, message, conditions, usage, resultRef } = status ?? {}
+  return {
+    phase,
+    attempts,
+    message,
+    conditions: conditions?.map(({ type, status: is, reason }) => [type, is, reason]),
+    usage,
+    resultRef,
+  }
+}

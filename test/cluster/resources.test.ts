@@ -1,0 +1,41 @@
+// The resource store on a real API server: the suite that every store runs, unchanged.
+import { afterAll, beforeAll } from 'vitest'
+import type { KubernetesApi } from '../../src/adapters/kubernetes/api.ts'
+import { createKubernetesResources, type KubernetesResources } from '../../src/adapters/kubernetes/resources.ts'
+import { systemClock as clock, systemIds as ids } from '../../src/adapters/system/clock.ts'
+import { describeResources } from '../contracts/resources.contract.ts'
+import {
+  clearNamespace,
+  describeOnCluster,
+  dropNamespace,
+  installDefinitions,
+  makeNamespace,
+  openClusterApi,
+} from '../fixtures/cluster.ts'
+
+describeOnCluster('on a cluster', () => {
+  let api: KubernetesApi
+  let resources: KubernetesResources
+  let namespaces: [string, string]
+
+  beforeAll(async () => {
+    api = await openClusterApi()
+    await installDefinitions(api)
+    namespaces = [await makeNamespace(api, 'res-a'), await makeNamespace(api, 'res-b')]
+    resources = await createKubernetesResources({ api, clock, ids })
+  })
+  afterAll(async () => {
+    await resources.close()
+    for (const namespace of namespaces) await dropNamespace(api, namespace)
+    await api.close()
+  })
+
+  // One connection serves all tests, as it serves a service; each finds its namespaces empty.
+  describeResources('the Kubernetes API', async () => ({
+    resources,
+    namespaces,
+    close: async () => {
+      for (const namespace of namespaces) await clearNamespace(api, namespace)
+    },
+  }))
+})

@@ -1,0 +1,223 @@
+// The Workloads port on a real cluster: the suite of every adapter, and what only a cluster can do to an attempt.
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { type Collection, collections } from '../../src/adapters/kubernetes/api/paths.ts'
+import type { KubernetesApi } from '../../src/adapters/kubernetes/api.ts'
+import { type Job, jobs, networkPolicies, type Pod, pods } from '../../src/adapters/kubernetes/workloads/objects.ts'
+import type { AttemptKey, WorkloadRun, WorkloadState, Workloads } from '../../src/ports/workloads.ts'
+import { testIds, waitUntil } from '../contracts/embedded-bench.ts'
+import { describeWorkloads } from '../contracts/workloads.contract.ts'
+import { describeOnCluster } from '../fixtures/cluster.ts'
+import { type ClusterBench, openApi, openClusterBench, testImage } from './workloads-bench.ts'
+
+type Command = Extract<WorkloadRun, { kind: 'command' }>
+type Ended = Extract<WorkloadState, { phase: 'Succeeded' | 'Failed' }>
+
+describeOnCluster('on a cluster', () => {
+  describeWorkloads('Jobs', openClusterBench)
+})
+
+describeOnCluster('an attempt on a cluster', () => {
+  let bench: ClusterBench
+  beforeAll(async () => {
+    bench = await openClusterBench()
+  })
+  afterAll(() => bench.close())
+
+  const start = async (script: string, changed: Partial<Command> = {}, on: Workloads = bench.workloads) => {
+    const key = { taskUid: testIds.next('uid'), attempt: 1 }
+    const command = ['/bin/sh', '-c', script]
+    const run: Command = { kind: 'command', image: testImage, command, args: [], env: {}, ...changed }
+    await on.ensure({ key, namespace: bench.namespace, taskName: key.taskUid, run, limits: { memoryBytes: 2 ** 27 } })
+    return key
+  }
+  const waitForPhase = (key: AttemptKey, phase: WorkloadState['phase'], on: Workloads = bench.workloads) =>
+    waitUntil(`the attempt is ${phase}`, async () => {
+      const state = await on.observe(key)
+      return state.phase === phase && state
+    })
+  const waitForEnd = (key: AttemptKey, on: Workloads = bench.workloads) =>
+    waitUntil('the attempt has ended', async () => {
+      const state = await on.observe(key)
+      return (state.phase === 'Succeeded' || state.phase === 'Failed') && (state as Ended)
+    })
+  const finish = async (key: AttemptKey) => {
+    const state = await waitForEnd(key)
+    await bench.workloads.remove(key)
+    return state
+  }
+  const list = async <T = Pod>(collection: Collection): Promise<T[]> => {
+    const { namespace } = bench
+    return (await bench.api.request<{ items: T[] }>({ verb: 'list', collection, namespace })).items
+  }
+  const podOf = async (key: AttemptKey): Promise<Pod> => {
+    const found = (await list(pods)).find(({ metadata }) => metadata.labels?.['svc.ai/task-uid'] === key.taskUid)
+    if (found === undefined) throw new Error('there is no pod')
+    return found
+  }
+  const drop = (collection: Collection, name: string) =>
+    bench.api.request({
+      verb: 'delete',
+      collection,
+      namespace: bench.namespace,
+      name,
+      body: { propagationPolicy: 'Background' },
+    })
+
+  it('fails with the image named when that can not be pulled, after it was tried for a while', async () => {
+    const key = await start('true', { image: 'registry.invalid/none:1' })
+    const waiting = await waitUntil('the pull fails', async () => {
+      const state = await bench.workloads.observe(key)
+      return state.phase === 'Pending' && state.message?.includes('can not be pulled') && state
+    })
+    expect(waiting.message).toContain('registry.invalid/none:1')
+    const state = await finish(key)
+    expect(state).toMatchObject({ phase: 'Failed', reason: 'ImageUnavailable' })
+  })
+
+  it('fails at once for an image name that is none', async () => {
+    const state = await finish(await start('true', { image: 'Not//An Image' }))
+    expect(state).toMatchObject({ phase: 'Failed', reason: 'ImageUnavailable' })
+  })
+
+  it('says which signal ended a command', async () => {
+    const state = await finish(await start("sh -c 'kill -TERM $$'; exit $?"))
+    expect(state).toMatchObject({ phase: 'Failed', reason: 'Signal', message: expect.stringContaining('SIGTERM') })
+  })
+
+  it('is lost, not failed, when its pod is deleted by somebody', async () => {
+    const key = await start('sleep 300')
+    await waitForPhase(key, 'Running')
+    await drop(pods, (await podOf(key)).metadata.name)
+    const state = await finish(key)
+    expect(state).toMatchObject({ phase: 'Failed', reason: 'Stopped', message: expect.stringContaining('deleted') })
+  })
+
+  it('is missing when its Job is deleted by somebody, and its Secret goes with it', async () => {
+    const key = await start('sleep 300', { env: { KEY: 'quite-secret-1' }, redact: ['quite-secret-1'] })
+    await waitForPhase(key, 'Running')
+    const [job] = await list<Job>(jobs)
+    await drop(jobs, job?.metadata.name ?? '')
+    await waitForPhase(key, 'Missing')
+    await bench.workloads.remove(key)
+    expect(await list(collections.secrets)).toEqual([])
+  })
+
+  it('is told that it wrote more than its disk holds when its node ends it for that', async () => {
+    const small = bench.restart({ scratchBytes: 1024 * 1024 })
+    const key = await start('head -c 20000000 /dev/zero > /tmp/big; sleep 300', {}, small)
+    const deadline = Date.now() + 90_000
+    let state = await small.observe(key)
+    while (state.phase !== 'Failed' && Date.now() < deadline) {
+      await new Promise((resolve) => small.onChange(() => resolve(undefined)))
+      state = await small.observe(key)
+    }
+    expect(state).toMatchObject({ phase: 'Failed', reason: 'OutputLimit' })
+    await small.remove(key)
+    await small.close()
+  })
+
+  it('waits, and says for what, while its namespace has no room for its pod', async () => {
+    const quotas: Collection = { group: '', version: 'v1', plural: 'resourcequotas' }
+    const body = { apiVersion: 'v1', kind: 'ResourceQuota', metadata: { name: 'none' }, spec: { hard: { pods: '0' } } }
+    await bench.api.request({ verb: 'create', collection: quotas, namespace: bench.namespace, body })
+    await waitUntil('the quota counts', async () => {
+      const [quota] = await list<{ status?: { hard?: object } }>(quotas)
+      return quota?.status?.hard !== undefined
+    })
+    const key = await start('true')
+    expect(await bench.workloads.observe(key)).toMatchObject({ phase: 'Pending', message: expect.any(String) })
+    await bench.workloads.remove(key)
+    await drop(quotas, 'none')
+  })
+
+  it('keeps secret variables out of the pod, its log and its output; others stand as they were written', async () => {
+    const secret = 's3cret-$(A)-value'
+    const env = { SECRET: secret, A: 'x', PLAIN: '$(A) $$ $A' }
+    const key = await start('echo "secret $SECRET"; echo "plain $PLAIN"; echo $SECRET | wc -c', {
+      env,
+      redact: [secret],
+    })
+    const state = await waitForEnd(key)
+    expect(state.output?.text).toBe(
+      `secret [redacted]\nplain $(A) $$ $A\n${secret.length + 1}\n`.replace('[redacted]', readMark(state)),
+    )
+    expect(JSON.stringify(await podOf(key))).not.toContain(secret)
+    expect(JSON.stringify(bench.logs.get(key.taskUid))).not.toContain(secret)
+    await bench.workloads.remove(key)
+    expect(await list(collections.secrets)).toEqual([])
+  })
+  const readMark = ({ output }: Ended) => /^secret (.*)$/m.exec(output?.text ?? '')?.[1] ?? ''
+
+  it('runs without privilege and without an account', async () => {
+    const looks = 'id -u; touch /x 2>&1 | head -c 5; grep CapEff /proc/self/status; ls /var/run/secrets 2>&1'
+    const key = await start(looks)
+    const { output } = await waitForEnd(key)
+    expect(output?.text).toMatch(/^1000\ntouch/)
+    expect(output?.text).toContain('CapEff:\t0000000000000000')
+    expect(output?.text).toContain('No such file')
+    await bench.workloads.remove(key)
+  })
+
+  it('is covered by a policy that nobody may call it and it may not call metadata addresses', async () => {
+    const key = await start('sleep 300')
+    await waitForPhase(key, 'Running')
+    type Policy = {
+      spec: { podSelector: { matchLabels: object }; egress: { to: { ipBlock: { except?: string[] } }[] }[] }
+    }
+    const [policy] = await list<Policy>(networkPolicies)
+    expect((await podOf(key)).metadata.labels).toMatchObject(policy?.spec.podSelector.matchLabels ?? { none: '' })
+    expect(policy?.spec.egress[0]?.to[0]?.ipBlock.except).toContain('169.254.0.0/16')
+    expect(policy?.spec).not.toHaveProperty('ingress')
+    await bench.workloads.remove(key)
+  })
+
+  it('goes on over a restart of the service, and each line of its log is stored once', async () => {
+    const first = bench.restart()
+    const script = 'n=0; while [ $n -lt 60 ]; do n=$((n + 1)); echo "line $n"; sleep 0.05; done'
+    const key = await start(script, {}, first)
+    await waitUntil('some lines came', () => (bench.logs.get(key.taskUid)?.length ?? 0) > 10)
+    await first.close()
+    const soFar = bench.logs.get(key.taskUid)?.length ?? 0
+    const state = await waitForEnd(key)
+    const lines = Array.from({ length: 60 }, (_, index) => `line ${index + 1}`)
+    expect(soFar).toBeLessThan(60)
+    expect(bench.logs.get(key.taskUid)).toEqual(lines)
+    expect(state).toMatchObject({ phase: 'Succeeded', output: { text: `${lines.join('\n')}\n`, truncated: false } })
+    await bench.workloads.remove(key)
+  })
+
+  it('is started once by two that try at the same time', async () => {
+    const [one, two] = [bench.restart(), bench.restart()]
+    const key = { taskUid: testIds.next('uid'), attempt: 1 }
+    const run: Command = { kind: 'command', image: testImage, command: ['echo', 'once'], args: [], env: {} }
+    const spec = { key, namespace: bench.namespace, taskName: 'twice', run, limits: {} }
+    await Promise.all([one.ensure(spec), two.ensure(spec)])
+    const made = (await list<Job>(jobs)).filter(({ metadata }) => metadata.name.startsWith('twice-job-'))
+    expect(made.length).toBe(1)
+    await two.letGo()
+    expect(await waitForEnd(key, one)).toMatchObject({ phase: 'Succeeded', output: { text: 'once\n' } })
+    await one.remove(key)
+    await Promise.all([one.close(), two.close()])
+  })
+
+  it('costs a handful of requests over its whole life', async () => {
+    const count = (api: KubernetesApi) => api.countRequests().reduce((sum, { count: sent }) => sum + sent, 0)
+    const api = await openApi()
+    const own = bench.restart({ api })
+    await own.remove(await start('echo warm', {}, own))
+    const before = count(api)
+    const key = await start('echo counted; sleep 1', {}, own)
+    await waitForEnd(key, own)
+    await own.remove(key)
+    expect(count(api) - before).toBeLessThanOrEqual(6)
+    await own.close()
+    await api.close()
+  })
+
+  it('leaves nothing behind', async () => {
+    await waitUntil('all is gone', async () => {
+      const left = await Promise.all([list(jobs), list(pods), list(collections.secrets)])
+      return left.every((objects) => objects.length === 0)
+    })
+  })
+})

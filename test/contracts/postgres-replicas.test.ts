@@ -1,0 +1,226 @@
+// Several processes on one PostgreSQL: what one does the others see, hear of, and do not undo.
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { PostgresDatabase } from '../../src/adapters/sql/postgres/database.ts'
+import { createPostgresRecords } from '../../src/adapters/sql/postgres/records.ts'
+import type { RecordStores } from '../../src/adapters/sql/records.ts'
+import { sql } from '../../src/adapters/sql/statement.ts'
+import { createTokenAuthenticator } from '../../src/adapters/sql/token-authenticator.ts'
+import { createTokens } from '../../src/adapters/sql/tokens.ts'
+import { systemClock as clock, systemIds as ids } from '../../src/adapters/system/clock.ts'
+import { type PostgresServer, postgresMissing, startPostgres } from '../fixtures/postgres.ts'
+import { makeDatabase, openBody, openReplica, prepareTemplate } from './postgres-bench.ts'
+import { collect, MEBIBYTE, makeBody, readText, textBody, waitUntil } from './record-bench.ts'
+
+type Replica = { database: PostgresDatabase; records: RecordStores }
+
+describe.skipIf(postgresMissing !== undefined)('two replicas on one PostgreSQL', () => {
+  let server: PostgresServer
+  beforeAll(async () => {
+    server = await startPostgres()
+    await prepareTemplate(server)
+  }, 60_000)
+  afterAll(() => server.remove(), 60_000)
+
+  let name: string
+  let one: Replica
+  let other: Replica
+  const open = async (): Promise<Replica> => {
+    const database = await openReplica(server, name)
+    return { database, records: createPostgresRecords({ database, clock, ids }) }
+  }
+  beforeEach(async () => {
+    name = makeDatabase(server)
+    one = await open()
+    other = await open()
+  })
+  afterEach(async () => {
+    await one.database.close()
+    await other.database.close()
+    server.execute('postgres', `drop database ${name} with (force)`)
+  })
+
+  const key = { taskUid: 'task-1', attempt: 1 }
+  const draft = { ...key, namespace: 'default', taskName: 't', type: 'X', message: 'm' }
+  const session = { namespace: 'default', name: 's' }
+  const provider = { namespace: 'default', name: 'main' }
+  const both = () => [one, other]
+  const countBlobs = async () =>
+    (await one.database.read.first(sql<{ count: number }>`select count(*) as count from blobs`))?.count
+
+  it('tells a follower on another replica of events, log lines and cool-downs, once they can be read', async () => {
+    const heard: string[] = []
+    other.records.events.onAppend('task-1', () => heard.push('event'))
+    other.records.logs.onAppend('task-1', () => heard.push('log'))
+    other.records.events.onAppend('task-2', () => heard.push('another task'))
+    other.records.rateLimits.onCoolDown((key) => heard.push(`cool-down of ${key.name}`))
+    await one.records.events.append(draft)
+    await waitUntil(() => heard.length === 1, 'the event is heard of')
+    expect(await other.records.events.list({ taskUid: 'task-1' })).toHaveLength(1)
+    await one.records.logs.append(key, ['a'])
+    await one.records.rateLimits.coolDown(provider, new Date(Date.now() + 60_000), 'overloaded')
+    await waitUntil(() => heard.length === 3, 'all are heard of')
+    expect(heard).toEqual(['event', 'log', 'cool-down of main'])
+  })
+
+  it('tells its own followers once, not again when the note comes back', async () => {
+    let [own, foreign] = [0, 0]
+    one.records.events.onAppend('task-1', () => {
+      own += 1
+    })
+    other.records.events.onAppend('task-1', () => {
+      foreign += 1
+    })
+    for (let count = 0; count < 5; count += 1) {
+      await one.records.events.append({ ...draft, message: String(count) })
+      expect(own).toBe(count + 1)
+    }
+    await waitUntil(() => foreign === 5, 'the other replica heard all')
+    expect(own).toBe(5)
+  })
+
+  it('tells nobody of what was rolled back', async () => {
+    const heard: string[] = []
+    other.database.listen('test', (note) => heard.push(note ?? 'look again'))
+    const failed = one.database.write(async (tx) => {
+      tx.announce('test', 'never')
+      throw new Error('no')
+    })
+    await expect(failed).rejects.toThrow('no')
+    await one.database.write(async (tx) => tx.announce('test', `an 'odd' \\ note \0 \ud800 ${'x'.repeat(20)}`))
+    await one.database.write(async (tx) => tx.announce('test', 'y'.repeat(9000)))
+    await waitUntil(() => heard.length === 2, 'the second is heard')
+    expect(heard).toEqual([`an 'odd' \\ note \0 \ud800 ${'x'.repeat(20)}`, 'look again'])
+  })
+
+  it('forgets a revoked token on every replica', async () => {
+    const tokens = createTokens({ database: one.database, clock, ids })
+    // For this one no time passes, so nothing but the note ends what it believes.
+    const still = { ...clock, now: () => new Date(0) }
+    const guard = createTokenAuthenticator({
+      tokens: createTokens({ database: other.database, clock, ids }),
+      clock: still,
+    })
+    const { record, token } = await tokens.create({ name: 't', readOnly: false, serverTools: true })
+    await guard.authenticate({ token, source: 'bearer' })
+    await tokens.revoke(record.id)
+    const isRefused = () =>
+      guard.authenticate({ token, source: 'bearer' }).then(
+        () => false,
+        () => true,
+      )
+    await waitUntil(isRefused, 'the token is refused')
+  })
+
+  it('lets one replica hold a session, of many that ask at once', async () => {
+    await one.records.sessions.ensure(session, { create: true, sessionType: 'chat' })
+    const asked = Array.from({ length: 20 }, (_, index) =>
+      both()[index % 2]?.records.sessions.lock(session, `h${index}`),
+    )
+    expect((await Promise.all(asked)).filter(Boolean)).toHaveLength(1)
+  })
+
+  it('grants no more than a provider has to replicas that take together [PROV-009]', async () => {
+    const limit = { requestsPerMinute: 7, tokensPerMinute: 1_000 }
+    const take = (index: number) =>
+      both()[index % 2]?.records.rateLimits.take(provider, { requests: 1, tokens: 1 }, limit)
+    const leases = await Promise.all(Array.from({ length: 40 }, (_, index) => take(index)))
+    expect(leases.filter((lease) => lease?.granted)).toHaveLength(7)
+  })
+
+  it('gives an idempotency key to one, and its outcome to the other', async () => {
+    const times = { now: new Date(), ttlMs: 60_000, staleMs: 30_000 }
+    const claims = await Promise.all(both().map(({ records }) => records.idempotency.claim('key', 'body', times)))
+    expect(claims.map(({ state }) => state).sort()).toEqual(['claimed', 'running'])
+    await one.records.idempotency.settle('key', { status: 201, kind: 'Task', namespace: 'default', name: 't' })
+    expect(await other.records.idempotency.claim('key', 'body', times)).toMatchObject({ state: 'settled' })
+  })
+
+  it('numbers events and log lines of one task without gaps when both write', async () => {
+    const writes = Array.from({ length: 30 }, async (_, index) => {
+      const { events, logs } = both()[index % 2]?.records ?? one.records
+      await events.append({ ...draft, message: String(index) })
+      await logs.append(key, [`${index} a`, `${index} b`])
+    })
+    await Promise.all(writes)
+    const numbers = (await other.records.events.list({ taskUid: 'task-1' })).map(({ seq }) => seq)
+    expect(numbers).toEqual(Array.from({ length: 30 }, (_, index) => index + 1))
+    const lines = await collect(other.records.logs.read('task-1', {}))
+    expect(lines.map(({ seq }) => seq)).toEqual(Array.from({ length: 60 }, (_, index) => index + 1))
+    expect(
+      lines.filter(({ text }, index) => index % 2 === 1 && text !== lines[index - 1]?.text.replace('a', 'b')),
+    ).toEqual([])
+  })
+
+  it('keeps one result and one body when both store it at once', async () => {
+    const put = (index: number) =>
+      both()[index % 2]?.records.results.put(key, makeBody(MEBIBYTE, 0x30 + index).body, 'text/plain')
+    await Promise.all(Array.from({ length: 6 }, (_, index) => put(index)))
+    const text = (await readText(await other.records.results.get('task-1'))) ?? ''
+    expect([text.length, new Set(text).size]).toEqual([MEBIBYTE, 1])
+    await one.records.sweepOrphans()
+    expect(await countBlobs()).toBe(1)
+  })
+
+  it('does not take a body away that another replica reads or receives [TASK-063]', async () => {
+    await one.records.results.put(key, makeBody(2 * MEBIBYTE, 0x31).body, 'text/plain')
+    const reading = (await other.records.results.get('task-1'))?.open()
+    const first = await new Promise<Buffer>((resolve) => reading?.once('data', (chunk: Buffer) => resolve(chunk)))
+    reading?.pause()
+    await one.records.results.put(key, makeBody(2 * MEBIBYTE, 0x32).body, 'text/plain')
+    expect(await one.records.sweepOrphans()).toBe(0)
+    const rest = await readText(reading === undefined ? undefined : { open: () => reading })
+    expect(first.toString() + rest).toBe('1'.repeat(2 * MEBIBYTE))
+    await waitUntil(
+      async () => (await one.records.sweepOrphans()) === 1,
+      'the body that nobody reads any more is swept',
+    )
+    expect(await countBlobs()).toBe(1)
+  })
+
+  it('sweeps what a replica left that died while it received a body, and not before', async () => {
+    const { body, push } = openBody()
+    const stored = other.records.results.put(key, body, 'text/plain').catch(() => undefined)
+    push(MEBIBYTE)
+    await waitUntil(async () => (await countBlobs()) === 1, 'the body has begun')
+    expect(await one.records.sweepOrphans()).toBe(0)
+    await other.database.close()
+    expect(await one.records.sweepOrphans()).toBe(1)
+    push(MEBIBYTE)
+    body.destroy()
+    await stored
+    other = await open()
+  })
+
+  it('shares the sweep of old sessions and removes each once', async () => {
+    for (let count = 0; count < 30; count += 1) {
+      await one.records.sessions.ensure(
+        { namespace: 'default', name: `s${count}` },
+        { create: true, sessionType: 'chat' },
+      )
+    }
+    const later = new Date(Date.now() + 1000)
+    const removed = await Promise.all(both().map(({ records }) => records.sessions.sweep(later)))
+    expect(removed[0] ?? 0).toBe(30 - (removed[1] ?? 0))
+    expect((await one.records.sessions.list({ limit: 10 })).items).toEqual([])
+  })
+
+  it('goes on with a list on a replica that did not begin it [HTTP-021]', async () => {
+    const names = Array.from({ length: 7 }, (_, index) => `s${index}`)
+    for (const name of names) {
+      await one.records.sessions.ensure({ namespace: 'default', name }, { create: true, sessionType: 'chat' })
+    }
+    const first = await one.records.sessions.list({ limit: 4 })
+    const second = await other.records.sessions.list({ limit: 4, continue: first.continue ?? '' })
+    expect([...first.items, ...second.items].map(({ name }) => name).sort()).toEqual(names)
+  })
+
+  it('reads on every replica what one has written, results and artifacts with their bytes [MODE-010]', async () => {
+    await one.records.results.put(key, makeBody(MEBIBYTE).body, 'text/plain')
+    await one.records.artifacts.put(key, { filename: 'f', contentType: 'x/y', body: textBody('small') })
+    await one.records.checkpoints.save(key, 'state')
+    expect((await readText(await other.records.results.get('task-1')))?.length).toBe(MEBIBYTE)
+    expect(await readText(await other.records.artifacts.open('task-1', 'f'))).toBe('small')
+    expect(await other.records.artifacts.open('task-1', 'a\0b')).toBeUndefined()
+    expect((await other.records.checkpoints.load('task-1'))?.state).toBe('state')
+  })
+})

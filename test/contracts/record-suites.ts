@@ -1,0 +1,32 @@
+// Every suite of a record store, for each database that keeps records.
+import { describeArtifacts } from './artifacts.contract.ts'
+import { describeCheckpoints } from './checkpoints.contract.ts'
+import { describeEvents } from './events.contract.ts'
+import { describeIdempotency } from './idempotency.contract.ts'
+import { describeLogs } from './logs.contract.ts'
+import { describeMessages } from './messages.contract.ts'
+import { describePlans } from './plans.contract.ts'
+import { describeRateLimits } from './rate-limits.contract.ts'
+import { describeResults } from './results.contract.ts'
+import { describeRetention } from './retention.contract.ts'
+import { describeSecretStorage } from './secret-storage.contract.ts'
+import { describeSessions } from './sessions.contract.ts'
+import { describeTokens } from './tokens.contract.ts'
+import { describeUsage } from './usage.contract.ts'
+
+export const recordSuites = [
+  describeArtifacts,
+  describeCheckpoints,
+  describeEvents,
+  describeIdempotency,
+  describeLogs,
+  describeMessages,
+  describePlans,
+  describeRateLimits,
+  describeResults,
+  describeRetention,
+  describeSecretStorage,
+  describeSessions,
+  describeTokens,
+  describeUsage,
+]

@@ -1,0 +1,228 @@
+// What context tokens may do: every route of the table asks for a scope, constraints hold, and the three modes differ.
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { ContextAuthorization } from '../../src/adapters/identity/context-token/authorizer.ts'
+import type { Route } from '../../src/contract/api/route.ts'
+import { routes } from '../../src/contract/api/routes.ts'
+import { contextActions } from '../../src/rules/context-actions.ts'
+import type { ContextMode } from '../../src/rules/context-token.ts'
+import { type Issuer, startIssuer, subject } from '../fixtures/issuer.ts'
+import { trustIssuer } from './identity-members.ts'
+import { type Service, startService } from './service.ts'
+
+const everyScope = Object.values(contextActions).join(' ')
+const told: ContextAuthorization[] = []
+let issuer: Issuer
+let services: Record<ContextMode, Service>
+
+async function open(mode: ContextMode): Promise<Service> {
+  return startService(trustIssuer(issuer, { mode, observe: (one) => told.push(one), acceptsBearer: mode === 'off' }))
+}
+
+const bodies: [RegExp, object][] = [
+  [/^POST \/api\/v1\/tasks$/, { name: 'made', type: 'container', command: ['true'] }],
+  [/^POST \/api\/v1\/agents$/, { name: 'made', spec: {} }],
+  [/^PUT \/api\/v1\/agents\//, { spec: {} }],
+  [/^POST \/api\/v1\/skills$/, { name: 'made', spec: { description: 'd', content: { inline: '# hi' } } }],
+  [/^PUT \/api\/v1\/skills\//, { spec: { description: 'd', content: { inline: '# hi' } } }],
+]
+
+beforeAll(async () => {
+  issuer = await startIssuer()
+  services = { off: await open('off'), audit: await open('audit'), enforce: await open('enforce') }
+  for (const service of Object.values(services)) {
+    await service.call('POST /api/v1/tasks', { payload: { name: 'build', type: 'container', command: ['true'] } })
+    await service.call('POST /api/v1/agents', { payload: { name: 'bot', spec: {} } })
+  }
+})
+afterAll(async () => {
+  for (const service of Object.values(services)) await service.stop()
+  await issuer.stop()
+})
+beforeEach(() => {
+  told.length = 0
+})
+
+async function ask(mode: ContextMode, line: string, claims: object, payload?: object) {
+  const headers = { 'txn-token': await issuer.signTransaction(claims) }
+  return services[mode].call(line, { token: null, headers, ...(payload === undefined ? {} : { payload }) })
+}
+
+const lineOf = ({ method, path }: Route) => `${method} ${path.replace(/:\w+/g, 'build')}`
+const task = (more: object = {}) => ({ name: 'made', type: 'container', command: ['true'], ...more })
+
+/** Routes that say who the caller is and what chat is set to, and nothing of anybody's. */
+const openToAll = new Set(['/api/v1/auth/whoami', '/api/v1/auth/validate', '/api/v1/chat/config'])
+const userRoutes = routes.filter((route) => route.auth === 'user' && !openToAll.has(route.path))
+
+describe('a context token', () => {
+  it.each(userRoutes.filter(({ verb, method }) => verb !== undefined || method === 'GET').map((r) => [lineOf(r)]))(
+    'without a scope of any use does nothing at %s',
+    async (line) => {
+      const payload = bodies.find(([pattern]) => pattern.test(line))?.[1]
+      const answer = await ask('enforce', line, { scope: 'openid' }, payload)
+      // A body that is wrong is told first; such routes are held by their kind's rule, proved where the body is right.
+      if (answer.statusCode === 400) expect(line).toMatch(/^(POST|PUT) /)
+      else expect(answer.statusCode).toBe(403)
+    },
+  )
+
+  it('needs the scope of its action, and no other does [CTX-021]', async () => {
+    const cases: [string, string, object?][] = [
+      ['GET /api/v1/tasks', 'svc:tasks:list'],
+      ['GET /api/v1/tasks/build', 'svc:tasks:get'],
+      ['POST /api/v1/tasks', 'svc:tasks:create', task({ name: 'scoped' })],
+      ['POST /api/v1/tasks/build/cancel', 'svc:tasks:update', {}],
+      ['DELETE /api/v1/tasks/scoped', 'svc:tasks:delete'],
+      ['GET /api/v1/agents', 'svc:agents:read'],
+      ['DELETE /api/v1/agents/none', 'svc:agents:write'],
+      ['GET /api/v1/skills', 'svc:skills:read'],
+      ['DELETE /api/v1/skills/none', 'svc:skills:write'],
+      ['GET /api/v1/tools', 'svc:tools:read'],
+      ['DELETE /api/v1/tools/none', 'svc:tools:write'],
+      ['GET /api/v1/providers', 'svc:providers:use'],
+      ['DELETE /api/v1/providers/none', 'svc:providers:write'],
+      ['GET /api/v1/secrets', 'svc:secrets:read'],
+      ['DELETE /api/v1/secrets/none', 'svc:secrets:write'],
+      ['GET /api/v1/sessions', 'svc:sessions:read'],
+      ['DELETE /api/v1/sessions/none', 'svc:sessions:write'],
+      ['GET /api/v1/usage?namespace=default', 'svc:usage:read'],
+    ]
+    for (const [line, scope, payload] of cases) {
+      const others = everyScope.split(' ').filter((other) => other !== scope)
+      const refused = await ask('enforce', line, { scope: others.join(' ') }, payload)
+      expect([line, refused.statusCode]).toEqual([line, 403])
+      expect(refused.json().error.message).toMatch(/^context token is not authorized for [a-z-]+$/)
+      const allowed = await ask('enforce', line, { scope }, payload)
+      expect([line, allowed.statusCode]).not.toEqual([line, 403])
+    }
+  })
+
+  it('reaches neither tokens nor metrics', async () => {
+    for (const line of ['GET /api/v1/tokens', 'POST /api/v1/tokens', 'GET /metrics']) {
+      const answer = await ask(
+        'enforce',
+        line,
+        { scope: everyScope },
+        line.startsWith('POST') ? { name: 'x' } : undefined,
+      )
+      expect([line, answer.statusCode]).toEqual([line, 403])
+    }
+  })
+
+  it('acts in the namespace of its context, and is held to it', async () => {
+    const claims = { scope: everyScope, tctx: { namespace: 'team' } }
+    expect((await ask('enforce', 'GET /api/v1/tasks', claims)).statusCode).toBe(200)
+    expect((await ask('enforce', 'GET /api/v1/tasks?namespace=default', claims)).statusCode).toBe(403)
+    const made = await ask('enforce', 'POST /api/v1/tasks', claims, task({ name: 'in-team' }))
+    expect(made.json().metadata.namespace).toBe('team')
+  })
+
+  it('is held to what a new task would do', async () => {
+    const make = async (tctx: object, payload: object) =>
+      (await ask('enforce', 'POST /api/v1/tasks', { scope: everyScope, tctx }, payload)).statusCode
+    const ai = (name: string, more: object = {}) => ({ name, type: 'ai', prompt: 'hi', ...more })
+    expect(await make({ taskType: 'ai' }, task({ name: 'no' }))).toBe(403)
+    expect(await make({ taskType: 'container' }, task({ name: 'c1' }))).toBe(201)
+    expect(await make({ allowedAgents: ['bot'] }, ai('no'))).toBe(403)
+    expect(await make({ allowedAgents: ['bot'] }, ai('a1', { agentRef: { name: 'bot' } }))).toBe(201)
+    expect(await make({ allowedProviders: ['default'], allowedModels: ['m'] }, ai('no'))).toBe(403)
+    expect(await make({ allowedProviders: ['default'], allowedModels: ['m'] }, ai('a2', { ai: { model: 'm' } }))).toBe(
+      201,
+    )
+    expect(await make({ allowedTools: ['web_search'] }, ai('no'))).toBe(403)
+    expect(await make({ allowedTools: 'web_search,code_exec,file_read,web_fetch,file_write' }, ai('a3'))).toBe(201)
+    expect(await make({ repo: 'https://github.com/acme/site' }, ai('no'))).toBe(403)
+    expect(await make({ secret: 'key' }, ai('no', { secretRef: { name: 'other' } }))).toBe(403)
+    expect(await make({ allowedAgents: [1] }, ai('no', { agentRef: { name: 'bot' } }))).toBe(403)
+  })
+
+  it('in audit mode is let through where enforce would refuse, and that is told [CTX-020]', async () => {
+    expect((await ask('audit', 'GET /api/v1/tasks', { scope: 'openid' })).statusCode).toBe(200)
+    expect(told).toEqual([expect.objectContaining({ action: 'task-list', result: 'audit', reason: 'scope' })])
+    await ask('audit', 'GET /api/v1/tasks', {})
+    expect(told[1]).toMatchObject({ result: 'allowed' })
+  })
+
+  it('is asked for no scope when the mode is off', async () => {
+    expect((await ask('off', 'GET /api/v1/tasks', { scope: 'openid', tctx: { namespace: 7 } })).statusCode).toBe(200)
+    expect(told).toEqual([])
+  })
+
+  it('says who it stands for, without its contexts', async () => {
+    const answer = await ask('enforce', 'GET /api/v1/auth/whoami', { tctx: { purpose: 'hidden' }, scope: 'a b' })
+    expect(answer.json()).toEqual({
+      authenticated: true,
+      authType: 'contextToken',
+      username: subject,
+      uid: subject,
+      groups: [],
+      subject,
+      issuer: issuer.url,
+      roles: ['a', 'b'],
+      readOnly: false,
+      serverTools: true,
+      transaction: {
+        profile: 'kontxt',
+        type: 'txntoken+jwt',
+        id: 'txn-1',
+        issuer: issuer.url,
+        subject,
+        audience: ['svc-of-the-tests'],
+        scope: 'a b',
+        scopes: ['a', 'b'],
+        requestingWorkload: 'spiffe://acme/site',
+      },
+    })
+  })
+})
+
+describe('a context token as a bearer token', () => {
+  const bearer = async (mode: ContextMode) => {
+    const headers = { authorization: `Bearer ${await issuer.signTransaction()}` }
+    const answer = await services[mode].call('GET /api/v1/auth/whoami', { token: null, headers })
+    return [answer.statusCode, answer.json().authType ?? answer.json().error.message]
+  }
+
+  it('is refused with a word on where it belongs [CTX-014]', async () => {
+    const hint = 'send a context token in the header Txn-Token, not as a bearer token'
+    expect(await bearer('enforce')).toEqual([401, hint])
+  })
+
+  it('is taken where that is configured [CTX-015]', async () => {
+    expect(await bearer('off')).toEqual([200, 'contextToken'])
+  })
+})
+
+describe('an OpenID Connect token', () => {
+  it('of a subject that is not allowed is 403, of an issuer that is away 503 with when to come back', async () => {
+    const headers = { authorization: `Bearer ${await issuer.sign({ sub: 'somebody' })}` }
+    const answer = await services.enforce.call('GET /api/v1/tasks', { token: null, headers })
+    expect([answer.statusCode, answer.json().error.reason]).toEqual([403, 'Forbidden'])
+    const fresh = await open('off')
+    issuer.setAnswers('errors')
+    const away = await fresh.call('GET /api/v1/tasks', { token: null, headers })
+    issuer.setAnswers('all')
+    await fresh.stop()
+    expect([away.statusCode, away.headers['retry-after']]).toEqual([503, '5'])
+  })
+
+  it('is asked for no scope', async () => {
+    const headers = { authorization: `Bearer ${await issuer.sign()}` }
+    expect((await services.enforce.call('GET /api/v1/tasks', { token: null, headers })).statusCode).toBe(200)
+  })
+})
+
+describe('failed attempts', () => {
+  it('are answered 429 after so many from one address, for whoever was not let in before', async () => {
+    const service = await startService({ http: { authFailuresPerMinute: 3 } })
+    const status = async (token?: string) =>
+      (await service.call('GET /api/v1/auth/validate', token === undefined ? {} : { token })).statusCode
+    expect(await status()).toBe(200)
+    expect([await status('a'), await status('b'), await status('c'), await status('d')]).toEqual([401, 401, 401, 429])
+    expect(await status()).toBe(200)
+    const answer = await service.call('GET /api/v1/auth/validate', { token: 'e' })
+    expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0)
+    expect(service.logged.filter((line) => line.includes('authentication failed'))).toHaveLength(3)
+    await service.stop()
+  })
+})

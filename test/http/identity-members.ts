@@ -1,0 +1,54 @@
+// OpenID Connect and context tokens of one issuer, as the composition root sets them up, for the HTTP app in process.
+import { createContextAuthenticator } from '../../src/adapters/identity/context-token/authenticator.ts'
+import {
+  type ContextAuthorization,
+  createContextAuthorizer,
+} from '../../src/adapters/identity/context-token/authorizer.ts'
+import { createOidcAuthenticator } from '../../src/adapters/identity/oidc/authenticator.ts'
+import type { Clock } from '../../src/ports/clock.ts'
+import { type ContextAction, contextActions } from '../../src/rules/context-actions.ts'
+import type { ContextMode, ContextRules } from '../../src/rules/context-token.ts'
+import { audience, type Issuer } from '../fixtures/issuer.ts'
+import type { ServiceOptions } from './service.ts'
+
+const clock: Clock = { now: () => new Date(), sleep: () => Promise.resolve() }
+
+export const defaultScopes = Object.fromEntries(
+  Object.entries(contextActions).map(([action, scope]) => [action, [scope]]),
+) as unknown as Record<ContextAction, string[]>
+
+export type MemberOptions = {
+  allowedSubjects?: string[]
+  acceptsBearer?: boolean
+  mode?: ContextMode
+  observe?: (authorization: ContextAuthorization) => void
+}
+
+export function trustIssuer(
+  issuer: Issuer,
+  options: MemberOptions = {},
+): Required<Pick<ServiceOptions, 'identity' | 'http'>> {
+  const { allowedSubjects = ['repo:acme/*'], acceptsBearer = false, mode = 'enforce', observe } = options
+  const settings = { issuer: issuer.url, audiences: [audience] }
+  const rules: ContextRules = { mode, scopes: defaultScopes }
+  const oidc = createOidcAuthenticator({ ...settings, allowedSubjects, namespace: 'guests' }, { clock })
+  return {
+    identity: {
+      members: {
+        oidc: { issuer: issuer.url, authenticator: oidc },
+        context: {
+          authenticator: createContextAuthenticator({ settings, deps: { clock } }),
+          acceptsBearer,
+          headers: ['Txn-Token'],
+        },
+      },
+      authorizer: createContextAuthorizer({ rules, ...(observe === undefined ? {} : { observe }) }),
+    },
+    http: {
+      tokenHeaders: [
+        { header: 'txn-token' },
+        ...(acceptsBearer ? [{ header: 'authorization', scheme: 'Bearer' }] : []),
+      ],
+    },
+  }
+}

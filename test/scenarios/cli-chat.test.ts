@@ -1,0 +1,170 @@
+// `svc chat`: from a script, in a pipe, and in a conversation on a terminal.
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { type ScriptedVendor, startVendor } from '../fixtures/llm/scripted-vendor.ts'
+import { makeProvider, readSession } from './chat-client.ts'
+import { launcher, removeFolder, runSvc, type Service, startService, waitFor } from './service.ts'
+
+let service: Service
+let vendor: ScriptedVendor
+let script: Parameters<typeof startVendor>[0]
+
+beforeAll(async () => {
+  service = await startService()
+  vendor = await startVendor((request, count) => script(request, count))
+  await makeProvider(service, 'default', vendor.url)
+})
+afterAll(async () => {
+  await service.stop()
+  await vendor.close()
+  removeFolder(service.folder)
+})
+afterEach(() => {
+  vendor.requests.length = 0
+})
+
+const useTool = () => {
+  let calls = 0
+  return () => {
+    calls += 1
+    return calls % 2 === 1 ? [{ call: { name: 'list_agents', args: {} } }] : [{ text: 'Nobody ' }, { text: 'is here.' }]
+  }
+}
+
+describe('svc chat with a message', () => {
+  it('prints the answer, and tool calls and the session beside it', async () => {
+    script = useTool()
+    const { code, stdout, stderr } = await runSvc(['chat', 'who', 'is', 'here?'], service.env)
+    expect(code).toBe(0)
+    expect(stdout).toBe('Nobody is here.\n')
+    expect(stderr).toMatch(/✓ list_agents \d+\.\ds/)
+    const id = /svc chat --session (chat-session-[0-9a-f]{12})/.exec(stderr)?.[1] ?? ''
+    expect((await readSession(service, id)).entries[0]).toMatchObject({ role: 'user', content: 'who is here?' })
+  })
+
+  it('goes on with a session, takes its message from a pipe and answers JSON', async () => {
+    script = useTool()
+    const args = ['chat', '--session', 'piped', '-o', 'json']
+    const { code, stdout } = await runSvc(args, service.env, { input: 'who is here?\n' })
+    expect(code).toBe(0)
+    expect(JSON.parse(stdout)).toMatchObject({
+      sessionId: 'piped',
+      message: 'Nobody is here.',
+      toolCalls: [{ name: 'list_agents' }],
+      usage: { llmCalls: 2 },
+    })
+    script = () => [{ text: 'again' }]
+    expect((await runSvc(['chat', '-q', '--session', 'piped', 'and now?'], service.env)).stdout).toBe('again\n')
+    expect(vendor.requests.at(-1)?.messages.filter(({ role }) => role === 'user')).toHaveLength(2)
+  })
+
+  it('fails with the reason when the model does', async () => {
+    script = () => ({ status: 400, message: 'odd request' })
+    const { code, stderr } = await runSvc(['chat', 'x'], service.env)
+    expect(code).toBe(1)
+    expect(stderr).toContain('odd request')
+    expect((await runSvc(['chat'], service.env, { input: '' })).code).toBe(2)
+    const wrong = await runSvc(['chat', '--provider', 'nobody', 'x'], service.env)
+    expect(wrong.stderr).toContain('nobody')
+    expect(wrong.code).toBe(2)
+  })
+
+  it('ends the turn on Ctrl-C', async () => {
+    script = () => [{ text: 'wait' }, { wait: new Promise(() => {}) }]
+    const aborted = vendor.aborted
+    const child = spawn(process.execPath, [launcher, 'chat', 'x'], {
+      env: service.env,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    let out = ''
+    child.stdout.on('data', (chunk: Buffer) => {
+      out += chunk.toString()
+    })
+    const ended = new Promise((resolve) => child.once('exit', resolve))
+    await waitFor(() => out.includes('wait'), 'the first word')
+    child.kill('SIGINT')
+    expect(await ended).toBe(4)
+    await waitFor(() => vendor.aborted === aborted + 1, 'the upstream call to be cancelled')
+  })
+})
+
+function hasProgram(name: string): boolean {
+  try {
+    execFileSync('sh', ['-c', `command -v ${name}`])
+    return true
+  } catch {
+    return false
+  }
+}
+
+type Terminal = { child: ChildProcess; text(): string; type(text: string): void; until(pattern: RegExp): Promise<void> }
+
+/** The command on a terminal of its own, with a person who types. */
+function openTerminal(args: string): Terminal {
+  const line = `stty cols 100; exec ${process.execPath} ${launcher} ${args}`
+  const env = { ...service.env, TERM: 'xterm' }
+  const child = spawn('script', ['-qec', line, '/dev/null'], { env, stdio: ['pipe', 'pipe', 'inherit'] })
+  let shown = ''
+  child.stdout.on('data', (chunk: Buffer) => {
+    shown += chunk.toString()
+  })
+  return {
+    child,
+    text: () => shown,
+    type: (text) => void child.stdin.write(text),
+    async until(pattern) {
+      await waitFor(
+        () => pattern.test(shown),
+        `${pattern} on the terminal, which shows ${JSON.stringify(shown)}`,
+        20_000,
+      )
+      shown = shown.replace(new RegExp(`[\\s\\S]*?${pattern.source}`), '')
+    },
+  }
+}
+
+// util-linux has it; where it is not, there is no other terminal to be had without a package of machine code.
+describe.skipIf(!hasProgram('script'))('a conversation on a terminal', () => {
+  it('streams turns with their tool calls, knows its words, and is left by Ctrl-C twice', async () => {
+    script = useTool()
+    const terminal = openTerminal('chat --session talk')
+    const ended = new Promise((resolve) => terminal.child.once('exit', resolve))
+    await terminal.until(/help shows what can be typed/)
+    await terminal.until(/> /)
+    terminal.type('/help\r')
+    await terminal.until(/\/history/)
+    await terminal.until(/> /)
+    terminal.type('who is here?\r')
+    await terminal.until(/list_agents/)
+    await terminal.until(/Nobody is here\./)
+    await terminal.until(/> /)
+    terminal.type('/history\r')
+    await terminal.until(/Nobody is here\./)
+    await terminal.until(/> /)
+    script = () => [{ text: 'One moment' }, { wait: new Promise(() => {}) }]
+    terminal.type('and now?\r')
+    await terminal.until(/One moment/)
+    terminal.type('\u0003')
+    await terminal.until(/cancelled/)
+    await terminal.until(/> /)
+    terminal.type('\u0003')
+    await terminal.until(/svc chat --session talk/)
+    await ended
+    const { entries } = await readSession(service, 'talk')
+    expect(entries.map(({ content }) => content)).toContain('One moment')
+  })
+
+  it('brings back what was typed in the session', async () => {
+    script = () => [{ text: 'fine' }]
+    const terminal = openTerminal('chat --session talk')
+    await terminal.until(/> /)
+    terminal.type('\u001b[A')
+    await terminal.until(/and now\?/)
+    terminal.type('\r')
+    await terminal.until(/fine/)
+    await terminal.until(/> /)
+    const ended = new Promise((resolve) => terminal.child.once('exit', resolve))
+    terminal.type('/quit\r')
+    await ended
+  })
+})
