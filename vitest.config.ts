@@ -19,7 +19,13 @@ export default defineConfig({
       },
       // On a real cluster, where KUBECONFIG names one; elsewhere these are skipped.
       {
-        test: { name: 'cluster', include: ['test/cluster/**/*.test.ts'], testTimeout: 120_000, hookTimeout: 120_000 },
+        test: {
+          name: 'cluster',
+          include: ['test/cluster/**/*.test.ts'],
+          globalSetup: ['test/cluster/setup.ts'],
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
+        },
       },
     ],
   },

@@ -1,34 +1,46 @@
 // Chat turns with an instant model beside the floor (the model asked directly), the way to the first word, idle streams, a large session.
 import { type ChildProcess, spawn } from 'node:child_process'
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { Pool } from 'undici'
 import { generateLoad, type LoadResult } from './load.ts'
 import { percentile, type Row, report, residentMemory, round } from './measure.ts'
 import { type RunningService, startService } from './service.ts'
+import { fillDataFolder } from './stored-sessions.ts'
 
 const turns = Number(process.env.BENCH_TURNS ?? 3000)
 const streams = Number(process.env.BENCH_STREAMS ?? 1000)
+const sessions = Number(process.env.BENCH_SESSIONS ?? 10_000)
 const firstWords = Math.min(turns, 300)
-const largeSession = 500 * 1024
 
 export async function run(): Promise<void> {
-  const model = await startModel()
-  const service = await startService(['--chat-max-concurrent', String(streams + 100)])
-  await makeProvider(service, 'default', model.url, 'instant')
-  await makeProvider(service, 'idle', model.url, 'idle')
+  const model = await startFloor('instant-model.ts')
+  const floor = await startFloor('chat-turn.ts', model.url)
+  const service = await openService(model.url)
   const rows: Row[] = []
   for (const concurrency of [1, 10]) {
-    rows.push(toRow('floor: the model asked directly', concurrency, await askModel(model.url, concurrency)))
+    rows.push(toRow('the model asked directly', concurrency, await askModel(model.url, concurrency)))
+    rows.push(
+      toRow('floor: bare route, model, one durable insert', concurrency, await askFloor(floor.url, concurrency)),
+    )
     for (const accept of ['application/json', 'text/event-stream']) {
       rows.push(toRow(`turn, ${accept}`, concurrency, await askChat(service, { concurrency, accept })))
     }
   }
   rows.push(...(await measureFirstWord(service, model.url)))
-  rows.push(await benchLargeSession(service))
   rows.push(await measureStreams(service))
   await service.stop()
+  for (const stored of [10, sessions]) rows.push(...(await benchStored(model.url, stored)))
+  floor.child.disconnect()
   model.child.disconnect()
   report('chat', rows)
+}
+
+async function openService(model: string, dataDir?: string): Promise<RunningService> {
+  const service = await startService(['--chat-max-concurrent', String(streams + 100)], dataDir)
+  await makeProvider(service, 'default', model, 'instant')
+  await makeProvider(service, 'idle', model, 'idle')
+  return service
 }
 
 function toRow(what: string, concurrency: number, result: LoadResult): Row {
@@ -42,6 +54,11 @@ const question = JSON.stringify({ model: 'instant', stream: true, messages: [{ r
 async function warmUp(load: (total: number) => Promise<LoadResult>): Promise<LoadResult> {
   await load(Math.ceil(turns / 5))
   return load(turns)
+}
+
+function askFloor(url: string, concurrency: number): Promise<LoadResult> {
+  const request = () => ({ method: 'POST' as const, path: '/turns', body: '{"message":"how is it?"}' })
+  return warmUp((total) => generateLoad({ url, concurrency, total, request, expect: 200 }))
 }
 
 function askModel(url: string, concurrency: number): Promise<LoadResult> {
@@ -102,21 +119,25 @@ async function measureFirstWord(service: RunningService, model: string): Promise
   return [describe('floor: first word of the model', floor), describe('first word of a turn', ours)]
 }
 
-/** Turns of a session that is full. */
-async function benchLargeSession(service: RunningService): Promise<Row> {
-  const sessionId = 'large'
-  const message = 'x'.repeat(48 * 1024)
+/** Turns beside so many stored sessions, and in one of 500 KB. */
+async function benchStored(model: string, stored: number): Promise<Row[]> {
+  const dataDir = await fillDataFolder(stored)
+  const service = await openService(model, dataDir)
   const asking = { concurrency: 1, accept: 'application/json' }
-  for (let size = 0; size < largeSession - message.length; size += message.length) {
-    await askChat(service, { ...asking, body: { sessionId, message }, total: 1 })
-  }
-  const result = await askChat(service, { ...asking, body: { sessionId }, total: 100 })
-  return toRow('turn of a session of 500 KB', 1, result)
+  const beside = await askChat(service, asking)
+  const body = { sessionId: 'large' }
+  await askChat(service, { ...asking, body, total: 20 })
+  const within = await askChat(service, { ...asking, body, total: 100 })
+  await service.stop()
+  rmSync(dataDir, { recursive: true, force: true })
+  return [
+    toRow(`turn beside ${stored} stored sessions`, 1, beside),
+    toRow(`turn in a session of 500 KB beside ${stored}`, 1, within),
+  ]
 }
 
 /** Memory of streams that have begun and wait for the model. */
 async function measureStreams(service: RunningService): Promise<Row> {
-  const before = residentMemory(service.pid)
   const pool = new Pool(service.url, { connections: streams })
   const ending = new AbortController()
   const open = async () => {
@@ -134,7 +155,7 @@ async function measureStreams(service: RunningService): Promise<Row> {
   const after = residentMemory(service.pid)
   ending.abort()
   await pool.destroy()
-  return { what: `memory of ${streams} idle streams, MiB`, concurrency: streams, value: round(after - before) }
+  return { what: 'process with idle streams, MiB', concurrency: streams, value: round(after) }
 }
 
 async function makeProvider(service: RunningService, name: string, url: string, model: string): Promise<void> {
@@ -146,8 +167,8 @@ async function makeProvider(service: RunningService, name: string, url: string, 
   if (answer.status !== 201) throw new Error(`the provider was not made: ${await answer.text()}`)
 }
 
-function startModel(): Promise<{ url: string; child: ChildProcess }> {
-  const child = spawn(process.execPath, [join(import.meta.dirname, 'floors', 'instant-model.ts')], {
+function startFloor(program: string, ...args: string[]): Promise<{ url: string; child: ChildProcess }> {
+  const child = spawn(process.execPath, [join(import.meta.dirname, 'floors', program), ...args], {
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   })
   return new Promise((resolve) =>

@@ -12,6 +12,7 @@ const sizes = (process.env.BENCH_CLUSTER_SIZES ?? '50,200').split(',').map(Numbe
 const stored = Number(process.env.BENCH_CLUSTER_STORED ?? 10_000)
 const apiVersion = 'core.svc.ai/v1alpha1'
 const metricsPort = 8081
+const requestsMetric = 'svc_cluster_requests_total'
 
 export async function run(): Promise<void> {
   if (image === '') throw new Error('SVC_TEST_IMAGE must name an image of the service that the cluster has')
@@ -58,7 +59,7 @@ async function createTasks(service: Installation, tasks: object[]): Promise<void
 
 async function benchTasks(service: Installation, count: number, floor: number): Promise<Row> {
   const prefix = `bench${count}`
-  const before = await readMetric(service, 'svc_cluster_requests_total')
+  const before = await readSamples(service, requestsMetric)
   const started = performance.now()
   await createTasks(service, makeTasks(prefix, count))
   const isOver = (phase: string | undefined) => phase === 'Succeeded' || phase === 'Failed'
@@ -72,7 +73,7 @@ async function benchTasks(service: Installation, count: number, floor: number): 
     900_000,
   )
   const seconds = (performance.now() - started) / 1000
-  const requests = (await readMetric(service, 'svc_cluster_requests_total')) - before
+  const after = await readSamples(service, requestsMetric)
   const latencies = await readLatencies(service, prefix, count)
   await kubectl(['delete', 'tasks', '--all', '--wait'], { namespace: service.tasks })
   return {
@@ -80,7 +81,8 @@ async function benchTasks(service: Installation, count: number, floor: number): 
     seconds: round(seconds),
     'x floor': round(seconds / floor, 2),
     failed: phases.filter((phase) => phase !== 'Succeeded').length,
-    'requests per task': round(requests / count),
+    'requests per task': round((sumOf(after) - sumOf(before)) / count),
+    requests: describeRequests(before, after, count),
     ...latencies,
   }
 }
@@ -105,16 +107,33 @@ async function readLatencies(service: Installation, prefix: string, count: numbe
   }
 }
 
-/** The sum of a metric over its labels and over all replicas. */
-async function readMetric(service: Installation, name: string): Promise<number> {
-  const values = await Promise.all((await service.pods()).map(({ ip }) => readMetricOf(ip, name)))
-  return values.reduce((sum, value) => sum + value, 0)
+type Samples = Map<string, number>
+
+const sumOf = (samples: Samples) => [...samples.values()].reduce((sum, value) => sum + value, 0)
+
+/** The samples of a metric, each the sum over all replicas. */
+async function readSamples(service: Installation, name: string): Promise<Samples> {
+  const sums: Samples = new Map()
+  for (const { ip } of await service.pods()) {
+    for (const [labels, value] of await readSamplesOf(ip, name)) sums.set(labels, (sums.get(labels) ?? 0) + value)
+  }
+  return sums
 }
 
-async function readMetricOf(ip: string, name: string): Promise<number> {
+async function readSamplesOf(ip: string, name: string): Promise<Samples> {
   const answer = await request(`http://${ip}:${metricsPort}/metrics`)
-  const lines = (await answer.body.text()).split('\n').filter((line) => line.startsWith(name) && !line.startsWith('#'))
-  return lines.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0)
+  const lines = (await answer.body.text()).split('\n').filter((line) => line.startsWith(name))
+  return new Map(lines.map((line): [string, number] => [line.split(' ')[0] ?? '', Number(line.split(' ').at(-1))]))
+}
+
+/** What each task costs in requests, the most frequent ones by name. */
+function describeRequests(before: Samples, after: Samples, count: number): string {
+  const each = [...after].map(([labels, value]) => {
+    const [, verb, resource] = /verb="(.*)",resource="(.*)"/.exec(labels) ?? []
+    return { what: `${verb} ${resource}`, perTask: (value - (before.get(labels) ?? 0)) / count }
+  })
+  const shown = each.filter(({ perTask }) => perTask >= 0.1).sort((a, b) => b.perTask - a.perTask)
+  return shown.map(({ what, perTask }) => `${what} ${round(perTask)}`).join(', ')
 }
 
 /** The leader is killed without a warning: until another leads, and until a task made at that moment runs. */
@@ -145,7 +164,9 @@ async function benchMemory(service: Installation): Promise<Row[]> {
     const suffix = made / 1000
     await createTasks(service, makeTasks(`stored-${suffix}`, Math.min(1000, stored - made), { schedule: '0 0 1 1 *' }))
   }
-  const isScheduled = async () => (await readMetric(service, 'svc_tasks{phase="Scheduled"}')) >= stored
+  const pods = (await service.pods()).length
+  // Each replica counts all.
+  const isScheduled = async () => sumOf(await readSamples(service, 'svc_tasks{phase="Scheduled"}')) >= stored * pods
   await waitFor(isScheduled, 'every task being seen', 600_000)
   const after = await largestMemory(service)
   await kubectl(['delete', 'tasks', '--all', '--wait=false'], { namespace: service.tasks })
@@ -157,7 +178,7 @@ async function benchMemory(service: Installation): Promise<Row[]> {
 
 async function largestMemory(service: Installation): Promise<number> {
   const values = await Promise.all(
-    (await service.pods()).map(({ ip }) => readMetricOf(ip, 'process_resident_memory_bytes')),
+    (await service.pods()).map(async ({ ip }) => sumOf(await readSamplesOf(ip, 'process_resident_memory_bytes '))),
   )
   return round(Math.max(...values) / 2 ** 20)
 }

@@ -2,6 +2,7 @@
 import { SvcError } from '../errors.ts'
 import type { ResourceKey } from '../ports/resources.ts'
 import type { Secrets } from '../ports/secrets.ts'
+import { secretOwnerAnnotation } from '../rules/token-propagation.ts'
 import { readAllowedHosts } from '../rules/trusted-address.ts'
 
 /** `owner`: who names it, for the message. */
@@ -17,5 +18,8 @@ export async function readEntry(secrets: Secrets, key: ResourceKey, { entry, own
     throw new SvcError('NotFound', `${where} has no value under "${entry}", which ${owner} needs; add it`)
   }
   const metadata = await secrets.describe(key)
+  if (metadata?.annotations[secretOwnerAnnotation] !== undefined) {
+    throw new SvcError('InvalidRequest', `${where} is for one task alone; ${owner} needs another one`)
+  }
   return { value, allowedHosts: readAllowedHosts(metadata?.annotations) }
 }

@@ -1,7 +1,14 @@
 // Where the service can be reached, and what that means for those who must not reach it.
 import { isIPv6 } from 'node:net'
 
-export type Listening = { host: string; port: number }
+export type Listening = {
+  host: string
+  port: number
+  /** HTTPS. */
+  isEncrypted?: boolean
+  /** On loopback, for workers of this machine. */
+  workerPort?: number
+}
 
 const everywhere = ['0.0.0.0', '::']
 const loopbackHosts = ['127.0.0.1', 'localhost', '::1']
@@ -10,14 +17,21 @@ function writeHost(host: string): string {
   return isIPv6(host) ? `[${host}]` : host
 }
 
-/** The address for people and for workers on this machine. */
-export function urlOf({ host, port }: Listening): string {
-  return `http://${writeHost(everywhere.includes(host) ? '127.0.0.1' : host)}:${port}`
+/** The address for people, and for workers on this machine unless they have one of their own. */
+export function urlOf({ host, port, isEncrypted }: Listening): string {
+  return `${isEncrypted ? 'https' : 'http'}://${writeHost(everywhere.includes(host) ? '127.0.0.1' : host)}:${port}`
+}
+
+/** Where workers on this machine find their API. */
+export function workerUrlOf(listening: Listening): string {
+  return listening.workerPort === undefined ? urlOf(listening) : `http://127.0.0.1:${listening.workerPort}`
 }
 
 /** `host:port` pairs under which tools would find the service itself; never dialled (NET-003). */
-export function ownAddresses({ host, port }: Listening): string[] {
-  return [...new Set([...loopbackHosts, host])].map((name) => `${writeHost(name)}:${port}`)
+export function ownAddresses({ host, port, workerPort }: Listening): string[] {
+  const ports = workerPort === undefined ? [port] : [port, workerPort]
+  const names = [...new Set([...loopbackHosts, host])]
+  return ports.flatMap((number) => names.map((name) => `${writeHost(name)}:${number}`))
 }
 
 /** Whether only this machine can reach the service. */

@@ -3,7 +3,8 @@ import type { Config } from '../config/load.ts'
 import { parseDuration } from '../contract/duration.ts'
 import { type ChatSettings, defaultChatSettings } from '../usecases/chat/settings.ts'
 
-export function readChatSettings(config: Config): ChatSettings {
+/** `ownNamespace`: where the service itself runs, if anywhere (CHAT-038). */
+export function readChatSettings(config: Config, ownNamespace: string | undefined): ChatSettings {
   return {
     ...defaultChatSettings,
     enabled: config.chatEnabled,
@@ -15,5 +16,8 @@ export function readChatSettings(config: Config): ChatSettings {
     maxConcurrent: config.chatMaxConcurrent,
     maxTasksPerTurn: config.chatMaxTasksPerTurn,
     maxSessionBytes: config.chatMaxSessionSize,
+    blockedNamespaces: [
+      ...new Set([...defaultChatSettings.blockedNamespaces, ...(ownNamespace ? [ownNamespace] : [])]),
+    ],
   }
 }

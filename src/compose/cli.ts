@@ -69,7 +69,7 @@ function readModelHints(options: GlobalOptions) {
 
 function describeSetting([name, setting]: [string, Setting]): SettingHelp {
   const standsAlone = setting.schema.safeParse(true).success && !setting.schema.safeParse('7').success
-  const placeholder = standsAlone ? '' : `<${setting.placeholder ?? 'value'}>`
+  const placeholder = standsAlone ? '[true|false]' : `<${setting.placeholder ?? 'value'}>`
   return { name, flag: `--${flagOf(name)}`, environment: environmentNameOf(name), help: setting.help, placeholder }
 }
 

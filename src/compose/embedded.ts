@@ -78,6 +78,7 @@ async function openAll(config: Config, options: OpenOptions, closing: Closing): 
   return {
     ports,
     owners: records.owners,
+    sweepBodies: records.sweepOrphans,
     idempotencyKey: keys.derive('idempotency')[0]?.key ?? Buffer.alloc(0),
     metrics,
     owner: options.owner,

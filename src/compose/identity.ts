@@ -1,14 +1,20 @@
 // Who may come in: the mode's own credentials, and what the settings add to them (OpenID Connect, context tokens).
+import { createAgentTokens, withAgentTokens } from '../adapters/identity/agent-token.ts'
 import { createAuthenticatorChain } from '../adapters/identity/chain.ts'
 import { createContextAuthorizer } from '../adapters/identity/context-token/authorizer.ts'
+import type { IncomingTokens } from '../adapters/identity/context-token/incoming.ts'
+import { guardNamespace, placeCallers } from '../adapters/identity/namespace-policy.ts'
 import { type ContextTokenConfig, type OidcConfig, readIdentityConfig } from '../config/identity.ts'
 import type { Config } from '../config/load.ts'
+import { parseDuration } from '../contract/duration.ts'
 import { messageOf } from '../errors.ts'
 import type { Logger } from '../observability/log.ts'
 import type { Metrics } from '../observability/metrics.ts'
+import type { TokenExchange } from '../ports/identity.ts'
 import type { Ports } from '../ports/index.ts'
 import { type ContextAction, contextActions } from '../rules/context-actions.ts'
 import type { ContextRules } from '../rules/context-token.ts'
+import type { PropagationSettings } from '../rules/token-propagation.ts'
 
 type IdentityParts = { ports: Ports; log: Logger; metrics: Metrics }
 
@@ -45,11 +51,17 @@ async function openOidc(config: OidcConfig, { ports, log }: IdentityParts) {
   return { issuer: config.issuer, authenticator: createOidcAuthenticator(config, deps) }
 }
 
-async function openContext(config: ContextTokenConfig, { ports, log, metrics }: IdentityParts) {
+async function openContext(config: ContextTokenConfig, parts: IdentityParts & { incoming?: IncomingTokens }) {
+  const { ports, log, metrics, incoming } = parts
   const { createContextAuthenticator } = await import('../adapters/identity/context-token/authenticator.ts')
   const deps = { clock: ports.clock, onFailure: tellOutage(log, config.issuer) }
   return {
-    authenticator: createContextAuthenticator({ settings: config, deps, observe: metrics.countContextToken }),
+    authenticator: createContextAuthenticator({
+      settings: config,
+      deps,
+      observe: metrics.countContextToken,
+      ...(incoming === undefined ? {} : { incomingTokens: incoming }),
+    }),
     acceptsBearer: config.headers.some(
       ({ header, scheme }) => header === 'authorization' && scheme?.toLowerCase() === 'bearer',
     ),
@@ -71,17 +83,78 @@ function authorizerOf(config: Config, { ports, log, metrics }: IdentityParts) {
   })
 }
 
+/** What the settings say of tokens that are handed on; undefined where context tokens are off. */
+export function propagationOf(config: Config): PropagationSettings | undefined {
+  if (readIdentityConfig(config).context === undefined) return undefined
+  const { contextTokenChildScope: childScope, contextTokenOutboundScope: outboundScope } = config
+  return {
+    ...(childScope === undefined ? {} : { childScope }),
+    ...(outboundScope === undefined ? {} : { outboundScope }),
+    childTtlMs: parseDuration(config.contextTokenChildTokenTtl),
+    toolTtlMs: parseDuration(config.contextTokenToolTokenTtl),
+  }
+}
+
+type Exchange = { tokenExchange: TokenExchange; incoming: IncomingTokens }
+
+/** Undefined without a service that exchanges tokens. */
+async function openExchange(config: Config, { ports, log, metrics }: IdentityParts): Promise<Exchange | undefined> {
+  const { contextTokenTtsUrl: url, contextTokenTtsAudience: audience } = config
+  const { contextTokenTtsTokenSource: source, contextTokenSubjectTokenType: subjectTokenType } = config
+  if (url === undefined) return undefined
+  const [{ createTokenExchange }, { createIncomingTokens }, { readServiceAccountToken }] = await Promise.all([
+    import('../adapters/identity/context-token/exchange.ts'),
+    import('../adapters/identity/context-token/incoming.ts'),
+    import('../adapters/identity/context-token/own-token.ts'),
+  ])
+  if (source === 'serviceAccount' && (await readServiceAccountToken()) === undefined) {
+    log.warn('there is no service-account token to exchange here: choose another --context-token-tts-token-source')
+  }
+  const incoming = createIncomingTokens()
+  const settings = {
+    url,
+    timeoutMs: parseDuration(config.contextTokenTtsTimeout),
+    source,
+    ...(audience === undefined ? {} : { audience }),
+    ...(subjectTokenType === undefined ? {} : { subjectTokenType }),
+  }
+  const tokenExchange = createTokenExchange({
+    settings,
+    clock: ports.clock,
+    readOwnToken: readServiceAccountToken,
+    incomingTokens: incoming,
+    observe: metrics.observeTokenExchange,
+  })
+  return { tokenExchange, incoming }
+}
+
+/** `key`: of the service, the same over restarts and replicas. */
+type AllIdentityParts = IdentityParts & { key: Uint8Array }
+
 /** The ports with everybody who may come in. InvalidRequest when the settings make no sense together. */
-export async function withIdentity(config: Config, parts: IdentityParts): Promise<Ports> {
+export async function withIdentity(config: Config, parts: AllIdentityParts): Promise<Ports> {
   const { oidc, context } = readIdentityConfig(config)
   const own = parts.log.child({ name: 'identity' })
   const opened = { ...parts, log: own }
   const { ports } = parts
+  const exchange = context === undefined ? undefined : await openExchange(config, opened)
+  // Tokens of requests are kept only where they are to be exchanged.
+  const isKept = config.contextTokenTtsTokenSource === 'incoming' && exchange !== undefined
+  const remembered = isKept ? { incoming: exchange.incoming } : {}
+  const agentTokens = createAgentTokens({ key: parts.key, clock: ports.clock })
   const authenticator = createAuthenticatorChain({
     plain: [ports.authenticator],
     ...(oidc === undefined ? {} : { oidc: await openOidc(oidc, opened) }),
-    ...(context === undefined ? {} : { context: await openContext(context, opened) }),
+    ...(context === undefined ? {} : { context: await openContext(context, { ...opened, ...remembered }) }),
   })
-  const authorizer = context === undefined ? ports.authorizer : authorizerOf(config, opened)
-  return { ...ports, authenticator, ...(authorizer === undefined ? {} : { authorizer }) }
+  const decided = context === undefined ? ports.authorizer : authorizerOf(config, opened)
+  const { watchNamespace: served, enforceNamespaceIsolation: isolated } = config
+  const authorizer = served === undefined ? decided : guardNamespace(served, decided)
+  return {
+    ...ports,
+    authenticator: withAgentTokens(placeCallers(authenticator, { served, isolated }), agentTokens),
+    agentTokens,
+    ...(authorizer === undefined ? {} : { authorizer }),
+    ...(exchange === undefined ? {} : { tokenExchange: exchange.tokenExchange }),
+  }
 }

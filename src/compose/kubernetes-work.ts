@@ -25,6 +25,12 @@ function ownerOf({ key, taskName }: WorkloadSpec) {
   return { apiVersion, kind: 'Task', name: taskName, uid: key.taskUid, controller: true, blockOwnerDeletion: false }
 }
 
+/** Sandboxes go with the replica that made them; an owner must be of the same namespace. */
+function ownSandboxes({ ownPod, sandboxNamespace }: Config, ownNamespace: string, operatorNamespace: string) {
+  if (ownPod === undefined || (sandboxNamespace ?? operatorNamespace) !== ownNamespace) return {}
+  return { owner: { apiVersion: 'v1', kind: 'Pod', ...ownPod } }
+}
+
 export type ClusterWorkParts = {
   api: KubernetesApi
   connection: ApiConnection
@@ -62,6 +68,7 @@ export function openClusterWork(config: Config, parts: ClusterWorkParts): Cluste
       namespace: config.sandboxNamespace ?? operatorNamespace,
       image: config.codeImage,
       languages: config.codeLanguages,
+      ...ownSandboxes(config, api.namespace, operatorNamespace),
     }),
     workerTokens: createKubernetesWorkerTokens({
       api,

@@ -3,12 +3,14 @@ import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { connectFromKubeconfig, connectFromPod } from '../adapters/kubernetes/api/connection.ts'
 import { createKubernetesApi, type KubernetesApi } from '../adapters/kubernetes/api.ts'
+import { createClusterEvents, tellCluster } from '../adapters/kubernetes/events.ts'
 import { createReviewAuthenticator } from '../adapters/kubernetes/identity/authenticator.ts'
 import { createReviewAuthorizer } from '../adapters/kubernetes/identity/authorizer.ts'
 import { createKubernetesLeadership } from '../adapters/kubernetes/leadership.ts'
 import { ensureReplicaKey } from '../adapters/kubernetes/replica-key.ts'
 import { createKubernetesResources } from '../adapters/kubernetes/resources.ts'
 import { createKubernetesSecrets } from '../adapters/kubernetes/secrets.ts'
+import { createStrayJobs } from '../adapters/kubernetes/stray-jobs.ts'
 import type { Database } from '../adapters/sql/database.ts'
 import { openPostgresRecords } from '../adapters/sql/postgres/records.ts'
 import { createRecords, type RecordStores } from '../adapters/sql/records.ts'
@@ -17,16 +19,20 @@ import { sql } from '../adapters/sql/statement.ts'
 import { createTokens } from '../adapters/sql/tokens.ts'
 import { systemClock as clock, systemIds as ids } from '../adapters/system/clock.ts'
 import type { Config } from '../config/load.ts'
+import { apiVersion } from '../contract/resources/index.ts'
 import { createEgress } from '../egress/egress.ts'
-import { messageOf, SvcError } from '../errors.ts'
+import { messageOf, type SvcError } from '../errors.ts'
 import type { Logger } from '../observability/log.ts'
 import type { HealthCheck, Ports } from '../ports/index.ts'
 import type { Leadership } from '../ports/leadership.ts'
+import { carryWorkspace } from '../tools/workspace/carried-workspace.ts'
+import { createClusterHealth } from './cluster-health.ts'
 import { prepareDataFolder } from './folders.ts'
 import { openClusterWork } from './kubernetes-work.ts'
 import { type Closing, createClosing } from './lifecycle.ts'
 import type { OpenedMode } from './mode.ts'
 import { choosePlans } from './plan-store.ts'
+import { bindTerm } from './term.ts'
 
 const leaseName = 'svc-controllers'
 const replicaKeyName = 'svc-replica-key'
@@ -57,32 +63,40 @@ async function openAll(config: Config, log: Logger, closing: Closing): Promise<O
   closing.add(() => secrets.close())
   const egress = createEgress()
   closing.add(() => egress.close())
+  const clusterEvents = createClusterEvents({ api, clock, ids, apiVersion, log })
+  closing.add(() => clusterEvents.close())
+  const events = tellCluster(records.events, clusterEvents, clock)
   const work = openClusterWork(config, { api, connection, logs: records.logs, log, operatorNamespace })
   closing.add(() => Promise.all([work.workloads.close(), work.sandbox.close()]))
+  const term = bindTerm({ leadership, workloads: work.workloads })
+  const strays = createStrayJobs({ api, resources, clock, instance: operatorNamespace, ...only })
   const ports: Ports = {
     resources,
-    records: choosePlans(config, records),
+    records: choosePlans(config, { ...records, events }),
     secrets,
-    workloads: work.workloads,
-    sandbox: work.sandbox,
+    workloads: term.workloads,
+    sandbox: carryWorkspace(work.sandbox),
     authenticator: createReviewAuthenticator({ api, clock }),
     authorizer: createReviewAuthorizer({ api, clock, operatorNamespace, servedNamespace: config.watchNamespace }),
     tokens: createTokens({ database, clock, ids }),
     workerTokens: work.workerTokens,
-    leadership: lettingGo(leadership, () => work.workloads.letGo()),
+    leadership: term.leadership,
     egress,
     clock,
     ids,
-    health: [health, { name: 'cluster', check: async () => refuseStale(resources.listStale()) }],
+    health: [health, createClusterHealth({ listStale: resources.listStale, clock })],
     close: closing.run,
   }
   const controllerUrl = config.controllerUrl ?? `http://svc.${operatorNamespace}.svc:${config.port}`
   return {
     ports,
     owners: records.owners,
+    sweepBodies: records.sweepOrphans,
+    sweepWorkloads: strays.sweep,
     idempotencyKey: await ensureReplicaKey({ api, namespace: operatorNamespace, name: replicaKeyName }),
-    metrics: { clusterRequests: api.countRequests },
+    metrics: { clusterRequests: api.countRequests, staleKinds: () => resources.listStale().length },
     allowDemoProvider: false,
+    ownNamespace: operatorNamespace,
     workerApiUrl: controllerUrl,
     serviceNames: listServiceNames(controllerUrl),
     metricsListener: { host: config.metricsHost ?? config.host, port: config.metricsPort },
@@ -115,18 +129,6 @@ function openLeadership({ api, operatorNamespace, log }: LeadershipParts, closin
   return leadership
 }
 
-/** Who leads no longer follows no logs: the next leader does. */
-function lettingGo(leadership: Leadership, letGo: () => Promise<void>): Leadership {
-  return {
-    async acquire(signal) {
-      const lost = await leadership.acquire(signal)
-      lost.addEventListener('abort', () => void letGo(), { once: true })
-      return lost
-    },
-    release: () => leadership.release(),
-  }
-}
-
 type Stores = { database: Database; records: RecordStores; health: HealthCheck }
 
 async function openStores(
@@ -139,6 +141,7 @@ async function openStores(
   const { databaseUrl: url, databasePoolSize: poolSize } = config
   const opened = await openPostgresRecords({ url, poolSize, clock, ids, report })
   closing.add(() => opened.close())
+  await opened.records.sweepOrphans()
   return opened
 }
 
@@ -157,10 +160,6 @@ async function openVolume(
   await records.sweepOrphans()
   const check = async () => void (await database.read.first(sql`select 1`))
   return { database, records, health: { name: 'records', check } }
-}
-
-function refuseStale(kinds: readonly string[]): void {
-  if (kinds.length > 0) throw new SvcError('Unavailable', `what is known of ${kinds.join(', ')} may be old`)
 }
 
 /** A Service has a short name and longer ones; whoever knows one of them may use any (RFC 1035 search lists). */

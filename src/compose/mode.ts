@@ -13,6 +13,10 @@ import type { OwnerToken } from './owner-token.ts'
 export type OpenedMode = {
   ports: Ports
   owners: RecordOwners
+  /** Removes bodies that a crash left without a row; how many. */
+  sweepBodies(): Promise<number>
+  /** Removes attempts that no task has any more; how many. Absent: there can be none. */
+  sweepWorkloads?(signal: AbortSignal): Promise<number>
   /** Key of the hashes of idempotency keys; the same over restarts and replicas. */
   idempotencyKey: Uint8Array
   metrics: MetricSources
@@ -21,6 +25,8 @@ export type OpenedMode = {
   /** The Secret that stands for the environment's keys. */
   ownerSecret?: ResourceKey
   allowDemoProvider: boolean
+  /** Namespace that the service itself runs in, where it has one. */
+  ownNamespace?: string
   /** Where workers reach the service; absent: where it listens. */
   workerApiUrl?: string
   /** Names that others know the service by, beside the address it listens on. */

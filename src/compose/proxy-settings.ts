@@ -3,12 +3,14 @@ import { join } from 'node:path'
 import type { Config } from '../config/load.ts'
 import { parseDuration } from '../contract/duration.ts'
 import type { Metrics } from '../observability/metrics.ts'
+import { makeModelSpan } from '../observability/model-spans.ts'
+import type { Traces } from '../observability/traces.ts'
 import type { SearchSettings } from '../tools/tool.ts'
 import type { ProxySettings } from '../usecases/proxy/proxy.ts'
 
 export function readProxySettings(
   config: Config,
-  { metrics, search }: { metrics: Metrics; search: SearchSettings | undefined },
+  { metrics, search, traces }: { metrics: Metrics; search: SearchSettings | undefined; traces?: Traces | undefined },
 ): ProxySettings {
   return {
     defaults: { provider: config.chatProvider, model: config.chatModel },
@@ -20,6 +22,14 @@ export function readProxySettings(
       scratchDir: join(config.paths.dataDir, 'scratch', 'proxies'),
       search,
     },
-    observe: metrics.observeProxy,
+    observe: observeWith(metrics, traces),
+  }
+}
+
+function observeWith({ observeProxy }: Metrics, traces: Traces | undefined): NonNullable<ProxySettings['observe']> {
+  if (traces === undefined) return observeProxy
+  return (sample) => {
+    observeProxy(sample)
+    traces.record(makeModelSpan(sample, Date.now()))
   }
 }

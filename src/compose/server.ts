@@ -6,16 +6,23 @@ import { type OpenedMode, openMode } from './mode.ts'
 import type { OwnerToken } from './owner-token.ts'
 import { type RunningService, startService } from './service.ts'
 import { removeServiceNote, writePrivateFile } from './service-file.ts'
+import { endSignals, exitOnSignals, keepOnSignals } from './start-signals.ts'
+
+/** What setInterval takes at most (https://nodejs.org/api/timers.html). */
+const longestTimerMs = 2 ** 31 - 1
 
 /** Serves until SIGINT or SIGTERM, or until it is idle for long. */
 export async function serve(config: Config): Promise<void> {
+  exitOnSignals()
   const isTerminal = Boolean(process.stderr.isTTY)
   const log = createLog({ level: config.logLevel, pretty: isTerminal, colors: isTerminal })
-  const mode = await openMode(config, log)
-  const service = await start(config, mode, log)
+  // What waits for a cluster or for a lease sleeps without holding the process.
+  const awake = setInterval(() => undefined, longestTimerMs)
+  const { mode, service } = await open(config, log).finally(() => clearInterval(awake))
   try {
     announce(service.url, mode.owner, config)
     log.info({ url: service.url, pid: process.pid }, 'serving')
+    keepOnSignals()
     const reason = await waitForEnd(service.idle)
     log.info({ reason }, 'stopping')
   } finally {
@@ -23,6 +30,11 @@ export async function serve(config: Config): Promise<void> {
     await service.stop()
   }
   log.info('stopped')
+}
+
+async function open(config: Config, log: Logger): Promise<{ mode: OpenedMode; service: RunningService }> {
+  const mode = await openMode(config, log)
+  return { mode, service: await start(config, mode, log) }
 }
 
 async function start(config: Config, mode: OpenedMode, log: Logger): Promise<RunningService> {
@@ -86,7 +98,7 @@ function waitForEnd(idle: AbortSignal): Promise<string> {
       resolve(signal)
       if (Date.now() - first > sameKeyMs) process.exit(exitByImpatience)
     }
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, onSignal)
+    for (const signal of endSignals) process.on(signal, onSignal)
     idle.addEventListener('abort', () => resolve('idle'), { once: true })
   })
 }

@@ -8,22 +8,27 @@ import { createCatalogControllers } from '../controllers/catalog/controllers.ts'
 import { defaultCatalogSettings } from '../controllers/catalog/settings.ts'
 import type { Controller } from '../controllers/engine/controller.ts'
 import { createRunner } from '../controllers/engine/runner.ts'
-import { createSweepController, defaultRetention } from '../controllers/records/sweep.ts'
+import { createSweepController, createWorkloadSweepController, defaultRetention } from '../controllers/records/sweep.ts'
 import { createTaskControllers } from '../controllers/task/controller.ts'
 import { defaultTaskSettings } from '../controllers/task/settings.ts'
+import { messageOf } from '../errors.ts'
 import { createApp, type HttpApp } from '../http/app.ts'
 import { createMetricsServer } from '../http/metrics-listener.ts'
+import type { TlsPair } from '../http/tls.ts'
 import type { Logger } from '../observability/log.ts'
 import { createMetrics, type Metrics } from '../observability/metrics.ts'
+import type { Traces } from '../observability/traces.ts'
 import type { ResourceReader } from '../ports/resources.ts'
 import { createBuiltinTools, createUsecases } from '../usecases/index.ts'
-import { type Listening, ownAddresses, urlOf } from './addresses.ts'
+import { type Listening, ownAddresses, urlOf, workerUrlOf } from './addresses.ts'
 import { readChatSettings } from './chat-settings.ts'
-import { withIdentity } from './identity.ts'
+import { propagationOf, withIdentity } from './identity.ts'
 import { watchIdleness } from './idle-exit.ts'
 import type { OpenedMode } from './mode.ts'
 import { version } from './program-files.ts'
 import { readProxySettings } from './proxy-settings.ts'
+import { openTls } from './tls.ts'
+import { openTraces } from './traces.ts'
 
 export type RunningService = {
   url: string
@@ -37,12 +42,19 @@ export type RunningService = {
 export async function startService(config: Config, opened: OpenedMode, log: Logger): Promise<RunningService> {
   const listening: Listening = { host: config.host, port: config.port }
   const metrics = createMetrics()
-  const mode = { ...opened, ports: await withIdentity(config, { ports: opened.ports, log, metrics }) }
-  const app = composeHttp(config, mode, { log, metrics, listening })
+  const mode = {
+    ...opened,
+    ports: await withIdentity(config, { ports: opened.ports, log, metrics, key: opened.idempotencyKey }),
+  }
+  const tls = await openTls(config, { clock: mode.ports.clock, log })
+  listening.isEncrypted = tls !== undefined
+  const traces = openTraces(config)
+  const app = composeHttp(config, mode, { log, metrics, listening, traces, ...(tls && { tls: tls.pair }) })
   metrics.attach(mode.metrics)
   await app.server.listen({ host: config.host, port: config.port })
   listening.port = (app.server.server.address() as AddressInfo).port
   const closeMetrics = await listenForMetrics(mode, metrics)
+  const closeTls = await tls?.follow(app.server, mode.workerApiUrl === undefined ? listening : undefined)
   await mode.prepare?.()
   const { ports } = mode
   const controllers = composeControllers(config, mode, { log, listening, metrics })
@@ -52,7 +64,7 @@ export async function startService(config: Config, opened: OpenedMode, log: Logg
   const stop = async () => {
     // Another replica may lead while this one finishes its answers.
     await Promise.all([app.drain(parseDuration(config.drainTimeout)), runner.stop()])
-    await closeMetrics()
+    await Promise.all([closeMetrics(), closeTls?.(), traces?.close()])
     await ports.close()
   }
   return { url: urlOf(listening), idle: watchIdleness(config, { server: app.server, ports }), stop }
@@ -79,29 +91,34 @@ async function countPhases(resources: ResourceReader): Promise<Record<string, nu
   return Object.fromEntries(taskPhases.map((phase) => [phase, counts[phase] ?? 0]))
 }
 
-type ServiceParts = { log: Logger; metrics: Metrics; listening: Listening }
+type ServiceParts = { log: Logger; metrics: Metrics; listening: Listening; traces?: Traces | undefined; tls?: TlsPair }
 
-function composeHttp(config: Config, mode: OpenedMode, { log, metrics, listening }: ServiceParts): HttpApp {
+function composeHttp(config: Config, mode: OpenedMode, parts: ServiceParts): HttpApp {
+  const { log, metrics, listening, traces, tls } = parts
   const { ports } = mode
   const search = searchOf(config)
   const builtinTools = createBuiltinTools(
     { sandbox: ports.sandbox, ...(search === undefined ? {} : { search }) },
     { hideUnavailable: config.hideUnavailableTools },
   )
+  const propagation = propagationOf(config)
   const settings = {
     allowDemoProvider: mode.allowDemoProvider,
     ownAddresses: () => allOwnAddresses(mode, listening),
     allowNetworks: config.allowNetwork,
-    chat: readChatSettings(config),
+    chat: readChatSettings(config, mode.ownNamespace),
+    audit: { level: config.auditLevel, report: tellAuditFailure(log) },
+    ...(propagation === undefined ? {} : { propagation }),
     idempotencyKey: mode.idempotencyKey,
     ...(mode.ownerSecret === undefined ? {} : { ownerSecret: mode.ownerSecret }),
   }
   return createApp({
     ports,
-    usecases: createUsecases({ ports, settings, builtinTools, proxy: readProxySettings(config, { metrics, search }) }),
+    usecases: createUsecases({ ports, settings, builtinTools, proxy: readProxySettings(config, { metrics, search, traces }) }),
     settings: {
       publicHosts: [...config.publicHost, ...mode.serviceNames],
       corsAllowedOrigins: config.corsAllowedOrigins,
+      ...(tls === undefined ? {} : { tls }),
       tokenHeaders: readIdentityConfig(config).context?.headers ?? [],
       authFailuresPerMinute: config.authFailuresPerMinute,
       version,
@@ -113,9 +130,10 @@ function composeHttp(config: Config, mode: OpenedMode, { log, metrics, listening
 }
 
 function composeControllers(config: Config, mode: OpenedMode, { log, metrics, listening }: ServiceParts): Controller[] {
-  const { ports, owners } = mode
+  const { ports, owners, sweepBodies, sweepWorkloads } = mode
   const egress = { allowNetworks: config.allowNetwork, deny: allOwnAddresses(mode, listening) }
   const search = searchOf(config)
+  const propagation = propagationOf(config)
   const deps = { ...ports, log: log.child({ name: 'controllers' }) }
   return [
     ...createTaskControllers({
@@ -125,25 +143,33 @@ function composeControllers(config: Config, mode: OpenedMode, { log, metrics, li
         ...defaultTaskSettings,
         maxTasksPerNamespace: config.maxTasksPerNamespace,
         ...mode.taskSettings,
-        workerApiUrl: () => mode.workerApiUrl ?? urlOf(listening),
+        workerApiUrl: () => mode.workerApiUrl ?? workerUrlOf(listening),
         egress,
         maxIterations: config.maxIterations,
         toolTimeoutMs: parseDuration(config.toolTimeout),
         ...(search === undefined ? {} : { search }),
+        ...(propagation === undefined ? {} : { propagation }),
       },
     }),
     ...createCatalogControllers({ ...deps, settings: { ...defaultCatalogSettings, egress } }),
+    ...(sweepWorkloads === undefined ? [] : [createWorkloadSweepController({ ...deps, sweep: sweepWorkloads })]),
     createSweepController({
       ...deps,
       owners,
+      sweepBodies,
       settings: {
         ...defaultRetention,
         sessionsMs: parseDays(config.sessionRetention),
         eventsMs: parseDays(config.eventRetention),
         usageMs: parseDays(config.usageRetention),
+        auditMs: parseDays(config.auditRetention),
       },
     }),
   ]
+}
+
+function tellAuditFailure(log: Logger) {
+  return (message: string, error?: unknown) => log.warn(error === undefined ? {} : { error: messageOf(error) }, message)
 }
 
 /** Of every name that it has. */

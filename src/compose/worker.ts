@@ -22,18 +22,19 @@ export async function startWorker(args: readonly string[] = process.argv.slice(2
 
 async function startPodWorker(stop: AbortSignal): Promise<number> {
   const { createTokenFetch, readMountedToken, runPodWorker } = await import('../worker/run-pod-worker.ts')
-  const load = async () => ({ ...(await loadDeps()), fetch: createTokenFetch(() => readMountedToken()) })
+  const load = async () => ({ ...(await loadBasics()), fetch: createTokenFetch(() => readMountedToken()) })
   return runPodWorker({ stop, load })
 }
 
 async function loadDeps() {
-  const [{ createEgress }, { createSandbox }] = await Promise.all([
-    import('../egress/egress.ts'),
-    import('../adapters/embedded/sandbox/sandbox.ts'),
-  ])
+  const { createSandbox } = await import('../adapters/embedded/sandbox/sandbox.ts')
+  return { ...(await loadBasics()), sandbox: createSandbox({ ids: systemIds }) }
+}
+
+async function loadBasics() {
+  const { createEgress } = await import('../egress/egress.ts')
   return {
     egress: createEgress(),
-    sandbox: createSandbox({ ids: systemIds }),
     clock: systemClock,
     ids: systemIds,
     workspaceRoot: process.cwd(),

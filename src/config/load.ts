@@ -15,12 +15,17 @@ export type Config = Readonly<Omit<Settings, 'mode'>> & {
   readonly mode: 'embedded' | 'kubernetes'
   /** The API server's address as a pod is told it; undefined outside a cluster. */
   readonly podAddress: PodAddress | undefined
+  /** The service's own pod, where it is known. */
+  readonly ownPod: OwnPod | undefined
   readonly paths: Paths
   readonly vendorKeys: VendorKeys
   readonly dockerHost: string | undefined
   readonly runtimeDir: string | undefined
   readonly sources: Readonly<Record<SettingName, Source>>
 }
+
+/** As the chart tells it by the downward API. */
+export type OwnPod = { name: string; uid: string }
 
 export type PodAddress = { host: string; port: string }
 
@@ -65,13 +70,14 @@ export function loadConfig(options: LoadOptions): Config {
 
 /** What follows from running in a pod: the mode, and that others must reach it (MODE-007). */
 function settlePlace({ mode, host }: Settings, sources: Record<string, Source>, env: Environment) {
-  const { KUBERNETES_SERVICE_HOST, KUBERNETES_SERVICE_PORT } = env
+  const { KUBERNETES_SERVICE_HOST, KUBERNETES_SERVICE_PORT, POD_NAME, POD_UID } = env
   const podAddress = KUBERNETES_SERVICE_HOST
     ? { host: KUBERNETES_SERVICE_HOST, port: KUBERNETES_SERVICE_PORT || '443' }
     : undefined
   const settled = mode === 'auto' ? (podAddress ? 'kubernetes' : 'embedded') : mode
   const isExposed = podAddress !== undefined && settled === 'kubernetes' && sources.host === 'default'
-  return { mode: settled, podAddress, host: isExposed ? '0.0.0.0' : host } as const
+  const ownPod = POD_NAME && POD_UID ? { name: POD_NAME, uid: POD_UID } : undefined
+  return { mode: settled, podAddress, ownPod, host: isExposed ? '0.0.0.0' : host } as const
 }
 
 function pickValue(name: SettingName, options: LoadOptions, file: Record<string, unknown>): [unknown, Source] {

@@ -64,6 +64,11 @@ describe('the mode', () => {
     expect(load({ ...inPod, SVC_MODE: 'embedded' }).mode).toBe('embedded')
   })
 
+  it('knows the own pod where it is told both its name and its uid', () => {
+    expect(load({ ...inPod, POD_NAME: 'svc-1', POD_UID: 'u-1' }).ownPod).toEqual({ name: 'svc-1', uid: 'u-1' })
+    expect(load({ ...inPod, POD_NAME: 'svc-1' }).ownPod).toBeUndefined()
+  })
+
   it('decides where the service listens unless that is said', () => {
     expect(load(inPod).host).toBe('0.0.0.0')
     expect(load(inPod, { host: '127.0.0.1' }).host).toBe('127.0.0.1')

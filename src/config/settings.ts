@@ -17,6 +17,11 @@ export const settings = {
     help: 'Host names, beside the bound address, that requests may name',
     placeholder: 'name,...',
   }),
+  tlsCertFile: define(text.optional(), {
+    help: 'PEM file of the certificate: serves HTTPS; read again when it changes',
+    placeholder: 'file',
+  }),
+  tlsKeyFile: define(text.optional(), { help: 'PEM file of its key', placeholder: 'file' }),
   corsAllowedOrigins: define(names.default([]), {
     help: 'origins of web pages that may call the API',
     placeholder: 'origin,...',
@@ -112,6 +117,11 @@ export const settings = {
     help: 'longest run of one tool call in chat and proxies',
     placeholder: 'duration',
   }),
+  otlpEndpoint: define(text.optional(), {
+    help: 'collector that gets spans of model calls (OTLP over HTTP); none are made without it',
+    env: 'OTEL_EXPORTER_OTLP_ENDPOINT',
+    placeholder: 'url',
+  }),
   chatMaxConcurrent: define(whole(1).default(10), { help: 'chat turns that run at once; more get 429' }),
   chatMaxTasksPerTurn: define(whole(1).default(5), { help: 'tasks that one chat turn may create' }),
   chatMaxSessionSize: define(whole(1024).default(512_000), {
@@ -127,8 +137,11 @@ export const settings = {
     placeholder: 'namespace',
   }),
   watchNamespace: define(text.optional(), {
-    help: 'kubernetes mode: the one namespace that is served (default: all)',
+    help: 'the one namespace that is served (default: all)',
     placeholder: 'namespace',
+  }),
+  enforceNamespaceIsolation: define(flag.default(false), {
+    help: 'keep every caller but the owner in the namespace of their own; who has none is refused',
   }),
   controllerUrl: define(z.url('must be an address such as http://svc.svc-system.svc:8080').optional(), {
     help: 'kubernetes mode: address of this service as pods reach it (default: the Service `svc` of its namespace)',
@@ -163,6 +176,13 @@ export const settings = {
   }),
   eventRetention: define(retention.default('30d'), {
     help: 'how long timeline events are kept',
+    placeholder: 'duration',
+  }),
+  auditLevel: define(oneOf(['writes', 'all']).default('writes'), {
+    help: 'what the audit log keeps: writes and refusals, or all requests',
+  }),
+  auditRetention: define(retention.default('90d'), {
+    help: 'how long records of the audit log are kept',
     placeholder: 'duration',
   }),
   usageRetention: define(retention.default('400d'), {

@@ -5,7 +5,7 @@ import type { Kind } from './resources/index.ts'
 export type AccessVerb = 'get' | 'list' | 'create' | 'update' | 'delete' | 'use' | 'operate'
 
 /** Kinds of resources, and of what else is guarded. */
-export type AccessKind = Kind | 'Secret' | 'ConfigMap' | 'Session' | 'Memory' | 'Usage' | 'Token' | 'Metrics'
+export type AccessKind = Kind | 'Secret' | 'ConfigMap' | 'Session' | 'Memory' | 'Usage' | 'Token' | 'Audit' | 'Metrics'
 
 /** What a task would do, for the constraints of a context token. */
 export type TaskFacts = {

@@ -13,14 +13,17 @@ import { createDrain } from './drain.ts'
 import { bindInternalRoutes, bindRawInternalRoutes } from './internal/internal-routes.ts'
 import { createNotFoundHandler } from './known-paths.ts'
 import { createAttemptGuard } from './middleware/attempt-guard.ts'
+import { addAudit } from './middleware/audit.ts'
 import { createCors } from './middleware/cors.ts'
 import type { TokenHeader } from './middleware/credentials.ts'
 import { sendError, toErrorBody, toSvcError } from './middleware/error-answer.ts'
 import { createHostCheck } from './middleware/host-check.ts'
 import { maxWorkerJsonValues, readJsonBody } from './middleware/json-body.ts'
 import { createRequestIds } from './middleware/request-id.ts'
+import { securityHeaderLines, securityHeadersOf } from './middleware/security-headers.ts'
 import { createProxyEdge, type ProxyEdge } from './proxies/edge.ts'
 import { bindPublicRoutes } from './routes/index.ts'
+import { secureOptionsOf, type TlsPair } from './tls.ts'
 
 export type HttpSettings = {
   /** `--public-host`: names, beside loopback and the bound address, that requests may carry. */
@@ -41,6 +44,8 @@ export type HttpSettings = {
   requestTimeoutMs?: number
   /** Its headers must have arrived by then; default 20 seconds. */
   headersTimeoutMs?: number
+  /** Present: HTTPS and nothing else. */
+  tls?: TlsPair
   /** How often both are looked at; default 5 seconds. */
   timeoutCheckMs?: number
   /** Comment lines of event streams; default 15 seconds. */
@@ -67,13 +72,8 @@ export type HttpApp = {
 
 const mebibyte = 1_048_576
 const defaultBodyLimit = 15 * mebibyte
-
-const securityHeaders = {
-  'x-content-type-options': 'nosniff',
-  'x-frame-options': 'DENY',
-  'referrer-policy': 'no-referrer',
-  'content-security-policy': "default-src 'none'; frame-ancestors 'none'; sandbox",
-}
+/** Of all headers of one request together. */
+const maxHeaderBytes = 16_384
 
 const clientErrors: Record<string, [number, ErrorReason, string]> = {
   ERR_HTTP_REQUEST_TIMEOUT: [408, 'InvalidRequest', 'the request took too long to arrive'],
@@ -89,20 +89,25 @@ function answerClientError(error: Error & { code?: string }, socket: Socket): vo
     'the request is no valid HTTP',
   ]
   const body = JSON.stringify({ error: { ...toErrorBody(new SvcError(reason, message), '').error, code: status } })
-  const head = `HTTP/1.1 ${status} \r\nConnection: close\r\nContent-Type: application/json; charset=utf-8`
+  const fixed = ['Connection: close', 'Content-Type: application/json; charset=utf-8', ...securityHeaderLines]
+  const head = [`HTTP/1.1 ${status} `, ...fixed].join('\r\n')
   socket.end(`${head}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`)
 }
 
 function makeServer(deps: HttpDeps): FastifyInstance {
   const { settings, ports } = deps
+  const connections = {
+    headersTimeout: settings.headersTimeoutMs ?? 20_000,
+    connectionsCheckingInterval: settings.timeoutCheckMs ?? 5000,
+    maxHeaderSize: maxHeaderBytes,
+  }
+  const { tls } = settings
+  const listening = tls === undefined ? { http: connections } : { https: { ...connections, ...secureOptionsOf(tls) } }
   return fastify({
     logger: false,
     bodyLimit: settings.bodyLimitBytes ?? defaultBodyLimit,
     requestTimeout: settings.requestTimeoutMs ?? 300_000,
-    http: {
-      headersTimeout: settings.headersTimeoutMs ?? 20_000,
-      connectionsCheckingInterval: settings.timeoutCheckMs ?? 5000,
-    },
+    ...(listening as { http: typeof connections }),
     keepAliveTimeout: 72_000,
     routerOptions: { maxParamLength: 2048 },
     requestIdHeader: false,
@@ -117,10 +122,11 @@ function makeServer(deps: HttpDeps): FastifyInstance {
 function addEntry(server: FastifyInstance, { settings, ports: _ports }: HttpDeps): void {
   const checkHost = createHostCheck({ publicHosts: settings.publicHosts })
   const answerCors = createCors(settings.corsAllowedOrigins)
+  const fixedHeaders = securityHeadersOf(settings.tls !== undefined)
   server.decorateRequest('identity', undefined)
   server.decorateRequest('jsonText', undefined)
   server.addHook('onRequest', (request, reply, done) => {
-    reply.header('x-request-id', request.id).headers(securityHeaders)
+    reply.header('x-request-id', request.id).headers(fixedHeaders)
     try {
       checkHost(request.raw)
     } catch (error) {
@@ -197,8 +203,18 @@ function addRawRoutes(server: FastifyInstance, deps: HttpDeps, binding: BindDeps
 function makeProxyEdge(deps: HttpDeps, { guard, tokenHeaders }: BindDeps, draining: AbortSignal): ProxyEdge {
   const { ports, usecases, metrics, log } = deps
   const { publicHosts, corsAllowedOrigins, bodyLimitBytes = defaultBodyLimit } = deps.settings
-  const settings = { publicHosts, corsAllowedOrigins, tokenHeaders, bodyLimitBytes, headers: securityHeaders }
-  return createProxyEdge({ ports, proxies: usecases.proxies, guard, metrics, log, settings, draining })
+  const headers = securityHeadersOf(deps.settings.tls !== undefined)
+  const settings = { publicHosts, corsAllowedOrigins, tokenHeaders, bodyLimitBytes, headers }
+  return createProxyEdge({
+    ports,
+    proxies: usecases.proxies,
+    audit: usecases.audit,
+    guard,
+    metrics,
+    log,
+    settings,
+    draining,
+  })
 }
 
 /** The service's HTTP side; `server.listen` starts it. */
@@ -220,6 +236,7 @@ export function createApp(deps: HttpDeps): HttpApp {
   addBodies(server)
   addErrors(server, log)
   addMeasures(server, { ...deps, log })
+  addAudit(server, deps.usecases.audit)
   const bind: Bind = createBind(server, binding)
   bindPublicRoutes(bind, { ...deps, isDraining: () => drain.signal.aborted })
   bindInternalRoutes(bind, deps)
@@ -229,7 +246,9 @@ export function createApp(deps: HttpDeps): HttpApp {
     server,
     async drain(timeoutMs) {
       await drain.run(timeoutMs)
+      deps.usecases.chat.close()
       await deps.usecases.proxies.close()
+      await deps.usecases.audit.close()
     },
   }
 }

@@ -7,6 +7,7 @@ import { requireRight } from '../usecases/access.ts'
 import { type Answer, type AnswerContext, sendAnswer } from './answer.ts'
 import { type Call, readCall } from './call.ts'
 import type { AttemptGuard } from './middleware/attempt-guard.ts'
+import { follow } from './middleware/audit.ts'
 import { readCredential, type TokenHeader } from './middleware/credentials.ts'
 
 type Handler<R extends Route> = (call: Call<R>) => Promise<Answer<RouteAnswer<R>>> | Answer<RouteAnswer<R>>
@@ -59,6 +60,7 @@ async function identify(route: Route, request: FastifyRequest, deps: BindDeps): 
   const isUser = route.auth === 'user'
   const credential = readCredential(request.headers, isUser ? deps.tokenHeaders : [])
   const { token } = credential
+  request.trail = { attempted: true }
   return deps.guard<Caller | WorkerIdentity>(request, token, () =>
     isUser ? deps.authenticator.authenticate(credential) : identifyWorker(token, deps),
   )
@@ -102,6 +104,7 @@ export function createBind(app: FastifyInstance, deps: BindDeps): Bind {
         checkVerb(route, request.identity)
         options.before?.(request)
         const call = readCall(route, request, request.identity)
+        if (route.auth !== 'none') follow(request, call)
         return sendAnswer(await handler(call), request, reply, context)
       },
     })

@@ -44,7 +44,16 @@ export function withCoolDown(client: ModelClient, key: ResourceKey, options: Fal
     const until = new Date(options.clock.now().getTime() + (error.retryAfterMs ?? defaultCoolDownMs))
     await options.coolDowns.coolDown(key, until, error.message).catch(() => {})
   }
+  const { answer } = client
   return {
+    ...(answer && {
+      async answer(request, signal) {
+        const events = await answer(request, signal)
+        const last = events.at(-1)
+        if (last?.type === 'error' && isLimited(last.error)) await note(last.error)
+        return events
+      },
+    }),
     async *stream(request, signal) {
       for await (const event of client.stream(request, signal)) {
         if (event.type === 'error' && isLimited(event.error)) await note(event.error)

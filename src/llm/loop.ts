@@ -92,11 +92,21 @@ function watchDeadline(run: LoopRun): { signal: AbortSignal; stop(): void } {
   if (deadline === undefined) return { signal: run.signal, stop: () => {} }
   const over = new AbortController()
   const stopped = new AbortController()
+  // Linked by hand: `AbortSignal.any` costs more than a step of the loop (Node 24).
+  const follow = () => over.abort(run.signal.reason)
+  if (run.signal.aborted) follow()
+  else run.signal.addEventListener('abort', follow, { once: true })
   const abort = () => over.abort(new Error('The time limit was reached.'))
   const left = deadline.getTime() - run.clock.now().getTime()
   if (left <= 0) abort()
   else run.clock.sleep(left, stopped.signal).then(abort, () => {})
-  return { signal: AbortSignal.any([run.signal, over.signal]), stop: () => stopped.abort(settled) }
+  return {
+    signal: over.signal,
+    stop() {
+      run.signal.removeEventListener('abort', follow)
+      stopped.abort(settled)
+    },
+  }
 }
 
 async function drive(start: LoopState, context: Context, whyAborted: () => FinishReason): Promise<LoopState> {
@@ -145,11 +155,24 @@ async function callModel(state: LoopState, withTools: boolean, context: Context)
     ...(withTools && toolChoice !== undefined ? { toolChoice } : {}),
   }
   const collector = createCollector()
-  for await (const event of guardStream(context.model.stream(request, context.signal), context.signal)) {
+  const take = (event: ModelEvent) => {
     collector.push(event)
-    await context.emit({ type: 'model', iteration: state.iteration, event })
+    return context.emit({ type: 'model', iteration: state.iteration, event })
+  }
+  const whole = await takeWhole(request, context)
+  if (whole !== undefined) {
+    for (const event of whole) await take(event)
+  } else {
+    for await (const event of guardStream(context.model.stream(request, context.signal), context.signal)) {
+      await take(event)
+    }
   }
   return collector.turn()
+}
+
+/** Answers that nobody watches come without the price of a stream for each event. */
+async function takeWhole(request: ModelRequest, { model, signal }: Context): Promise<ModelEvent[] | undefined> {
+  return request.whole ? model.answer?.(request, signal) : undefined
 }
 
 function schemaOf(tool: HostTool): ModelRequest['tools'][number] {

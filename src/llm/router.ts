@@ -53,7 +53,16 @@ function withIdentity(client: ModelClient, choice: ModelChoice, report: Report):
     if (event.type !== 'start') return event
     return { ...event, provider: nameProvider(choice.provider), model: event.model || choice.model }
   }
+  const { answer } = client
   return {
+    ...(answer && {
+      async answer(request, signal) {
+        const events = await answer({ ...request, model: choice.model }, signal)
+        const counted = events.findLast((event) => event.type === 'usage')?.usage
+        if (counted !== undefined || events.at(-1)?.type === 'stop') report(counted ?? noUsage)
+        return events.map(identify)
+      },
+    }),
     async *stream(request, signal) {
       const own = client.stream({ ...request, model: choice.model }, signal)
       let usage = noUsage

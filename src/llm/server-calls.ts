@@ -6,8 +6,11 @@ export type ServerCallId = { session: string; id: string }
 
 const idPattern = /^svc_([0-9a-f]{12})_(.+)$/s
 
+/** Every such id begins with it. */
+export const serverCallMark = 'svc_'
+
 export function makeServerCallId({ session, id }: ServerCallId): string {
-  return `svc_${session}_${id}`
+  return `${serverCallMark}${session}_${id}`
 }
 
 export function readServerCallId(text: unknown): ServerCallId | undefined {

@@ -4,7 +4,7 @@ import { isSvcError, messageOf } from '../errors.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { JsonObject, ModelError, ModelErrorKind, ModelEvent } from './messages.ts'
 import type { VendorFetch, VendorReader, VendorResponse } from './piped-fetch.ts'
-import { type ByteReader, IdleError, readFrames, watchIdle } from './sse.ts'
+import { type ByteReader, IdleError, type IdleWatch, readFrames, watchIdle } from './sse.ts'
 import {
   type CallTarget,
   classifyVendorError,
@@ -48,24 +48,54 @@ export class StreamedError extends Error {
   }
 }
 
+type Exchange = { call: VendorCall; idle: IdleWatch; answered: boolean }
+
+/** An answer in one piece is all its events at once. */
+async function exchange(state: Exchange): Promise<ModelEvent[] | AsyncIterable<ModelEvent>> {
+  const { call, idle } = state
+  const { signal } = idle
+  const init = { method: 'POST' as const, headers: call.headers, body: JSON.stringify(call.encode()), signal }
+  const response = await call.fetch(call.url, init)
+  state.answered = true
+  idle.touch()
+  if (!response.ok) return [{ type: 'error', error: await readFailure(response, call) }]
+  return isWhole(response) ? readWholeAnswer(response, call) : readStream(response, call, idle)
+}
+
+function failExchange({ call, idle, answered }: Exchange, error: unknown): ModelEvent {
+  const cause = idle.signal.aborted && !call.signal.aborted ? idle.signal.reason : error
+  return { type: 'error', error: explainThrown(cause, call, answered) }
+}
+
+function openExchange(call: VendorCall): Exchange {
+  return { call, idle: watchIdle(call.clock, call.idleTimeoutMs, call.signal), answered: false }
+}
+
 /** Never throws: what goes wrong is the last event. */
 export async function* callVendor(call: VendorCall): AsyncGenerator<ModelEvent> {
-  const idle = watchIdle(call.clock, call.idleTimeoutMs)
-  const signal = AbortSignal.any([call.signal, idle.signal])
-  const progress = { answered: false }
+  const state = openExchange(call)
   try {
-    const init = { method: 'POST' as const, headers: call.headers, body: JSON.stringify(call.encode()), signal }
-    const response = await call.fetch(call.url, init)
-    progress.answered = true
-    idle.touch()
-    if (!response.ok) yield { type: 'error', error: await readFailure(response, call) }
-    else if (isWhole(response)) yield* await readWholeAnswer(response, call)
-    else yield* readStream(response, call, { signal, touch: idle.touch })
+    yield* await exchange(state)
   } catch (error) {
-    const cause = idle.signal.aborted && !call.signal.aborted ? idle.signal.reason : error
-    yield { type: 'error', error: explainThrown(cause, call, progress.answered) }
+    yield failExchange(state, error)
   } finally {
-    idle.stop()
+    state.idle.stop()
+  }
+}
+
+/** The same, told at its end. */
+export async function askVendor(call: VendorCall): Promise<ModelEvent[]> {
+  const state = openExchange(call)
+  const events: ModelEvent[] = []
+  try {
+    const answer = await exchange(state)
+    if (Array.isArray(answer)) return answer
+    for await (const event of answer) events.push(event)
+    return events
+  } catch (error) {
+    return [...events, failExchange(state, error)]
+  } finally {
+    state.idle.stop()
   }
 }
 
@@ -133,12 +163,11 @@ async function readWholeAnswer(response: VendorResponse, call: VendorCall): Prom
 async function* readStream(response: VendorResponse, call: VendorCall, body: Body): AsyncGenerator<ModelEvent> {
   if (response.body === null) return yield* failEarly(call)
   const reader = response.body.getReader()
-  let complete = false
+  const progress = { complete: false }
   try {
-    yield* decodeFrames(abortable(reader, body), call)
-    complete = true
+    yield* decodeFrames(abortable(reader, body), call, progress)
   } finally {
-    if (complete) drain(reader, call.clock)
+    if (progress.complete) drain(reader, call.clock)
     else reader.cancel().catch(() => {})
   }
 }
@@ -172,15 +201,22 @@ function drain(reader: VendorReader, clock: Clock): void {
 /** A reason of one's own spares the making of an error with its stack. */
 const over = new Error('over')
 
-async function* decodeFrames(reader: ByteReader, call: VendorCall): AsyncGenerator<ModelEvent> {
+/** `progress` is complete before the last event is given: who has got that need not come back for more. */
+async function* decodeFrames(
+  reader: ByteReader,
+  call: VendorCall,
+  progress: { complete: boolean },
+): AsyncGenerator<ModelEvent> {
   for await (const frame of readFrames(reader)) {
     if (frame.data.trim() === '[DONE]') break
     const json = parseJson(frame.data)
     const events = json === undefined ? failBroken(call) : call.decoder.pushFrame(json)
+    progress.complete = events.some(isLast)
     yield* events
-    if (events.some(isLast)) return
+    if (progress.complete) return
   }
   const events = call.decoder.end()
+  progress.complete = true
   yield* events.some(isLast) ? events : failEarly(call)
 }
 

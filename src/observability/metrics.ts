@@ -16,6 +16,8 @@ export type MetricSources = {
   storeBytes?: () => Promise<number> | number
   /** Requests sent to the cluster's API server so far. */
   clusterRequests?: () => { verb: string; resource: string; count: number }[]
+  /** Kinds of resources that are not watched just now. */
+  staleKinds?: () => number
 }
 
 export type Metrics = {
@@ -32,6 +34,8 @@ export type Metrics = {
   countContextToken(result: string): void
   /** A context token's scopes and constraints were asked. */
   countContextAuthorization(decision: { action: string; result: string; reason: string }): void
+  /** A token was exchanged, or was not. */
+  observeTokenExchange(exchange: { result: string; reason: string; ms: number }): void
   /** Tells where gauges are read from; later calls add to earlier ones. */
   attach(sources: MetricSources): void
   /** The text that Prometheus scrapes. */
@@ -90,6 +94,19 @@ function makeIdentityCounters(registry: Registry) {
       labelNames: ['action', 'result', 'reason'],
       registers,
     }),
+    exchanges: new Counter({
+      name: 'svc_context_token_tts_exchange_total',
+      help: 'Exchanges asked of the transaction-token service.',
+      labelNames: ['result', 'reason'],
+      registers,
+    }),
+    exchangeDurations: new Histogram({
+      name: 'svc_context_token_tts_exchange_duration_seconds',
+      help: 'Time that an exchange took.',
+      labelNames: ['result', 'reason'],
+      buckets,
+      registers,
+    }),
   }
 }
 
@@ -129,6 +146,14 @@ function makeGauges(registry: Registry, sources: MetricSources): void {
       if (sources.storeBytes) this.set(await sources.storeBytes())
     },
   })
+  new Gauge({
+    name: 'svc_cluster_stale_kinds',
+    help: 'Kinds of resources whose watch is cut: what is known of them may be old.',
+    registers,
+    collect() {
+      if (sources.staleKinds) this.set(sources.staleKinds())
+    },
+  })
   new Counter({
     name: 'svc_cluster_requests_total',
     help: "Requests sent to the cluster's API server.",
@@ -146,7 +171,7 @@ export function createMetrics(): Metrics {
   const registry = new Registry()
   const sources: MetricSources = {}
   const { requests, durations, streams, events, transitions } = makeCounters(registry)
-  const { contextTokens, authorizations } = makeIdentityCounters(registry)
+  const { contextTokens, authorizations, exchanges, exchangeDurations } = makeIdentityCounters(registry)
   makeGauges(registry, sources)
   let hasDefaults = false
   return {
@@ -163,6 +188,10 @@ export function createMetrics(): Metrics {
     countTimelineEvents: (count) => events.inc(count),
     countContextToken: (result) => contextTokens.inc({ profile: 'kontxt', result }),
     countContextAuthorization: ({ action, result, reason }) => authorizations.inc({ action, result, reason }),
+    observeTokenExchange({ result, reason, ms }) {
+      exchanges.inc({ result, reason })
+      exchangeDurations.observe({ result, reason }, ms / 1000)
+    },
     attach: (more) => void Object.assign(sources, more),
     async expose() {
       // The process metrics start observers; they start with the first scrape, not with the service.

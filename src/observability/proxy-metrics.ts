@@ -1,5 +1,5 @@
 // Measures of the proxies. Labels are words of this code: family, endpoint, type of provider, kind of token, outcome.
-import { Counter, Histogram, type Registry } from 'prom-client'
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 
 export type ProxyMeasure = {
   family: string
@@ -14,6 +14,27 @@ export type ProxyMeasure = {
 
 const latencyBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
 const addedBuckets = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.05, 0.25]
+
+/** When providers of a type last answered and last failed; read when somebody asks, so that a request costs next to nothing. */
+function makeHealth(registry: Registry) {
+  const ends = new Map<string, Record<string, number>>()
+  new Gauge({
+    name: 'svc_proxy_provider_last_end_timestamp_seconds',
+    help: 'When a proxied request to providers of this type last ended so.',
+    labelNames: ['provider', 'outcome'],
+    registers: [registry],
+    collect() {
+      for (const [provider, outcomes] of ends) {
+        for (const [outcome, ms] of Object.entries(outcomes)) this.set({ provider, outcome }, ms / 1000)
+      }
+    },
+  })
+  return (provider: string, outcome: string) => {
+    const known = ends.get(provider)
+    if (known === undefined) ends.set(provider, { [outcome]: Date.now() })
+    else known[outcome] = Date.now()
+  }
+}
 
 function makeMeasures(registry: Registry) {
   const registers = [registry]
@@ -49,8 +70,10 @@ function makeMeasures(registry: Registry) {
 
 export function createProxyObserver(registry: Registry): (measure: ProxyMeasure) => void {
   const { requests, firstByte, added, tokens } = makeMeasures(registry)
+  const noteEnd = makeHealth(registry)
   return ({ family, provider, endpoint, mode, outcome, addedMs, firstByteMs, usage }) => {
     requests.inc({ family, provider, endpoint, mode, outcome })
+    noteEnd(provider, outcome)
     if (addedMs !== undefined) added.observe({ family, endpoint }, addedMs / 1000)
     if (firstByteMs !== undefined) firstByte.observe({ family, endpoint }, firstByteMs / 1000)
     if (usage === undefined) return

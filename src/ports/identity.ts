@@ -43,6 +43,10 @@ export type Caller = {
   readOnly: boolean
   /** The holder of the machine: may name private addresses for providers (NET-004). */
   isOwner: boolean
+  /** The command line of an agent: it may use this provider within this budget, and nothing else. */
+  agent?: AgentGrant
+  /** A model acts for the caller: it may name no secrets (SECRET-007). */
+  isModel?: boolean
   /** Server-side tools in the proxies unless switched off on the token. */
   serverTools: boolean
 }
@@ -66,6 +70,21 @@ export interface Authorizer {
 /** A worker's identity: one attempt of one task (AUTH-007). */
 export type WorkerIdentity = AttemptKey & { namespace: string; taskName: string }
 
+/** What the command line of one attempt may spend (AUTH-013). */
+export type AgentGrant = WorkerIdentity & {
+  provider: { namespace: string; name: string }
+  /** Tokens in and out that all calls of the task may take together. */
+  maxTokens: number
+  /** RFC 3339. */
+  expiresAt: string
+}
+
+export interface AgentTokens {
+  mint(grant: AgentGrant): Promise<string>
+  /** The grant, or Unauthenticated. Whether attempt and budget last is the proxies' check. */
+  verify(token: string): Promise<AgentGrant>
+}
+
 export interface WorkerTokens {
   /** A token for one attempt, audience `svc-internal`; the same attempt may be given several. */
   mint(identity: WorkerIdentity): Promise<string>
@@ -75,8 +94,10 @@ export interface WorkerTokens {
 
 /** What a token is exchanged for (RFC 8693). */
 export type ExchangeRequest = {
-  /** Absent: the service's own credential, where one is configured. */
+  /** The token of the one it is for, where that is what is exchanged. */
   subjectToken?: string
+  /** Instead: the transaction of a request, whose own token is exchanged. */
+  incoming?: CallerTransaction
   /** Words with blanks between them. */
   scope: string
   /** Lifetime that is asked for. */

@@ -1,11 +1,12 @@
 // Everything the composition root binds, in one type: both modes return the same Ports.
 import type { Artifacts } from './artifacts.ts'
+import type { Audit } from './audit.ts'
 import type { Checkpoints } from './checkpoints.ts'
 import type { Clock, Ids } from './clock.ts'
 import type { Egress } from './egress.ts'
 import type { Events } from './events.ts'
 import type { IdempotencyKeys } from './idempotency.ts'
-import type { Authenticator, Authorizer, Tokens, WorkerTokens } from './identity.ts'
+import type { AgentTokens, Authenticator, Authorizer, TokenExchange, Tokens, WorkerTokens } from './identity.ts'
 import type { Leadership } from './leadership.ts'
 import type { Logs } from './logs.ts'
 import type { Messages } from './messages.ts'
@@ -32,6 +33,7 @@ export type Records = {
   idempotency: IdempotencyKeys
   checkpoints: Checkpoints
   rateLimits: RateLimits
+  audit: Audit
 }
 
 /** One dependency's health, for readyz: `check` rejects when it is away. */
@@ -47,7 +49,11 @@ export type Ports = {
   /** Absent: the rules of the service decide alone. */
   authorizer?: Authorizer
   tokens: Tokens
+  /** Absent: context tokens are not exchanged. */
+  tokenExchange?: TokenExchange
   workerTokens: WorkerTokens
+  /** Absent: no agents reach the proxies. */
+  agentTokens?: AgentTokens
   leadership: Leadership
   egress: Egress
   clock: Clock

@@ -11,6 +11,12 @@ export type SandboxLimits = {
   diskBytes: number
 }
 
+/** A regular file, by its path below /workspace. */
+export type WorkspaceFile = { path: string; bytes: Uint8Array }
+
+/** What a run did to the files that it was given. */
+export type WorkspaceChanges = { written: WorkspaceFile[]; removed: string[] }
+
 export type SandboxCommand = {
   /** Executable and arguments, looked up inside the sandbox. */
   argv: string[]
@@ -18,6 +24,11 @@ export type SandboxCommand = {
   files?: Record<string, string>
   /** An existing folder to mount read-write as /workspace; absent: an empty scratch folder. */
   workspace?: string
+  /**
+   * Where no folder of this machine can be mounted (kind `pod`): what is put into /workspace first; what changed comes
+   * back. Other kinds do not look at it.
+   */
+  workspaceFiles?: WorkspaceFile[]
   env?: Record<string, string>
   stdin?: string
   limits: SandboxLimits
@@ -33,6 +44,10 @@ export type SandboxOutcome = {
   timedOut: boolean
   /** Which limit ended it, when one did. */
   exceeded?: 'memory' | 'cpu' | 'processes' | 'disk'
+  /** With `workspaceFiles`. */
+  changes?: WorkspaceChanges
+  /** Instead of `changes`: why the workspace stays as it was. */
+  changesLost?: string
 }
 
 export type SandboxAvailability =

@@ -11,7 +11,14 @@ export type SecretMetadata = {
   createdAt: string
 }
 
-export type SecretDraft = ResourceKey & { stringData: Record<string, string>; annotations?: Record<string, string> }
+/** The task of the same namespace that a secret goes with; kept as the annotation `svc.ai/owner-task-uid`. */
+export type SecretOwner = { name: string; uid: string }
+
+export type SecretDraft = ResourceKey & {
+  stringData: Record<string, string>
+  annotations?: Record<string, string>
+  owner?: SecretOwner
+}
 
 export interface Secrets {
   /** Decrypted values, or undefined when there is no such secret. */
@@ -23,6 +30,10 @@ export interface Secrets {
   create(draft: SecretDraft): Promise<SecretMetadata>
   /** NotFound when it is not there. */
   remove(key: ResourceKey): Promise<void>
+  /** Gives it to another task. NotFound when it is not there. */
+  setOwner(key: ResourceKey, owner: SecretOwner): Promise<void>
+  /** Removes what goes with a task that is gone; nothing to do where the place itself does so. */
+  removeOwned(namespace: string, ownerUid: string): Promise<void>
   /** Calls back when a secret was made, changed or removed; returns the unsubscribe function. */
   onChange(listener: (key: ResourceKey) => void): () => void
 }

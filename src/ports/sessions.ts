@@ -51,13 +51,19 @@ export interface Sessions {
   /** Lets go if `holder` has it. */
   unlock(key: SessionKey, holder: string): Promise<void>
   /**
-   * Appends in order, in one transaction. NotFound. `dedupe`: a second append with the same word does nothing.
-   * `release`: lets the session go, in the same transaction, if that holder has it; `released` says whether it had.
+   * Appends in order, in one transaction. NotFound, unless `create` makes it. `dedupe`: a second append with the same word
+   * does nothing. `release`: lets the session go, in the same transaction, if that holder has it; `released` says whether
+   * it had.
    */
   append(
     key: SessionKey,
     messages: TranscriptMessage[],
-    options?: { dedupe?: string; usage?: { inputTokens: number; outputTokens: number }; release?: string },
+    options?: {
+      dedupe?: string
+      usage?: { inputTokens: number; outputTokens: number }
+      release?: string
+      create?: Session['sessionType']
+    },
   ): Promise<{ released: boolean }>
   /** The newest `limit` messages, oldest of them first (SESS-015). */
   transcript(key: SessionKey, options?: { limit?: number; beforeId?: number }): Promise<StoredMessage[]>

@@ -8,6 +8,8 @@ export type WorkloadLimits = {
   /** CPU cores. */
   cpu?: number
   memoryBytes?: number
+  /** What a scheduler sets aside for it, where there is one; absent: as little as usual. */
+  requests?: { cpu?: number; memoryBytes?: number }
   /** Seconds from start to the forced end; the controller also watches the clock. */
   deadlineSeconds?: number
 }
@@ -26,6 +28,8 @@ export type WorkloadRun =
       args: string[]
       env: Record<string, string>
       redact?: string[]
+      /** The task's own context token: a private file, whose name SVC_TRANSACTION_TOKEN_FILE gives. */
+      transactionToken?: string
     }
 
 export type WorkloadSpec = {
@@ -34,10 +38,13 @@ export type WorkloadSpec = {
   taskName: string
   run: WorkloadRun
   limits: WorkloadLimits
+  /** Of the task, for whoever looks at what runs; where the place has such things. */
+  labels?: Record<string, string>
+  annotations?: Record<string, string>
 }
 
 export type WorkloadState =
-  | { phase: 'Pending'; message?: string }
+  | { phase: 'Pending'; reason?: PendingReason; message?: string }
   | { phase: 'Running'; startedAt: Date }
   | { phase: 'Succeeded'; startedAt: Date; finishedAt: Date; output?: CommandOutput }
   | {
@@ -53,6 +60,9 @@ export type WorkloadState =
     }
   /** Nothing is known of it: never started here, or lost with the process or node that held it. */
   | { phase: 'Missing' }
+
+/** Why it can not begin yet; absent while it takes its usual steps. */
+export type PendingReason = 'Unschedulable' | 'NoPod' | 'ImageUnavailable' | 'StartFailed'
 
 /** What a command wrote, for the task's result (last 5 MiB of stdout, `truncated` when more was written). */
 export type CommandOutput = { text: string; truncated: boolean }

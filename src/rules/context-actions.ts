@@ -61,8 +61,9 @@ const actionsByKind: Record<AccessKind, VerbActions> = {
   Session: splitActions('session-read', 'session-write'),
   Memory: splitActions('memory-read', 'memory-write'),
   Usage: { get: 'usage-read', list: 'usage-read' },
-  // Tokens and metrics are the owner's: a context token reaches neither, whatever its scopes.
+  // Tokens, the audit log and metrics are the owner's: a context token reaches none of them, whatever its scopes.
   Token: {},
+  Audit: {},
   Metrics: {},
 }
 

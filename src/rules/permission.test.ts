@@ -27,6 +27,40 @@ describe('authorization', () => {
     })
   })
 
+  it('keeps the audit log to the owner and to those whom a cluster gives it', () => {
+    const access = { verb: 'list', kind: 'Audit' } as const
+    expect(authorize(owner, access).allowed).toBe(true)
+    expect(authorize({ ...user, authType: 'tokenReview' }, access).allowed).toBe(true)
+    for (const authType of ['token', 'oidc', 'contextToken']) {
+      expect(authorize({ ...user, authType }, access).allowed).toBe(false)
+    }
+  })
+
+  it('lets no model near a secret, whosoever it works for', () => {
+    for (const verb of ['get', 'list', 'use', 'create'] as const) {
+      expect(authorize({ ...owner, isModel: true }, { verb, kind: 'Secret', namespace: 'team' }).allowed).toBe(false)
+    }
+    expect(authorize({ ...user, isModel: true }, { verb: 'create', kind: 'Task', namespace: 'team' }).allowed).toBe(
+      true,
+    )
+  })
+
+  it('lets an agent have its own provider act, and nothing else', () => {
+    const agent = { ...user, agent: { provider: { namespace: 'team', name: 'vendor' } } }
+    const use = { verb: 'use', kind: 'Provider', namespace: 'team' } as const
+    expect(authorize(agent, { ...use, name: 'vendor' }).allowed).toBe(true)
+    expect(authorize(agent, use).allowed).toBe(true)
+    const others = [
+      { ...use, name: 'other' },
+      { ...use, namespace: 'elsewhere', name: 'vendor' },
+      { verb: 'get', kind: 'Provider', namespace: 'team', name: 'vendor' },
+      { verb: 'use', kind: 'Secret', namespace: 'team', name: 'vendor' },
+      { verb: 'list', kind: 'Task', namespace: 'team' },
+      { verb: 'get', kind: 'Metrics' },
+    ] as const
+    for (const access of others) expect(authorize(agent, access).allowed).toBe(false)
+  })
+
   it('keeps tokens to the owner', () => {
     expect(authorize(user, { verb: 'list', kind: 'Token' })).toMatchObject({ allowed: false })
     expect(authorize(owner, { verb: 'create', kind: 'Token' })).toEqual({ allowed: true })

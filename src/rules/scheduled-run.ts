@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto'
 import { apiVersion, type OwnerReference } from '../contract/resources/metadata.ts'
 import type { Task, TaskSpec } from '../contract/resources/task.ts'
+import { inheritStamp } from './stamp.ts'
 
 export const parentLabel = 'svc.ai/parent-task'
 export const parentAnnotation = 'svc.ai/parent-task-name'
@@ -53,7 +54,11 @@ export function makeScheduledRun(parent: Task, tick: Date): RunDraft {
       namespace,
       name: nameScheduledRun(name, tick),
       labels: { ...labels, [parentLabel]: name, [scheduledRunLabel]: 'true' },
-      annotations: { [parentAnnotation]: name, ...(caller !== undefined && { [callerAnnotation]: caller }) },
+      annotations: {
+        ...inheritStamp(parent).annotations,
+        [parentAnnotation]: name,
+        ...(caller !== undefined && { [callerAnnotation]: caller }),
+      },
       finalizers: [cleanupFinalizer],
       ownerReferences: [makeOwner(parent)],
     },

@@ -82,8 +82,26 @@ describe('decideTask', () => {
 
   it('looks again at a running attempt at its deadline at the latest', () => {
     expect(decide({ status: running }, { phase: 'Running' })).toEqual({ action: 'watch', lookAgainMs: watchIntervalMs })
-    const watched = decide({ status: running, spec: { timeout: '40s' } }, { phase: 'Pending' })
+    const watched = decide({ status: running, spec: { timeout: '40s' } }, { phase: 'Running' })
     expect(watched).toEqual({ action: 'watch', lookAgainMs: 10_000 })
+  })
+
+  it('does not time out while the attempt waits for a place, and counts from where it runs [TASK-041]', () => {
+    const spec = { timeout: '10s' }
+    const waiting = { phase: 'Pending', reason: 'Unschedulable', message: 'no room' } as const
+    expect(decide({ status: running, spec }, waiting)).toEqual({
+      ...{ action: 'watch', lookAgainMs: watchIntervalMs },
+      heldUp: { reason: 'Unschedulable', message: 'no room' },
+    })
+    const begun = { phase: 'Running', startedAt: new Date('2026-03-01T11:59:54Z') } as const
+    expect(decide({ status: running, spec }, begun)).toEqual({ action: 'watch', lookAgainMs: 4000 })
+    const overdue = { phase: 'Running', startedAt: new Date('2026-03-01T11:59:50Z') } as const
+    expect(decide({ status: running, spec }, overdue)).toMatchObject({ action: 'fail', reason: 'TimedOut' })
+  })
+
+  it('says of an attempt that takes its usual steps nothing but when to look again', () => {
+    const decision = decide({ status: running }, { phase: 'Pending', message: 'its pod is being started' })
+    expect(decision).toEqual({ action: 'watch', lookAgainMs: watchIntervalMs })
   })
 
   it('fails a task that timed out and never retries it', () => {
@@ -139,6 +157,16 @@ describe('decideTask', () => {
       reason: 'Interrupted',
     })
     expect(decide({ status: running }, { ...failed, reason: 'Stopped' }).action).toBe('interrupt')
+  })
+
+  it('says how an attempt was lost where that is known', () => {
+    const stopped = { phase: 'Failed', reason: 'Stopped', message: 'its node evicted its pod: low on memory' } as const
+    expect(decide({ status: running }, stopped)).toEqual({
+      action: 'interrupt',
+      message: 'attempt 1 was interrupted and is repeated: its node evicted its pod: low on memory',
+    })
+    const last = decide({ status: { ...running, attempts: 4, interruptions: 3 } }, stopped)
+    expect(last).toMatchObject({ action: 'fail', message: expect.stringContaining('low on memory') })
   })
 
   it('goes by the worker’s own word for the cause where it gave one', () => {

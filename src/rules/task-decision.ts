@@ -1,12 +1,14 @@
 // The phase machine of tasks: from what is stored and what is seen of the attempt, to the one thing to do now.
 import { formatDuration, tryParseDuration } from '../contract/duration.ts'
 import { isTerminalPhase, type Task } from '../contract/resources/task.ts'
+import { findCondition } from './conditions.ts'
 import { type AttemptFailure, countRuns, maxInterruptions, mayRetry, type RetryCounts, retryDelayMs } from './retry.ts'
 
 /** What is seen of the live attempt (the same shape as the workloads port gives). */
 export type AttemptState =
-  | { phase: 'Pending' }
-  | { phase: 'Running' }
+  /** Not begun yet. `reason` is there when it is held up by more than the usual steps, which `message` then tells. */
+  | { phase: 'Pending'; reason?: string; message?: string }
+  | { phase: 'Running'; startedAt?: Date }
   | { phase: 'Succeeded' }
   /** `cause` is the worker's own word, more exact than `reason`. */
   | { phase: 'Failed'; reason: string; cause?: string; message: string }
@@ -31,14 +33,17 @@ export type TaskDecision =
   | { action: 'start' }
   /** Must not start before `lookAgainMs` have passed. */
   | { action: 'wait'; reason: string; message: string; lookAgainMs: number }
-  /** Runs; look again then at the latest. */
-  | { action: 'watch'; lookAgainMs: number }
+  /** Runs, or is held up before it can; look again then at the latest. */
+  | { action: 'watch'; lookAgainMs: number; heldUp?: HeldUp }
   | { action: 'retry'; cause?: string; message: string; delayMs: number }
   /** The attempt was lost through no fault of its own; another follows at once (TASK-043). */
   | { action: 'interrupt'; message: string }
   | { action: 'succeed'; message: string }
   | { action: 'fail'; reason: string; cause?: string; message: string }
   | { action: 'cancel'; message: string }
+
+/** Why a started attempt does not run yet. */
+export type HeldUp = { reason: string; message: string }
 
 type DecisionInput = {
   now: Date
@@ -52,15 +57,28 @@ export const watchIntervalMs = 30_000
 /** Its presence asks for the task to be cancelled; the value is the reason. */
 export const cancelAnnotation = 'svc.ai/cancel-requested'
 
+/** Type of the condition that is True while an attempt waits for a node, its image or a quota. */
+export const waitingCondition = 'WaitingToRun'
+
 function countsOf(task: Task): RetryCounts {
   return { attempts: task.status?.attempts ?? 0, interruptions: task.status?.interruptions ?? 0 }
 }
 
-/** When the running attempt times out, or undefined. */
-function deadlineOf(task: Task): Date | undefined {
+/** When the attempt's time begins: not before it runs (TASK-041). Undefined while it has not. */
+function beginOf(task: Task, attempt: AttemptState | undefined): number | undefined {
+  if (attempt?.phase === 'Running' && attempt.startedAt !== undefined) return attempt.startedAt.getTime()
+  // Also when it was lost while it waited.
+  const hasWaited = findCondition(task.status?.conditions, waitingCondition) !== undefined
+  if (attempt?.phase === 'Pending' || hasWaited) return undefined
+  const noted = task.status?.startTime
+  return noted === undefined ? undefined : Date.parse(noted)
+}
+
+/** When the attempt times out, or undefined. */
+function deadlineOf(task: Task, attempt: AttemptState | undefined): Date | undefined {
   const timeout = task.spec.timeout === undefined ? undefined : tryParseDuration(task.spec.timeout)
-  const started = task.status?.startTime
-  return timeout === undefined || started === undefined ? undefined : new Date(Date.parse(started) + timeout)
+  const begin = beginOf(task, attempt)
+  return timeout === undefined || begin === undefined ? undefined : new Date(begin + timeout)
 }
 
 function describeTimeout(task: Task): string {
@@ -94,16 +112,19 @@ export function decideFailedAttempt(task: Task, failure: AttemptFailure, random:
   return { action: 'retry', ...cause, message, delayMs }
 }
 
-function decideLoss(task: Task): TaskDecision {
+/** `cause`: what is known of how it was lost. */
+function decideLoss(task: Task, cause?: string): TaskDecision {
   const { attempts, interruptions } = countsOf(task)
   if (interruptions >= maxInterruptions) {
-    const message = `attempt ${attempts} was interrupted too, as ${interruptions} before it; see whether the task brings its host down, then create it again`
+    const last = cause === undefined ? '' : ` (${cause})`
+    const message = `attempt ${attempts} was interrupted too${last}, as ${interruptions} before it; see whether the task brings its host down, then create it again`
     return { action: 'fail', reason: 'Interrupted', message }
   }
-  return {
-    action: 'interrupt',
-    message: `attempt ${attempts} was lost with the process or node that held it; starting again`,
-  }
+  const message =
+    cause === undefined
+      ? `attempt ${attempts} was lost with the process or node that held it; starting again`
+      : `attempt ${attempts} was interrupted and is repeated: ${cause}`
+  return { action: 'interrupt', message }
 }
 
 function hasSucceeded({ task, attempt, hasResult }: TaskView): boolean {
@@ -119,14 +140,14 @@ function isStopped({ reason, cause }: Failed): boolean {
   return reason === 'Stopped' || cause === 'Stopped'
 }
 
-function isOverdue(task: Task, now: Date): boolean {
-  const deadline = deadlineOf(task)
+function isOverdue(task: Task, attempt: AttemptState, now: Date): boolean {
+  const deadline = deadlineOf(task, attempt)
   return deadline !== undefined && now.getTime() >= deadline.getTime()
 }
 
 /** When a running task is looked at again though nothing happened: at its deadline at the latest. */
-export function watchDelayMs(task: Task, now: Date): number {
-  const remaining = (deadlineOf(task)?.getTime() ?? Number.POSITIVE_INFINITY) - now.getTime()
+export function watchDelayMs(task: Task, now: Date, attempt?: AttemptState): number {
+  const remaining = (deadlineOf(task, attempt)?.getTime() ?? Number.POSITIVE_INFINITY) - now.getTime()
   return Math.min(watchIntervalMs, Math.max(0, remaining))
 }
 
@@ -137,12 +158,19 @@ function decideEnded(task: Task, attempt: AttemptState, random: number): TaskDec
       return decideFailedAttempt(task, { reason: 'NoResult', message }, random)
     }
     case 'Failed':
-      return isStopped(attempt) ? decideLoss(task) : decideFailedAttempt(task, attempt, random)
+      return isStopped(attempt) ? decideLoss(task, attempt.message) : decideFailedAttempt(task, attempt, random)
     case 'Missing':
       return decideLoss(task)
     default:
       return undefined
   }
+}
+
+function decideWatch(task: Task, attempt: AttemptState, now: Date): TaskDecision {
+  const lookAgainMs = watchDelayMs(task, now, attempt)
+  if (attempt.phase !== 'Pending' || attempt.reason === undefined) return { action: 'watch', lookAgainMs }
+  const { reason, message = 'it is held up' } = attempt
+  return { action: 'watch', lookAgainMs, heldUp: { reason, message } }
 }
 
 function decideRunning(view: TaskView, { now, random }: DecisionInput): TaskDecision {
@@ -151,10 +179,10 @@ function decideRunning(view: TaskView, { now, random }: DecisionInput): TaskDeci
   const cancel = describeCancel(task)
   if (cancel !== undefined) return { action: 'cancel', message: cancel }
   const failedOtherwise = attempt.phase === 'Failed' && !isStopped(attempt)
-  if (!failedOtherwise && isOverdue(task, now)) {
+  if (!failedOtherwise && isOverdue(task, attempt, now)) {
     return { action: 'fail', reason: 'TimedOut', message: describeTimeout(task) }
   }
-  return decideEnded(task, attempt, random) ?? { action: 'watch', lookAgainMs: watchDelayMs(task, now) }
+  return decideEnded(task, attempt, random) ?? decideWatch(task, attempt, now)
 }
 
 function decidePending(task: Task, now: Date): TaskDecision {

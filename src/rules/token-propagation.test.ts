@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { chooseChildScope, chooseOutboundScope, nameChildTokenSecret, propagateToken } from './token-propagation.ts'
+import {
+  chooseChildScope,
+  chooseOutboundScope,
+  listTransactionVariables,
+  nameChildTokenSecret,
+  propagateToken,
+} from './token-propagation.ts'
 
 const task = { scope: 'a b', scopes: ['a', 'b'] }
 const refused = expect.objectContaining({ outcome: 'refused' })
@@ -36,6 +42,19 @@ describe('the headers of a tool’s call', () => {
     })
     for (const name of ['Txn-Token', 'txn-token', 'TXN-TOKEN', ' txn-token ']) {
       expect(propagateToken({ [name]: 'forged' }, 't'), name).toEqual(refused)
+      expect(propagateToken({ [name]: 'forged' }, undefined), name).toEqual(refused)
     }
+  })
+})
+
+describe('the environment of a task', () => {
+  it('says of which transaction it is part, and nothing where it is part of none', () => {
+    expect(listTransactionVariables({ id: 'txn-1', profile: 'kontxt', scope: 'a b', scopes: ['a', 'b'] })).toEqual({
+      SVC_TRANSACTION_ID: 'txn-1',
+      SVC_TRANSACTION_PROFILE: 'kontxt',
+      SVC_TRANSACTION_SCOPE: 'a b',
+      SVC_TRANSACTION_SCOPES: 'a,b',
+    })
+    expect(listTransactionVariables(undefined)).toEqual({})
   })
 })

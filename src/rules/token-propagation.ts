@@ -16,6 +16,17 @@ export const transactionAnnotations = {
   tokenPendingSince: 'svc.ai/transaction-token-pending-since',
 } as const
 
+/** On a Secret: uid of the task that it goes with; nobody else may use it. */
+export const secretOwnerAnnotation = 'svc.ai/owner-task-uid'
+
+/** What the settings say of tokens that are handed on; absent where context tokens are off. */
+export type PropagationSettings = {
+  childScope?: string
+  outboundScope?: string
+  childTtlMs: number
+  toolTtlMs: number
+}
+
 /** Key of that Secret. */
 export const tokenSecretKey = 'token'
 /** What a worker reads the file of its token from. */
@@ -58,15 +69,46 @@ export function nameChildTokenSecret(parent: string, now: Date, random: string):
   return `${parent.slice(0, 253 - end.length).replace(/[.-]+$/, '')}${end}`
 }
 
+type Transaction = Scopes &
+  Partial<Record<'profile' | 'id' | 'issuer' | 'subject', string | undefined>> & {
+    requestingWorkload?: string | undefined
+    contextDigest?: string | undefined
+    requesterContextDigest?: string | undefined
+  }
+
+/** What a task's program finds in its environment of the transaction that it is part of. */
+export function listTransactionVariables(transaction: Transaction | undefined): Record<string, string> {
+  const { id, profile, issuer, subject, requestingWorkload, scope, scopes } = transaction ?? {}
+  const values = {
+    SVC_TRANSACTION_ID: id,
+    SVC_TRANSACTION_PROFILE: profile,
+    SVC_TRANSACTION_ISSUER: issuer,
+    SVC_TRANSACTION_SUBJECT: subject,
+    SVC_TRANSACTION_REQUESTING_WORKLOAD: requestingWorkload,
+    SVC_TRANSACTION_SCOPE: scope,
+    SVC_TRANSACTION_SCOPES: scopes?.join(','),
+    SVC_TRANSACTION_CONTEXT_DIGEST: transaction?.contextDigest,
+    SVC_TRANSACTION_REQUESTER_CONTEXT_DIGEST: transaction?.requesterContextDigest,
+  }
+  const entries = Object.entries(values).filter(([, value]) => value !== undefined && value !== '')
+  return Object.fromEntries(entries) as Record<string, string>
+}
+
+/** The header of a tool's own that stands where the token goes, if there is one. */
+export function findReservedHeader(headers: Readonly<Record<string, string>> | undefined): string | undefined {
+  return Object.keys(headers ?? {}).find((name) => name.trim().toLowerCase() === propagationHeader.toLowerCase())
+}
+
 export type PropagatedHeaders =
   | { outcome: 'headers'; headers: Record<string, string> }
   | { outcome: 'refused'; message: string }
 
-/** The headers of a tool's call with its token; a tool that sets the reserved header itself is refused (TOOL-011). */
-export function propagateToken(given: Readonly<Record<string, string>>, token: string): PropagatedHeaders {
-  const reserved = Object.keys(given).find((name) => name.trim().toLowerCase() === propagationHeader.toLowerCase())
+/** The headers of a tool's call with its token, if there is one; a tool that sets the reserved one is refused (TOOL-011). */
+export function propagateToken(given: Readonly<Record<string, string>>, token: string | undefined): PropagatedHeaders {
+  const reserved = findReservedHeader(given)
   if (reserved !== undefined) {
     return { outcome: 'refused', message: `the tool sets the reserved header ${reserved}; remove it from the tool` }
   }
-  return { outcome: 'headers', headers: { ...given, [propagationHeader]: token } }
+  const headers = { ...given, ...(token === undefined ? {} : { [propagationHeader]: token }) }
+  return { outcome: 'headers', headers }
 }

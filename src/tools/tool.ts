@@ -13,6 +13,12 @@ export type SearchSettings = {
   apiKey?: string | undefined
 }
 
+/** Hands the transaction of the run on to the tools that it calls. */
+export interface TokenPropagation {
+  /** The token for one call of the tool; undefined when the run has none. Rejects with SvcError: then nothing is called. */
+  takeToken(tool: string, signal: AbortSignal): Promise<string | undefined>
+}
+
 /** What the tools of one run work with. */
 export type ToolContext = {
   /** The folder that file_read and file_write may touch; models know it as /workspace. */
@@ -28,6 +34,10 @@ export type ToolContext = {
   egressPolicy: EgressPolicy
   /** Absent: web_search is not configured. */
   search?: SearchSettings | undefined
+  /** Absent: nothing of the caller's transaction goes out. */
+  propagation?: TokenPropagation | undefined
+  /** Environment of code, beside the sandbox's own. */
+  variables?: Readonly<Record<string, string>> | undefined
 }
 
 type ToolSuccess = JsonObject & { success: true }

@@ -1,6 +1,6 @@
 // The authorization decision as a guard: passes, or Forbidden with the reason.
 import type { Access, Decision } from '../contract/access.ts'
-import { SvcError } from '../errors.ts'
+import { isSvcError, SvcError } from '../errors.ts'
 import type { Caller } from '../ports/identity.ts'
 import type { Ports } from '../ports/index.ts'
 import { authorize, resolveNamespace } from '../rules/permission.ts'
@@ -22,6 +22,17 @@ export async function requireAccess(
 ): Promise<void> {
   requireRight(caller, access)
   if (authorizer !== undefined) requireAllowed(await authorizer.authorize(caller, access))
+}
+
+/** Whether `requireAccess` lets it pass. */
+export async function mayAccess(ports: Pick<Ports, 'authorizer'>, caller: Caller, access: Access): Promise<boolean> {
+  try {
+    await requireAccess(ports, caller, access)
+    return true
+  } catch (error) {
+    if (isSvcError(error, 'Forbidden')) return false
+    throw error
+  }
 }
 
 /** The namespace a request acts in. */

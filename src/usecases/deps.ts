@@ -2,6 +2,7 @@
 import type { BuiltinTool } from '../contract/api/tools.ts'
 import type { Ports } from '../ports/index.ts'
 import type { ResourceKey } from '../ports/resources.ts'
+import type { PropagationSettings } from '../rules/token-propagation.ts'
 import type { ChatSettings } from './chat/settings.ts'
 
 export type UsecaseSettings = {
@@ -13,6 +14,10 @@ export type UsecaseSettings = {
   allowNetworks: readonly string[]
   /** The Secret that stands for the service's own environment: only the owner may name it, lest its keys be sent elsewhere. */
   ownerSecret?: ResourceKey
+  /** Absent: context tokens are off. */
+  propagation?: PropagationSettings
+  /** What the audit log keeps beside writes and refusals; and who is told when it can not be written. */
+  audit?: { level: 'writes' | 'all'; report?: (message: string, error?: unknown) => void }
   /** Limits of chat; absent ones are the defaults. */
   chat?: Partial<ChatSettings>
   /** Key of the hashes that idempotency keys are stored as (HTTP-035); at least 16 bytes. */

@@ -3,7 +3,9 @@ import type { Task } from '../contract/resources/task.ts'
 import type { Caller } from '../ports/identity.ts'
 import type { ResourceKey } from '../ports/resources.ts'
 import { requireFreeToolName } from './admission/tool.ts'
+import { type AuditLog, createAuditLog } from './audit-log.ts'
 import { type ChatUsecases, createChatUsecases } from './chat/chat.ts'
+import { auditForChat } from './chat-audit.ts'
 import type { UsecaseDeps } from './deps.ts'
 import { createIdempotency, type Idempotency } from './idempotency.ts'
 import { createProxyLoop } from './proxy/loop/run.ts'
@@ -18,9 +20,11 @@ import { createTaskStreams, type TaskStreams } from './tasks/streams.ts'
 import { createTokenUsecases, type TokenUsecases } from './tokens.ts'
 import { createToolUsecases, type ToolUsecases } from './tools.ts'
 import { createUsageUsecases, type UsageUsecases } from './usage.ts'
+import { createWorkerCodeRuns, type WorkerCodeRuns } from './worker/code-runs.ts'
 import { createWorkerConversation, type WorkerConversation } from './worker/conversation.ts'
 import { createWorkerModelCalls, type WorkerModelCalls } from './worker/model-calls.ts'
 import { createWorkerRecords, type WorkerRecords } from './worker/records.ts'
+import { createWorkerToolTokens, type WorkerToolTokens } from './worker/tool-tokens.ts'
 
 export { createBuiltinTools } from './builtin-tools.ts'
 export type { UsecaseDeps, UsecaseSettings } from './deps.ts'
@@ -40,14 +44,16 @@ export type Usecases = {
   tools: ToolUsecases & { requireFreeName(name: unknown): void }
   tokens: TokenUsecases
   usage: UsageUsecases
+  audit: AuditLog
   proxies: ProxyUsecases
   idempotency: Idempotency
-  worker: WorkerRecords & WorkerConversation & WorkerModelCalls
+  worker: WorkerRecords & WorkerConversation & WorkerModelCalls & WorkerToolTokens & WorkerCodeRuns
 }
 
 export function createUsecases(deps: UsecaseDeps & { proxy: ProxySettings }): Usecases {
   const resources = createResourceUsecases(deps)
   const sessions = createSessionUsecases(deps)
+  const audit = createAuditLog(deps)
   const tasks: TaskUsecases = {
     ...createTaskRecords(deps, resources),
     ...createTaskStreams(deps, resources),
@@ -58,17 +64,24 @@ export function createUsecases(deps: UsecaseDeps & { proxy: ProxySettings }): Us
     resources,
     tasks,
     sessions,
-    chat: createChatUsecases({ ...deps, resources, tasks, sessions }),
+    chat: createChatUsecases({ ...deps, ...auditForChat(audit, { resources, tasks, sessions }) }),
     secrets: createSecretUsecases(deps),
     tools: { ...createToolUsecases(deps, resources), requireFreeName: (name) => requireFreeToolName(name, deps) },
     tokens: createTokenUsecases(deps),
     usage: createUsageUsecases(deps),
+    audit,
     proxies: createProxyUsecases({
       usecases: deps,
       settings: deps.proxy,
       createLoop: (noteUsage) => createProxyLoop({ ...deps, loop: deps.proxy.loop, noteUsage }),
     }),
     idempotency: createIdempotency(deps),
-    worker: { ...createWorkerRecords(deps), ...createWorkerConversation(deps), ...createWorkerModelCalls(deps) },
+    worker: {
+      ...createWorkerRecords(deps),
+      ...createWorkerConversation(deps),
+      ...createWorkerModelCalls(deps),
+      ...createWorkerToolTokens(deps),
+      ...createWorkerCodeRuns(deps),
+    },
   }
 }

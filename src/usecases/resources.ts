@@ -79,8 +79,16 @@ function mergeAnnotations(base: Annotations | undefined, admitted: Admitted): An
   return merged.length === 0 ? undefined : (Object.fromEntries(merged) as Annotations)
 }
 
+function mergeLabels(given: Annotations | undefined, { labels }: Admitted): Annotations | undefined {
+  return labels === undefined || Object.keys(labels).length === 0 ? given : { ...given, ...labels }
+}
+
 function omitAbsent<T extends object>(fields: T): { [P in keyof T]: Exclude<T[P], undefined> } {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never
+}
+
+function stampSpec<S extends object>(spec: S, admitted: Admitted): S {
+  return admitted.spec === undefined ? spec : (omitAbsent({ ...spec, ...admitted.spec }) as S)
 }
 
 function checkUid(kind: Kind, before: ResourceOf<Kind>, uid: string | undefined): void {
@@ -106,11 +114,11 @@ function buildUpdate<K extends Kind>(before: ResourceOf<K>, body: UpdateBody<K>,
   const annotations = given.annotations === undefined ? before.metadata.annotations : { ...given.annotations, ...kept }
   const metadata = {
     ...before.metadata,
-    labels: given.labels ?? before.metadata.labels,
+    labels: mergeLabels(given.labels ?? before.metadata.labels, admitted),
     annotations: mergeAnnotations(annotations, admitted),
     resourceVersion: given.resourceVersion ?? before.metadata.resourceVersion,
   }
-  return { ...before, metadata: omitAbsent(metadata), spec: body.spec }
+  return { ...before, metadata: omitAbsent(metadata), spec: stampSpec(body.spec, admitted) }
 }
 
 export function createResourceUsecases(deps: UsecaseDeps): ResourceUsecases {
@@ -126,21 +134,22 @@ export function createResourceUsecases(deps: UsecaseDeps): ResourceUsecases {
     const before = await getOrThrow(kind, key)
     checkUid(kind, before, body.metadata.uid)
     refuse(kinds[kind].singular, findForgedAnnotations(body.metadata.annotations, before.metadata.annotations))
-    const admitted = await admit(kind, { caller, ...key, spec: body.spec, before }, deps)
+    const { labels } = body.metadata
+    const admitted = await admit(kind, { caller, ...key, spec: body.spec, labels, before }, deps)
     const object = buildUpdate(before, body, admitted)
     checkSize(kind, { metadata: object.metadata, spec: object.spec })
     return resources.update(kind, object)
   }
 
   return {
-    async create(caller, kind, { metadata, namespace, spec }) {
-      const { name, labels, annotations } = metadata
+    async create(caller, kind, { metadata: given, namespace, spec }) {
+      const { name, labels, annotations } = given
       await requireAccess(deps.ports, caller, { verb: 'create', kind, namespace, name })
       refuse(kinds[kind].singular, findForgedAnnotations(annotations, undefined))
-      const admitted = await admit(kind, { caller, namespace, name, spec }, deps)
-      const merged = mergeAnnotations(annotations, admitted)
-      const finalizers = admitted.finalizers
-      const draft = { metadata: omitAbsent({ namespace, name, labels, annotations: merged, finalizers }), spec }
+      const admitted = await admit(kind, { caller, namespace, name, spec, labels }, deps)
+      const stamped = { labels: mergeLabels(labels, admitted), annotations: mergeAnnotations(annotations, admitted) }
+      const metadata = omitAbsent({ namespace, name, ...stamped, finalizers: admitted.finalizers })
+      const draft = { metadata, spec: stampSpec(spec, admitted) }
       checkSize(kind, draft)
       return resources.create(kind, draft as unknown as ResourceDraft<typeof kind>)
     },

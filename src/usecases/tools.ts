@@ -4,6 +4,7 @@ import type { Tool } from '../contract/resources/tool.ts'
 import { SvcError } from '../errors.ts'
 import type { Caller } from '../ports/identity.ts'
 import type { ListQuery, ResourceKey, ResourceText } from '../ports/resources.ts'
+import { requireAccess } from './access.ts'
 import type { UsecaseDeps } from './deps.ts'
 import type { ResourceUsecases } from './resources.ts'
 
@@ -30,7 +31,7 @@ function makeCursor(offset: number): string {
   return Buffer.from(`builtin-${offset}`, 'latin1').toString('base64url')
 }
 
-export function createToolUsecases({ builtinTools }: UsecaseDeps, resources: ResourceUsecases): ToolUsecases {
+export function createToolUsecases({ builtinTools, ports }: UsecaseDeps, resources: ResourceUsecases): ToolUsecases {
   async function listCustom(caller: Caller, query: ToolQuery): Promise<ToolPage> {
     const { items, continue: next, remainingItemCount } = await resources.list(caller, 'Tool', query)
     return {
@@ -56,11 +57,13 @@ export function createToolUsecases({ builtinTools }: UsecaseDeps, resources: Res
 
   return {
     async list(caller, query) {
+      await requireAccess(ports, caller, { verb: 'list', kind: 'Tool', namespace: query.namespace })
       const { continue: cursor, ...rest } = query
       const offset = readOffset(cursor)
       return offset === undefined ? listCustom(caller, query) : listFrom(offset, caller, rest)
     },
     async get(caller, key) {
+      await requireAccess(ports, caller, { verb: 'get', kind: 'Tool', ...key })
       const builtin = (await builtinTools.list()).find((tool) => tool.name === key.name)
       if (builtin !== undefined) return builtin
       if (!/^[a-z0-9-]+$/.test(key.name)) throw new SvcError('NotFound', `tool not found: "${key.name}"`)

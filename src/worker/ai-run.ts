@@ -6,6 +6,7 @@ import type { ToolHost } from '../llm/tool-host.ts'
 import { createRedactor, type Redactor } from '../observability/redaction.ts'
 import { createHttpTool } from '../tools/custom/http-tool.ts'
 import { createToolHost } from '../tools/registry.ts'
+import type { TokenPropagation } from '../tools/tool.ts'
 import { createWorkerApi, type WorkerApi } from './api.ts'
 import { uploadArtifacts } from './artifacts.ts'
 import { createRunSaver, loadRun } from './checkpoint.ts'
@@ -16,6 +17,7 @@ import { createNarrator } from './narrator.ts'
 import type { Outcome } from './outcome.ts'
 import { restoreWorkspace } from './restore-workspace.ts'
 import type { WorkerDeps } from './run-assignment.ts'
+import { createServiceSandbox } from './service-sandbox.ts'
 import { createTaskLog, type TaskLog } from './task-log.ts'
 import { createUsageMeter } from './usage-meter.ts'
 
@@ -45,7 +47,7 @@ export async function runAi(assignment: WorkAssignment, deps: WorkerDeps, signal
   const api = createWorkerApi({ api: assignment.api, task: assignment.task, clock, signal, fetch: deps.fetch })
   const fallback = (text: string) => void (signal.aborted || process.stderr.write(redactAll(text)))
   const log = createTaskLog({ send: (text) => api.appendLogs(text), redact: redactAll, clock, fallback })
-  const host = createHost(assignment, deps)
+  const host = createHost(assignment, deps, api)
   const outcome = redactOutcome(await execute({ assignment, deps, api, log, host, redact, signal }), redactAll)
   // Nobody takes the log of a run that was told to end, or whose service is gone.
   if (signal.aborted) return outcome
@@ -58,14 +60,29 @@ function redactOutcome(outcome: Outcome, redact: Redactor): Outcome {
   return outcome.ok ? outcome : { ...outcome, message: redact(outcome.message) }
 }
 
-function listSecrets({ redact, api, model, customTools, search }: WorkAssignment): string[] {
+function listSecrets({ redact, api, model, customTools, search, propagation }: WorkAssignment): string[] {
   const keys = model.choices.map(({ provider }) => provider.apiKey)
   const tokens = customTools.map(({ http }) => http.auth?.token)
-  const all = [...redact, api.token, search?.apiKey, ...keys, ...tokens]
+  const transaction = propagation?.mode === 'token' ? propagation.token : undefined
+  const all = [...redact, api.token, search?.apiKey, transaction, ...keys, ...tokens]
   return all.filter((value) => value !== undefined)
 }
 
-function createHost(assignment: WorkAssignment, deps: WorkerDeps): ToolHost {
+/** How the run's transaction goes out with the calls of its tools. */
+function openPropagation({ propagation }: WorkAssignment, api: WorkerApi): TokenPropagation | undefined {
+  switch (propagation?.mode) {
+    case 'exchange':
+      return { takeToken: (tool, signal) => api.takeToolToken(tool, signal) }
+    case 'token':
+      return { takeToken: async () => propagation.token }
+    case 'none':
+      return { takeToken: async () => undefined }
+    case undefined:
+      return undefined
+  }
+}
+
+function createHost(assignment: WorkAssignment, deps: WorkerDeps, api: WorkerApi): ToolHost {
   const { allowNetworks, deny } = assignment.egress
   return createToolHost({
     builtin: assignment.loop.tools,
@@ -73,10 +90,12 @@ function createHost(assignment: WorkAssignment, deps: WorkerDeps): ToolHost {
     context: {
       workspaceRoot: deps.workspaceRoot,
       sharesWorkspace: true,
-      sandbox: deps.sandbox,
+      sandbox: deps.sandbox ?? createServiceSandbox(api),
       egress: deps.egress,
       egressPolicy: { allowNetworks, deny },
       search: assignment.search,
+      propagation: openPropagation(assignment, api),
+      variables: assignment.task.transactionVariables,
     },
   })
 }

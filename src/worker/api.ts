@@ -1,6 +1,7 @@
 // The worker API as the worker uses it: every call for its own task, repeated until the service takes it.
 import { createClient } from '../client/client.ts'
 import type { WorkAssignment } from '../contract/api/assignment.ts'
+import { type CodeAvailability, type CodeOutcome, type CodeRun, checkCode, runCode } from '../contract/api/code-runs.ts'
 import * as routes from '../contract/api/internal.ts'
 import { type ErrorReason, isSvcError } from '../errors.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -18,6 +19,12 @@ export interface WorkerApi {
   /** How the provider is, without taking anything. Asked once and shortly: a call goes on without the answer. */
   askLimit(provider: ResourceKey): Promise<routes.LeaseAnswer>
   coolDown(provider: ResourceKey, seconds: number, reason: string): Promise<void>
+  /** A token for one call of the tool. Asked once: a call without it is not made, and the model is told. */
+  takeToolToken(tool: string, signal: AbortSignal): Promise<string>
+  /** Whether and in which languages the service runs code. */
+  checkCode(): Promise<CodeAvailability>
+  /** Asked once: code must not run twice. */
+  runCode(run: CodeRun, signal: AbortSignal): Promise<CodeOutcome>
   uploadArtifact(file: ArtifactUpload): Promise<void>
   submitResult(text: string): Promise<void>
 }
@@ -101,6 +108,15 @@ export function createWorkerApi(options: WorkerApiOptions): WorkerApi {
       call((signal) =>
         client.call(routes.coolDown, { params: { namespace, provider: name }, body: { seconds, reason }, signal }),
       ),
+    takeToolToken: async (tool, callSignal) => {
+      const signal = AbortSignal.any([options.signal, callSignal, AbortSignal.timeout(callTimeoutMs)])
+      return (await client.call(routes.takeToolToken, { params: { ...params, tool }, signal })).token
+    },
+    checkCode: () => call((signal) => client.call(checkCode, { params, signal })),
+    runCode: (body, callSignal) => {
+      const signal = AbortSignal.any([options.signal, callSignal])
+      return client.call(runCode, { params, body, signal })
+    },
     uploadArtifact: ({ filename, contentType, open }) =>
       call(
         (signal) =>

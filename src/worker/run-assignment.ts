@@ -9,7 +9,8 @@ import { failRun, type Outcome } from './outcome.ts'
 /** What the composition root gives the worker. */
 export type WorkerDeps = {
   egress: Egress
-  sandbox: Sandbox
+  /** Absent: the service runs the code, in a place of its own (BUILT-024). */
+  sandbox?: Sandbox
   clock: Clock
   ids: Ids
   /** The worker's own folder: the workspace of its one task. */

@@ -40,12 +40,22 @@ export function createTokenFetch(readToken: () => Promise<string>, doFetch = glo
   }
 }
 
-async function readAssignment(root: string): Promise<string> {
+type Mounted = { api: { token?: string }; timeoutMs?: number }
+
+async function readAssignment(root: string): Promise<Mounted> {
   const packed = await readFile(locate(root, mountedFiles.assignment))
-  const assignment = JSON.parse((await promisify(gunzip)(packed)).toString('utf8'))
+  const assignment = JSON.parse((await promisify(gunzip)(packed)).toString('utf8')) as Mounted
   // Beside being sent, it is cut from whatever the model and the logs get to see.
   assignment.api.token = await readMountedToken(root)
-  return JSON.stringify(assignment)
+  return assignment
+}
+
+/** The pod may have waited for its node or its image: the time of the attempt begins now (TASK-041). */
+export function beginTime<A extends Mounted>(assignment: A, now: Date): A {
+  const { timeoutMs } = assignment
+  return timeoutMs === undefined
+    ? assignment
+    : { ...assignment, deadline: new Date(now.getTime() + timeoutMs).toISOString() }
 }
 
 /** A message that is too long keeps its beginning. */
@@ -57,8 +67,8 @@ function writeOutcome(outcome: Outcome): string {
 
 async function runMounted({ load, stop }: PodWorkerProgram, root: string): Promise<Outcome> {
   try {
-    const [text, deps] = await Promise.all([readAssignment(root), load()])
-    return await runAssignment(text, deps, stop)
+    const [assignment, deps] = await Promise.all([readAssignment(root), load()])
+    return await runAssignment(JSON.stringify(beginTime(assignment, deps.clock.now())), deps, stop)
   } catch (error) {
     return failRun('Internal', `The worker could not begin: ${messageOf(error)}`)
   }

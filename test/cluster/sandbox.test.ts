@@ -86,6 +86,37 @@ describeOnCluster('sandboxes on a cluster', () => {
       expect(policy.spec).not.toHaveProperty('egress')
     })
 
+    it('takes the files of a workspace along, and gives back what was done to them', async () => {
+      const workspaceFiles = [
+        { path: 'in/data.txt', bytes: Buffer.from('three') },
+        { path: 'gone', bytes: Buffer.alloc(0) },
+        { path: 'same', bytes: Buffer.from([0, 1, 255]) },
+      ]
+      const script =
+        'cat in/data.txt; rm gone; mkdir out; printf "$(cat in/data.txt) more" > out/new; ln -s /etc out/etc'
+      const command = { argv: ['bash', '-c', script], workspaceFiles, limits }
+      const outcome = await bench.sandbox.run(command, new AbortController().signal)
+      expect(outcome).toMatchObject({ exitCode: 0, stdout: 'three' })
+      expect(outcome.changes).toEqual({
+        written: [{ path: 'out/new', bytes: Buffer.from('three more') }],
+        removed: ['gone'],
+      })
+    })
+
+    it('keeps what a run wrote until its time was over, and says so when it wrote too much to bring back', async () => {
+      const none = { workspaceFiles: [] }
+      const slow = {
+        argv: ['bash', '-c', 'echo begun > log; sleep 60'],
+        limits: { ...limits, timeoutMs: 1500 },
+        ...none,
+      }
+      const outcome = await bench.sandbox.run(slow, new AbortController().signal)
+      expect(outcome).toMatchObject({ timedOut: true, changes: { written: [{ path: 'log' }], removed: [] } })
+      const many = { argv: ['bash', '-c', 'for n in {1..1200}; do : > $n; done'], limits, ...none }
+      const lost = await bench.sandbox.run(many, new AbortController().signal)
+      expect(lost).toMatchObject({ exitCode: 0, changesLost: expect.stringContaining('1000 files') })
+    })
+
     it('runs once: the next command gets another pod, and the first is gone', async () => {
       const name = async () =>
         (await run('cat /proc/sys/kernel/random/uuid > /tmp/mark; cat /proc/1/cpuset /tmp/mark')).stdout

@@ -32,6 +32,8 @@ function inNamespaces(secrets: Secrets, prefix: string): Secrets {
     },
     create: async (draft) => leave(await secrets.create(enter(draft))),
     remove: (key) => secrets.remove(enter(key)),
+    setOwner: (key, owner) => secrets.setOwner(enter(key), owner),
+    removeOwned: (namespace, uid) => secrets.removeOwned(`${prefix}-${namespace}`, uid),
     onChange: (listener) => secrets.onChange((key) => (isOurs(key) ? listener(leave(key)) : undefined)),
   }
 }

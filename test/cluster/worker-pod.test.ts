@@ -2,10 +2,12 @@
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { connectFromKubeconfig } from '../../src/adapters/kubernetes/api/connection.ts'
 import { collections } from '../../src/adapters/kubernetes/api/paths.ts'
+import { createKubernetesSandbox, type KubernetesSandbox } from '../../src/adapters/kubernetes/sandbox/sandbox.ts'
 import { createKubernetesWorkerTokens } from '../../src/adapters/kubernetes/worker-tokens.ts'
 import { jobs, type Pod, pods, serviceAccounts } from '../../src/adapters/kubernetes/workloads/objects.ts'
-import { systemClock } from '../../src/adapters/system/clock.ts'
+import { systemClock, systemIds } from '../../src/adapters/system/clock.ts'
 import { openEmbedded } from '../../src/compose/embedded.ts'
 import { type RunningService, startService } from '../../src/compose/service.ts'
 import { readEnvironment } from '../../src/config/environment.ts'
@@ -124,6 +126,7 @@ describeOnCluster('an ai task in a worker pod', () => {
   describe.skipIf(image === undefined)(image === undefined ? '(skipped: SVC_TEST_IMAGE names no image)' : image, () => {
     let bench: ClusterBench
     let service: RunningService
+    let sandbox: KubernetesSandbox
     const token = 'owner-token-of-the-worker-pods'
     beforeAll(async () => {
       const worker = { image: image ?? '', command: ['node', '/app/dist/worker.js'], serviceAccount: account }
@@ -144,11 +147,21 @@ describeOnCluster('an ai task in a worker pod', () => {
         ...{ instance: bench.namespace, serviceAccount: account },
       })
       const workerApiUrl = `http://${hostAddress}:${port}`
-      const ports = { ...mode.ports, workloads, workerTokens }
+      sandbox = createKubernetesSandbox({
+        ...{ api: bench.api, clock: systemClock, ids: systemIds, log, image: testImage, languages: ['bash'] },
+        ...{
+          connection: await connectFromKubeconfig(),
+          instance: bench.namespace,
+          namespace: bench.namespace,
+          size: 1,
+        },
+      })
+      const ports = { ...mode.ports, workloads, workerTokens, sandbox }
       service = await startService(config, { ...mode, ports, workerApiUrl, allowDemoProvider: true }, log)
     })
     afterAll(async () => {
       await service.stop()
+      await sandbox.close()
       await bench.close()
     })
 
@@ -181,6 +194,35 @@ describeOnCluster('an ai task in a worker pod', () => {
       for (const collection of [jobs, pods, collections.secrets]) {
         await waitUntil(`no ${collection.plural} are left`, async () => (await list(bench, collection)).length === 0)
       }
+    })
+
+    it('runs its code in another pod, where its files are and its secrets are not [BUILT-024]', async () => {
+      const { namespace } = bench
+      const code = [
+        'mkdir -p artifacts; tr a-z A-Z < notes.txt > artifacts/loud.txt',
+        'ls /run/svc >> artifacts/loud.txt; ls /app /var/run/secrets 2>> artifacts/loud.txt',
+      ]
+      const prompt = `write hello to notes.txt, then run bash: ${code.join('; ')}, then read artifacts/loud.txt`
+      const ai = { providerRef: { name: 'demo' } }
+      await call('POST', '/api/v1/tasks', { name: 'codes', namespace, type: 'ai', prompt, ai })
+      const task = await waitUntil(
+        'the task has ended',
+        async () => {
+          const now = await call<Task>('GET', `/api/v1/tasks/codes?namespace=${namespace}`)
+          return ['Succeeded', 'Failed'].includes(now.status?.phase ?? '') && now
+        },
+        90_000,
+      )
+      expect(task.status?.phase).toBe('Succeeded')
+      const { logs } = await call<{ logs: string }>('GET', `/api/v1/tasks/codes/logs?namespace=${namespace}`)
+      expect(logs).toContain('[artifact "loud.txt" uploaded')
+      const path = `/api/v1/tasks/codes/artifacts/loud.txt?namespace=${namespace}`
+      const loud = String(await call('GET', path))
+      expect(loud).toContain('HELLO')
+      // Its own folder of input, and neither an assignment nor a token nor the program of the worker.
+      expect(loud).toContain('input')
+      expect(loud).not.toMatch(/assignment|token|worker\.js/)
+      expect(loud).toMatch(/\/app.*No such file/)
     })
 
     it('tells the cause of a failure as the worker put it', async () => {

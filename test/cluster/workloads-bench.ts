@@ -13,7 +13,7 @@ import { systemClock, systemIds } from '../../src/adapters/system/clock.ts'
 import { makeFolder, removeFolder, waitUntil } from '../contracts/embedded-bench.ts'
 import type { WorkloadsBench } from '../contracts/workloads.contract.ts'
 
-/** Has sh, node and coreutils (`cluster image svc-test-workloads:1 DIR`, FROM node:24-slim). */
+/** Has sh, node, tar and coreutils: node:24-slim as it is (setup.ts). */
 export const testImage = 'svc-test-workloads:1'
 
 export const namespaces: Collection = { group: '', version: 'v1', plural: 'namespaces' }

@@ -9,6 +9,9 @@ import { describeWorkloads } from '../contracts/workloads.contract.ts'
 import { describeOnCluster } from '../fixtures/cluster.ts'
 import { type ClusterBench, openApi, openClusterBench, testImage } from './workloads-bench.ts'
 
+/** The kubelet looks at disks each ten seconds at best, and at many pods far later. */
+const evictionMs = 300_000
+
 type Command = Extract<WorkloadRun, { kind: 'command' }>
 type Ended = Extract<WorkloadState, { phase: 'Succeeded' | 'Failed' }>
 
@@ -30,11 +33,18 @@ describeOnCluster('an attempt on a cluster', () => {
     await on.ensure({ key, namespace: bench.namespace, taskName: key.taskUid, run, limits: { memoryBytes: 2 ** 27 } })
     return key
   }
-  const waitForPhase = (key: AttemptKey, phase: WorkloadState['phase'], on: Workloads = bench.workloads) =>
-    waitUntil(`the attempt is ${phase}`, async () => {
+  const waitForPhase = (
+    key: AttemptKey,
+    phase: WorkloadState['phase'],
+    on: Workloads = bench.workloads,
+    timeoutMs?: number,
+  ) => {
+    const look = async () => {
       const state = await on.observe(key)
       return state.phase === phase && state
-    })
+    }
+    return waitUntil(`the attempt is ${phase}`, look, timeoutMs)
+  }
   const waitForEnd = (key: AttemptKey, on: Workloads = bench.workloads) =>
     waitUntil('the attempt has ended', async () => {
       const state = await on.observe(key)
@@ -102,18 +112,33 @@ describeOnCluster('an attempt on a cluster', () => {
     expect(await list(collections.secrets)).toEqual([])
   })
 
-  it('is told that it wrote more than its disk holds when its node ends it for that', async () => {
-    const small = bench.restart({ scratchBytes: 1024 * 1024 })
-    const key = await start('head -c 20000000 /dev/zero > /tmp/big; sleep 300', {}, small)
-    const deadline = Date.now() + 90_000
-    let state = await small.observe(key)
-    while (state.phase !== 'Failed' && Date.now() < deadline) {
-      await new Promise((resolve) => small.onChange(() => resolve(undefined)))
-      state = await small.observe(key)
-    }
-    expect(state).toMatchObject({ phase: 'Failed', reason: 'OutputLimit' })
-    await small.remove(key)
-    await small.close()
+  it(
+    'is told that it wrote more than its disk holds when its node ends it for that',
+    async () => {
+      const small = bench.restart({ scratchBytes: 1024 * 1024 })
+      const key = await start('head -c 20000000 /dev/zero > /tmp/big; sleep 300', {}, small)
+      const state = await waitForPhase(key, 'Failed', small, evictionMs)
+      expect(state).toMatchObject({ phase: 'Failed', reason: 'OutputLimit' })
+      await small.remove(key)
+      await small.close()
+    },
+    2 * evictionMs,
+  )
+
+  it('waits for a node that has what its task asks for, and says so [TASK-041]', async () => {
+    const key = { taskUid: testIds.next('uid'), attempt: 1 }
+    const run: Command = { kind: 'command', image: testImage, command: ['true'], args: [], env: {} }
+    const limits = { cpu: 4000, memoryBytes: 2 ** 27, requests: { cpu: 4000 }, deadlineSeconds: 1 }
+    await bench.workloads.ensure({ key, namespace: bench.namespace, taskName: key.taskUid, run, limits })
+    const state = await waitUntil('it waits for a node', async () => {
+      const seen = await bench.workloads.observe(key)
+      return seen.phase === 'Pending' && seen.reason === 'Unschedulable' && seen
+    })
+    expect(state.message).toContain('Insufficient cpu')
+    type Asking = { spec: { containers: { resources: { requests: object } }[] } }
+    const pod = (await podOf(key)) as unknown as Asking
+    expect(pod.spec.containers[0]?.resources.requests).toEqual({ cpu: '4k', memory: '33554432' })
+    await bench.workloads.remove(key)
   })
 
   it('waits, and says for what, while its namespace has no room for its pod', async () => {
@@ -125,7 +150,11 @@ describeOnCluster('an attempt on a cluster', () => {
       return quota?.status?.hard !== undefined
     })
     const key = await start('true')
-    expect(await bench.workloads.observe(key)).toMatchObject({ phase: 'Pending', message: expect.any(String) })
+    const state = await waitUntil('it is held up', async () => {
+      const seen = await bench.workloads.observe(key)
+      return seen.phase === 'Pending' && seen.reason !== undefined && seen
+    })
+    expect(state).toMatchObject({ reason: 'NoPod', message: expect.stringContaining('quota') })
     await bench.workloads.remove(key)
     await drop(quotas, 'none')
   })

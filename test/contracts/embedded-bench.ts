@@ -24,8 +24,9 @@ export function removeFolder(folder: string): void {
 export async function waitUntil<T>(
   name: string,
   look: () => T | undefined | false | Promise<T | undefined | false>,
+  timeoutMs = 20_000,
 ): Promise<T> {
-  const deadline = Date.now() + 20_000
+  const deadline = Date.now() + timeoutMs
   for (;;) {
     const found = await look()
     if (found !== undefined && found !== false) return found

@@ -1,5 +1,6 @@
 // Every suite of a record store, for each database that keeps records.
 import { describeArtifacts } from './artifacts.contract.ts'
+import { describeAudit } from './audit.contract.ts'
 import { describeCheckpoints } from './checkpoints.contract.ts'
 import { describeEvents } from './events.contract.ts'
 import { describeIdempotency } from './idempotency.contract.ts'
@@ -16,6 +17,7 @@ import { describeUsage } from './usage.contract.ts'
 
 export const recordSuites = [
   describeArtifacts,
+  describeAudit,
   describeCheckpoints,
   describeEvents,
   describeIdempotency,

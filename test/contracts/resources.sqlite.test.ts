@@ -232,7 +232,7 @@ describe('resources in SQLite alone', () => {
       let deep: unknown = 'leaf'
       for (let level = 0; level < levels; level += 1) deep = [deep]
       const task = draftTask(name, { namespace })
-      return { ...task, spec: { ...task.spec, transaction: { context: { deep } } } }
+      return { ...task, spec: { ...task.spec, transaction: { context: { deep } as object } } }
     }
     expect(await reasonOf(store.resources().create('Task', draftNested('deepest', 100_000)))).toBe('InvalidRequest')
     const made = await store.resources().create('Task', draftNested('deep', 2500))

@@ -206,3 +206,30 @@ describe('rotation of the key', () => {
     expect(existsSync(file)).toBe(true)
   })
 })
+
+describe('the secret of a task', () => {
+  const build = { name: 'build', uid: 'uid-1' }
+  const ownerOf = async (secrets: Awaited<ReturnType<typeof open>>) =>
+    (await secrets.describe(key))?.annotations['svc.ai/owner-task-uid']
+
+  it('has one owner, which may change, and goes with the last one', async () => {
+    const secrets = await open()
+    await secrets.create({ ...key, stringData: { token: 't' }, annotations: { other: 'x' }, owner: build })
+    await secrets.create({ namespace: 'default', name: 'plain', stringData: { token: 'p' } })
+    await secrets.create({ namespace: 'elsewhere', name: 'same', stringData: { token: 'p' }, owner: build })
+    expect(await ownerOf(secrets)).toBe('uid-1')
+    await secrets.setOwner(key, { name: 'child', uid: 'uid-2' })
+    expect(await ownerOf(secrets)).toBe('uid-2')
+    expect((await secrets.describe(key))?.annotations.other).toBe('x')
+    await secrets.removeOwned('default', 'uid-1')
+    expect(await secrets.read(key)).toEqual({ token: 't' })
+    await secrets.removeOwned('default', 'uid-2')
+    const left = (await secrets.list()).map(({ namespace, name }) => `${namespace}/${name}`)
+    expect(left).toEqual(['default/plain', 'elsewhere/same'])
+  })
+
+  it('can not be given away once it is gone', async () => {
+    const secrets = await open()
+    expect((await failureOf(secrets.setOwner(key, build))).reason).toBe('NotFound')
+  })
+})

@@ -66,6 +66,31 @@ export function describeWorkloads(name: string, open: () => Promise<WorkloadsBen
       return state
     }
 
+    it('gives a command its own token as a file that only names are told of, and keeps it out of the output', async () => {
+      const key = { taskUid: testIds.next('uid'), attempt: 1 }
+      const token = `opaque-${key.taskUid}`
+      const script = [
+        'test "$SVC_TRANSACTION_TOKEN_FILE" = "$SVC_CONTEXT_TOKEN_SUBJECT_TOKEN_FILE" && echo same',
+        'echo "token: $(cat "$SVC_TRANSACTION_TOKEN_FILE")"',
+        `t=$(cat "$SVC_TRANSACTION_TOKEN_FILE"); echo "length: \${#t}"`,
+        'case "$(export -p)" in *opaque-*) echo leaked ;; *) echo clean ;; esac',
+      ].join('; ')
+      const image = bench.image === undefined ? {} : { image: bench.image }
+      const command = { command: ['/bin/sh', '-c'], args: [script], env: {}, redact: [token], transactionToken: token }
+      const run = { kind: 'command' as const, ...image, ...command }
+      const taskName = `task-${key.taskUid}`
+      const labels = { 'svc.ai/transaction-id': 'txn-1' }
+      await bench.workloads.ensure({ key, namespace: bench.namespace ?? 'default', taskName, run, limits: {}, labels })
+      const state = await finish(key)
+      expect(state.output?.text.trim().split('\n')).toEqual([
+        'same',
+        'token: [REDACTED]',
+        `length: ${token.length}`,
+        'clean',
+      ])
+      expect(bench.logs.get(key.taskUid)?.join('\n')).not.toContain(token)
+    })
+
     it('runs a command to its success, with logs by line and stdout as output', async () => {
       const key = await start('echo one; echo two >&2; printf "three $GIVEN"')
       const state = await waitForEnd(key)

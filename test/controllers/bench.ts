@@ -23,6 +23,7 @@ import { createRunner } from '../../src/controllers/engine/runner.ts'
 import { createTaskControllers } from '../../src/controllers/task/controller.ts'
 import { defaultTaskSettings, type TaskSettings } from '../../src/controllers/task/settings.ts'
 import { createEgress } from '../../src/egress/egress.ts'
+import type { TokenExchange } from '../../src/ports/identity.ts'
 import type { Leadership } from '../../src/ports/leadership.ts'
 import { cleanupFinalizer } from '../../src/rules/scheduled-run.ts'
 import { createManualClock } from './manual-clock.ts'
@@ -32,6 +33,7 @@ export type BenchOptions = {
   settings?: Partial<TaskSettings>
   catalog?: Partial<CatalogSettings>
   withCatalog?: boolean
+  tokenExchange?: TokenExchange
 }
 export type Bench = Awaited<ReturnType<typeof openBench>>
 
@@ -86,7 +88,7 @@ export async function eventually<T>(look: () => Promise<T | undefined> | T | und
   throw new Error(`never happened: ${what}`)
 }
 
-export async function openBench({ settings, catalog, withCatalog = false }: BenchOptions = {}) {
+export async function openBench({ settings, catalog, withCatalog = false, tokenExchange }: BenchOptions = {}) {
   const clock = createManualClock()
   const stores = await openStores(clock)
   const workloads = createScriptedWorkloads(() => clock.now())
@@ -95,7 +97,8 @@ export async function openBench({ settings, catalog, withCatalog = false }: Benc
   const { resources, records, ids, secrets, workerTokens } = stores
 
   function makeRunner() {
-    const deps = { resources, records, secrets, workloads, workerTokens, egress, clock, ids, log }
+    const stored = { resources, records, secrets, workloads, workerTokens, egress, clock, ids, log }
+    const deps = { ...stored, ...(tokenExchange === undefined ? {} : { tokenExchange }) }
     const workerApiUrl = () => 'http://127.0.0.1:1/internal'
     const tasks = createTaskControllers({ ...deps, settings: { ...defaultTaskSettings, workerApiUrl, ...settings } })
     const others = withCatalog

@@ -1,6 +1,13 @@
 // Attempts that end exactly as a test says: nothing real dies, hangs and gets lost on command.
 import { SvcError } from '../../src/errors.ts'
-import type { AttemptKey, FailureReason, WorkloadSpec, WorkloadState, Workloads } from '../../src/ports/workloads.ts'
+import type {
+  AttemptKey,
+  FailureReason,
+  PendingReason,
+  WorkloadSpec,
+  WorkloadState,
+  Workloads,
+} from '../../src/ports/workloads.ts'
 
 export type ScriptedWorkloads = Workloads & {
   /** Every start there was, in order. */
@@ -14,6 +21,10 @@ export type ScriptedWorkloads = Workloads & {
   refuseNext(error: SvcError): void
   succeed(taskName: string, output?: string): void
   fail(taskName: string, reason?: FailureReason, message?: string, cause?: string): void
+  /** The attempt turns out to wait for something, as a pod without a node does. */
+  holdUp(taskName: string, reason: PendingReason, message: string): void
+  /** What was held up begins now. */
+  begin(taskName: string): void
   /** The attempt vanishes as with its node; nobody is told. */
   lose(taskName: string): void
   /** Everything vanishes, as when the service dies. */
@@ -66,6 +77,8 @@ export function createScriptedWorkloads(now: () => Date): ScriptedWorkloads {
       const own = cause === undefined ? {} : { cause }
       setState(find(taskName), { phase: 'Failed', reason, ...own, message, finishedAt: now() })
     },
+    holdUp: (taskName, reason, message) => setState(find(taskName), { phase: 'Pending', reason, message }),
+    begin: (taskName) => setState(find(taskName), { phase: 'Running', startedAt: now() }),
     lose: (taskName) => void entries.delete(idOf(find(taskName).spec.key)),
     loseAll: () => entries.clear(),
     specOf: (taskName) => find(taskName).spec,

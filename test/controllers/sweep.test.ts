@@ -12,7 +12,8 @@ afterEach(() => bench.dispose())
 
 async function sweep(settings: RetentionSettings = defaultRetention) {
   const { resources, records, clock, log } = bench
-  const deps = { resources, records, owners: records.owners, clock, log, settings }
+  const { owners, sweepOrphans: sweepBodies } = records
+  const deps = { resources, records, owners, sweepBodies, clock, log, settings }
   await createSweepController(deps).reconcile('sweep', new AbortController().signal)
 }
 const putResult = (taskUid: string) =>
@@ -28,6 +29,18 @@ describe('the sweep', () => {
     expect(await bench.records.results.get('0192-gone')).toBeUndefined()
     expect(await bench.records.results.get(metadata.uid)).toBeDefined()
     expect(await bench.records.owners.taskUids(undefined, 10)).toEqual([metadata.uid])
+  })
+
+  it('removes bodies that a crash left without a row', async () => {
+    let asked = 0
+    const { resources, records, clock, log } = bench
+    const sweepBodies = async () => {
+      asked += 1
+      return records.sweepOrphans()
+    }
+    const deps = { resources, records, owners: records.owners, sweepBodies, clock, log, settings: defaultRetention }
+    await createSweepController(deps).reconcile('sweep', new AbortController().signal)
+    expect(asked).toBe(1)
   })
 
   it('removes sessions that were not touched for long, and none that a task holds [OPS-001]', async () => {

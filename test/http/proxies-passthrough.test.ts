@@ -119,7 +119,10 @@ describe('an answer', () => {
           for (let at = 0; at < bytes.length; at += size) response.write(bytes.subarray(at, at + size))
           response.end()
         }
-        const answer = await proxied.ask(path, simpleMessage(model, { stream: true }))
+        const answer = await proxied.ask(
+          path,
+          simpleMessage(model, { stream: true, stream_options: { include_usage: true } }),
+        )
         expect(answer.headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
         expect([size, await answer.text()]).toEqual([size, streams[family]])
       }
@@ -368,5 +371,7 @@ describe('what was used', () => {
     expect(text).toMatch(/svc_proxy_tokens_total\{provider="llma",kind="input"\} \d\d/)
     expect(text).toMatch(/svc_proxy_first_byte_seconds_count\{family="llma",endpoint="messages"\} \d/)
     expect(text).toContain('svc_proxy_added_seconds_bucket')
+    const last = /svc_proxy_provider_last_end_timestamp_seconds\{provider="llma",outcome="ok"\} (\S+)/.exec(text)?.[1]
+    expect(Math.abs(Number(last) - Date.now() / 1000)).toBeLessThan(600)
   })
 })

@@ -8,6 +8,7 @@ import { uuidv7 } from 'uuidv7'
 import { openSecretKeys } from '../../src/adapters/embedded/secret-key.ts'
 import { createEmbeddedSecrets } from '../../src/adapters/embedded/secrets.ts'
 import { createWorkerTokens } from '../../src/adapters/embedded/worker-tokens.ts'
+import { createAgentTokens, withAgentTokens } from '../../src/adapters/identity/agent-token.ts'
 import { type ChainOptions, createAuthenticatorChain } from '../../src/adapters/identity/chain.ts'
 import { createRecords } from '../../src/adapters/sql/records.ts'
 import { createResources } from '../../src/adapters/sql/resources.ts'
@@ -25,6 +26,7 @@ import type { Clock, Ids } from '../../src/ports/clock.ts'
 import type { Egress } from '../../src/ports/egress.ts'
 import type { Authorizer } from '../../src/ports/identity.ts'
 import type { HealthCheck, Ports } from '../../src/ports/index.ts'
+import type { Sandbox } from '../../src/ports/sandbox.ts'
 import { createUsecases, type UsecaseSettings } from '../../src/usecases/index.ts'
 import type { ProxySettings } from '../../src/usecases/proxy/proxy.ts'
 
@@ -59,6 +61,8 @@ export type ServiceOptions = {
   /** Calls to vendors are really made; else they fail. */
   egress?: Egress
   logLevel?: LogLevel
+  /** Runs the code of workers in pods. */
+  sandbox?: Sandbox
   /** Who else may come in, and what decides for them. */
   identity?: { members?: Omit<ChainOptions, 'plain'>; authorizer?: Authorizer }
 }
@@ -74,19 +78,24 @@ async function openPorts(options: ServiceOptions) {
   const { plans, ...records } = createRecords({ database, blobDir: join(folder, 'data'), clock, ids })
   const keys = await openSecretKeys(join(folder, 'secret.key'))
   const tokens = createTokens({ database, clock, ids })
+  const agentTokens = createAgentTokens({ key: randomBytes(32), clock })
   const ports: Ports = {
     resources,
     records: options.withoutPlans ? records : { ...records, plans },
     secrets: createEmbeddedSecrets({ storage: createSecretStorage({ database }), keys, clock }),
     tokens,
-    authenticator: createAuthenticatorChain({
-      plain: [createTokenAuthenticator({ tokens, clock, ownerToken })],
-      ...options.identity?.members,
-    }),
+    authenticator: withAgentTokens(
+      createAuthenticatorChain({
+        plain: [createTokenAuthenticator({ tokens, clock, ownerToken })],
+        ...options.identity?.members,
+      }),
+      agentTokens,
+    ),
+    agentTokens,
     ...(options.identity?.authorizer === undefined ? {} : { authorizer: options.identity.authorizer }),
     workerTokens: createWorkerTokens({ keys, clock }),
     workloads: absent('a workload'),
-    sandbox: absent('a sandbox'),
+    sandbox: options.sandbox ?? absent('a sandbox'),
     leadership: absent('leadership'),
     egress: options.egress ?? absent('egress'),
     clock,
@@ -110,7 +119,11 @@ const defaultProxySettings: ProxySettings = {
   loop: { maxIterations: 50, maxDurationMs: 60_000, toolTimeoutMs: 10_000, scratchDir: '' },
 }
 
-function makeUsecases(ports: Ports, { folder, metrics }: { folder: string; metrics: Metrics }, options: ServiceOptions) {
+function makeUsecases(
+  ports: Ports,
+  { folder, metrics }: { folder: string; metrics: Metrics },
+  options: ServiceOptions,
+) {
   const names = options.builtinTools ?? builtinNames
   const info = { builtin: true, description: 'a tool', parameters: {}, available: true } as const
   return createUsecases({

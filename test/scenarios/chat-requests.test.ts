@@ -154,6 +154,22 @@ describe('a session', () => {
   })
 })
 
+describe('the flags of chat', () => {
+  it('have the defaults of the specification [LIM-003] [LIM-004] [LIM-005] [LIM-007] [LIM-009] [LIM-011] [LIM-012] [LIM-013]', async () => {
+    const { body } = await service.call('GET', '/api/v1/chat/config')
+    expect(body).toMatchObject({
+      provider: '',
+      model: '',
+      maxIterations: 50,
+      maxDuration: '30m',
+      toolTimeout: '1m',
+      maxTasksPerTurn: 5,
+      maxConcurrent: 10,
+      maxSessionSize: 512_000,
+    })
+  })
+})
+
 describe('provider and model', () => {
   const modelOf = () => vendor.requests.at(-1)?.model
 
@@ -307,7 +323,7 @@ describe('management tools', () => {
 })
 
 describe('core tools', () => {
-  it('make tasks of all types with labels and names of the session [CTOOL-001] [CTOOL-003] [CHAT-020] [CHAT-021] [CHAT-022] [CHAT-045]', async () => {
+  it('make tasks of all types with labels and names of the session [CTOOL-001] [CTOOL-003] [CHAT-020] [CHAT-021] [CHAT-022]', async () => {
     const runtime = { runtime: { type: 'llma-cli' } }
     await service.call('POST', '/api/v1/agents', { name: 'coder', spec: runtime })
     let calls = 0
@@ -365,8 +381,8 @@ describe('core tools', () => {
 })
 
 describe('namespaces', () => {
-  it('of the cluster and of the service are refused [CHAT-037] [CHAT-038] [MODE-018]', async () => {
-    for (const namespace of ['kube-system', 'kube-public', 'svc-system']) {
+  it('of the cluster and of the service are refused [CHAT-037] [MODE-018]', async () => {
+    for (const namespace of ['kube-system', 'kube-public', 'kube-node-lease', 'svc-system']) {
       const { status, body } = await chatJson<{ error: { message: string } }>(service, { message: 'x', namespace })
       expect(status).toBe(403)
       expect(body.error.message).toBe(`namespace "${namespace}" is not allowed for chat`)

@@ -43,7 +43,7 @@ function nameOf(result: Record<string, unknown> | undefined): string {
 }
 
 describe('a turn that plans three tasks', () => {
-  it('creates, watches, fetches and sums up tasks that really run [CHAT-001] [CHAT-031] [CHAT-046] [CTOOL-002] [CTOOL-006]', async () => {
+  it('creates, watches, fetches and sums up tasks that really run [CHAT-001] [CHAT-031] [CTOOL-002]', async () => {
     const words = ['ash', 'birch', 'cedar']
     const { vendor, provider } = await play((request, call) => {
       const results = readResults(request)
@@ -147,7 +147,7 @@ describe('a wrong tool argument', () => {
 })
 
 describe('a stuck model', () => {
-  it('is warned at the third identical call and ends with a summary without tools [CHAT-032] [CHAT-047]', async () => {
+  it('is warned at the third identical call and ends with a summary without tools [CHAT-032]', async () => {
     const { vendor, provider } = await play((request) =>
       request.tools === undefined || request.tools.length === 0
         ? [{ text: 'Nothing more to find.' }]

@@ -150,8 +150,10 @@ describe.skipIf(!hasProgram('script'))('a conversation on a terminal', () => {
     terminal.type('\u0003')
     await terminal.until(/svc chat --session talk/)
     await ended
-    const { entries } = await readSession(service, 'talk')
-    expect(entries.map(({ content }) => content)).toContain('One moment')
+    await waitFor(async () => {
+      const { entries } = await readSession(service, 'talk')
+      return entries.some(({ content }) => content === 'One moment')
+    }, 'what came of the turn to be stored')
   })
 
   it('brings back what was typed in the session', async () => {

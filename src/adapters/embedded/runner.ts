@@ -149,13 +149,14 @@ async function startWorker(options: RunnerOptions, prepared: Prepared, { spec, s
 async function startCommand(options: RunnerOptions, prepared: Prepared, start: Start): Promise<RunningAttempt> {
   const { spec, sink, signal } = start
   if (spec.run.kind !== 'command') throw new StartRefused('StartFailed', 'The attempt has no command.')
-  const { image, command, args, env, redact = [] } = spec.run
+  const { image, command, args, env, redact = [], transactionToken } = spec.run
   const redaction = redactAttempt(sink, redact)
-  const shared = { id: options.ids.next(prepared.prefix), env, limits: spec.limits, sink: redaction.sink }
+  const id = options.ids.next(prepared.prefix)
+  const shared = { id, env, limits: spec.limits, sink: redaction.sink, transactionToken }
   if (image !== undefined) {
     await prepared.containersReaped
     const engine = { engine: options.engine, instance: options.instance, network: options.containerNetwork }
-    const container = { ...shared, key: spec.key, image, command, args, signal }
+    const container = { ...shared, key: spec.key, image, command, args, signal, labels: spec.labels }
     return redaction.wrap(await startContainerCommand({ ...prepared.local, ...engine }, container))
   }
   requireSandbox(options, prepared, 'A command without an image')

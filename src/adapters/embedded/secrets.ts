@@ -3,6 +3,7 @@ import { SvcError } from '../../errors.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { ResourceKey } from '../../ports/resources.ts'
 import type { SecretDraft, SecretMetadata, Secrets } from '../../ports/secrets.ts'
+import { secretOwnerAnnotation } from '../../rules/token-propagation.ts'
 import type { SecretRow, SecretStorage } from '../sql/secret-storage.ts'
 import type { SecretKeys } from './secret-key.ts'
 
@@ -47,6 +48,10 @@ function isStale(keys: SecretKeys, row: SecretRow): boolean {
   return Object.values(row.entries).some((sealed) => !keys.isCurrent(sealed))
 }
 
+function notFound({ namespace, name }: ResourceKey): SvcError {
+  return new SvcError('NotFound', `There is no secret ${namespace}/${name}.`)
+}
+
 /** Work that must not overlap: a secret sealed under the old key must not arrive after the last look for such ones. */
 function createQueue(): <T>(work: () => Promise<T>) => Promise<T> {
   let last: Promise<unknown> = Promise.resolve()
@@ -77,7 +82,8 @@ export function createEmbeddedSecrets(options: EmbeddedSecretsOptions): Embedded
     for (const listener of listeners) listener({ namespace: key.namespace, name: key.name })
   }
   const insert = async (draft: SecretDraft): Promise<SecretMetadata> => {
-    const { namespace, name, annotations = {} } = draft
+    const { namespace, name, owner } = draft
+    const annotations = { ...draft.annotations, ...(owner !== undefined && { [secretOwnerAnnotation]: owner.uid }) }
     const entries = sealAll(keys, draft, draft.stringData)
     const row = { namespace, name, type: 'Opaque', annotations, createdAt: formatSeconds(clock.now()), entries }
     if (!(await storage.insert(row))) {
@@ -104,9 +110,20 @@ export function createEmbeddedSecrets(options: EmbeddedSecretsOptions): Embedded
       return metadata
     },
     remove: async (key) => {
-      if (!(await storage.delete(key)))
-        throw new SvcError('NotFound', `There is no secret ${key.namespace}/${key.name}.`)
+      if (!(await storage.delete(key))) throw notFound(key)
       announce(key)
+    },
+    setOwner: async (key, { uid }) => {
+      const row = await storage.get(key)
+      const annotations = { ...row?.annotations, [secretOwnerAnnotation]: uid }
+      if (row === undefined || !(await storage.replaceAnnotations(key, annotations))) throw notFound(key)
+      announce(key)
+    },
+    removeOwned: async (namespace, ownerUid) => {
+      const rows = await storage.list(namespace)
+      for (const row of rows.filter(({ annotations }) => annotations[secretOwnerAnnotation] === ownerUid)) {
+        if (await storage.delete(row)) announce(row)
+      }
     },
     onChange: (listener) => {
       listeners.add(listener)

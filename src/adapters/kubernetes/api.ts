@@ -43,8 +43,6 @@ export type KubernetesApiOptions = {
   connection: ApiConnection
   clock: Clock
   ids: Ids
-  /** Told of every request as it is sent; for metrics. */
-  onRequest?: (verb: ApiVerb, resource: string) => void
 }
 
 const methods: Record<ApiVerb, Dispatcher.HttpMethod> = {
@@ -171,7 +169,6 @@ export function createKubernetesApi(options: KubernetesApiOptions): KubernetesAp
   const sender = createSender(options, (request) => {
     const { verb } = request
     const resource = formatResource(request)
-    options.onRequest?.(verb, resource)
     const entry = counts.get(`${verb} ${resource}`) ?? { verb, resource, count: 0 }
     counts.set(`${verb} ${resource}`, { ...entry, count: entry.count + 1 })
   })

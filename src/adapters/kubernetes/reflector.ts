@@ -44,7 +44,7 @@ export type Reflector = {
   close(): Promise<void>
 }
 
-type ListAnswer = { items: ApiObject[]; metadata: { resourceVersion: string; continue?: string } }
+type ListAnswer = { items?: ApiObject[]; metadata: { resourceVersion: string; continue?: string } }
 type WatchLine = { type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR'; object: ApiObject & ApiStatus }
 
 const pageSize = 500
@@ -97,7 +97,7 @@ function createSession<T>(options: ReflectorOptions<T>, signal: AbortSignal) {
     do {
       const query = { ...filter, limit: pageSize, continue: token }
       const page = await api.request<ListAnswer>({ verb: 'list', ...target, query, signal })
-      for (const item of page.items) items.push(options.convert(item))
+      for (const item of page.items ?? []) items.push(options.convert(item))
       version = page.metadata.resourceVersion
       token = page.metadata.continue || undefined
     } while (token !== undefined)

@@ -1,8 +1,10 @@
 // The Secrets port on Secrets of the cluster. Values are held in memory only while a watch says that they are the present ones.
+import { apiVersion } from '../../contract/resources/metadata.ts'
 import { isSvcError, SvcError } from '../../errors.ts'
 import type { Clock, Ids } from '../../ports/clock.ts'
 import type { ResourceKey } from '../../ports/resources.ts'
-import type { SecretDraft, SecretMetadata, Secrets } from '../../ports/secrets.ts'
+import type { SecretDraft, SecretMetadata, SecretOwner, Secrets } from '../../ports/secrets.ts'
+import { secretOwnerAnnotation } from '../../rules/token-propagation.ts'
 import { collections } from './api/paths.ts'
 import type { KubernetesApi } from './api.ts'
 import { appliedAnnotation } from './resources/entry.ts'
@@ -69,6 +71,12 @@ function translate(error: unknown, { namespace, name }: ResourceKey): unknown {
   return new SvcError('NotFound', message)
 }
 
+/** A secret with one owner goes with it, whoever deletes that. */
+function describeOwner({ name, uid }: SecretOwner) {
+  const reference = { apiVersion, kind: 'Task', name, uid, controller: false, blockOwnerDeletion: false }
+  return { annotations: { [secretOwnerAnnotation]: uid }, ownerReferences: [reference] }
+}
+
 /** Requests for secrets. */
 function createSecretRequests(api: KubernetesApi) {
   const collection = collections.secrets
@@ -96,8 +104,10 @@ function createSecretRequests(api: KubernetesApi) {
     return found
   }
 
-  async function create({ namespace, name, stringData, annotations }: SecretDraft): Promise<Secret> {
-    const metadata = { namespace, name, ...(annotations && { annotations }) }
+  async function create({ namespace, name, stringData, annotations, owner }: SecretDraft): Promise<Secret> {
+    const owned = owner && describeOwner(owner)
+    const metadata = { namespace, name, ...(annotations && { annotations }), ...owned }
+    if (owned) metadata.annotations = { ...annotations, ...owned.annotations }
     const body = { apiVersion: 'v1', kind: 'Secret', metadata, type: 'Opaque', data: encodeValues(stringData) }
     try {
       return await api.request<Secret>({ verb: 'create', collection, namespace, body })
@@ -114,7 +124,16 @@ function createSecretRequests(api: KubernetesApi) {
     }
   }
 
-  return { find, list, create, remove }
+  async function setOwner({ namespace, name }: ResourceKey, owner: SecretOwner): Promise<void> {
+    const body = { metadata: describeOwner(owner) }
+    try {
+      await api.request({ verb: 'patch', patch: 'merge', collection, namespace, name, body })
+    } catch (error) {
+      throw translate(error, { namespace, name })
+    }
+  }
+
+  return { find, list, create, remove, setOwner }
 }
 
 /** Values of the secrets that were read last. */
@@ -168,6 +187,9 @@ export function createKubernetesSecrets(options: KubernetesSecretsOptions): Kube
       await requests.remove(key)
       memory.forget(key)
     },
+    setOwner: requests.setOwner,
+    // The cluster's garbage collector does it, by the owner references.
+    removeOwned: async () => undefined,
     onChange: (listener) => {
       listeners.add(listener)
       return () => void listeners.delete(listener)

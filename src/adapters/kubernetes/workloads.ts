@@ -243,8 +243,7 @@ export function createKubernetesWorkloads(options: KubernetesWorkloadsOptions): 
     observe,
     remove,
     onChange: supervision.onChange,
-    capacity: () => Number.POSITIVE_INFINITY,
-    letGo,
+    ...{ capacity: () => Number.POSITIVE_INFINITY, letGo },
     findPod: podCache.get,
     findJob: jobCache.get,
     close: async () => {

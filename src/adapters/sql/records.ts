@@ -5,6 +5,7 @@ import type { Clock, Ids } from '../../ports/clock.ts'
 import type { Records } from '../../ports/index.ts'
 import type { RecordOwners } from '../../ports/retention.ts'
 import { createArtifacts } from './artifacts.ts'
+import { createAudit } from './audit.ts'
 import type { Blobs } from './blobs/blobs.ts'
 import { createDiskBlobs } from './blobs/disk-blobs.ts'
 import { createCheckpoints } from './checkpoints.ts'
@@ -65,6 +66,7 @@ export function composeRecords({ database, blobs, logs, clock }: RecordParts): R
     idempotency: createIdempotencyKeys({ database }),
     checkpoints: createCheckpoints({ database, blobs }),
     rateLimits: createRateLimits({ database, clock }),
+    audit: createAudit({ database }),
   }
   return {
     ...records,

@@ -17,6 +17,8 @@ export interface SecretStorage {
   list(namespace?: string): Promise<SecretRow[]>
   /** False when the name is taken; nothing is written then. Durable when it resolves. */
   insert(row: SecretRow): Promise<boolean>
+  /** False when there is no such secret. */
+  replaceAnnotations(key: ResourceKey, annotations: Record<string, string>): Promise<boolean>
   /** False when there was none. */
   delete(key: ResourceKey): Promise<boolean>
   /**

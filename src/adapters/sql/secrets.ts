@@ -87,6 +87,12 @@ export function createSecretStorage(deps: { database: Database }): SecretStorage
 
     insert: (row) => database.write((tx) => insertSecret(tx, row)),
 
+    replaceAnnotations: async (key, annotations) => {
+      const statement = sql`update secrets set annotations = ${JSON.stringify(annotations)} where ${matchKey(key)}`
+      const { changes } = await database.write((tx) => tx.run(statement))
+      return changes === 1
+    },
+
     delete: (key) =>
       database.write(async (tx) => {
         await tx.run(sql`delete from secret_entries where ${matchKey(key)}`)

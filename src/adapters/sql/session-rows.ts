@@ -48,6 +48,25 @@ export async function lockRow(tx: Tx, key: SessionKey): Promise<SessionRow | und
   return tx.first(sql<SessionRow>`update sessions set updated_at = updated_at where ${matchKey(key)} returning *`)
 }
 
+type NewSession = { sessionType: Session['sessionType']; now: string }
+
+function insertSession(key: SessionKey, { sessionType, now }: NewSession): Fragment {
+  return sql`insert into sessions (namespace, name, session_type, message_count, last_message_id, input_tokens,
+      output_tokens, created_at, updated_at)
+    values (${encodeText(key.namespace)}, ${encodeText(key.name)}, ${sessionType}, 0, 0, 0, 0, ${now}, ${now})`
+}
+
+/** Makes the session where it is missing. */
+export async function insertRow(tx: Tx, key: SessionKey, create: NewSession): Promise<void> {
+  await tx.run(sql`${insertSession(key, create)} on conflict (namespace, name) do nothing`)
+}
+
+/** The session's row, made where it was missing, locked like `lockRow`. */
+export async function claimRow(tx: Tx, key: SessionKey, create: NewSession): Promise<SessionRow | undefined> {
+  return tx.first(sql<SessionRow>`${insertSession(key, create)}
+    on conflict (namespace, name) do update set updated_at = sessions.updated_at returning *`)
+}
+
 /** Lets the session go if the holder has it; whether it had. */
 export async function releaseRow(tx: Tx, key: SessionKey, holder: string): Promise<boolean> {
   const { changes } = await tx.run(sql`update sessions set active_task = null

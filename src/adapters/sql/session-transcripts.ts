@@ -4,6 +4,7 @@ import type { Clock } from '../../ports/clock.ts'
 import type { SessionKey, Sessions, TranscriptMessage } from '../../ports/sessions.ts'
 import type { Database, Tx } from './database.ts'
 import {
+  claimRow,
   insertMessages,
   lockRow,
   type MessageRow,
@@ -17,8 +18,8 @@ import { encodeText } from './stored-text.ts'
 
 type AppendOptions = NonNullable<Parameters<Sessions['append']>[2]>
 
-async function requireRow(tx: Tx, key: SessionKey): Promise<SessionRow> {
-  const row = await lockRow(tx, key)
+async function requireRow(tx: Tx, key: SessionKey, create?: Parameters<typeof claimRow>[2]): Promise<SessionRow> {
+  const row = await (create === undefined ? lockRow(tx, key) : claimRow(tx, key, create))
   if (row === undefined) throw new SvcError('NotFound', `there is no session ${key.name} in namespace ${key.namespace}`)
   return row
 }
@@ -37,7 +38,8 @@ async function appendMessages(
   request: { messages: TranscriptMessage[]; options: AppendOptions; now: string },
 ): Promise<{ released: boolean }> {
   const { messages, options, now } = request
-  const row = await requireRow(tx, key)
+  const { create: sessionType } = options
+  const row = await requireRow(tx, key, sessionType === undefined ? undefined : { sessionType, now })
   if (options.dedupe !== undefined && !(await claimWord(tx, key, options.dedupe))) return { released: false }
   await insertMessages(tx, key, { firstId: Number(row.last_message_id) + 1, messages, now })
   await tx.run(sql`update sessions set updated_at = ${now}, message_count = message_count + ${messages.length},

@@ -3,7 +3,16 @@ import { SvcError } from '../../errors.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Session, SessionKey, Sessions } from '../../ports/sessions.ts'
 import type { Database, Reader, Tx } from './database.ts'
-import { deleteSession, lockRow, matchKey, releaseRow, type SessionRow, toSession } from './session-rows.ts'
+import {
+  claimRow,
+  deleteSession,
+  insertRow,
+  lockRow,
+  matchKey,
+  releaseRow,
+  type SessionRow,
+  toSession,
+} from './session-rows.ts'
 import { createTranscripts } from './session-transcripts.ts'
 import { type Fragment, joinSql, sql } from './statement.ts'
 import { decodeCursor, decodeText, encodeCursor, encodeText } from './stored-text.ts'
@@ -12,14 +21,6 @@ const SWEEP_BATCH = 200
 
 async function findRow(reader: Reader, key: SessionKey): Promise<SessionRow | undefined> {
   return reader.first(sql<SessionRow>`select * from sessions where ${matchKey(key)}`)
-}
-
-async function insertRow(tx: Tx, key: SessionKey, create: { sessionType: Session['sessionType']; now: string }) {
-  await tx.run(sql`insert into sessions (namespace, name, session_type, message_count, last_message_id, input_tokens,
-      output_tokens, created_at, updated_at)
-    values (${encodeText(key.namespace)}, ${encodeText(key.name)}, ${create.sessionType}, 0, 0, 0, 0,
-      ${create.now}, ${create.now})
-    on conflict (namespace, name) do nothing`)
 }
 
 /** A page token belongs to the namespace it was made for. */
@@ -48,8 +49,7 @@ type LockRequest = {
 }
 
 async function lockSession(tx: Tx, key: SessionKey, { holder, replaced, create, now }: LockRequest): Promise<boolean> {
-  if (create !== undefined) await insertRow(tx, key, { sessionType: create, now })
-  const row = await lockRow(tx, key)
+  const row = await (create === undefined ? lockRow(tx, key) : claimRow(tx, key, { sessionType: create, now }))
   if (row === undefined) throw new SvcError('NotFound', `there is no session ${key.name} in namespace ${key.namespace}`)
   const isOthers = row.active_task !== null && (replaced === undefined || row.active_task !== encodeText(replaced))
   if (isOthers) return row.active_task === encodeText(holder)

@@ -1,7 +1,7 @@
 // chat: talk with the orchestrator, in a conversation at the terminal or with one message from a script.
 import type { Command } from 'commander'
 import type { Client } from '../../client/client.ts'
-import { type ChatRequest, sendChat } from '../../contract/api/chat.ts'
+import { type ChatRequest, getChatConfig, sendChat } from '../../contract/api/chat.ts'
 import { SvcError } from '../../errors.ts'
 import { printAnswer } from '../answers.ts'
 import { converse, describeSession, reportEnd } from '../chat/conversation.ts'
@@ -9,6 +9,7 @@ import { sendMessage } from '../chat/turn.ts'
 import type { CliContext, GlobalOptions } from '../context.ts'
 import { ExitSignal, exitCodes } from '../failure.ts'
 import { namespaceOf, readGlobalOptions } from '../global-options.ts'
+import { chooseModel } from '../model-choice.ts'
 
 type ChatOptions = {
   session?: string
@@ -51,7 +52,7 @@ async function chat(words: string[], given: ChatOptions, { command, context }: I
   if (message === undefined) return startConversation(request, given, { options, context })
   if (message.trim() === '') throw new SvcError('InvalidRequest', 'say something: svc chat "what runs right now?"')
   const { client } = await context.connectOrStart(options)
-  const body = { ...request, message: message.trimEnd() }
+  const body = { ...(await chooseProvider(client, request, { options, context })), message: message.trimEnd() }
   if (options.output !== 'table') return printTurn(client, body, { options, context })
   const end = await sendMessage(client, body, { context, quiet: given.quiet })
   reportEnd(end, context)
@@ -61,16 +62,25 @@ async function chat(words: string[], given: ChatOptions, { command, context }: I
 
 type Place = { options: GlobalOptions; context: CliContext }
 
-async function startConversation(
-  request: Omit<ChatRequest, 'message'>,
-  { quiet }: ChatOptions,
-  { options, context }: Place,
-): Promise<void> {
+async function startConversation(request: Opening, { quiet }: ChatOptions, { options, context }: Place): Promise<void> {
   const prompt = context.linePrompt
   if (prompt === undefined) throw new SvcError('InvalidRequest', 'name a message: svc chat "what runs right now?"')
   const { client } = await context.connectOrStart(options)
-  const sessionId = await converse({ client, context, prompt, request, quiet })
+  const chosen = await chooseProvider(client, request, { options, context })
+  const sessionId = await converse({ client, context, prompt, request: chosen, quiet })
   if (sessionId !== undefined) context.terminal.note(describeSession(sessionId))
+}
+
+type Opening = Omit<ChatRequest, 'message'>
+
+/** What the service is set up with, or what the request names; else as `svc run` does it: `default`, or the demo. */
+async function chooseProvider(client: Client, request: Opening, place: Place): Promise<Opening> {
+  const { agentRef, provider, model } = request
+  if (agentRef !== undefined || provider !== undefined) return request
+  const own = await client.call(getChatConfig, {})
+  if (own.provider !== '' || own.model !== '') return request
+  const choice = await chooseModel(client, { model }, place)
+  return { ...request, ...Object.fromEntries(Object.entries(choice).filter(([, value]) => value !== undefined)) }
 }
 
 /** One JSON body; Ctrl-C ends the turn. */
@@ -81,7 +91,7 @@ async function printTurn(client: Client, body: ChatRequest, { options, context }
   await printAnswer(context, options, answer, () => answer.message)
 }
 
-function buildRequest(given: ChatOptions, options: GlobalOptions): Omit<ChatRequest, 'message'> {
+function buildRequest(given: ChatOptions, options: GlobalOptions): Opening {
   const fields = {
     sessionId: given.session,
     agentRef: given.agent,

@@ -57,6 +57,8 @@ export const AssignedTask = z.object({
   sessionName: z.string().optional(),
   /** Name of the coordinator task. */
   parentTask: z.string().optional(),
+  /** Environment of code that the task runs: `SVC_TRANSACTION_*`. */
+  transactionVariables: z.record(z.string(), z.string()).optional(),
 })
 export type AssignedTask = z.infer<typeof AssignedTask>
 
@@ -83,6 +85,17 @@ export const AssignedSearch = z.object({
 })
 export type AssignedSearch = z.infer<typeof AssignedSearch>
 
+/**
+ * How calls of custom tools carry the task's transaction: each with a token of its own, asked of the service; with the one
+ * that is given here; or not at all, since the task is part of no transaction.
+ */
+export const AssignedPropagation = z.discriminatedUnion('mode', [
+  z.object({ mode: z.literal('exchange') }),
+  z.object({ mode: z.literal('token'), token: z.string() }),
+  z.object({ mode: z.literal('none') }),
+])
+export type AssignedPropagation = z.infer<typeof AssignedPropagation>
+
 export const WorkAssignment = z.object({
   version: z.literal(1),
   /** The worker API, and the token of this attempt. */
@@ -90,6 +103,8 @@ export const WorkAssignment = z.object({
   task: AssignedTask,
   /** RFC 3339; the attempt must have ended by then. */
   deadline: z.string().optional(),
+  /** The same as a length of time: where the start may be put off, it counts from then (TASK-041). */
+  timeoutMs: z.number().positive().optional(),
   loop: AssignedLoop,
   /** Order of preference. */
   model: z.object({ choices: z.array(ModelChoice) }),
@@ -97,6 +112,8 @@ export const WorkAssignment = z.object({
   egress: AssignedEgress,
   /** Absent: web_search is not configured. */
   search: AssignedSearch.optional(),
+  /** Absent: context tokens are off, and tools may set any header. */
+  propagation: AssignedPropagation.optional(),
   /** The newest messages of the task's session, oldest first. */
   session: z.object({ name: z.string(), messages: z.array(TranscriptMessage) }).optional(),
   /** Values that must never appear in logs, results and errors. */

@@ -130,6 +130,7 @@ export const sendChat = defineRoute({
     ...errorResponses(404, 409, 429, 499, 501, 502, 529),
   },
   auth: 'user',
+  verb: { verb: 'create', kind: 'Session' },
   stream: 'sse',
 })
 
@@ -152,4 +153,5 @@ export const cancelChat = defineRoute({
   query: NamespaceQuery,
   responses: { 204: { description: 'Deleted' }, ...errorResponses(404, 409) },
   auth: 'user',
+  verb: { verb: 'delete', kind: 'Session' },
 })

@@ -214,6 +214,22 @@ export const submitUsage = defineRoute({
   auth: 'worker',
 })
 
+/** `token` goes out as the header `Txn-Token` of one call. */
+export const ToolToken = z
+  .object({ token: z.string(), expiresAt: Timestamp.optional() })
+  .meta({ id: 'ToolToken', description: 'A secret: never logged' })
+export type ToolToken = z.infer<typeof ToolToken>
+
+export const takeToolToken = defineRoute({
+  method: 'POST',
+  path: '/internal/v1/tool-tokens/:namespace/:taskName/:tool',
+  tag,
+  summary: 'Exchange a transaction token for one call of a custom tool of the task',
+  params: task.extend({ tool: Name }),
+  responses: { ...errorResponses(404, 501, 502), 200: { description: 'The token', schema: ToolToken } },
+  auth: 'worker',
+})
+
 const provider = z.object({ namespace: Name, provider: Name })
 
 /**

@@ -8,4 +8,5 @@ export const getMetrics = defineRoute({
   summary: 'Metrics in the text format of Prometheus',
   responses: { 200: { description: 'Metrics', contentType: 'text/plain' } },
   auth: 'user',
+  verb: { verb: 'get', kind: 'Metrics' },
 })

@@ -113,6 +113,7 @@ function defineCall<P extends string>(family: Family, path: P, summary: string, 
       ...failures(isLlma ? LlmaError : LlmoError, callStatuses),
     },
     auth: 'user',
+    verb: { verb: 'use', kind: 'Provider' },
     stream: 'sse',
   } as const satisfies Route
 }
@@ -127,6 +128,7 @@ function defineModels<P extends string>(family: Family, path: P, schema: z.ZodTy
     query: NamespaceQuery,
     responses: { 200: { description: 'Models', schema }, ...failures(error, listStatuses) },
     auth: 'user',
+    verb: { verb: 'list', kind: 'Provider' },
   } as const satisfies Route
 }
 

@@ -1,6 +1,6 @@
 // What a route is: one typed constant from which the server, the client and OpenAPI are made.
 import { z } from 'zod'
-import type { Kind } from '../resources/index.ts'
+import type { Access } from '../access.ts'
 import { ErrorBody } from './error.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
@@ -9,7 +9,7 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
 export type Auth = 'user' | 'worker' | 'none'
 
 /** The right that the caller needs on the kind (in Kubernetes mode by SubjectAccessReview). */
-export type RouteVerb = { verb: 'get' | 'list' | 'create' | 'update' | 'delete'; kind: Kind }
+export type RouteVerb = Pick<Access, 'verb' | 'kind'>
 
 export type RouteResponse = {
   description: string

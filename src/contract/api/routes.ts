@@ -1,7 +1,9 @@
 // The route table: every route of the service, from which the server, the client and OpenAPI are made.
 import * as agents from './agents.ts'
+import * as audit from './audit.ts'
 import * as auth from './auth.ts'
 import * as chat from './chat.ts'
+import * as codeRuns from './code-runs.ts'
 import * as health from './health.ts'
 import * as internal from './internal.ts'
 import * as metrics from './metrics.ts'
@@ -28,10 +30,12 @@ const rooms = [
   tokens,
   auth,
   usage,
+  audit,
   health,
   metrics,
   proxies,
   internal,
+  codeRuns,
 ]
 
 function isRoute(entry: unknown): entry is Route {

@@ -52,6 +52,7 @@ export const listSecrets = defineRoute({
   query: ListQuery,
   responses: { 200: { description: 'Names and entries', schema: SecretList } },
   auth: 'user',
+  verb: { verb: 'list', kind: 'Secret' },
 })
 
 export const createSecret = defineRoute({
@@ -63,6 +64,7 @@ export const createSecret = defineRoute({
   body: SecretCreate,
   responses: { ...errorResponses(409), 201: { description: 'Created; without the values', schema: SecretItem } },
   auth: 'user',
+  verb: { verb: 'create', kind: 'Secret' },
 })
 
 export const deleteSecret = defineRoute({
@@ -74,4 +76,5 @@ export const deleteSecret = defineRoute({
   query: NamespaceQuery,
   responses: { ...errorResponses(404), 204: { description: 'Deleted' } },
   auth: 'user',
+  verb: { verb: 'delete', kind: 'Secret' },
 })

@@ -66,6 +66,7 @@ export const listSessions = defineRoute({
   headers: ReadHeaders,
   responses: { 200: { description: 'Sessions', schema: SessionList } },
   auth: 'user',
+  verb: { verb: 'list', kind: 'Session' },
 })
 
 export const getSession = defineRoute({
@@ -81,6 +82,7 @@ export const getSession = defineRoute({
   headers: ReadHeaders,
   responses: { 200: { description: 'The session', schema: SessionDetail }, ...errorResponses(404) },
   auth: 'user',
+  verb: { verb: 'get', kind: 'Session' },
 })
 
 export const deleteSession = defineRoute({
@@ -92,4 +94,5 @@ export const deleteSession = defineRoute({
   query: NamespaceQuery,
   responses: { 204: { description: 'Deleted, or it never was' }, ...errorResponses(409) },
   auth: 'user',
+  verb: { verb: 'delete', kind: 'Session' },
 })

@@ -66,6 +66,7 @@ export const createToken = defineRoute({
   body: TokenCreate,
   responses: { ...errorResponses(501), 201: { description: 'The token', schema: TokenCreated } },
   auth: 'user',
+  verb: { verb: 'create', kind: 'Token' },
 })
 
 export const listTokens = defineRoute({
@@ -75,6 +76,7 @@ export const listTokens = defineRoute({
   summary: 'List tokens, without their text',
   responses: { ...errorResponses(501), 200: { description: 'Tokens', schema: listOf(TokenItem, 'TokenList') } },
   auth: 'user',
+  verb: { verb: 'list', kind: 'Token' },
 })
 
 export const deleteToken = defineRoute({
@@ -85,4 +87,5 @@ export const deleteToken = defineRoute({
   params: z.object({ id: z.string().min(1).max(128) }),
   responses: { ...errorResponses(404, 501), 204: { description: 'Revoked' } },
   auth: 'user',
+  verb: { verb: 'delete', kind: 'Token' },
 })

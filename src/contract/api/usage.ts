@@ -36,4 +36,5 @@ export const getUsage = defineRoute({
   }),
   responses: { 200: { description: 'Sums, largest first', schema: UsageReport } },
   auth: 'user',
+  verb: { verb: 'list', kind: 'Usage' },
 })

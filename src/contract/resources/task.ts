@@ -4,7 +4,7 @@ import { Duration, PositiveDuration } from '../duration.ts'
 import { Schedule, TimeZone } from '../schedule.ts'
 import { EnvVar, Execution, ProcessText, ResourceRequirements, Workspace } from './execution.ts'
 import { Condition, defineResource, ForeignName, Name, RecordName, Timestamp } from './metadata.ts'
-import { FreeForm, ResourceRef, SkillRef, ToolName, WebAddress } from './references.ts'
+import { ResourceRef, SkillRef, ToolName, WebAddress } from './references.ts'
 import { VendorType } from './vendor.ts'
 
 export const taskTypes = ['ai', 'container', 'agent'] as const
@@ -65,6 +65,8 @@ export const AgentRuntimeSettings = z.strictObject({
 export type AgentRuntimeSettings = z.infer<typeof AgentRuntimeSettings>
 
 const boundedText = z.string().max(1024)
+/** Longer than any token is. */
+const contextText = z.string().max(16_384).optional()
 
 /** The verified caller; stamped by the server, never by clients (TASK-014). */
 export const RequestedBy = z
@@ -79,6 +81,26 @@ export const RequestedBy = z
   .meta({ id: 'RequestedBy', 'x-kubernetes-validations': [{ rule: 'self == oldSelf', message: 'is immutable' }] })
 export type RequestedBy = z.infer<typeof RequestedBy>
 
+/** What is shown of the context of a transaction; every field is named, so that rules of the cluster see them. */
+export const TransactionContext = z.strictObject({
+  purpose: contextText,
+  namespace: contextText,
+  taskType: contextText,
+  agent: contextText,
+  allowedAgents: contextText,
+  repo: contextText,
+  branch: contextText,
+  ref: contextText,
+  maxDepth: contextText,
+  allowedTools: contextText,
+  provider: contextText,
+  allowedProviders: contextText,
+  model: contextText,
+  allowedModels: contextText,
+  e2e: contextText,
+  trace_id: contextText,
+})
+
 /** The signed transaction of a context token; stamped by the server, never by clients (TASK-015). */
 export const Transaction = z
   .strictObject({
@@ -92,7 +114,7 @@ export const Transaction = z
     scopes: z.array(boundedText).max(256).optional(),
     contextDigest: boundedText.optional(),
     requesterContextDigest: boundedText.optional(),
-    context: FreeForm.optional(),
+    context: TransactionContext.optional(),
   })
   .meta({ id: 'Transaction', 'x-kubernetes-validations': [{ rule: 'self == oldSelf', message: 'is immutable' }] })
 export type Transaction = z.infer<typeof Transaction>

@@ -13,6 +13,7 @@ export type RetentionSettings = {
   sessionsMs?: number
   eventsMs?: number
   usageMs?: number
+  auditMs?: number
 }
 
 const dayMs = 86_400_000
@@ -22,12 +23,15 @@ export const defaultRetention: RetentionSettings = {
   sessionsMs: 90 * dayMs,
   eventsMs: 30 * dayMs,
   usageMs: 400 * dayMs,
+  auditMs: 90 * dayMs,
 }
 
 type SweepDeps = {
   resources: ResourceReader
-  records: Pick<Records, 'sessions' | 'events' | 'usage' | 'idempotency'>
+  records: Pick<Records, 'sessions' | 'events' | 'usage' | 'audit' | 'idempotency'>
   owners: RecordOwners
+  /** Removes bodies that a crash left without a row; how many. */
+  sweepBodies(): Promise<number>
   clock: Clock
   log: Log
   settings: RetentionSettings
@@ -71,12 +75,14 @@ function listSweeps(deps: SweepDeps, signal: AbortSignal): Sweep[] {
     { name: 'sessions', ms: settings.sessionsMs, store: records.sessions },
     { name: 'events', ms: settings.eventsMs, store: records.events },
     { name: 'usage', ms: settings.usageMs, store: records.usage },
+    { name: 'audit log', ms: settings.auditMs, store: records.audit },
   ]
   const aged = kept.flatMap(({ name, ms, store }) =>
     ms === undefined ? [] : [{ name, run: () => store.sweep(new Date(now.getTime() - ms)) }],
   )
   return [
     { name: 'orphans', run: () => sweepOrphans(deps, signal) },
+    { name: 'bodies', run: deps.sweepBodies },
     ...aged,
     { name: 'idempotency keys', run: () => records.idempotency.sweep(new Date(now.getTime() - dayMs)) },
   ]
@@ -101,6 +107,25 @@ export function createSweepController(deps: SweepDeps): Controller {
           log.warn({ sweep: sweep.name, error: messageOf(error) }, 'a sweep of old records failed')
         }
       }
+      return undefined
+    },
+  })
+}
+
+const workloadSweepMs = 30_000
+
+type WorkloadSweepDeps = { clock: Clock; log: Log; sweep(signal: AbortSignal): Promise<number> }
+
+/** Ends what runs for no task any more, soon: it costs a place on a node. */
+export function createWorkloadSweepController({ clock, log, sweep }: WorkloadSweepDeps): Controller {
+  const times = { firstMs: workloadSweepMs, intervalMs: workloadSweepMs }
+  return defineController({
+    name: 'stray workloads',
+    sources: [createTimerSource('sweep', times, (ms, signal) => clock.sleep(ms, signal))],
+    concurrency: 1,
+    async reconcile(_key, signal) {
+      const removed = await sweep(signal)
+      if (removed > 0) log.info({ removed }, 'attempts that no task has any more were removed')
       return undefined
     },
   })

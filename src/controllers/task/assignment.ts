@@ -7,6 +7,9 @@ import type { Task } from '../../contract/resources/task.ts'
 import type { WorkloadLimits, WorkloadSpec } from '../../ports/workloads.ts'
 import { parentOf } from '../../rules/scheduled-run.ts'
 import { formatSkill } from '../../rules/skill-content.ts'
+import { inheritStamp } from '../../rules/stamp.ts'
+import { listTransactionVariables } from '../../rules/token-propagation.ts'
+import { takeTaskToken } from './child-token.ts'
 import { buildCommand } from './command.ts'
 import type { References } from './references.ts'
 import type { TaskControllerDeps } from './settings.ts'
@@ -16,40 +19,64 @@ export type Attempt = { task: Task; attempt: number; startedAt: Date; references
 export async function buildWorkload(deps: TaskControllerDeps, attempt: Attempt): Promise<WorkloadSpec> {
   const { task, references } = attempt
   const { namespace, name, uid } = task.metadata
+  const token = await takeTaskToken(deps, task)
   const isCommand = task.spec.type === 'container'
   const run = isCommand
-    ? await buildCommand(deps.secrets, task)
-    : { kind: 'worker' as const, assignment: await buildAssignment(deps, attempt) }
+    ? await buildCommand(deps.secrets, task, token)
+    : { kind: 'worker' as const, assignment: await buildAssignment(deps, attempt, token) }
+  const { labels, annotations } = inheritStamp(task)
   return {
     key: { taskUid: uid, attempt: attempt.attempt },
     namespace,
     taskName: name,
     run,
     limits: makeLimits(deps, task, references.agent?.spec.resources),
+    ...(task.spec.transaction !== undefined && { labels, annotations }),
   }
 }
 
 function makeLimits(deps: TaskControllerDeps, task: Task, ofAgent?: ResourceRequirements): WorkloadLimits {
   const resources = task.spec.resources ?? ofAgent
-  const amount = (name: string) => {
-    const quantity = resources?.limits?.[name] ?? resources?.requests?.[name]
-    return quantity === undefined ? undefined : tryParseQuantity(quantity)
-  }
-  const cpu = amount('cpu') ?? deps.settings.defaultLimits.cpu
-  const memoryBytes = amount('memory') ?? deps.settings.defaultLimits.memoryBytes
+  const asked = readAmounts(resources?.requests)
+  const most = { ...deps.settings.defaultLimits, ...asked, ...readAmounts(resources?.limits) }
   const timeout = timeoutOf(task)
   return {
-    ...(cpu !== undefined && { cpu }),
-    ...(memoryBytes !== undefined && { memoryBytes }),
+    ...most,
+    ...(resources?.requests !== undefined && { requests: asked }),
     ...(timeout !== undefined && { deadlineSeconds: Math.max(1, Math.ceil(timeout / 1000)) }),
   }
+}
+
+function readAmounts(quantities: NonNullable<ResourceRequirements['limits']> = {}): {
+  cpu?: number
+  memoryBytes?: number
+} {
+  const cpu = tryParseQuantity(quantities.cpu ?? '')
+  const memoryBytes = tryParseQuantity(quantities.memory ?? '')
+  return { ...(cpu !== undefined && { cpu }), ...(memoryBytes !== undefined && { memoryBytes }) }
 }
 
 function timeoutOf(task: Task): number | undefined {
   return task.spec.timeout === undefined ? undefined : tryParseDuration(task.spec.timeout)
 }
 
-async function buildAssignment(deps: TaskControllerDeps, attempt: Attempt): Promise<WorkAssignment> {
+/** How the worker's tools carry the transaction; undefined where context tokens are off. */
+function choosePropagation(
+  { settings, tokenExchange }: TaskControllerDeps,
+  task: Task,
+  token: string | undefined,
+): WorkAssignment['propagation'] {
+  if (settings.propagation === undefined) return undefined
+  if (task.spec.transaction === undefined) return { mode: 'none' }
+  if (tokenExchange !== undefined) return { mode: 'exchange' }
+  return token === undefined ? { mode: 'none' } : { mode: 'token', token }
+}
+
+async function buildAssignment(
+  deps: TaskControllerDeps,
+  attempt: Attempt,
+  taskToken: string | undefined,
+): Promise<WorkAssignment> {
   const { task, references } = attempt
   const { settings } = deps
   const { namespace, name, uid } = task.metadata
@@ -57,19 +84,25 @@ async function buildAssignment(deps: TaskControllerDeps, attempt: Attempt): Prom
   const token = await deps.workerTokens.mint(identity)
   const timeout = timeoutOf(task)
   const session = await readSession(deps, task)
+  const propagation = choosePropagation(deps, task, taskToken)
   return {
     version: 1,
     api: { url: settings.workerApiUrl(), token },
     task: describeTask(task, attempt.attempt),
-    ...(timeout !== undefined && { deadline: new Date(attempt.startedAt.getTime() + timeout).toISOString() }),
+    ...(timeout !== undefined && makeDeadline(attempt.startedAt, timeout)),
     loop: makeLoop(deps, attempt),
     model: { choices: references.models },
     customTools: references.customTools,
     egress: settings.egress,
     ...(settings.search && { search: settings.search }),
+    ...(propagation && { propagation }),
     ...(session && { session }),
-    redact: listSecrets(token, references, settings.search?.apiKey),
+    redact: listSecrets([token, taskToken, settings.search?.apiKey], references),
   }
+}
+
+function makeDeadline(startedAt: Date, timeoutMs: number): Pick<WorkAssignment, 'deadline' | 'timeoutMs'> {
+  return { deadline: new Date(startedAt.getTime() + timeoutMs).toISOString(), timeoutMs }
 }
 
 function describeTask(task: Task, attempt: number): WorkAssignment['task'] {
@@ -77,6 +110,7 @@ function describeTask(task: Task, attempt: number): WorkAssignment['task'] {
   const parentTask = parentOf(task)
   const agentName = task.spec.agentRef?.name
   const sessionName = task.spec.sessionRef?.name
+  const transactionVariables = listTransactionVariables(task.spec.transaction)
   return {
     namespace,
     name,
@@ -86,6 +120,7 @@ function describeTask(task: Task, attempt: number): WorkAssignment['task'] {
     ...(agentName !== undefined && { agentName }),
     ...(sessionName !== undefined && { sessionName }),
     ...(parentTask !== undefined && { parentTask }),
+    ...(task.spec.transaction !== undefined && { transactionVariables }),
   }
 }
 
@@ -124,9 +159,9 @@ async function readSession(deps: TaskControllerDeps, task: Task): Promise<WorkAs
   return { name: reference.name, messages: stored.map(({ id, ...message }) => message) }
 }
 
-function listSecrets(token: string, references: References, searchKey: string | undefined): string[] {
+function listSecrets(own: (string | undefined)[], references: References): string[] {
   const keys = references.models.map((choice) => choice.provider.apiKey)
   const tools = references.customTools.map((tool) => tool.http.auth?.token)
-  const values = [token, searchKey, ...keys, ...tools].filter((value) => value !== undefined && value !== '')
+  const values = [...own, ...keys, ...tools].filter((value) => value !== undefined && value !== '')
   return [...new Set(values as string[])]
 }

@@ -7,6 +7,7 @@ import { isSvcError, SvcError } from '../../errors.ts'
 import type { Secrets } from '../../ports/secrets.ts'
 import type { WorkloadRun } from '../../ports/workloads.ts'
 import { parentOf } from '../../rules/scheduled-run.ts'
+import { listTransactionVariables } from '../../rules/token-propagation.ts'
 
 type Resolved = { value: string; secret: boolean } | undefined
 
@@ -56,12 +57,14 @@ function listOwnVariables(task: Task): Record<string, string> {
     SVC_TASK_UID: task.metadata.uid,
     ...(parent !== undefined && { SVC_PARENT_TASK: parent }),
     ...(session !== undefined && { SVC_SESSION_NAME: session }),
+    ...listTransactionVariables(task.spec.transaction),
   }
 }
 
-export async function buildCommand(secrets: Secrets, task: Task): Promise<WorkloadRun> {
+/** `token`: the task's own context token. */
+export async function buildCommand(secrets: Secrets, task: Task, token: string | undefined): Promise<WorkloadRun> {
   const env: Record<string, string> = {}
-  const redact: string[] = []
+  const redact: string[] = token === undefined ? [] : [token]
   for (const variable of task.spec.env ?? []) {
     const resolved = await resolveVariable(secrets, task, variable)
     if (resolved === undefined) continue
@@ -76,5 +79,6 @@ export async function buildCommand(secrets: Secrets, task: Task): Promise<Worklo
     args,
     env: { ...env, ...listOwnVariables(task) },
     redact,
+    ...(token !== undefined && { transactionToken: token }),
   }
 }

@@ -11,6 +11,7 @@ import { updateChildTasks } from './children.ts'
 import { attemptOf, keyOf, siblingsOf, type TaskContext } from './context.ts'
 import { createTaskSources } from './feed.ts'
 import { closeInterrupted, failTask, finishTask, saveOutput, scheduleRetry, stopAttempt } from './finish.ts'
+import { noteBegun, noteHeldUp } from './held-up.ts'
 import { ensureFinalizer, removeTask } from './removal.ts'
 import { reconcileSchedule } from './schedule.ts'
 import type { TaskControllerDeps } from './settings.ts'
@@ -41,11 +42,19 @@ async function settleEnded(context: TaskContext, task: Task): Promise<Reconciled
   return undefined
 }
 
-async function watchTask(context: TaskContext, task: Task, lookAgainMs: number): Promise<Reconciled> {
+type WatchDecision = Extract<TaskDecision, { action: 'watch' }>
+
+async function noteProgress(context: TaskContext, task: Task, { heldUp }: WatchDecision, seen: Seen): Promise<Task> {
+  if (heldUp !== undefined) return await noteHeldUp(context, task, heldUp)
+  if (seen.attempt?.phase === 'Running') return await noteBegun(context, task, seen.attempt.startedAt)
+  return task
+}
+
+async function watchTask(context: TaskContext, task: Task, decision: WatchDecision, seen: Seen): Promise<Reconciled> {
   const { uid, namespace } = task.metadata
   context.board.adopt(keyOf(task), { namespace, siblings: siblingsOf(task), uid, attempt: attemptOf(task).attempt })
-  await updateChildTasks(context, task)
-  return { requeueAfterMs: lookAgainMs }
+  await updateChildTasks(context, await noteProgress(context, task, decision, seen))
+  return { requeueAfterMs: decision.lookAgainMs }
 }
 
 async function act(context: TaskContext, task: Task, decision: TaskDecision, seen: Seen): Promise<Reconciled> {
@@ -61,7 +70,7 @@ async function act(context: TaskContext, task: Task, decision: TaskDecision, see
     case 'wait':
       return { requeueAfterMs: decision.lookAgainMs }
     case 'watch':
-      return await watchTask(context, task, decision.lookAgainMs)
+      return await watchTask(context, task, decision, seen)
     case 'retry':
       return await scheduleRetry(context, task, decision)
     case 'interrupt':

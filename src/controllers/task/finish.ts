@@ -4,7 +4,7 @@ import type { Task, TaskPhase, TaskUsage } from '../../contract/resources/task.t
 import type { WorkloadState } from '../../ports/workloads.ts'
 import { dropConditions, setCondition } from '../../rules/conditions.ts'
 import type { AttemptFailure } from '../../rules/retry.ts'
-import { decideFailedAttempt, type TaskDecision } from '../../rules/task-decision.ts'
+import { decideFailedAttempt, type TaskDecision, waitingCondition } from '../../rules/task-decision.ts'
 import type { Reconciled } from '../engine/controller.ts'
 import { attemptOf, keyOf, type TaskContext } from './context.ts'
 import { appendOutcome, unlockSession } from './session-lock.ts'
@@ -41,7 +41,7 @@ async function makeFinalStatus(context: TaskContext, task: Task, outcome: Outcom
   const { phase, message } = outcome
   const reason = outcome.cause ?? completeReasons[phase]
   const available = phase === 'Succeeded' && (await context.records.results.get(task.metadata.uid)) !== undefined
-  const waits = dropConditions(task.status?.conditions, 'WaitingForReferences')
+  const waits = dropConditions(task.status?.conditions, 'WaitingForReferences', waitingCondition)
   const status = phase === 'Succeeded' ? ('True' as const) : ('False' as const)
   const owesCallback = task.spec.webhookURL !== undefined
   return {

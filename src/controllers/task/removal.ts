@@ -3,6 +3,7 @@ import type { Task } from '../../contract/resources/task.ts'
 import { isSvcError } from '../../errors.ts'
 import { cleanupFinalizer } from '../../rules/scheduled-run.ts'
 import type { Reconciled } from '../engine/controller.ts'
+import { removeTaskTokens } from './child-token.ts'
 import { keyOf, type TaskContext } from './context.ts'
 import { stopAttempt } from './finish.ts'
 import { unlockSession } from './session-lock.ts'
@@ -19,6 +20,7 @@ async function removeRecords(context: TaskContext, task: Task): Promise<void> {
     messages.removeTask(namespace, name),
   ])
   await events.removeTask(uid)
+  await removeTaskTokens(context, task)
 }
 
 async function dropFinalizer(context: TaskContext, task: Task): Promise<void> {

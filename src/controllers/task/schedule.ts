@@ -3,8 +3,9 @@ import { isTerminalPhase, type Task } from '../../contract/resources/task.ts'
 import { isSvcError } from '../../errors.ts'
 import { dropConditions, setCondition } from '../../rules/conditions.ts'
 import { decideSchedule, type ScheduleDecision } from '../../rules/schedule.ts'
-import { makeScheduledRun, nameScheduledRun, scheduledRunLabel } from '../../rules/scheduled-run.ts'
+import { makeScheduledRun, nameScheduledRun, parentOf, scheduledRunLabel } from '../../rules/scheduled-run.ts'
 import type { Reconciled } from '../engine/controller.ts'
+import { type ChildOutcome, createChild } from './child-token.ts'
 import { listChildren, removeExpiredRuns } from './children.ts'
 import { keyOf, type TaskContext } from './context.ts'
 import { finishTask } from './finish.ts'
@@ -31,11 +32,22 @@ function decide(context: TaskContext, task: Task, children: Task[]): ScheduleDec
 }
 
 /** Makes the child of a tick. A child of that name is this tick's own, made before a crash. */
-async function createRun(context: TaskContext, task: Task, tick: Date): Promise<void> {
+async function createRun(context: TaskContext, task: Task, tick: Date): Promise<ChildOutcome> {
   try {
-    await context.resources.create('Task', makeScheduledRun(task, tick))
+    return await createChild(context, task, makeScheduledRun(task, tick))
   } catch (error) {
     if (!isSvcError(error, 'AlreadyExists')) throw error
+    return { made: true }
+  }
+}
+
+/** A run without the token that it should have had is not made: the tick is left out, and says why. */
+function describeRefusal(decision: Ticked, message: string): TaskEvent {
+  const at = decision.tick.toISOString()
+  return {
+    type: 'RunSkipped',
+    reason: 'TokenExchangeFailed',
+    message: `the run of ${at} was left out, for want of its transaction token: ${message}`,
   }
 }
 
@@ -91,13 +103,26 @@ async function enterScheduled(context: TaskContext, task: Task, change: StatusCh
 }
 
 async function applyTick(context: TaskContext, task: Task, decision: Ticked): Promise<StatusChange> {
-  if (decision.action === 'run') await createRun(context, task, decision.tick)
-  await context.recorder.append(task, { ...describeTick(task, decision), phase: 'Scheduled' })
+  const outcome = decision.action === 'run' ? await createRun(context, task, decision.tick) : undefined
+  const event = outcome?.made === false ? describeRefusal(decision, outcome.message) : describeTick(task, decision)
+  await context.recorder.append(task, { ...event, phase: 'Scheduled' })
   return { lastScheduleTime: decision.tick.toISOString() }
+}
+
+/** A child's token ends soon: no command of its own can come back for it at every tick (reference 3.7). */
+function findUnsupported({ tokenExchange }: TaskContext, task: Task): string | undefined {
+  const { type, transaction } = task.spec
+  if (tokenExchange === undefined || transaction === undefined) return undefined
+  if (type !== 'container' || parentOf(task) === undefined) return undefined
+  return 'unsupported_schedule: a container task that is the child of a transaction runs once; remove spec.schedule'
 }
 
 export async function reconcileSchedule(context: TaskContext, task: Task): Promise<Reconciled> {
   context.dirtyParents.delete(keyOf(task))
+  const unsupported = findUnsupported(context, task)
+  if (unsupported !== undefined) {
+    return await finishTask(context, task, { phase: 'Failed', reason: 'Validation', message: unsupported })
+  }
   const children = await listChildren(context, task)
   const decision = decide(context, task, children)
   if (decision.action === 'invalid') {

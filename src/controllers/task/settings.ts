@@ -4,11 +4,12 @@ import type { WorkspaceDefaults } from '../../contract/resources/task-problems.t
 import type { Metrics } from '../../observability/metrics.ts'
 import type { Clock, Ids } from '../../ports/clock.ts'
 import type { Egress } from '../../ports/egress.ts'
-import type { WorkerTokens } from '../../ports/identity.ts'
+import type { TokenExchange, WorkerTokens } from '../../ports/identity.ts'
 import type { Records } from '../../ports/index.ts'
 import type { Resources } from '../../ports/resources.ts'
 import type { Secrets } from '../../ports/secrets.ts'
 import type { WorkloadLimits, Workloads } from '../../ports/workloads.ts'
+import type { PropagationSettings } from '../../rules/token-propagation.ts'
 import type { Log } from '../engine/controller.ts'
 
 export type TaskSettings = {
@@ -30,6 +31,8 @@ export type TaskSettings = {
   workspaces?: WorkspaceDefaults
   /** References into other namespaces are refused. */
   isolateNamespaces: boolean
+  /** Absent: context tokens are off. */
+  propagation?: PropagationSettings
   /** Tasks that are reconciled at the same time. */
   concurrency: number
 }
@@ -56,6 +59,8 @@ export type TaskControllerDeps = {
   secrets: Secrets
   workloads: Workloads
   workerTokens: WorkerTokens
+  /** Absent: context tokens are not exchanged. */
+  tokenExchange?: TokenExchange
   egress: Egress
   clock: Clock
   ids: Ids

@@ -3,7 +3,7 @@ import type { Task } from '../../contract/resources/task.ts'
 import { isSvcError, messageOf } from '../../errors.ts'
 import { dropConditions, findCondition, setCondition } from '../../rules/conditions.ts'
 import { rankTask } from '../../rules/start-order.ts'
-import { watchDelayMs } from '../../rules/task-decision.ts'
+import { waitingCondition, watchDelayMs } from '../../rules/task-decision.ts'
 import type { Reconciled } from '../engine/controller.ts'
 import { buildWorkload } from './assignment.ts'
 import { keyOf, siblingsOf, type TaskContext } from './context.ts'
@@ -92,7 +92,7 @@ async function waitForSession(context: TaskContext, task: Task): Promise<Reconci
 
 function makeRunningStatus(task: Task, attempt: number, startedAt: Date): StatusChange {
   const message = `attempt ${attempt} was started`
-  const conditions = dropConditions(task.status?.conditions, 'WaitingForReferences')
+  const conditions = dropConditions(task.status?.conditions, 'WaitingForReferences', waitingCondition)
   const created = { type: 'JobCreated', status: 'True' as const, reason: 'JobCreated', message }
   return {
     phase: 'Running',
@@ -129,7 +129,7 @@ async function launch(context: TaskContext, task: Task, references: References):
     return await handleRefusal(context, running, error)
   }
   board.setStarted(key)
-  return { requeueAfterMs: watchDelayMs(running, clock.now()) }
+  return { requeueAfterMs: watchDelayMs(running, clock.now(), { phase: 'Pending' }) }
 }
 
 /** The workload could not be started: no room after all, or a failure of the attempt. */

@@ -1,7 +1,9 @@
 // The worker API: other credentials than people have, and each good for one task attempt (AUTH-007 to AUTH-011).
+import { checkCode, runCode } from '../../contract/api/code-runs.ts'
 import * as routes from '../../contract/api/internal.ts'
 import type { HttpDeps } from '../app.ts'
 import type { Bind } from '../bind.ts'
+import { watchClient } from '../client-presence.ts'
 import { writeMessage } from '../routes/sessions.ts'
 import { presentPlan } from '../routes/task-records.ts'
 import { readUpload } from './upload.ts'
@@ -50,6 +52,10 @@ function bindRun(bind: Bind, { usecases: { worker } }: HttpDeps): void {
     await worker.submitUsage(caller, params, body)
     return { empty: true }
   })
+  bind(routes.takeToolToken, async ({ caller, params }) => {
+    const json = await worker.takeToolToken(caller, params)
+    return { json, headers: { 'cache-control': 'no-store' } }
+  })
   bind(routes.takeLease, async ({ caller, params, body }) => {
     const provider = { namespace: params.namespace, name: params.provider }
     return { json: await worker.takeLease(caller, provider, body) }
@@ -60,10 +66,24 @@ function bindRun(bind: Bind, { usecases: { worker } }: HttpDeps): void {
   })
 }
 
+/** Code ends with the call that it was sent by: nobody else would take what comes of it. */
+function bindCode(bind: Bind, { usecases: { worker } }: HttpDeps): void {
+  bind(checkCode, async ({ caller, params }) => ({ json: await worker.checkCode(caller, params) }))
+  bind(runCode, async ({ caller, params, body, request }) => {
+    const client = watchClient(request)
+    try {
+      return { json: await worker.runCode(caller, params, body, client.signal) }
+    } finally {
+      client.release()
+    }
+  })
+}
+
 export function bindInternalRoutes(bind: Bind, deps: HttpDeps): void {
   bindPlans(bind, deps)
   bindConversation(bind, deps)
   bindRun(bind, deps)
+  bindCode(bind, deps)
 }
 
 /** Routes whose bodies are streamed. */

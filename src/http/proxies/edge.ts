@@ -1,15 +1,18 @@
 // The proxies' edge. Its requests do not pass the framework: a body is read once as bytes, and every error has its family's form.
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { routes } from '../../contract/api/routes.ts'
 import { SvcError } from '../../errors.ts'
 import type { Logger } from '../../observability/log.ts'
 import type { Metrics } from '../../observability/metrics.ts'
 import type { Caller } from '../../ports/identity.ts'
 import type { Ports } from '../../ports/index.ts'
 import { namespaceOf } from '../../usecases/access.ts'
+import type { AuditLog } from '../../usecases/audit-log.ts'
 import type { ProxyUsecases } from '../../usecases/proxy/proxy.ts'
 import type { ProxyPlan } from '../../usecases/proxy/request.ts'
 import type { ProxyFamily } from '../../usecases/proxy/types.ts'
 import type { AttemptGuard } from '../middleware/attempt-guard.ts'
+import { describeRequest } from '../middleware/audit.ts'
 import { createCorsHeaders } from '../middleware/cors.ts'
 import { readCredential, type TokenHeader } from '../middleware/credentials.ts'
 import { createHostCheck } from '../middleware/host-check.ts'
@@ -22,6 +25,7 @@ import { pickUpstreamHeaders } from './upstream-headers.ts'
 export type ProxyEdgeDeps = {
   ports: Pick<Ports, 'authenticator' | 'ids'>
   proxies: ProxyUsecases
+  audit: Pick<AuditLog, 'note'>
   guard: AttemptGuard
   metrics: Metrics
   log: Logger
@@ -42,6 +46,9 @@ export type ProxyEdge = {
   takes(target: string | undefined): boolean
   handle(request: IncomingMessage, response: ServerResponse): void
 }
+
+/** Path to route, for what is told of a request. */
+const proxyRoutes = new Map(routes.filter(({ family }) => family !== undefined).map((route) => [route.path, route]))
 
 const prefix = /^\/(llma|llmo)(?:[/?]|$)/
 const namespaceName = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/
@@ -71,14 +78,18 @@ type Edge = ProxyEdgeDeps & {
 type Exchange = { request: IncomingMessage; response: ServerResponse; arrivedAt: number }
 
 function openReply(edge: Edge, { request, response }: Exchange, family: ProxyFamily): Reply {
-  const headers = [...edge.fixedHeaders, ...Object.entries(edge.corsHeaders(request.headers.origin)).flat()]
+  const { origin } = request.headers
+  const cors = origin === undefined ? [] : Object.entries(edge.corsHeaders(origin)).flat()
   // Clients with a kept connection find the next server by themselves.
-  if (edge.draining.aborted) headers.push('connection', 'close')
-  return { family, request, response, requestId: edge.makeId(request), headers }
+  const closing = edge.draining.aborted ? ['connection', 'close'] : []
+  const headers = [...edge.fixedHeaders, ...cors, ...closing]
+  return { family, request, response, requestId: edge.makeId(request), headers, trail: {} }
 }
 
-function identify(edge: Edge, { request, requestId }: Reply, place: Place): Promise<Caller> {
+function identify(edge: Edge, reply: Reply, place: Place): Promise<Caller> {
+  const { request, requestId } = reply
   const credential = readCredential(request.headers, edge.settings.tokenHeaders)
+  reply.trail.attempted = true
   const source = { ip: request.socket.remoteAddress ?? '', id: requestId, routeOptions: { url: place.path } }
   return edge.guard(source, credential.token, () => edge.ports.authenticator.authenticate(credential))
 }
@@ -100,6 +111,8 @@ async function runLoop(edge: Edge, reply: Reply, plan: Extract<ProxyPlan, { answ
   } catch (error) {
     plan.done(gone.signal.aborted ? 'aborted' : 'failed')
     throw error
+  } finally {
+    reply.response.off('close', leave)
   }
 }
 
@@ -110,6 +123,7 @@ async function serve(edge: Edge, reply: Reply, place: Place, arrivedAt: number):
   const query = readQuery(place.query)
   const caller = await identify(edge, reply, place)
   const namespace = namespaceOf(caller, query.namespace)
+  Object.assign(reply.trail, { caller, namespace })
   if (place.endpoint === 'models') return sendJson(reply, 200, await proxies.listModels(family, { caller, namespace }))
   checkBodyHeaders(request, settings.bodyLimitBytes)
   const plan = await proxies.plan({
@@ -135,12 +149,22 @@ function fail({ log }: Edge, reply: Reply, place: Place, error: unknown): void {
   log.error({ ...where, error: known.cause ?? known }, 'request failed')
 }
 
-function watch({ metrics, log }: Edge, { request, response, requestId }: Reply, endpoint: string, arrivedAt: number) {
+function noteRequest({ audit }: Edge, { request, response, requestId, trail }: Reply, endpoint: string): void {
+  const { caller: identity, ...known } = trail
+  const route = proxyRoutes.get(endpoint)
+  const note = route && describeRequest({ route, identity, trail: known, status: response.statusCode })
+  if (note !== undefined) audit.note({ ...note, via: 'proxy', address: request.socket.remoteAddress ?? '', requestId })
+}
+
+function watch(edge: Edge, reply: Reply, endpoint: string, arrivedAt: number) {
+  const { metrics, log } = edge
+  const { request, response, requestId } = reply
   response.once('close', () => {
     const ms = performance.now() - arrivedAt
     const method = request.method ?? ''
     const status = response.statusCode
     metrics.observeRequest({ endpoint, method, status, seconds: ms / 1000 })
+    noteRequest(edge, reply, endpoint)
     if (!log.isLevelEnabled('debug')) return
     log.debug({ requestId, method, route: endpoint, status, ms: Math.round(ms * 10) / 10 }, 'request')
   })

@@ -3,9 +3,11 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { isSvcError, SvcError } from '../../errors.ts'
 import type { PipeControl } from '../../ports/egress.ts'
+import type { Caller } from '../../ports/identity.ts'
 import { writeFamilyError } from '../../usecases/proxy/family-error.ts'
 import type { Outlet } from '../../usecases/proxy/passthrough.ts'
 import type { JsonObject, ProxyFamily } from '../../usecases/proxy/types.ts'
+import type { Trail } from '../middleware/audit.ts'
 import { challengeFor, retrySecondsOf, toSvcError } from '../middleware/error-answer.ts'
 import { drainBody } from './request-body.ts'
 
@@ -16,6 +18,8 @@ export type Reply = {
   requestId: string
   /** Of every answer: names and values in turn. */
   headers: string[]
+  /** What is known of the request for the audit log. */
+  trail: Trail & { caller?: Caller }
 }
 
 const eventStream = 'text/event-stream'

@@ -1,19 +1,18 @@
 // Chat: one turn as an event stream or as one JSON body, the settings, and the end of a session.
+import type { Readable } from 'node:stream'
 import type { FastifyRequest } from 'fastify'
 import * as routes from '../../contract/api/chat.ts'
 import { SvcError } from '../../errors.ts'
 import type { ChatTurn } from '../../usecases/chat/chat.ts'
 import type { Bind } from '../bind.ts'
-import { streamEvents } from '../event-stream.ts'
-import { createFrameQueue } from '../frame-queue.ts'
+import { gone, watchClient } from '../client-presence.ts'
 import { chooseType } from '../middleware/accept.ts'
+import { createPushedEvents } from '../pushed-events.ts'
 import type { RouteContext } from './context.ts'
 
 type TurnEvent = { name: routes.ChatEventName; data: Omit<routes.ChatFrame, 'sessionId'> }
 
-const heartbeatMs = 15_000
-/** A turn is no subscription: a service that stops finishes it, as far as its patience goes. */
-const neverDrained = new AbortController().signal
+const defaultHeartbeatMs = 15_000
 
 /** Deltas that wait for a slow reader become one. */
 function mergeDeltas(last: TurnEvent, next: TurnEvent): TurnEvent | undefined {
@@ -21,31 +20,25 @@ function mergeDeltas(last: TurnEvent, next: TurnEvent): TurnEvent | undefined {
   return { name: 'message', data: { content: `${last.data.content ?? ''}${next.data.content ?? ''}` } }
 }
 
-function runStreamed(turn: ChatTurn, signal: AbortSignal) {
+function streamTurn(turn: ChatTurn, heartbeatMs: number): Readable {
   const { sessionId, provider, model } = turn
   const start = `{"sessionId":${JSON.stringify(sessionId)}`
+  const client = new AbortController()
   let id = 0
-  const queue = createFrameQueue<TurnEvent>({
+  const events = createPushedEvents<TurnEvent>({
     merge: mergeDeltas,
+    heartbeatMs,
     encode({ name, data }) {
       id += 1
       const rest = JSON.stringify(data)
       return { id, event: name, data: rest === '{}' ? `${start}}` : `${start},${rest.slice(1)}` }
     },
+    onClose: () => client.abort(gone),
   })
-  queue.push({ name: 'status', data: { provider, model } })
+  events.push({ name: 'status', data: { provider, model } })
   // Not when somebody reads: a client that has gone must not leave the session and the slot behind.
-  void turn.run((name, data) => queue.push({ name, data }), signal).finally(queue.end)
-  return queue
-}
-
-/** A signal that aborts when the client of a blocking request goes away. */
-function watchClient({ raw }: FastifyRequest): { signal: AbortSignal; release(): void } {
-  const gone = new AbortController()
-  const abort = () => gone.abort()
-  raw.socket.once('close', abort)
-  if (raw.socket.destroyed) abort()
-  return { signal: gone.signal, release: () => raw.socket.off('close', abort) }
+  void turn.run((name, data) => events.push({ name, data }), client.signal).finally(events.end)
+  return events.stream
 }
 
 async function runBlocking(turn: ChatTurn, request: FastifyRequest): Promise<routes.ChatResponse> {
@@ -74,10 +67,8 @@ export function bindChat(bind: Bind, { usecases, settings, metrics }: RouteConte
     const type = chooseType(headers.accept, ['text/event-stream', 'application/json'])
     const turn = await usecases.chat.begin(caller, namespace, body)
     if (type === 'application/json') return { json: await runBlocking(turn, request) }
-    const stream = streamEvents((signal) => runStreamed(turn, signal), {
-      heartbeatMs: settings.heartbeatMs ?? heartbeatMs,
-      drain: neverDrained,
-    })
+    // A turn is no subscription: a service that stops finishes it, as far as its patience goes.
+    const stream = streamTurn(turn, settings.heartbeatMs ?? defaultHeartbeatMs)
     stream.once('close', metrics.trackStream())
     return {
       stream,

@@ -1,6 +1,7 @@
 // The public routes, noun by noun.
 import type { Bind } from '../bind.ts'
 import { bindAuth, bindTokens, bindUsage } from './account.ts'
+import { bindAudit } from './audit.ts'
 import { bindChat } from './chat.ts'
 import type { RouteContext } from './context.ts'
 import { bindDescription, bindHealth, bindMetrics } from './operations.ts'
@@ -27,6 +28,7 @@ export function bindPublicRoutes(bind: Bind, context: RouteContext): void {
   bindTokens(bind, context)
   bindAuth(bind)
   bindUsage(bind, context)
+  bindAudit(bind, context)
   bindHealth(bind, context)
   bindDescription(bind, context)
   bindMetrics(bind, context)

@@ -46,6 +46,14 @@ function readCursor(sort: string, cursor: string | undefined): string | undefine
   return last
 }
 
+/** The parts of a cursor of this form. */
+export function readTextCursor(sort: string, cursor: string | undefined, shape: RegExp): string[] | undefined {
+  const last = readCursor(sort, cursor)
+  const parts = last === undefined ? undefined : shape.exec(last)
+  if (parts === null) throw refuseCursor()
+  return parts
+}
+
 /** The same for a list of numbered entries. */
 export function readNumberCursor(sort: string, cursor: string | undefined): number | undefined {
   const last = readCursor(sort, cursor)

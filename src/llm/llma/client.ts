@@ -1,8 +1,9 @@
 // Calls an llma provider.
 
 import { type ClientOptions, ownHeaders, patienceFor } from '../client-options.ts'
+import type { ModelRequest } from '../messages.ts'
 import type { ModelClient } from '../model.ts'
-import { callVendor } from '../vendor-call.ts'
+import { askVendor, callVendor, type VendorCall } from '../vendor-call.ts'
 import { createDecoder } from './decode.ts'
 import { encodeRequest } from './encode.ts'
 
@@ -19,17 +20,17 @@ export function endpointUrl(baseUrl: string | undefined, endpoint: string): stri
 export function createLlmaClient(options: ClientOptions): ModelClient {
   const headers: Record<string, string> = { 'content-type': 'application/json', 'anthropic-version': wireVersion }
   if (options.apiKey !== undefined) headers['x-api-key'] = options.apiKey
+  const describe = (request: ModelRequest, signal: AbortSignal): VendorCall => ({
+    ...options,
+    idleTimeoutMs: patienceFor(request, options.idleTimeoutMs),
+    url: endpointUrl(options.baseUrl, 'messages'),
+    headers: { ...headers, ...ownHeaders(request, 'llma') },
+    encode: () => encodeRequest(request, options.target.model),
+    decoder: createDecoder(),
+    signal,
+  })
   return {
-    stream(request, signal) {
-      return callVendor({
-        ...options,
-        idleTimeoutMs: patienceFor(request, options.idleTimeoutMs),
-        url: endpointUrl(options.baseUrl, 'messages'),
-        headers: { ...headers, ...ownHeaders(request, 'llma') },
-        encode: () => encodeRequest(request, options.target.model),
-        decoder: createDecoder(),
-        signal,
-      })
-    },
+    stream: (request, signal) => callVendor(describe(request, signal)),
+    answer: (request, signal) => askVendor(describe(request, signal)),
   }
 }

@@ -2,7 +2,7 @@
 import { type ClientOptions, ownHeaders, patienceFor } from '../client-options.ts'
 import type { JsonObject, ModelEvent, ModelRequest } from '../messages.ts'
 import type { ModelClient } from '../model.ts'
-import { callVendor } from '../vendor-call.ts'
+import { askVendor, callVendor, type VendorCall } from '../vendor-call.ts'
 import { createDecoder } from './decode.ts'
 import { encodeRequest } from './encode.ts'
 
@@ -61,9 +61,9 @@ export function createLlmoClient(options: ClientOptions): ModelClient {
   const isVendor = options.baseUrl === undefined
   let dialect: Dialect = { maxTokensField: isVendor ? 'max_completion_tokens' : 'max_tokens', streamOptions: true }
 
-  function call(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent> {
+  function describe(request: ModelRequest, signal: AbortSignal): VendorCall {
     const { maxTokensField, streamOptions } = dialect
-    return callVendor({
+    return {
       ...options,
       idleTimeoutMs: patienceFor(request, options.idleTimeoutMs),
       url: completionsUrl(options),
@@ -75,13 +75,13 @@ export function createLlmoClient(options: ClientOptions): ModelClient {
       },
       decoder: createDecoder(),
       signal,
-    })
+    }
   }
 
   return {
     async *stream(request, signal) {
       for (let tries = 0; tries < 2; tries += 1) {
-        const first = await readFirst(call(request, signal))
+        const first = await readFirst(callVendor(describe(request, signal)))
         const learned = learnDialect(dialect, first.events)
         if (learned === undefined) {
           yield* first.events
@@ -89,7 +89,16 @@ export function createLlmoClient(options: ClientOptions): ModelClient {
         }
         dialect = learned
       }
-      yield* call(request, signal)
+      yield* callVendor(describe(request, signal))
+    },
+    async answer(request, signal) {
+      for (let tries = 0; tries < 2; tries += 1) {
+        const events = await askVendor(describe(request, signal))
+        const learned = learnDialect(dialect, events)
+        if (learned === undefined) return events
+        dialect = learned
+      }
+      return askVendor(describe(request, signal))
     },
   }
 }

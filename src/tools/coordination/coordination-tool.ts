@@ -4,6 +4,7 @@ import { formatDuration, PositiveDuration } from '../../contract/duration.ts'
 import { Name } from '../../contract/resources/metadata.ts'
 import type { Task } from '../../contract/resources/task.ts'
 import { isSvcError } from '../../errors.ts'
+import type { Clock } from '../../ports/clock.ts'
 import type { Orchestration, TaskRequest } from '../../ports/orchestration.ts'
 import type { Tool, ToolOutcome } from '../tool.ts'
 import { failTool } from '../tool-error.ts'
@@ -12,6 +13,7 @@ export type CoordinationContext = {
   orchestration: Orchestration
   /** After which the loop gives a call up. */
   toolTimeoutMs: number
+  clock: Pick<Clock, 'now'>
 }
 
 export type CoordinationTool = Tool<CoordinationContext>

@@ -17,15 +17,16 @@ export const listTasks = defineTool({
     namespace,
   }),
   repeatable: true,
-  async run(args, { orchestration }: CoordinationContext) {
+  async run(args, { orchestration, clock }: CoordinationContext) {
     const { status, limit } = args
     const phase = taskPhases.find((known) => known.toLowerCase() === status?.toLowerCase())
     if (status !== undefined && phase === undefined) {
       return failTool('invalid_arguments', `status: must be one of ${taskPhases.join(', ')}, not "${status}"`)
     }
+    const now = clock.now().getTime()
     const tasks = await orchestration.listTasks({ namespace: args.namespace, phase, limit })
     const data = tasks.map(({ metadata, spec, status: state }) => {
-      const age = Math.max(0, Date.now() - Date.parse(metadata.creationTimestamp))
+      const age = Math.max(0, now - Date.parse(metadata.creationTimestamp))
       return {
         name: metadata.name,
         phase: state?.phase ?? 'Pending',

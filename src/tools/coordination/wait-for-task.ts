@@ -17,11 +17,11 @@ export const waitForTask = defineTool({
   }),
   // Waiting twice does no harm; the loop counts repetitions all the same.
   repeatable: true,
-  async run(args, { orchestration, toolTimeoutMs }: CoordinationContext, signal) {
-    const started = performance.now()
+  async run(args, { orchestration, toolTimeoutMs, clock }: CoordinationContext, signal) {
+    const started = clock.now().getTime()
     const patience = Math.max(0, Math.min(Math.min(args.timeout, longestWait) * 1000, toolTimeoutMs - marginMs))
     const task = await orchestration.waitForTask(args, patience, signal)
-    const elapsed = `${Math.round((performance.now() - started) / 100) / 10}s`
+    const elapsed = `${Math.round((clock.now().getTime() - started) / 100) / 10}s`
     const state = describeState(task)
     const isOver = isTerminalPhase(task.status?.phase)
     const message = isOver ? state.message : `still ${String(state.phase)}: ${String(state.message)}`

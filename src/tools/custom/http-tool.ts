@@ -1,8 +1,10 @@
 // A Tool resource with a plain HTTP endpoint, as a tool of the loop (TOOL-004, TOOL-010..017).
+import { isSvcError } from '../../errors.ts'
 import { createRedactor, type Redactor } from '../../observability/redaction.ts'
 import type { EgressRequest, EgressResponse } from '../../ports/egress.ts'
+import { propagateToken, propagationHeader } from '../../rules/token-propagation.ts'
 import { guardRun, type JsonObject, type Tool, type ToolContext, type ToolOutcome } from '../tool.ts'
-import { failTool } from '../tool-error.ts'
+import { explainToolError, failTool, type ToolFailure } from '../tool-error.ts'
 import { requestWithin } from '../web/bounded-request.ts'
 import { headOfText } from '../workspace/text-window.ts'
 import { findArgumentProblems } from './json-schema.ts'
@@ -32,7 +34,8 @@ const secretHeader = /auth|token|key|secret|cookie|password/i
 export function createHttpTool(definition: HttpToolDefinition): Tool {
   const { name, description, http } = definition
   const parameters = { type: 'object', properties: {}, ...definition.parameters }
-  const redact = createRedactor(secretsOf(definition), 'tokens')
+  const own = secretsOf(definition)
+  const redactOwn = createRedactor(own, 'tokens')
   return {
     name,
     description,
@@ -46,7 +49,11 @@ export function createHttpTool(definition: HttpToolDefinition): Tool {
       const problems = findArgumentProblems(parameters, args)
       if (problems.length > 0)
         return failTool('invalid_arguments', `wrong arguments of ${name}: ${problems.join('; ')}`)
-      const outcome = await guardRun(() => callEndpoint(definition, { args, context, signal, redact }), signal)
+      const token = await takeToken(definition, context, signal)
+      if (token?.failure !== undefined) return { ...token.failure, error: redactOwn(token.failure.error) }
+      const redact = token?.text === undefined ? redactOwn : createRedactor([...own, token.text], 'tokens')
+      const call = { args, context, signal, redact, token: token?.text }
+      const outcome = await guardRun(() => callEndpoint(definition, call), signal)
       return outcome.success ? outcome : { ...outcome, error: redact(outcome.error) }
     },
   }
@@ -57,7 +64,37 @@ function secretsOf({ http }: HttpToolDefinition): string[] {
   return [...(http.auth ? [http.auth.token] : []), ...headers.map(([, value]) => value)]
 }
 
-type Call = { args: JsonObject; context: ToolContext; signal: AbortSignal; redact: Redactor }
+type TakenToken = { text: string | undefined; failure?: undefined } | { failure: ToolFailure }
+
+/** The transaction's token for this one call, or why there is none: then nothing is sent (reference 3.7). */
+async function takeToken(
+  { name, http }: HttpToolDefinition,
+  { propagation }: ToolContext,
+  signal: AbortSignal,
+): Promise<TakenToken | undefined> {
+  if (propagation === undefined) return undefined
+  const checked = propagateToken(http.headers, undefined)
+  if (checked.outcome === 'refused') return { failure: failTool('not_configured', `${name}: ${checked.message}`) }
+  try {
+    return { text: await propagation.takeToken(name, signal) }
+  } catch (error) {
+    if (signal.aborted) return { failure: failTool('cancelled', 'the call was ended before it finished') }
+    const { errorType, error: why, suggestion } = explainToolError(error)
+    const shown = isSvcError(error) ? why : 'the exchange broke'
+    return {
+      failure: failTool(errorType, `${name} was not called, for want of its transaction token: ${shown}`, suggestion),
+    }
+  }
+}
+
+type Call = {
+  args: JsonObject
+  context: ToolContext
+  signal: AbortSignal
+  redact: Redactor
+  /** Goes out as Txn-Token. */
+  token: string | undefined
+}
 
 async function callEndpoint(definition: HttpToolDefinition, call: Call): Promise<ToolOutcome> {
   const { http } = definition
@@ -69,13 +106,14 @@ async function callEndpoint(definition: HttpToolDefinition, call: Call): Promise
     const shown = headOfText(body.text, 2000).text
     return failTool('upstream_error', `${host} answered ${answer.status}${shown === '' ? '' : `: ${shown}`}`)
   }
-  return describeAnswer(answer, body)
+  return describeAnswer(answer, body, call.redact)
 }
 
-function buildRequest({ http }: HttpToolDefinition, { args, context }: Call): EgressRequest {
+function buildRequest({ http }: HttpToolDefinition, { args, context, token: transaction }: Call): EgressRequest {
   const headers: Record<string, string> = { accept: 'application/json, text/*;q=0.9, */*;q=0.5' }
   for (const [name, value] of Object.entries(http.headers)) headers[name.toLowerCase()] = value
   if (http.auth?.inject === 'header') headers.authorization = `Bearer ${http.auth.token}`
+  if (transaction !== undefined) headers[propagationHeader.toLowerCase()] = transaction
   const { allowNetworks, deny } = context.egressPolicy
   const policy = { allowNetworks, deny, ...(http.allowedHosts ? { allowedHosts: http.allowedHosts } : {}) }
   const bounds = { maxBytes: largestAnswer, timeoutMs: http.timeoutMs, maxRedirects: 5, policy }
@@ -97,13 +135,17 @@ function addQuery(base: string, args: JsonObject): string {
   return url.href
 }
 
-function describeAnswer(answer: EgressResponse, body: { text: string; dropped: number }): ToolOutcome {
+function describeAnswer(
+  answer: EgressResponse,
+  body: { text: string; dropped: number },
+  redact: Redactor,
+): ToolOutcome {
   const total = Buffer.byteLength(body.text) + body.dropped
   const isCut = body.dropped > 0 || answer.truncated
   return {
     success: true,
     status: answer.status,
-    content_type: answer.headers['content-type'] ?? '',
+    content_type: redact(answer.headers['content-type'] ?? ''),
     body: isCut ? body.text : readJson(body.text),
     ...(isCut
       ? { truncated: true, note: `cut: ${total - body.dropped} of ${describeTotal(total, answer)} are shown` }

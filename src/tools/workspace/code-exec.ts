@@ -65,6 +65,7 @@ function buildCommand(args: { language: Language; code: string; timeout: number 
     argv: isLong ? [...piped] : [...inline, args.code],
     ...(isLong ? { stdin: args.code } : {}),
     ...(context.sharesWorkspace ? { workspace: context.workspaceRoot } : {}),
+    ...(context.variables === undefined ? {} : { env: { ...context.variables } }),
     limits: {
       timeoutMs: args.timeout * 1000,
       memoryBytes: 1024 * mebibyte,
@@ -102,6 +103,8 @@ function describeNote(outcome: SandboxOutcome, cuts: Record<string, boolean>, ti
   if (outcome.exceeded !== undefined) notes.push(`Ended by the ${outcome.exceeded} limit.`)
   if (Object.values(cuts).includes(true))
     notes.push('What was printed beyond 60 KiB was cut; print less, or to a file.')
+  if (outcome.changesLost !== undefined)
+    notes.push(`What it did to files in /workspace is lost: ${outcome.changesLost}.`)
   return notes.length === 0 ? {} : { note: notes.join(' ') }
 }
 

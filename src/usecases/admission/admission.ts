@@ -16,13 +16,19 @@ export type AdmissionRequest<K extends Kind> = {
   namespace: string
   name: string
   spec: SpecOf<K>
+  /** As given. */
+  labels?: Readonly<Record<string, string>> | undefined
   /** Present on an update: the object as stored. */
   before?: ResourceOf<K>
 }
 
-/** What the service itself puts into the metadata. */
+/** What the service itself puts into the object. */
 export type Admitted = {
   finalizers?: string[]
+  /** In the place of what was given. */
+  labels?: Record<string, string>
+  /** Fields of the spec that are the service's; undefined leaves one out. */
+  spec?: Record<string, unknown>
   /** Annotations of the service's own domain; undefined removes one. */
   annotations?: Record<string, string | undefined>
 }

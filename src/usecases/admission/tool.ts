@@ -1,5 +1,7 @@
-// Tools: the names of the built-in ones are taken.
+// Tools: the names of the built-in ones are taken, and so is the header that a caller's transaction goes out in.
+import { refuse } from '../../contract/validation.ts'
 import { SvcError } from '../../errors.ts'
+import { findReservedHeader } from '../../rules/token-propagation.ts'
 import type { UsecaseDeps } from '../deps.ts'
 import type { AdmissionRequest, Admitted } from './admission.ts'
 
@@ -9,7 +11,16 @@ export function requireFreeToolName(name: unknown, deps: UsecaseDeps): void {
   throw new SvcError('Conflict', `tool name is reserved for a built-in tool: "${name}"; choose another name`)
 }
 
+/** InvalidRequest for a static header that would stand where the service puts the token of a call (TOOL-011). */
+function requireFreeHeaders({ spec }: AdmissionRequest<'Tool'>, { settings }: UsecaseDeps): void {
+  const reserved = settings.propagation === undefined ? undefined : findReservedHeader(spec.http?.headers)
+  if (reserved === undefined) return
+  const path = `spec.http.headers[${JSON.stringify(reserved)}]`
+  refuse('tool', [{ path, message: 'is reserved for the token of the caller; remove it' }])
+}
+
 export function admitTool(request: AdmissionRequest<'Tool'>, deps: UsecaseDeps): Admitted {
   requireFreeToolName(request.name, deps)
+  requireFreeHeaders(request, deps)
   return {}
 }

@@ -2,10 +2,13 @@
 import { SvcError } from '../../errors.ts'
 import type { Ports } from '../../ports/index.ts'
 import type { SessionKey } from '../../ports/sessions.ts'
-import { markCancelled, noChat, readHolder, releaseExpired, type SessionHold } from './session-hold.ts'
+import type { SessionHold } from './session-hold.ts'
+import { markCancelled, noChat, readHolder, releaseExpired } from './session-holder.ts'
 
 /** Turns of this replica, by session. */
-export type RunningTurns = Map<string, { hold: SessionHold; done: Promise<unknown> }>
+export type RunningTurns = Map<string, RunningTurn>
+
+type RunningTurn = { hold: SessionHold; done: Promise<unknown> }
 
 export function nameTurn({ namespace, name }: SessionKey): string {
   return `${namespace}/${name}`
@@ -21,17 +24,32 @@ export async function cancelSession(
 ): Promise<void> {
   const deps = { sessions: records.sessions, clock }
   const deadline = clock.now().getTime() + patienceMs
-  const own = running.get(nameTurn(key))
-  own?.hold.cancel()
-  await own?.done
+  await endOwn(running.get(nameTurn(key)), clock)
   for (let active = await findHolder(deps.sessions, key); active !== undefined; ) {
-    if (clock.now().getTime() > deadline) throw refuse(active)
+    if (clock.now().getTime() >= deadline) throw refuse(active)
     if (readHolder(active)?.state === 'turn') await markCancelled(deps, key, active)
     await releaseExpired(deps, key, active)
     await clock.sleep(pauseMs)
     active = await findHolder(deps.sessions, key)
   }
   await records.sessions.remove(key)
+}
+
+// A reason of its own: making the usual one costs a stack trace.
+const ended = new Error('the turn has ended')
+
+/** Ends a turn of this replica and waits for it, so long at most: a tool may take its time to give up. */
+async function endOwn(own: RunningTurn | undefined, clock: Ports['clock']): Promise<void> {
+  if (own === undefined) return
+  own.hold.cancel()
+  const waiting = new AbortController()
+  const late = clock.sleep(patienceMs, waiting.signal).then(
+    () => true,
+    () => false,
+  )
+  const isLate = await Promise.race([own.done.then(() => false), late])
+  waiting.abort(ended)
+  if (isLate) throw stillInProgress()
 }
 
 /** Who has the chat session. NotFound when there is none. */
@@ -42,9 +60,10 @@ async function findHolder(sessions: Ports['records']['sessions'], key: SessionKe
 }
 
 function refuse(holder: string): SvcError {
-  const message =
-    readHolder(holder) === undefined
-      ? 'a task works in this session; cancel the task first'
-      : 'chat cancellation is still in progress; try again in a moment'
-  return new SvcError('Conflict', message)
+  if (readHolder(holder) !== undefined) return stillInProgress()
+  return new SvcError('Conflict', 'a task works in this session; cancel the task first')
+}
+
+function stillInProgress(): SvcError {
+  return new SvcError('Conflict', 'chat cancellation is still in progress; try again in a moment')
 }

@@ -10,10 +10,10 @@ import { requireOpenNamespace } from '../orchestration/scope.ts'
 import type { OrchestrationDeps } from '../orchestration/tasks.ts'
 import type { SessionUsecases } from '../sessions.ts'
 import { cancelSession, nameTurn, type RunningTurns } from './cancel.ts'
-import { prepareTurn } from './preparation.ts'
+import { createTurnMaker } from './preparation.ts'
+import { busySession } from './session-holder.ts'
 import { type ChatSettings, defaultChatSettings } from './settings.ts'
 import { createSlots } from './slots.ts'
-import { createSurroundings } from './surroundings.ts'
 import { runTurn, type TurnOutcome, type TurnParts, type TurnSink } from './turn.ts'
 
 export type ChatTurn = {
@@ -35,6 +35,8 @@ export type ChatUsecases = {
   begin(caller: Caller, namespace: string, request: ChatRequest): Promise<ChatTurn>
   /** Ends the running turn, wherever it runs, and deletes the session. NotFound; Conflict when it does not end. */
   cancel(caller: Caller, key: SessionKey): Promise<void>
+  /** Stops following the catalog; turns under way are not touched. */
+  close(): void
 }
 
 export type ChatDeps = UsecaseDeps & Omit<OrchestrationDeps, keyof UsecaseDeps> & { sessions: SessionUsecases }
@@ -42,11 +44,18 @@ export type ChatDeps = UsecaseDeps & Omit<OrchestrationDeps, keyof UsecaseDeps> 
 export function createChatUsecases(deps: ChatDeps): ChatUsecases {
   const settings: ChatSettings = { ...defaultChatSettings, ...deps.settings.chat }
   const slots = createSlots(settings.maxConcurrent)
-  const surroundings = createSurroundings(deps)
+  const maker = createTurnMaker(deps, settings)
   const running: RunningTurns = new Map()
 
   function requireEnabled(): void {
     if (!settings.enabled) throw new SvcError('ChatDisabled', 'chat is turned off on this service (--chat-enabled)')
+  }
+
+  /** A new session is known to this replica before the others are told of it. */
+  function requireIdle(namespace: string, name: string | undefined): void {
+    if (name === undefined) return
+    const key = { namespace, name }
+    if (running.has(nameTurn(key))) throw busySession(key)
   }
 
   function open(parts: TurnParts, free: () => void): ChatTurn {
@@ -79,7 +88,8 @@ export function createChatUsecases(deps: ChatDeps): ChatUsecases {
       const free = slots.take()
       try {
         requireOpenNamespace(namespace, settings.blockedNamespaces)
-        return open(await prepareTurn({ deps, settings, surroundings }, { caller, namespace, request }), free)
+        requireIdle(namespace, request.sessionId)
+        return open(await maker.prepare({ caller, namespace, request }), free)
       } catch (error) {
         free()
         throw error
@@ -90,6 +100,7 @@ export function createChatUsecases(deps: ChatDeps): ChatUsecases {
       await requireAccess(deps.ports, caller, { verb: 'delete', kind: 'Session', ...key })
       await cancelSession(deps.ports, key, running)
     },
+    close: maker.close,
   }
 }
 

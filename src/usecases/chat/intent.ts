@@ -13,6 +13,10 @@ const nounFirst = new RegExp(
   'i',
 )
 
+// Most messages name none of them: they are told apart at a fraction of the cost.
+const anyNoun = /agent|tool|session|monitor/i
+
 export function asksToManage(message: string): boolean {
+  if (!anyNoun.test(message)) return false
   return verbFirst.test(message) || nounFirst.test(message)
 }

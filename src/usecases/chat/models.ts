@@ -10,6 +10,7 @@ import { defaultProviderName, type ProviderWish } from '../../rules/model-choice
 import { requireAccess } from '../access.ts'
 import type { UsecaseDeps } from '../deps.ts'
 import { notFound } from '../resources.ts'
+import { anywhere, type CatalogMemory } from './catalog-memory.ts'
 import type { ChatSettings } from './settings.ts'
 
 type Wanted = Pick<ChatRequest, 'provider' | 'model' | 'agentRef'>
@@ -18,8 +19,30 @@ export type ChosenModels = { choices: [ModelChoice, ...ModelChoice[]]; agent: Ag
 
 export type ModelQuestion = { caller: Caller; namespace: string; request: Wanted; settings: ChatSettings }
 
-/** InvalidRequest in one sentence when agent, provider, key or model is missing; Forbidden. */
-export async function chooseChatModels({ ports }: UsecaseDeps, question: ModelQuestion): Promise<ChosenModels> {
+type Choices = ChosenModels['choices']
+
+export type ModelChooser = {
+  /** InvalidRequest in one sentence when agent, provider, key or model is missing; Forbidden. */
+  choose(question: ModelQuestion): Promise<ChosenModels>
+}
+
+/** Choices and their keys are kept until a provider or a secret changes; rights are asked for each time. */
+export function createModelChooser({ ports }: Pick<UsecaseDeps, 'ports'>, memory: CatalogMemory): ModelChooser {
+  const shelf = memory.createShelf<Choices>()
+  const resolve = (wishes: Wishes) =>
+    shelf.get(anywhere, JSON.stringify(wishes), () =>
+      resolveModels({ resources: ports.resources, secrets: ports.secrets }, wishes),
+    )
+  return { choose: (question) => chooseChatModels(ports, question, resolve) }
+}
+
+type Wishes = [ProviderWish, ...ProviderWish[]]
+
+async function chooseChatModels(
+  ports: UsecaseDeps['ports'],
+  question: ModelQuestion,
+  resolve: (wishes: Wishes) => Promise<Choices>,
+): Promise<ChosenModels> {
   try {
     const agent = await findAgent(ports, question)
     const primary = findPrimary(question, agent)
@@ -31,8 +54,7 @@ export async function chooseChatModels({ ports }: UsecaseDeps, question: ModelQu
       name: primary.name,
     })
     const model = await pickModel(ports, question, { agent, primary })
-    const wishes: [ProviderWish, ...ProviderWish[]] = [{ ...primary, model }, ...listFallbacks(agent)]
-    return { choices: await resolveModels({ resources: ports.resources, secrets: ports.secrets }, wishes), agent }
+    return { choices: await resolve([{ ...primary, model }, ...listFallbacks(agent)]), agent }
   } catch (error) {
     if (!isSvcError(error, 'NotFound') && !isSvcError(error, 'InvalidRequest')) throw error
     throw new SvcError('InvalidRequest', `failed to resolve provider: ${error.message}`, { cause: error })

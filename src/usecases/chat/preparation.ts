@@ -5,54 +5,82 @@ import type { Caller } from '../../ports/identity.ts'
 import type { SessionKey } from '../../ports/sessions.ts'
 import { requireAccess } from '../access.ts'
 import { type BoundOrchestration, bindOrchestration } from '../orchestration/orchestration.ts'
+import { createCatalogMemory } from './catalog-memory.ts'
 import type { ChatDeps } from './chat.ts'
 import { asksToManage } from './intent.ts'
-import { chooseChatModels } from './models.ts'
-import { buildPrompt } from './prompt.ts'
+import { createModelChooser } from './models.ts'
+import { createPromptBuilder } from './prompt.ts'
+import { createSecretWords } from './secret-words.ts'
 import { holdNewSession, holdSession } from './session-hold.ts'
 import type { ChatSettings } from './settings.ts'
-import type { SurroundingsReader } from './surroundings.ts'
+import { createSurroundings } from './surroundings.ts'
 import type { TurnParts } from './turn.ts'
 
 const turnDigits = 16
 const sessionDigits = 12
 
-type Service = { deps: ChatDeps; settings: ChatSettings; surroundings: SurroundingsReader }
+/** What all turns share. */
+export type TurnMaker = {
+  prepare(asked: Asked): Promise<TurnParts>
+  close(): void
+}
+
 type Asked = { caller: Caller; namespace: string; request: ChatRequest }
 
-export async function prepareTurn({ deps, settings, surroundings }: Service, asked: Asked): Promise<TurnParts> {
+export function createTurnMaker(deps: ChatDeps, settings: ChatSettings): TurnMaker {
   const { ids, clock, records } = deps.ports
-  const { caller, namespace, request } = asked
-  // One call for both ids: random bytes have their price.
-  const random = ids.hex(turnDigits + sessionDigits)
-  const id = random.slice(0, turnDigits)
-  const key = { namespace, name: request.sessionId ?? `chat-session-${random.slice(turnDigits)}` }
-  await requireAccess(deps.ports, caller, { verb: 'create', kind: 'Session', ...key })
-  const question = { caller, namespace, request, settings }
-  const [{ choices, agent }, around, builtinTools, { createCoordinationHost }] = await Promise.all([
-    chooseChatModels(deps, question),
-    surroundings.read(caller, namespace),
-    deps.builtinTools.list(),
-    // Loaded with the first turn: a service that nobody chats with starts sooner.
-    import('../../tools/coordination/tools.ts'),
-  ])
-  const manages = asksToManage(request.message)
-  const instructions = request.systemPrompt
-  const { maxTasksPerTurn: maxTasks, toolTimeoutMs } = settings
-  const orchestration = bindVerbs(deps, settings, { caller, key })
-  const holding = { sessions: records.sessions, clock }
-  return {
-    id,
-    caller,
-    request,
-    settings,
-    choices,
-    agent,
-    system: buildPrompt({ namespace, surroundings: around, builtinTools, manages, maxTasks, agent, instructions }),
-    tools: createCoordinationHost({ orchestration, toolTimeoutMs }, { manages }),
-    orchestration,
-    hold: request.sessionId === undefined ? holdNewSession(holding, key, id) : await holdSession(holding, key, id),
+  const memory = createCatalogMemory(deps.ports)
+  const models = createModelChooser(deps, memory)
+  const words = createSecretWords(deps.ports, memory)
+  const surroundings = createSurroundings(deps, memory, words)
+  const buildPrompt = createPromptBuilder()
+  let loading: ReturnType<typeof loadTools> | undefined
+
+  async function lookAround({ caller, namespace, request }: Asked) {
+    loading ??= loadTools()
+    return Promise.all([
+      models.choose({ caller, namespace, request, settings }),
+      surroundings.read(caller, namespace),
+      deps.builtinTools.list(),
+      loading,
+    ])
   }
+
+  async function prepare(asked: Asked): Promise<TurnParts> {
+    const { caller, namespace, request } = asked
+    // One call for both ids: random bytes have their price.
+    const random = ids.hex(turnDigits + sessionDigits)
+    const id = random.slice(0, turnDigits)
+    const key = { namespace, name: request.sessionId ?? `chat-session-${random.slice(turnDigits)}` }
+    await requireAccess(deps.ports, caller, { verb: 'create', kind: 'Session', ...key })
+    const [{ choices, agent }, around, builtinTools, { createCoordinationHost }] = await lookAround(asked)
+    const redact = await words.redactorFor(namespace, choices)
+    const manages = asksToManage(request.message)
+    const instructions = request.systemPrompt
+    const { maxTasksPerTurn: maxTasks, toolTimeoutMs } = settings
+    const orchestration = bindVerbs(deps, settings, { caller, key })
+    const holding = { sessions: records.sessions, clock }
+    return {
+      id,
+      caller,
+      request,
+      settings,
+      choices,
+      agent,
+      redact,
+      system: buildPrompt({ namespace, surroundings: around, builtinTools, manages, maxTasks, agent, instructions }),
+      tools: createCoordinationHost({ orchestration, toolTimeoutMs, clock }, { manages }),
+      orchestration,
+      hold: request.sessionId === undefined ? holdNewSession(holding, key, id) : await holdSession(holding, key, id),
+    }
+  }
+
+  return { prepare, close: memory.close }
+}
+
+/** With the first turn: a service that nobody chats with starts sooner. */
+function loadTools() {
+  return import('../../tools/coordination/tools.ts')
 }
 
 function bindVerbs(
@@ -60,13 +88,17 @@ function bindVerbs(
   { maxTasksPerTurn: maxTasks, blockedNamespaces }: ChatSettings,
   { caller, key }: { caller: Caller; key: SessionKey },
 ): BoundOrchestration {
-  const prefix = prefixTaskNames(key.name)
+  // Made with the first task: most turns make none.
+  let prefix: string | undefined
   return bindOrchestration(deps, {
     caller,
     namespace: key.namespace,
     blockedNamespaces,
     labels: { 'svc.ai/created-by': 'orchestrator', 'svc.ai/chat-session': key.name },
-    nameTask: () => `${prefix}-${deps.ports.ids.hex(randomDigits)}`,
+    nameTask() {
+      prefix ??= prefixTaskNames(key.name)
+      return `${prefix}-${deps.ports.ids.hex(randomDigits)}`
+    },
     maxTasks,
   })
 }

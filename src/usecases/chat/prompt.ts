@@ -1,5 +1,4 @@
 // The system prompt of a turn: delimited sections, built once and the same in all model calls of the turn (CHAT-030, CHAT-034).
-
 import type { BuiltinTool } from '../../contract/api/tools.ts'
 import type { Agent } from '../../contract/resources/agent.ts'
 import { escapeText, makeSection } from './markup.ts'
@@ -58,7 +57,29 @@ const examples = `- "Count the lines of these three files": three tasks in one t
 
 /** The whole prompt. What users and resources wrote is escaped: it can not leave its section. */
 export function buildPrompt(input: PromptInput): string {
-  const { surroundings, agent, instructions } = input
+  return addInstructions(buildOwn(input), input.instructions)
+}
+
+/** The same; what does not depend on the request is made once for each state of the catalog. */
+export function createPromptBuilder(): (input: PromptInput) => string {
+  const known = new WeakMap<Surroundings, Map<string, string>>()
+  return (input) => {
+    if (input.agent !== undefined) return buildPrompt(input)
+    const variants = known.get(input.surroundings) ?? new Map<string, string>()
+    known.set(input.surroundings, variants)
+    const variant = `${input.namespace} ${input.manages} ${input.builtinTools.map((tool) => [tool.name, tool.available])}`
+    const own = variants.get(variant) ?? buildOwn(input)
+    variants.set(variant, own)
+    return addInstructions(own, input.instructions)
+  }
+}
+
+function addInstructions(own: string, instructions: string | undefined): string {
+  return instructions === undefined ? own : `${own}\n\n${makeSection('user_instructions', escapeText(instructions))}`
+}
+
+function buildOwn(input: PromptInput): string {
+  const { surroundings, agent } = input
   const sections = [
     makeSection('identity', identity),
     makeSection('capabilities', input.manages ? `${capabilities}\n${managing}` : capabilities),
@@ -77,7 +98,6 @@ export function buildPrompt(input: PromptInput): string {
     ...(surroundings.skills.length === 0 ? [] : [makeSection('available_skills', bullet(surroundings.skills))]),
     makeSection('rules', `${rules}\n- At most ${input.maxTasks} tasks can be made for one message.`),
     makeSection('examples', examples),
-    ...(instructions === undefined ? [] : [makeSection('user_instructions', escapeText(instructions))]),
   ]
   return sections.join('\n\n')
 }

@@ -1,4 +1,4 @@
-// What a model is told of a namespace: its agents, tools, skills and providers. Kept until one of them changes.
+// What a model is told of a namespace: its agents, tools, skills and providers.
 import type { Agent } from '../../contract/resources/agent.ts'
 import type { Kind, ResourceOf } from '../../contract/resources/index.ts'
 import { isSvcError } from '../../errors.ts'
@@ -6,87 +6,59 @@ import type { Caller } from '../../ports/identity.ts'
 import type { Resources } from '../../ports/resources.ts'
 import { requireAccess } from '../access.ts'
 import type { UsecaseDeps } from '../deps.ts'
+import { type CatalogKind, type CatalogMemory, catalogKinds } from './catalog-memory.ts'
 import { escapeText } from './markup.ts'
+import type { SecretWords } from './secret-words.ts'
 
 /** Lines for the system prompt, escaped. */
 export type Surroundings = { agents: string[]; tools: string[]; skills: string[]; providers: string[] }
 
-const kindsShown = ['Agent', 'Tool', 'Skill', 'Provider'] as const
-type ShownKind = (typeof kindsShown)[number]
-
 /** More than this would fill the context; list_agents and list_tools show all. */
 const mostShown = 50
 const longestDescription = 300
-const mostNamespaces = 1000
 
 export type SurroundingsReader = {
   /** What the caller may see there. */
   read(caller: Caller, namespace: string): Promise<Surroundings>
 }
 
-export function createSurroundings({ ports }: UsecaseDeps): SurroundingsReader {
-  const cache = new Map<string, Promise<Surroundings>>()
-  let watching: Promise<void> | undefined
+export function createSurroundings(
+  { ports }: UsecaseDeps,
+  memory: CatalogMemory,
+  words: Pick<SecretWords, 'redactorOf'>,
+): SurroundingsReader {
+  const whole = memory.createShelf<Surroundings>()
+  const shown = memory.createShelf<Surroundings>()
 
-  function forget(): void {
-    cache.clear()
-    watching = undefined
-  }
-
-  /** Resolves once every change from now on is noticed. */
-  async function startWatching(): Promise<void> {
-    const ending = new AbortController()
-    const end = () => {
-      ending.abort()
-      forget()
+  async function load(namespace: string): Promise<Surroundings> {
+    const redact = await words.redactorOf(namespace)
+    const { agents, tools, skills, providers } = await loadAll(ports.resources, namespace)
+    return {
+      agents: agents.map(redact),
+      tools: tools.map(redact),
+      skills: skills.map(redact),
+      providers: providers.map(redact),
     }
-    await Promise.all(kindsShown.map((kind) => watchKind(ports.resources, kind, { cache, signal: ending.signal, end })))
-  }
-
-  function load(namespace: string): Promise<Surroundings> {
-    const known = cache.get(namespace)
-    if (known !== undefined) return known
-    if (cache.size >= mostNamespaces) cache.clear()
-    // In its place before it is read: a change in between takes it away again.
-    const loading = loadAll(ports.resources, namespace)
-    cache.set(namespace, loading)
-    loading.catch(() => cache.delete(namespace))
-    return loading
   }
 
   return {
     async read(caller, namespace) {
-      watching ??= startWatching()
-      await watching.catch((error) => {
-        forget()
-        throw error
-      })
-      const [all, ...visible] = await Promise.all([
-        load(namespace),
-        ...kindsShown.map((kind) => maySee({ ports }, caller, { kind, namespace })),
-      ])
-      const [agents, tools, skills, providers] = visible
-      return {
-        agents: agents ? all.agents : [],
-        tools: tools ? all.tools : [],
-        skills: skills ? all.skills : [],
-        providers: providers ? all.providers : [],
-      }
+      const visible = await Promise.all(catalogKinds.map((kind) => maySee({ ports }, caller, { kind, namespace })))
+      // One and the same object for all who see the same: what is made from it can be kept as well.
+      return shown.get(namespace, visible.join(), async () =>
+        hideFrom(await whole.get(namespace, 'all', () => load(namespace)), visible),
+      )
     },
   }
 }
 
-type Watch = { cache: Map<string, unknown>; signal: AbortSignal; end(): void }
-
-async function watchKind(resources: Resources, kind: ShownKind, { cache, signal, end }: Watch): Promise<void> {
-  const { resourceVersion } = await resources.list(kind, { limit: 1 })
-  const follow = async () => {
-    for await (const { object } of resources.watch(kind, { resourceVersion, signal })) {
-      cache.delete(object.metadata.namespace)
-    }
+function hideFrom(all: Surroundings, [agents, tools, skills, providers]: boolean[]): Surroundings {
+  return {
+    agents: agents ? all.agents : [],
+    tools: tools ? all.tools : [],
+    skills: skills ? all.skills : [],
+    providers: providers ? all.providers : [],
   }
-  // However it ends, nothing that is kept can be trusted from then on.
-  follow().then(end, end)
 }
 
 async function maySee(
@@ -116,7 +88,7 @@ async function loadAll(resources: Resources, namespace: string): Promise<Surroun
 }
 
 /** `name - description`, one for each object. */
-async function loadLines<K extends ShownKind>(
+async function loadLines<K extends CatalogKind>(
   resources: Resources,
   { kind, namespace }: { kind: K; namespace: string },
   describe: (object: ResourceOf<K>) => string,

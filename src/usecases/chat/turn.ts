@@ -36,6 +36,8 @@ export type TurnParts = {
   agent: Agent | undefined
   system: string
   tools: ToolHost
+  /** Of what tools give back. */
+  redact: (text: string) => string
   orchestration: BoundOrchestration
   hold: SessionHold
 }
@@ -50,22 +52,33 @@ export async function runTurn(
   listener: { sink: TurnSink; signal: AbortSignal },
 ): Promise<TurnOutcome> {
   const { hold, orchestration } = parts
-  const started = performance.now()
+  const { clock } = deps.ports
+  const started = clock.now().getTime()
   const recorder = createRecorder(parts.request.message)
   const usage: UsageRecord[] = []
-  const ending = await runGuarded(deps, parts, { ...listener, recorder, usage })
+  const unfollow = followClient(listener.signal, hold)
+  const ending = await runGuarded(deps, parts, { sink: listener.sink, recorder, usage })
   const closing = [ending.closing, await describeRunning(deps.ports.resources, orchestration.created)].filter(
     (part) => part !== '',
   )
   if (closing.length > 0) listener.sink('message', { content: `\n\n${closing.join('\n\n')}` })
-  const sums = sumUp({ ending, recorder, created: orchestration.created.length, started })
+  const elapsedMs = clock.now().getTime() - started
+  const sums = sumUp({ ending, recorder, created: orchestration.created.length, elapsedMs })
   const lost = await storeTurn(deps, parts, { ...ending, recorder, usage, closing: closing.join('\n\n') })
+  unfollow()
   const failure = ending.failure ?? lost
   if (failure !== undefined) listener.sink('error', { error: { code: failure.reason, message: failure.message } })
   listener.sink('done', { usage: sums })
   const message = [ending.text, ...closing].filter((part) => part !== '').join('\n\n')
   const response = { sessionId: hold.key.name, message, toolCalls: recorder.calls(), usage: sums }
   return { response, ...(failure === undefined ? {} : { failure }) }
+}
+
+/** A listener costs a fraction of a signal made of two. */
+function followClient(client: AbortSignal, hold: SessionHold): () => void {
+  if (client.aborted) hold.leave()
+  client.addEventListener('abort', hold.leave)
+  return () => client.removeEventListener('abort', hold.leave)
 }
 
 export type Ending = {
@@ -77,7 +90,7 @@ export type Ending = {
   failure?: SvcError
 }
 
-type Running = { sink: TurnSink; signal: AbortSignal; recorder: Recorder; usage: UsageRecord[] }
+type Running = { sink: TurnSink; recorder: Recorder; usage: UsageRecord[] }
 
 /** The run; what stops it unforeseen becomes a failure too. */
 async function runGuarded(deps: UsecaseDeps, parts: TurnParts, running: Running): Promise<Ending> {
@@ -86,7 +99,7 @@ async function runGuarded(deps: UsecaseDeps, parts: TurnParts, running: Running)
     const history = await readHistory(deps, parts)
     historyBytes = history.bytes
     const state = await runModel(deps, parts, { ...running, history: history.messages })
-    const failure = failureOf(state, parts.hold.cancelled.aborted)
+    const failure = failureOf(state, parts.hold.wasCancelled())
     const closing = state.finished?.closing ?? ''
     // The loop's text ends with its closing; here the two are told apart.
     const text = closing === '' ? state.text : state.text.slice(0, -closing.length).trimEnd()
@@ -123,8 +136,9 @@ function runModel(deps: UsecaseDeps, parts: TurnParts, running: Running & { hist
     state: createLoopState({ system: parts.system, messages: addQuestion(running.history, request.message) }),
     model: openModel(parts.choices, deps, { onUsage: (call) => running.usage.push(noteUsage(deps, parts, call)) }),
     tools: parts.tools,
+    redact: parts.redact,
     clock: deps.ports.clock,
-    signal: AbortSignal.any([running.signal, hold.cancelled]),
+    signal: hold.signal,
     limits: limitsOf(parts.settings, deps.ports.clock.now()),
     settings: {
       maxTokens: request.maxTokens ?? agent?.spec.model?.maxTokens ?? defaultMaxTokens,
@@ -137,6 +151,8 @@ function runModel(deps: UsecaseDeps, parts: TurnParts, running: Running & { hist
     emit(event) {
       recorder.push(event)
       forward(event, running.sink)
+      // What a tool does must not be done by two turns of one session.
+      return event.type === 'tool_call' ? hold.secure() : undefined
     },
   })
 }
@@ -183,9 +199,9 @@ function noteUsage({ ports }: UsecaseDeps, { id, hold, agent, caller }: TurnPart
   }
 }
 
-type Sums = { ending: Ending; recorder: Recorder; created: number; started: number }
+type Sums = { ending: Ending; recorder: Recorder; created: number; elapsedMs: number }
 
-function sumUp({ ending, recorder, created, started }: Sums): ChatUsage {
+function sumUp({ ending, recorder, created, elapsedMs }: Sums): ChatUsage {
   const { usage, llmCalls } = ending.state ?? {}
   return {
     inputTokens: usage?.inputTokens ?? 0,
@@ -193,6 +209,6 @@ function sumUp({ ending, recorder, created, started }: Sums): ChatUsage {
     llmCalls: llmCalls ?? 0,
     toolCalls: recorder.calls().length,
     tasksCreated: created,
-    duration: formatDuration(Math.round(performance.now() - started)),
+    duration: formatDuration(elapsedMs),
   }
 }

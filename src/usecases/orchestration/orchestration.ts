@@ -28,7 +28,8 @@ function readSpec<K extends 'Agent' | 'Tool'>(
   return parseOrThrow(schema, { name: key.name, spec }, kind.toLowerCase()).spec as SpecOf<K>
 }
 
-export function bindOrchestration(deps: Deps, scope: OrchestrationScope): BoundOrchestration {
+export function bindOrchestration(deps: Deps, given: OrchestrationScope): BoundOrchestration {
+  const scope = { ...given, caller: { ...given.caller, isModel: true } }
   const { caller, labels } = scope
   const { resources } = deps
 

@@ -27,8 +27,9 @@ export type TaskVerbs = Pick<
 const nameAttempts = 5
 const shortestPauseMs = 25
 const longestPauseMs = 500
-/** How many tasks are looked at to find the newest. */
-const listWindow = 500
+/** Lists are in order of names: all of a namespace is looked through for its newest tasks, so many pages at most. */
+const listPage = 500
+const listPages = 40
 /** Characters of UTF-8 have four bytes at most. */
 const longestCharacter = 4
 
@@ -118,15 +119,29 @@ export function createTaskVerbs(deps: OrchestrationDeps, scope: OrchestrationSco
       return deps.resources.remove(caller, 'Task', key)
     },
     async listTasks({ namespace, phase, limit }) {
-      const query = { namespace: locateNamespace(scope, namespace), limit: listWindow }
-      const page = await deps.resources.list(caller, 'Task', { ...query, ...(phase && { fields: { phase } }) })
-      return page.items.toSorted(compareAge).slice(0, limit)
+      const query = { namespace: locateNamespace(scope, namespace), ...(phase && { fields: { phase } }) }
+      return findNewest(limit, (next) => deps.resources.list(caller, 'Task', { ...query, ...next, limit: listPage }))
     },
   }
 }
 
-function compareAge(a: Task, b: Task): number {
-  return a.metadata.creationTimestamp < b.metadata.creationTimestamp ? 1 : -1
+type ReadPage = (next: { continue?: string }) => Promise<{ items: Task[]; continue?: string }>
+
+async function findNewest(limit: number, readPage: ReadPage): Promise<Task[]> {
+  let newest: Task[] = []
+  let next: { continue?: string } | undefined = {}
+  for (let pages = 0; next !== undefined && pages < listPages; pages += 1) {
+    const page: Awaited<ReturnType<ReadPage>> = await readPage(next)
+    newest = [...newest, ...page.items].sort(compareAge).slice(0, limit)
+    next = page.continue === undefined ? undefined : { continue: page.continue }
+  }
+  return newest
+}
+
+/** Times are whole seconds; within one, names made by time (UUID version 7) decide where the store gives such. */
+function compareAge({ metadata: a }: Task, { metadata: b }: Task): number {
+  if (a.creationTimestamp !== b.creationTimestamp) return a.creationTimestamp < b.creationTimestamp ? 1 : -1
+  return a.uid < b.uid ? 1 : -1
 }
 
 function refuseMore(maxTasks: number): SvcError {

@@ -1,10 +1,11 @@
 // Plans of what needs more than bytes passed on: the loop or the translation, with usage per call.
 import { SvcError } from '../../errors.ts'
 import { addUsage, type TokenUsage } from '../../llm/messages.ts'
+import { serverCallMark } from '../../llm/server-calls.ts'
 import type { CallerLimits } from './caller-limits.ts'
 import type { ProxyLoopDeps } from './loop/deps.ts'
 import type { ProxyLoop } from './loop/run.ts'
-import { accountOf, type ProxyPlan, type ProxyRequest, type ProxySample, wantsTools } from './request.ts'
+import { accountOf, type ProxyPlan, type ProxyRequest, type ProxySample, taskOf, wantsTools } from './request.ts'
 import type { RequestFields } from './request-text.ts'
 import { endpointFamilies, type Target } from './target.ts'
 import type { JsonObject, ProxyCall } from './types.ts'
@@ -19,7 +20,11 @@ export type LoopPlanDeps = {
   observe(sample: ProxySample): void
 }
 
-export type LoopPlans = (request: ProxyRequest, target: Target, fields: RequestFields) => ProxyPlan
+export type LoopPlans = {
+  plan(request: ProxyRequest, target: Target, fields: RequestFields): ProxyPlan
+  /** Whether the loop would have anything to add to a request; without, its bytes can be passed on (PROXY-003). */
+  isIdle(request: ProxyRequest): Promise<boolean>
+}
 
 function headersOf(flat: readonly string[]): Record<string, string> {
   const headers: Record<string, string> = {}
@@ -66,9 +71,18 @@ export function createLoopPlans({ createLoop, callers, meter, observe }: LoopPla
     const price = models.find((choice) => choice.provider.name === provider.name)?.provider.price
     const name = provider.namespace === namespace ? provider.name : `${provider.namespace}/${provider.name}`
     const priced = price === undefined ? {} : { price }
-    meter.count({ namespace, caller: caller.username, provider: name, model, usage, demo, ...priced })
+    meter.count({
+      namespace,
+      caller: caller.username,
+      ...taskOf(caller),
+      provider: name,
+      model,
+      usage,
+      demo,
+      ...priced,
+    })
   })
-  return (request, target, { stream }) => {
+  const plan: LoopPlans['plan'] = (request, target, { stream }) => {
     let call: ProxyCall | undefined
     return {
       async answer(signal) {
@@ -78,11 +92,24 @@ export function createLoopPlans({ createLoop, callers, meter, observe }: LoopPla
       done(outcome) {
         callers.leave(accountOf(request.caller))
         const usage = call && used.get(call)
-        const { endpoint } = request
-        const provider = target.choice.provider.type
-        const family = endpointFamilies[endpoint]
-        observe({ family, provider, endpoint, mode: 'loop', outcome, ...(usage && { usage }) })
+        const { endpoint, requestId, arrivedAt } = request
+        observe({
+          family: endpointFamilies[endpoint],
+          provider: target.choice.provider.type,
+          model: target.model,
+          requestId,
+          totalMs: performance.now() - arrivedAt,
+          endpoint,
+          mode: 'loop',
+          outcome,
+          ...(usage && { usage }),
+        })
       },
     }
+  }
+  return {
+    plan,
+    // Calls of before, that come back, are to be known again.
+    isIdle: async ({ body, namespace }) => !body.includes(serverCallMark) && !(await runLoop.hasTools(namespace)),
   }
 }

@@ -3,11 +3,11 @@ import { SvcError } from '../../errors.ts'
 import type { PipeControl } from '../../ports/egress.ts'
 import type { CallerLimits } from './caller-limits.ts'
 import type { Deadlines } from './deadlines.ts'
-import { type Outlet, type PassedCall, startPassage } from './passthrough.ts'
+import { type Outlet, type PassedCall, startPassage, type UsageWish } from './passthrough.ts'
 import type { Lease, ProviderLimits } from './provider-limits.ts'
-import { accountOf, type Outcome, type ProxyPlan, type ProxyRequest, type ProxySample } from './request.ts'
-import { type RequestFields, replaceModel } from './request-text.ts'
-import { endpointFamilies, type Target } from './target.ts'
+import { accountOf, type Outcome, type ProxyPlan, type ProxyRequest, type ProxySample, taskOf } from './request.ts'
+import { addUsageWish, type RequestFields, readRequestFields, replaceModel } from './request-text.ts'
+import { addressOf, endpointFamilies, type Target } from './target.ts'
 import type { UsageMeter } from './usage-meter.ts'
 
 export type PassageDeps = {
@@ -15,9 +15,13 @@ export type PassageDeps = {
   providers: ProviderLimits
   meter: UsageMeter
   deadlines: Deadlines
+  usageWishes: UsageWishes
   observe(sample: ProxySample): void
   now(): Date
 }
+
+/** Addresses whose servers do not know how to be asked for the counts of a stream. */
+export type UsageWishes = { refusedBy: Set<string> }
 
 type Job = { request: ProxyRequest; target: Target; fields: RequestFields; lease: Lease }
 
@@ -32,7 +36,15 @@ function settle(deps: PassageDeps, { request, target, lease }: Job, { usage }: P
   if (usage === undefined) return
   const { namespace, caller } = request
   const priced = target.price === undefined ? {} : { price: target.price }
-  deps.meter.count({ namespace, caller: caller.username, provider: target.name, model: target.model, usage, ...priced })
+  deps.meter.count({
+    namespace,
+    caller: caller.username,
+    ...taskOf(caller),
+    provider: target.name,
+    model: target.model,
+    usage,
+    ...priced,
+  })
 }
 
 function measure({ request, target }: Job, call: PassedCall, sentAt: number): ProxySample {
@@ -40,6 +52,9 @@ function measure({ request, target }: Job, call: PassedCall, sentAt: number): Pr
   return {
     family: endpointFamilies[request.endpoint],
     provider: target.choice.provider.type,
+    model: target.model,
+    requestId: request.requestId,
+    totalMs: performance.now() - request.arrivedAt,
     endpoint: request.endpoint,
     mode: 'passthrough',
     outcome: outcomeOf(call),
@@ -49,9 +64,22 @@ function measure({ request, target }: Job, call: PassedCall, sentAt: number): Pr
   }
 }
 
+type Body = { body: Buffer; usageWish?: UsageWish }
+
+/** A streamed completion says what it used only when it is asked to; nothing else of the caller's request changes. */
+function writeBody({ usageWishes: { refusedBy } }: PassageDeps, { request, target, fields }: Job): Body {
+  const plain = replaceModel(request.body, fields, target.model)
+  if (request.endpoint !== 'chat' || !fields.stream) return { body: plain }
+  const address = addressOf(target.choice.provider)
+  if (refusedBy.has(address)) return { body: plain }
+  const body = addUsageWish(plain, plain === request.body ? fields : readRequestFields(plain))
+  if (body === undefined) return { body: plain }
+  return { body, usageWish: { plain, onRefused: () => void refusedBy.add(address) } }
+}
+
 function start(deps: PassageDeps, job: Job, outlet: Outlet): PipeControl {
-  const { request, target, fields } = job
-  const body = replaceModel(request.body, fields, target.model)
+  const { request, target } = job
+  const { body, ...wish } = writeBody(deps, job)
   const path = target.pathOf(request.endpoint, request.query)
   const sentAt = performance.now()
   const onLate = () => {
@@ -62,6 +90,7 @@ function start(deps: PassageDeps, job: Job, outlet: Outlet): PipeControl {
   const control = startPassage({
     target,
     request: { method: 'POST', path, headers: [...target.headers, ...request.headers], body },
+    ...wish,
     outlet,
     now: deps.now,
     onTooMuch: (status, retryMs, reason) => deps.providers.coolDown(target, { status, retryMs, reason }),

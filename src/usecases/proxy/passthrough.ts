@@ -4,6 +4,7 @@ import type { TokenUsage } from '../../llm/messages.ts'
 import type { PipeControl, PipeRequest, PipeSink } from '../../ports/egress.ts'
 import type { Target } from './target.ts'
 import { answerRefusal, defaultRetrySeconds, isTooMuch, readReason, readRetryMs } from './upstream-error.ts'
+import { createUsageFrameFilter, type FrameFilter } from './usage-frames.ts'
 import { createAnswerScanner, createStreamScanner, type UsageScanner } from './usage-scanner.ts'
 
 type HeaderMap = Record<string, string | string[] | undefined>
@@ -33,12 +34,21 @@ export type PassedCall = {
 export type Passage = {
   target: Target
   request: PipeRequest
+  /** The counts were asked for here, not by the caller, who does not see them. */
+  usageWish?: UsageWish
   outlet: Outlet
   now(): Date
   /** Told when the vendor wants to be left alone; `retryMs`: it said for how long. */
   onTooMuch(status: number, retryMs: number | undefined, reason: string): void
   /** Once, however it ended. */
   onDone(call: PassedCall): void
+}
+
+export type UsageWish = {
+  /** The request without it. */
+  plain: Buffer
+  /** The vendor does not know it; it is asked again without. */
+  onRefused(): void
 }
 
 const maxErrorBytes = 65_536
@@ -75,11 +85,17 @@ export function keepHeaders(headers: HeaderMap): string[] {
   return kept
 }
 
+function hasType({ 'content-type': type }: HeaderMap, name: string): boolean {
+  return typeof type === 'string' && type.startsWith(name)
+}
+
+function isStream(headers: HeaderMap): boolean {
+  return hasType(headers, 'text/event-stream')
+}
+
 function createScanner(headers: HeaderMap): UsageScanner | undefined {
-  const type = headers['content-type']
-  if (typeof type !== 'string') return undefined
-  if (type.startsWith('text/event-stream')) return createStreamScanner()
-  return type.startsWith('application/json') ? createAnswerScanner() : undefined
+  if (isStream(headers)) return createStreamScanner()
+  return hasType(headers, 'application/json') ? createAnswerScanner() : undefined
 }
 
 /** An error is read whole before the caller sees it: it may be about the provider's own credential. */
@@ -91,6 +107,8 @@ function createRefusal(passage: Passage, status: number, headers: HeaderMap) {
       if (size < maxErrorBytes) parts.push(chunk)
       size += chunk.length
     },
+    /** Whether it is about what was added here (servers that speak the language in part answer 400 or 422). */
+    isAboutWish: () => (status === 400 || status === 422) && parts.some((part) => part.includes('stream_options')),
     answer(): void {
       const { target, outlet } = passage
       const body = Buffer.concat(parts)
@@ -112,9 +130,11 @@ function createRefusal(passage: Passage, status: number, headers: HeaderMap) {
 }
 
 export function startPassage(passage: Passage): PipeControl {
-  const { target, request, outlet } = passage
+  const { target, outlet } = passage
   const done: PassedCall = { status: 0, failed: false, aborted: false }
+  let { request, usageWish } = passage
   let scanner: UsageScanner | undefined
+  let filter: FrameFilter | undefined
   let refusal: ReturnType<typeof createRefusal> | undefined
   let tries = 0
   let isOver = false
@@ -137,7 +157,9 @@ export function startPassage(passage: Passage): PipeControl {
         return
       }
       scanner = createScanner(headers)
-      outlet.head(status, keepHeaders(headers))
+      if (usageWish === undefined || !isStream(headers)) return outlet.head(status, keepHeaders(headers))
+      filter = createUsageFrameFilter()
+      outlet.head(status, keepHeaders({ ...headers, 'content-length': undefined }))
     },
     data(chunk) {
       if (refusal !== undefined) {
@@ -145,11 +167,14 @@ export function startPassage(passage: Passage): PipeControl {
         return true
       }
       scanner?.push(chunk)
-      return outlet.write(chunk)
+      if (filter === undefined) return outlet.write(chunk)
+      const kept = filter.push(chunk)
+      return kept.length === 0 || outlet.write(kept)
     },
     end() {
+      if (usageWish !== undefined && refusal?.isAboutWish()) return sendPlain(usageWish)
       if (refusal !== undefined) refusal.answer()
-      else outlet.end()
+      else endStream()
       finish()
     },
     fail(error, retry) {
@@ -162,9 +187,24 @@ export function startPassage(passage: Passage): PipeControl {
     },
   }
 
+  function endStream(): void {
+    const rest = filter?.rest()
+    if (rest !== undefined && rest.length > 0) outlet.write(rest)
+    outlet.end()
+  }
+
   function send(): void {
     tries += 1
     control = target.pipe.send(request, sink)
+  }
+
+  function sendPlain({ plain, onRefused }: UsageWish): void {
+    onRefused()
+    usageWish = undefined
+    refusal = undefined
+    done.failed = false
+    request = { ...request, body: plain }
+    send()
   }
 
   send()

@@ -1,8 +1,9 @@
 // The proxies' use case: from a caller's request to either a passage (bytes) or an answer of the loop.
 import { SvcError } from '../../errors.ts'
 import type { Caller } from '../../ports/identity.ts'
-import { requireAccess } from '../access.ts'
+import { requireAccess, requireRight } from '../access.ts'
 import type { UsecaseDeps } from '../deps.ts'
+import { requireBudget } from './agent-budget.ts'
 import { type CallerLimitSettings, createCallerLimits } from './caller-limits.ts'
 import { createDeadlines } from './deadlines.ts'
 import type { ProxyLoopSettings } from './loop/deps.ts'
@@ -62,22 +63,35 @@ export function createProxyUsecases({ usecases, settings, createLoop }: ProxyDep
   const meter = createUsageMeter({ usage: ports.records.usage, clock, ids })
   const deadlines = createDeadlines(settings.loop.maxDurationMs, clock)
   const providers = createProviderLimits(ports)
-  const passages = { callers, providers, meter, deadlines, observe, now: () => clock.now() }
-  const planLoop = createLoopPlans({ createLoop, callers, meter, observe })
+  const usageWishes = { refusedBy: new Set<string>() }
+  const passages = { callers, providers, meter, deadlines, usageWishes, observe, now: () => clock.now() }
+  const loops = createLoopPlans({ createLoop, callers, meter, observe })
+
+  /** What a provider lacks, or that it is not there, is for those who may use one there. */
+  async function explain({ caller, namespace }: ProxyRequest, error: unknown): Promise<never> {
+    await requireAccess(ports, caller, { verb: 'use', kind: 'Provider', namespace })
+    throw error
+  }
+
+  /** The service's tools are wanted, and there are none. */
+  async function isPassedIdly(request: ProxyRequest, { family }: Target): Promise<boolean> {
+    return family === endpointFamilies[request.endpoint] && (await loops.isIdle(request))
+  }
 
   async function choose(request: ProxyRequest, fields: RequestFields): Promise<ProxyPlan> {
     const { caller, namespace } = request
     const found = targets.find(namespace, fields.model)
-    const target = found instanceof Promise ? await found : found
-    await requireAccess(ports, caller, { verb: 'get', kind: 'Provider', namespace, name: target.key.name })
-    return isPassed(request, target)
-      ? planPassage(passages, request, target, fields)
-      : planLoop(request, target, fields)
+    const target = found instanceof Promise ? await found.catch((error) => explain(request, error)) : found
+    await requireAccess(ports, caller, { verb: 'use', kind: 'Provider', namespace, name: target.key.name })
+    const passes = isPassed(request, target) || (await isPassedIdly(request, target))
+    return passes ? planPassage(passages, request, target, fields) : loops.plan(request, target, fields)
   }
 
   return {
     async plan(request) {
       requireSpending(request.caller)
+      requireRight(request.caller, { verb: 'use', kind: 'Provider', namespace: request.namespace })
+      if (request.caller.agent !== undefined) await requireBudget(ports, meter, request.caller.agent)
       const fields = readRequestFields(request.body)
       const account = accountOf(request.caller)
       callers.enter(account)

@@ -128,6 +128,8 @@ export type RequestFields = {
   stream: boolean
   /** Where the model's name stands; absent: nowhere. */
   modelSpan?: Span
+  /** Where `stream_options` stand; absent: nowhere. */
+  streamOptionsSpan?: Span
 }
 
 /** Looks for `model` and `stream`. InvalidRequest for what is no JSON object, and for a model that is no text. */
@@ -135,26 +137,45 @@ export function readRequestFields(bytes: Buffer): RequestFields {
   const fields: RequestFields = { model: undefined, stream: false }
   visitFields(bytes, (name, span) => {
     if (name === 'stream') fields.stream = parseSpan(bytes, span) === true
-    if (name !== 'model') return
-    // Two programs may believe two different ones of them.
-    if (fields.modelSpan !== undefined) throw new SvcError('InvalidRequest', 'model: is there twice; send it once')
-    const model = parseSpan(bytes, span)
-    if (typeof model !== 'string' && model !== null) throw new SvcError('InvalidRequest', 'model: must be text')
-    fields.model = model ?? undefined
-    fields.modelSpan = span
+    else if (name === 'stream_options') fields.streamOptionsSpan = span
+    else if (name === 'model') readModel(fields, parseSpan(bytes, span), span)
   })
   return fields
+}
+
+function readModel(fields: RequestFields, model: unknown, span: Span): void {
+  // Two programs may believe two different ones of them.
+  if (fields.modelSpan !== undefined) throw new SvcError('InvalidRequest', 'model: is there twice; send it once')
+  if (typeof model !== 'string' && model !== null) throw new SvcError('InvalidRequest', 'model: must be text')
+  fields.model = model ?? undefined
+  fields.modelSpan = span
 }
 
 /** The request with another model name, everything else as it is. */
 export function replaceModel(bytes: Buffer, { model, modelSpan }: RequestFields, name: string): Buffer {
   if (name === model) return bytes
   const text = JSON.stringify(name)
-  if (modelSpan !== undefined) {
-    return Buffer.concat([bytes.subarray(0, modelSpan.start), Buffer.from(text), bytes.subarray(modelSpan.end)])
-  }
+  return modelSpan === undefined ? insertField(bytes, `"model":${text}`) : replaceSpan(bytes, modelSpan, text)
+}
+
+function replaceSpan(bytes: Buffer, { start, end }: Span, text: string): Buffer {
+  return Buffer.concat([bytes.subarray(0, start), Buffer.from(text), bytes.subarray(end)])
+}
+
+function insertField(bytes: Buffer, field: string): Buffer {
   const open = skipBlanks(bytes, 0) + 1
   const isEmpty = bytes[skipBlanks(bytes, open)] === closeBrace
-  const field = Buffer.from(`"model":${text}${isEmpty ? '' : ','}`)
-  return Buffer.concat([bytes.subarray(0, open), field, bytes.subarray(open)])
+  return Buffer.concat([bytes.subarray(0, open), Buffer.from(`${field}${isEmpty ? '' : ','}`), bytes.subarray(open)])
+}
+
+/**
+ * A streamed llmo request that asks for the counts too; undefined when it does so itself, or when its options are none that
+ * could be added to: those are for the vendor to judge.
+ */
+export function addUsageWish(bytes: Buffer, { streamOptionsSpan: span }: RequestFields): Buffer | undefined {
+  const options = span === undefined ? {} : (parseSpan(bytes, span) ?? {})
+  if (typeof options !== 'object' || Array.isArray(options)) return undefined
+  if ((options as { include_usage?: unknown }).include_usage === true) return undefined
+  const text = JSON.stringify({ ...options, include_usage: true })
+  return span === undefined ? insertField(bytes, `"stream_options":${text}`) : replaceSpan(bytes, span, text)
 }

@@ -34,6 +34,11 @@ export type ProxySample = {
   family: ProxyFamily
   /** Type of the provider. */
   provider: string
+  /** As the provider was asked for it; for traces, not for metrics. */
+  model: string
+  requestId: string
+  /** From the arrival of the request to its end. */
+  totalMs: number
   endpoint: Endpoint
   mode: 'passthrough' | 'loop'
   outcome: Outcome
@@ -47,6 +52,11 @@ export type ProxySample = {
 /** Whose account a request counts on. */
 export function accountOf({ uid, username }: Caller): string {
   return uid ?? username
+}
+
+/** The task that a request of an agent counts on. */
+export function taskOf({ agent }: Caller): { task?: { uid: string; name: string } } {
+  return agent === undefined ? {} : { task: { uid: agent.taskUid, name: agent.taskName } }
 }
 
 export function wantsTools({ serverTools, caller }: ProxyRequest, target: { serverTools: boolean }): boolean {

@@ -12,6 +12,8 @@ export type MeteredCall = {
   provider: string
   model: string
   caller: string
+  /** Of a task's own agent. */
+  task?: { uid: string; name: string }
   usage: TokenUsage
   price?: Price
   demo?: boolean
@@ -19,6 +21,8 @@ export type MeteredCall = {
 
 export interface UsageMeter {
   count(call: MeteredCall): void
+  /** Tokens of a task that are counted and not written yet. */
+  unwrittenOf(taskUid: string): number
   /** Writes what is not written yet. */
   close(): Promise<void>
 }
@@ -35,6 +39,16 @@ type Sum = { call: MeteredCall; usage: TokenUsage; calls: number }
 
 const flushMs = 1000
 
+function sumTokens(sums: Iterable<Sum>, unwritten: readonly UsageRecord[], taskUid: string): number {
+  const counted = [...sums].filter(({ call }) => call.task?.uid === taskUid).map(({ usage }) => usage)
+  const waiting = unwritten.filter((record) => record.taskUid === taskUid)
+  return [...counted, ...waiting].reduce((sum, used) => sum + used.inputTokens + used.outputTokens, 0)
+}
+
+function namesOf({ caller, task }: MeteredCall): Pick<UsageRecord, 'caller' | 'taskUid' | 'taskName'> {
+  return task === undefined ? { caller } : { caller, taskUid: task.uid, taskName: task.name }
+}
+
 export function createUsageMeter({ usage, clock, ids, onFailure }: MeterDeps): UsageMeter {
   const sums = new Map<string, Sum>()
   /** Written with the same ids again when the store was away. */
@@ -49,7 +63,7 @@ export function createUsageMeter({ usage, clock, ids, onFailure }: MeterDeps): U
       namespace: call.namespace,
       provider: call.provider,
       model: call.model,
-      caller: call.caller,
+      ...namesOf(call),
       ...tokens,
       llmCalls: calls,
       ...(cost ?? {}),
@@ -89,7 +103,7 @@ export function createUsageMeter({ usage, clock, ids, onFailure }: MeterDeps): U
 
   return {
     count(call) {
-      const key = `${call.namespace}\n${call.provider}\n${call.model}\n${call.caller}`
+      const key = `${call.namespace}\n${call.provider}\n${call.model}\n${call.caller}\n${call.task?.uid ?? ''}`
       const sum = sums.get(key)
       if (sum === undefined) sums.set(key, { call, usage: call.usage, calls: 1 })
       else {
@@ -97,6 +111,9 @@ export function createUsageMeter({ usage, clock, ids, onFailure }: MeterDeps): U
         sum.calls += 1
       }
       if (!isRunning) start()
+    },
+    unwrittenOf(taskUid) {
+      return sumTokens(sums.values(), unwritten, taskUid)
     },
     async close() {
       closing.abort()

@@ -12,6 +12,8 @@ export interface UsageScanner {
 // Inside a JSON text the closing quote would be escaped: these bytes are a field's name wherever they stand.
 const usageName = Buffer.from('"usage"')
 const lineFeed = 0x0a
+const colon = 0x3a
+const letterN = 0x6e
 /** Vendors put the counts at the end of an answer; what comes after them is short. */
 const tailBytes = 65_536
 /** A frame with a whole answer in it (`response.completed`) may be long; longer ones than this are passed on unread. */
@@ -73,6 +75,11 @@ function findUsage(frame: unknown): JsonObject | undefined {
   return undefined
 }
 
+/** llmo repeats `"usage":null` in each frame but the last. */
+function isNull(bytes: Buffer, at: number): boolean {
+  return bytes[at] === colon && bytes[at + 1] === letterN
+}
+
 /** For answers in server-sent events, whatever pieces they come in. */
 export function createStreamScanner(): UsageScanner {
   let usage: TokenUsage | undefined
@@ -87,14 +94,19 @@ export function createStreamScanner(): UsageScanner {
     if (counts !== undefined) usage = mergeCounts(usage, counts)
   }
 
+  /** Reads the line around `at`; from where to look on. */
+  function readAround(bytes: Buffer, at: number): number {
+    const after = at + usageName.length
+    if (isNull(bytes, after)) return after
+    const found = bytes.indexOf(lineFeed, at)
+    const end = found === -1 ? bytes.length : found
+    readLine(bytes.subarray(bytes.lastIndexOf(lineFeed, at) + 1, end))
+    return end
+  }
+
   function readLines(bytes: Buffer): void {
     let from = bytes.indexOf(usageName)
-    while (from !== -1) {
-      const start = bytes.lastIndexOf(lineFeed, from) + 1
-      const end = bytes.indexOf(lineFeed, from)
-      readLine(bytes.subarray(start, end === -1 ? bytes.length : end))
-      from = end === -1 ? -1 : bytes.indexOf(usageName, end)
-    }
+    while (from !== -1) from = bytes.indexOf(usageName, readAround(bytes, from))
   }
 
   function keepOpen(rest: Buffer): void {
@@ -123,7 +135,7 @@ export function createStreamScanner(): UsageScanner {
 
 /** Whether what follows the counts closes the answer and nothing else: then they are the answer's own, not a tool's. */
 function closesAnswer(rest: string): boolean {
-  return parse(`{"usage":0${rest}`) !== undefined
+  return rest === '}' || parse(`{"usage":0${rest}`) !== undefined
 }
 
 function readTail(tail: Buffer): TokenUsage | undefined {

@@ -17,6 +17,7 @@ import { createLineFeed, readLines } from '../output/line-reader.ts'
 import { createOutputTail, type OutputTail } from '../output/output-tail.ts'
 import type { ContainerEngine } from './container-engine.ts'
 import { readFrames } from './container-output.ts'
+import { nameTokenFile, type TokenFile, tokenInside, writeTokenFile } from './token-file.ts'
 
 export type ContainerCommandOptions = {
   engine: ContainerEngine
@@ -41,6 +42,10 @@ export type ContainerCommand = {
   sink: AttemptSink
   /** Ends a pull that is under way. */
   signal: AbortSignal
+  /** Beside the service's own. */
+  labels?: Record<string, string> | undefined
+  /** Of the task; the command finds it in a file. */
+  transactionToken?: string | undefined
 }
 
 export const containerLabels = { taskUid: 'svc.ai/task-uid', attempt: 'svc.ai/attempt', instance: 'svc.ai/instance' }
@@ -117,20 +122,27 @@ export function hardenContainer(limits: { memoryBytes?: number; cpu?: number; pr
   }
 }
 
-function describeContainer(options: ContainerCommandOptions, command: ContainerCommand): Docker.ContainerCreateOptions {
+function describeContainer(
+  options: ContainerCommandOptions,
+  command: ContainerCommand,
+  token: TokenFile | undefined,
+): Docker.ContainerCreateOptions {
   const network = options.network === undefined ? {} : { NetworkMode: options.network }
+  const binds = token === undefined ? {} : { Binds: [`${token.path}:${tokenInside}:ro`] }
+  const env = { ...command.env, ...nameTokenFile(token && tokenInside) }
   return {
     name: command.id,
     Image: command.image,
     ...(command.command.length > 0 ? { Entrypoint: command.command } : {}),
     ...(command.args.length > 0 ? { Cmd: command.args } : {}),
-    Env: Object.entries(command.env).map(([name, value]) => `${name}=${value}`),
+    Env: Object.entries(env).map(([name, value]) => `${name}=${value}`),
     Labels: {
+      ...command.labels,
       [containerLabels.taskUid]: command.key.taskUid,
       [containerLabels.attempt]: String(command.key.attempt),
       [containerLabels.instance]: options.instance,
     },
-    HostConfig: { ...hardenContainer({ ...command.limits, processes: options.processes }), ...network },
+    HostConfig: { ...hardenContainer({ ...command.limits, processes: options.processes }), ...network, ...binds },
   }
 }
 
@@ -138,6 +150,13 @@ async function captureFrames(source: NodeJS.ReadableStream, capture: CommandCapt
   for await (const frame of readFrames(source as AsyncIterable<Buffer>)) await capture[frame.stream].write(frame.chunk)
   await capture.stdout.end()
   await capture.stderr.end()
+}
+
+type Kept = { tail: OutputTail; token: TokenFile | undefined }
+
+async function removeKept({ tail, token }: Kept): Promise<void> {
+  await tail.remove()
+  await token?.remove()
 }
 
 type Run = { container: Docker.Container; captured: Promise<void>; capture: CommandCapture; command: ContainerCommand }
@@ -179,8 +198,9 @@ export async function removeContainer(container: Docker.Container): Promise<void
 async function runContainer(
   container: Docker.Container,
   command: ContainerCommand,
-  tail: OutputTail,
+  kept: Kept,
 ): Promise<RunningAttempt> {
+  const { tail } = kept
   const capture = createCommandCapture(tail, command.sink)
   // Attached and waited for before the start, so that nothing a quick command says or does is missed.
   const source = await container.attach({ stream: true, stdout: true, stderr: true })
@@ -200,7 +220,7 @@ async function runContainer(
     kill: () => ignoreAbsence(container.kill({ signal: 'SIGKILL' })),
     readOutput: tail.read,
     release: async () => {
-      await tail.remove()
+      await removeKept(kept)
       await removeContainer(container)
     },
   }
@@ -212,13 +232,16 @@ async function createAndRun(
   docker: Docker,
 ): Promise<RunningAttempt> {
   await ensureImage(docker, command.image, command.signal)
-  const container = await docker.createContainer(describeContainer(options, command))
-  const tail = createOutputTail(join(options.workFolder, `${command.id}.stdout`), options.outputBytes)
+  const { workFolder } = options
+  const tail = createOutputTail(join(workFolder, `${command.id}.stdout`), options.outputBytes)
+  const token = await writeTokenFile({ workFolder, mode: 0o444 }, command.id, command.transactionToken)
+  let container: Docker.Container | undefined
   try {
-    return await runContainer(container, command, tail)
+    container = await docker.createContainer(describeContainer(options, command, token))
+    return await runContainer(container, command, { tail, token })
   } catch (error) {
-    await tail.remove()
-    await removeContainer(container).catch(() => undefined)
+    await removeKept({ tail, token })
+    if (container !== undefined) await removeContainer(container).catch(() => undefined)
     throw error
   }
 }

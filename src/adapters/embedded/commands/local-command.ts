@@ -25,6 +25,7 @@ import { makeWorkFolder, removeWorkFolder } from '../confinement/work-folder.ts'
 import { type CommandCapture, createCommandCapture } from '../output/command-capture.ts'
 import { readLines } from '../output/line-reader.ts'
 import { createOutputTail } from '../output/output-tail.ts'
+import { nameTokenFile, type TokenFile, tokenInside, writeTokenFile } from './token-file.ts'
 
 export type LocalCommandOptions = {
   /** Absent: commands run as plain child processes (`--allow-unsandboxed`). */
@@ -45,6 +46,8 @@ export type LocalCommand = {
   env: Record<string, string>
   limits: WorkloadLimits
   sink: AttemptSink
+  /** Of the task; the command finds it in a file. */
+  transactionToken?: string | undefined
 }
 
 const scratchBytes = 256 * 1024 * 1024
@@ -52,33 +55,37 @@ const scratchBytes = 256 * 1024 * 1024
 function confinedArguments(
   options: LocalCommandOptions,
   bubblewrap: Bubblewrap,
-  command: { folder: string; env: Record<string, string> },
+  command: { folder: string; env: Record<string, string>; tokenPath: string | undefined },
 ) {
+  const { tokenPath } = command
+  const token = tokenPath === undefined ? [] : [{ source: tokenPath, target: tokenInside }]
   const binds = [{ source: options.nodePath, target: nodeInside }]
+  const variables = { ...command.env, ...nameTokenFile(tokenPath && tokenInside) }
   return [
     ...rootArguments({ network: true, temporaryBytes: scratchBytes }),
     ...procArguments(bubblewrap.proc, { leaf: false }),
     ...leafArguments(bubblewrap),
     ...bindArguments(binds),
     ...maskArguments(options.masked, binds),
-    ...bindArguments([{ source: command.folder, target: workspaceInside, writable: true }]),
-    ...environmentArguments({ variables: command.env }),
+    ...bindArguments([{ source: command.folder, target: workspaceInside, writable: true }, ...token]),
+    ...environmentArguments({ variables }),
     ...sealArguments(),
     ...['--chdir', workspaceInside],
   ]
 }
 
-type Place = { folder: string; group: ControlGroup | undefined }
+type Place = { folder: string; group: ControlGroup | undefined; tokenPath: string | undefined }
 
 function launch(options: LocalCommandOptions, command: LocalCommand, place: Place): LocalProcess {
+  const { tokenPath } = place
   const isCounted = options.bubblewrap !== undefined && countsProcessesPerNamespace(release())
   const argv = limitProcess(command.argv, isCounted ? { processes: options.processes } : {})
   const shared = { argv, group: place.group, withStdin: false, withReport: false }
   if (options.bubblewrap === undefined) {
-    const env = { ...baseEnvironment(place.folder), TMPDIR: place.folder, ...command.env }
+    const env = { ...baseEnvironment(place.folder), TMPDIR: place.folder, ...command.env, ...nameTokenFile(tokenPath) }
     return launchPlain({ ...shared, folder: place.folder, env })
   }
-  const inside = confinedArguments(options, options.bubblewrap, { folder: place.folder, env: command.env })
+  const inside = confinedArguments(options, options.bubblewrap, { folder: place.folder, env: command.env, tokenPath })
   const filter = findSystemCallFilter()
   return launchConfined({ ...shared, bubblewrap: options.bubblewrap, options: inside, filter })
 }
@@ -123,15 +130,19 @@ export async function startLocalCommand(options: LocalCommandOptions, command: L
   const folder = await makeWorkFolder(options.workFolder, command.id)
   const group = await options.groups.create(command.id)
   const tail = createOutputTail(join(options.workFolder, `${command.id}.stdout`), options.outputBytes)
+  let token: TokenFile | undefined
   const removeAll = async () => {
     await group?.remove()
+    await token?.remove()
     await forgetProcess(options.workFolder, command.id)
     await tail.remove()
     await removeWorkFolder(folder)
   }
   try {
     await group?.setLimits({ ...command.limits, processes: options.processes })
-    const running = launch(options, command, { folder, group })
+    const { workFolder } = options
+    token = await writeTokenFile({ workFolder, mode: 0o400 }, command.id, command.transactionToken)
+    const running = launch(options, command, { folder, group, tokenPath: token?.path })
     const capture = createCommandCapture(tail, command.sink)
     const captured = captureStreams(running, capture)
     captured.catch(() => void running.kill())

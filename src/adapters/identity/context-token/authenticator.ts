@@ -7,6 +7,7 @@ import type { IssuerDeps } from '../oidc/authenticator.ts'
 import { readAudiences, refuseToken, type VerifiedToken, type VerifyOptions, verifyToken } from '../signed-token.ts'
 import { contextTokenType } from '../token-text.ts'
 import { createVerifiedCallers } from '../verified-callers.ts'
+import type { IncomingTokens } from './incoming.ts'
 
 export const contextProfile = 'kontxt'
 
@@ -78,6 +79,8 @@ function toCaller(transaction: CallerTransaction): Caller {
 export type ContextAuthenticatorOptions = {
   settings: ContextTokenSettings
   deps: IssuerDeps
+  /** Remembers what came, where it is to be exchanged. */
+  incomingTokens?: Pick<IncomingTokens, 'keep'>
   /** Told of every token that was looked at. */
   observe?: (result: 'accepted' | 'refused' | 'unavailable') => void
 }
@@ -94,7 +97,8 @@ function verifyOptionsOf(settings: ContextTokenSettings, clock: Clock, keys: Ver
   }
 }
 
-export function createContextAuthenticator({ settings, deps, observe }: ContextAuthenticatorOptions): Authenticator {
+export function createContextAuthenticator(given: ContextAuthenticatorOptions): Authenticator {
+  const { settings, deps, observe, incomingTokens } = given
   const { clock, onFailure } = deps
   const load = () => fetchObject(jwksUrlOf(settings), deps.fetch === undefined ? {} : { fetch: deps.fetch })
   const keys = createKeySet({ load, clock, ...(onFailure === undefined ? {} : { onFailure }) })
@@ -103,7 +107,9 @@ export function createContextAuthenticator({ settings, deps, observe }: ContextA
 
   async function verify(text: string) {
     const token = await verifyToken(text, options)
-    return { caller: toCaller(readTransaction(token)), token }
+    const transaction = readTransaction(token)
+    incomingTokens?.keep(transaction, text)
+    return { caller: toCaller(transaction), token }
   }
 
   return {

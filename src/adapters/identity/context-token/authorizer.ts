@@ -1,4 +1,4 @@
-// Asks the scopes and constraints of a context token; all other callers are the next authorizer's.
+// Asks the scopes and constraints of a context token; what they allow, and all other callers, are the next authorizer's.
 import type { Access, Decision } from '../../../contract/access.ts'
 import type { Authorizer, Caller } from '../../../ports/identity.ts'
 import { type ContextDecision, type ContextRules, decideContext } from '../../../rules/context-token.ts'
@@ -13,7 +13,7 @@ export type ContextAuthorization = {
 
 export type ContextAuthorizerOptions = {
   rules: ContextRules
-  /** For every other caller: RBAC in Kubernetes mode. */
+  /** RBAC and the protected namespaces in Kubernetes mode. */
   next?: Authorizer
   /** Told of each decision, for the log and the metrics; `audit`: would have been denied. */
   observe?: (authorization: ContextAuthorization) => void
@@ -34,8 +34,9 @@ export function createContextAuthorizer({ rules, next, observe }: ContextAuthori
 
   return {
     async authorize(caller, access) {
-      if (caller.authType !== 'contextToken') return (await next?.authorize(caller, access)) ?? allowed
-      return rules.mode === 'off' ? allowed : decide(caller, access)
+      const isAsked = caller.authType === 'contextToken' && rules.mode !== 'off'
+      const decision = isAsked ? decide(caller, access) : allowed
+      return decision.allowed ? ((await next?.authorize(caller, access)) ?? allowed) : decision
     },
   }
 }

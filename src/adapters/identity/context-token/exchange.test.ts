@@ -2,7 +2,9 @@ import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { Clock } from '../../../ports/clock.ts'
+import type { CallerTransaction } from '../../../ports/identity.ts'
 import { createTokenExchange, type ExchangeSettings } from './exchange.ts'
+import { createIncomingTokens } from './incoming.ts'
 
 const clock: Clock = { now: () => new Date('2026-03-01T12:00:00Z'), sleep: () => Promise.resolve() }
 const stops: (() => void)[] = []
@@ -88,6 +90,19 @@ describe('token exchange', () => {
     const typed = await open(reply(good), { subjectTokenType: 'urn:example:own' })
     await typed.exchange({ ...request, subjectToken: 't' })
     expect(typed.asked[0]?.form.subject_token_type).toBe('urn:example:own')
+  })
+
+  it('exchanges the token that a request came with, which is kept beside its transaction only', async () => {
+    const service = await startService(reply(good))
+    const settings: ExchangeSettings = { url: service.url, timeoutMs: 2000, source: 'incoming' }
+    const incomingTokens = createIncomingTokens()
+    const { exchange } = createTokenExchange({ settings, clock, incomingTokens })
+    const incoming = { profile: 'kontxt', id: 'txn-1' } as CallerTransaction
+    await expect(exchange({ ...request, incoming })).rejects.toMatchObject({ reason: 'NotConfigured' })
+    incomingTokens.keep(incoming, 'came-with')
+    await exchange({ ...request, incoming })
+    expect(service.asked.map(({ form }) => form.subject_token)).toEqual(['came-with'])
+    expect(JSON.stringify(incoming)).not.toContain('came-with')
   })
 
   it('without a token to exchange asks nobody', async () => {

@@ -3,6 +3,7 @@ import { SvcError } from '../../../errors.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { ExchangeRequest, TokenExchange } from '../../../ports/identity.ts'
 import { type FetchLike, fetchText } from '../document.ts'
+import type { IncomingTokens } from './incoming.ts'
 
 const grantType = 'urn:ietf:params:oauth:grant-type:token-exchange'
 const transactionType = 'urn:ietf:params:oauth:token-type:txn_token'
@@ -25,7 +26,9 @@ export type ExchangeOptions = {
   settings: ExchangeSettings
   clock: Clock
   /** The service's own token, for the source `serviceAccount`. */
-  readOwnToken?: () => Promise<string>
+  readOwnToken?: () => Promise<string | undefined>
+  /** The token that a request came with, for the source `incoming`. */
+  incomingTokens?: Pick<IncomingTokens, 'of'>
   fetch?: FetchLike
   /** Told of each exchange, for the metrics. */
   observe?: (result: {
@@ -43,10 +46,14 @@ function missing(what: string): never {
   throw new SvcError('NotConfigured', `the token exchange has no ${what}: see --context-token-tts-token-source`)
 }
 
-async function pickSubject({ subjectToken }: ExchangeRequest, options: ExchangeOptions): Promise<string | undefined> {
+function pickIncoming({ subjectToken, incoming }: ExchangeRequest, options: ExchangeOptions): string {
+  return subjectToken ?? (incoming && options.incomingTokens?.of(incoming)) ?? missing('incoming token')
+}
+
+async function pickSubject(request: ExchangeRequest, options: ExchangeOptions): Promise<string | undefined> {
   const { source } = options.settings
   if (source === 'none') return undefined
-  if (source === 'incoming') return subjectToken ?? missing('incoming token')
+  if (source === 'incoming') return pickIncoming(request, options)
   return (await options.readOwnToken?.()) ?? missing('service-account token')
 }
 

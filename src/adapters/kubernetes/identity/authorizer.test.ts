@@ -27,7 +27,8 @@ function open(status: object = { allowed: true }, servedNamespace?: string) {
   }
   const api = { request } as Pick<KubernetesApi, 'request'>
   const authorizer = createReviewAuthorizer({ api, clock, operatorNamespace: 'svc-system', servedNamespace })
-  return { clock, asked, answer, check: (access: Access) => authorizer.authorize(caller, access) }
+  const check = (access: Access, who: Caller = caller) => authorizer.authorize(who, access)
+  return { clock, asked, answer, check }
 }
 
 describe('rights by SubjectAccessReview', () => {
@@ -135,6 +136,23 @@ describe('rights by SubjectAccessReview', () => {
       }
       expect(asked).toEqual([])
       expect(await check({ verb: 'list', kind: 'Task', namespace })).toEqual({ allowed: true })
+    },
+  )
+
+  it.each(['oidc', 'contextToken'] as const)(
+    'are not asked for callers of another issuer (%s), whose names the cluster may know as others; what is guarded stays so',
+    async (authType) => {
+      const { asked, check } = open({ allowed: false }, 'team')
+      const guest: Caller = { ...caller, authType, username: 'kubernetes-admin' }
+      expect(await check({ verb: 'create', kind: 'Task', namespace: 'team' }, guest)).toEqual({ allowed: true })
+      for (const access of [
+        { verb: 'create', kind: 'Task', namespace: 'other' },
+        { verb: 'create', kind: 'Task', namespace: 'kube-system' },
+        { verb: 'get', kind: 'Secret', namespace: 'svc-system', name: 'database' },
+      ] as Access[]) {
+        expect(await check(access, guest)).toMatchObject({ allowed: false })
+      }
+      expect(asked).toEqual([])
     },
   )
 })

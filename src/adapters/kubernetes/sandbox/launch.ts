@@ -3,6 +3,7 @@ import type { SandboxCommand } from '../../../ports/sandbox.ts'
 import { limitProcess } from '../../embedded/confinement/launch-script.ts'
 import { baseEnvironment, workspaceInside } from '../../embedded/confinement/root-folder.ts'
 import { isNode, limitHeap } from '../../embedded/sandbox/bubblewrap-sandbox.ts'
+import { packFiles } from './tar.ts'
 
 const inputFolder = '/run/svc/input'
 
@@ -37,18 +38,21 @@ function limitCommand(command: SandboxCommand): string[] {
  * The environment is made anew: that of the pod names the cluster's own services. What a program leaves running goes with
  * it, or the exec would wait until its output is closed; the pod's first process is spared (kill(2)).
  */
-function makeScript(command: SandboxCommand): string {
+function makeScript(command: SandboxCommand, archive: number | undefined): string {
   const environment = { ...baseEnvironment(workspaceInside), ...command.env }
   const variables = Object.entries(environment).map(([name, value]) => quote(`${name}=${value}`))
   const argv = limitCommand(command).map(quote)
   const run = `env -i ${variables.join(' ')} ${argv.join(' ')} < ${inputFolder}/1`
-  return `cd ${workspaceInside} || exit 125\n${run}\ncode=$?\nkill -9 -1 2> /dev/null\nexit $code\n`
+  const unpack = archive === undefined ? '' : `tar -xmf ${inputFolder}/${archive} || exit 125\n`
+  return `cd ${workspaceInside} || exit 125\n${unpack}${run}\ncode=$?\nkill -9 -1 2> /dev/null\nexit $code\n`
 }
 
 export function makeLaunch(command: SandboxCommand): Launch {
-  const parts = [makeScript(command), command.stdin ?? '', ...Object.values(command.files ?? {})].map((part) =>
-    Buffer.from(part),
-  )
+  const { stdin = '', files = {}, workspaceFiles = [] } = command
+  const contents = Object.values(files)
+  const archive = workspaceFiles.length === 0 ? [] : [packFiles(workspaceFiles)]
+  const script = makeScript(command, archive.length === 0 ? undefined : contents.length + 2)
+  const parts = [...[script, stdin, ...contents].map((part) => Buffer.from(part)), ...archive]
   const sizes = parts.map((part) => String(part.length))
   return { argv: ['/bin/sh', '-c', receiveScript, 'sh', ...sizes], input: Buffer.concat(parts) }
 }

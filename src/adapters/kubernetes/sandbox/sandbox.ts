@@ -9,6 +9,7 @@ import type { ApiConnection } from '../api/connection.ts'
 import { makeSandboxPolicy } from '../network-policy.ts'
 import { containerName } from '../workloads/names.ts'
 import { networkPolicies, type Pod } from '../workloads/objects.ts'
+import { collectChanges } from './carried-files.ts'
 import { execInPod } from './exec.ts'
 import { makeLaunch } from './launch.ts'
 import { createSandboxPool, type SandboxPool, type SandboxPoolOptions } from './pool.ts'
@@ -53,7 +54,10 @@ async function runInPod(
   // Nobody but the kernel kills in a sandbox that was not stopped, and that for memory.
   const memoryKills = exit.signal === 'SIGKILL' ? 1 : 0
   const [stdout, stderr] = [buffers.stdout.read(), buffers.stderr.read()]
-  return composeOutcome({ exit, stdout, stderr, events: { memoryKills, refusedForks: 0 }, timedOut: time.timedOut() })
+  const events = { memoryKills, refusedForks: 0 }
+  const outcome = composeOutcome({ exit, stdout, stderr, events, timedOut: time.timedOut() })
+  if (command.workspaceFiles === undefined) return outcome
+  return { ...outcome, ...(await collectChanges(connection, pod, command.workspaceFiles, signal)) }
 }
 
 async function createPolicy({ api, namespace, instance }: KubernetesSandboxOptions): Promise<void> {

@@ -32,14 +32,15 @@ function formatCpu(cores: number): string {
   return `${Math.max(1, Math.round(cores * 1000))}m`
 }
 
-/** Limits as they are given; requests are small and never above them. */
+/** Limits as they are given; requests are those of the task or small ones, and never above the limits. */
 export function makeResources(component: Component, limits: WorkloadLimits) {
-  const { milliCpu, memoryBytes } = requests[component]
-  const { cpu, memoryBytes: most } = limits
+  const usual = requests[component]
+  const { cpu, memoryBytes: most, requests: asked = {} } = limits
+  const memoryBytes = asked.memoryBytes ?? usual.memoryBytes
   return {
     requests: {
-      cpu: formatCpu(Math.min(milliCpu / 1000, cpu ?? Number.POSITIVE_INFINITY)),
-      memory: String(Math.min(memoryBytes, most ?? Number.POSITIVE_INFINITY)),
+      cpu: formatCpu(Math.min(asked.cpu ?? usual.milliCpu / 1000, cpu ?? Number.POSITIVE_INFINITY)),
+      memory: String(Math.round(Math.min(memoryBytes, most ?? Number.POSITIVE_INFINITY))),
     },
     limits: {
       ...(cpu !== undefined && { cpu: formatCpu(cpu) }),

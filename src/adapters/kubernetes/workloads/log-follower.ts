@@ -111,13 +111,12 @@ function createIntake(options: FollowerOptions, log: FollowedLog, stored: Stored
 /** Reads once, to the end of the stream. */
 async function readOnce(reading: Reading): Promise<void> {
   const { api, log, signal, sieve, intake } = reading
-  const place = sieve.place()
-  const sinceTime = place === undefined ? undefined : writeSecond(place.stamp)
+  const from = sieve.rewind()
+  const sinceTime = from === undefined ? undefined : writeSecond(from)
   const query = { container: containerName, follow: true, timestamps: true, sinceTime }
   const target = { collection: pods, namespace: log.namespace, name: log.pod, subresource: 'log' }
   const stream = await api.stream({ verb: 'get', ...target, query, signal, tries: 1 })
   const reader = createLogReader()
-  sieve.rewind()
   for await (const chunk of stream) {
     reading.received += chunk.length
     for (const part of reader.push(chunk)) {

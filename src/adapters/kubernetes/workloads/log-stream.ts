@@ -4,8 +4,6 @@
 export type LogPart = {
   /** In nanoseconds since 1970. */
   stamp: bigint
-  /** The how-many-th line with this very stamp, from 0. */
-  nth: number
   bytes: Buffer
   /** With the line end in `bytes`. */
   isEnd: boolean
@@ -52,21 +50,13 @@ export function writeSecond(stamp: bigint): string {
 
 export type LogReader = { push(chunk: Uint8Array): LogPart[] }
 
-type Line = { stamp: bigint; nth: number }
+type Line = { stamp: bigint }
 
-/** Gives each line its stamp and number, and what of the bytes is the line's own. */
+/** Gives each line its stamp, and what of the bytes is the line's own. */
 function createLineStarter() {
   const read = createStampReader()
   let head: Buffer = Buffer.alloc(0)
-  let last: Line = { stamp: -1n, nth: 0 }
-
-  function number(stamp: bigint | undefined): Line {
-    // What has no stamp is the kubelet's own word, such as that a file is gone: it belongs to the line before.
-    const known = last.stamp < 0n ? 0n : last.stamp
-    const at = stamp ?? known
-    last = { stamp: at, nth: at === last.stamp ? last.nth + 1 : 0 }
-    return last
-  }
+  let last = 0n
 
   /** Undefined while the stamp is not there whole. */
   return (bytes: Buffer): { line: Line; rest: Buffer } | undefined => {
@@ -78,7 +68,9 @@ function createLineStarter() {
     }
     head = Buffer.alloc(0)
     const stamp = end === -1 ? undefined : read(gathered.toString('latin1', 0, end))
-    return { line: number(stamp), rest: stamp === undefined ? gathered : gathered.subarray(end + 1) }
+    // What has no stamp is the kubelet's own word, such as that a file is gone: it belongs to the line before.
+    last = stamp ?? last
+    return { line: { stamp: last }, rest: stamp === undefined ? gathered : gathered.subarray(end + 1) }
   }
 }
 

@@ -3,6 +3,7 @@ import { gzipSync } from 'node:zlib'
 import { mountedFiles } from '../../../contract/api/worker-pod.ts'
 import { SvcError } from '../../../errors.ts'
 import type { WorkloadRun, WorkloadSpec } from '../../../ports/workloads.ts'
+import { tokenFileVariables } from '../../../rules/token-propagation.ts'
 import { hardenContainer, hardenPod, makeResources } from './hardening.ts'
 import { annotations, type Component, containerName, labelAttempt, nameJob } from './names.ts'
 import type { OwnerReference } from './objects.ts'
@@ -38,6 +39,7 @@ const largestSecret = 1024 * 1024
 
 const assignmentKey = 'assignment.json.gz'
 export const redactKey = 'redact.json'
+const transactionKey = 'transaction-token'
 
 function componentOf(spec: WorkloadSpec): Component {
   return spec.run.kind === 'worker' ? 'worker' : 'command'
@@ -63,14 +65,16 @@ function listSecretValues({ env, redact = [] }: Command): [string, string][] {
 }
 
 function hasSecret(run: WorkloadRun): boolean {
-  return run.kind === 'worker' || (run.redact ?? []).length > 0
+  return run.kind === 'worker' || (run.redact ?? []).length > 0 || run.transactionToken !== undefined
 }
 
 function makeSecretData(run: WorkloadRun): Record<string, string> {
   if (run.kind === 'worker') {
     return { [assignmentKey]: gzipSync(JSON.stringify(run.assignment)).toString('base64') }
   }
-  const entries = [...listSecretValues(run), [redactKey, JSON.stringify(run.redact)] as const]
+  const { transactionToken: token } = run
+  const own = token === undefined ? [] : [[transactionKey, token] as const]
+  const entries = [...listSecretValues(run), ...own, [redactKey, JSON.stringify(run.redact ?? [])] as const]
   return Object.fromEntries(entries.map(([key, value]) => [key, Buffer.from(value).toString('base64')]))
 }
 
@@ -79,8 +83,9 @@ function describeObject(spec: WorkloadSpec, options: ManifestOptions) {
   return {
     name: nameJob(spec.taskName, spec.key),
     namespace: spec.namespace,
-    labels: labelAttempt(options.instance, componentOf(spec), spec.key),
+    labels: { ...spec.labels, ...labelAttempt(options.instance, componentOf(spec), spec.key) },
     annotations: {
+      ...spec.annotations,
       [annotations.taskName]: spec.taskName,
       ...(hasSecret(spec.run) && { [annotations.hasSecret]: 'true' }),
     },
@@ -117,25 +122,40 @@ function makeScratch(name: string, bytes: number) {
   return { name, emptyDir: { sizeLimit: String(bytes) } }
 }
 
+/** The task's own context token, as a file of the container. */
+function mountToken({ transactionToken }: Command, secretName: string) {
+  if (transactionToken === undefined) return { env: [], mounts: [], volumes: [] }
+  const { folder, name: path } = mountedFiles.transaction
+  const secret = { secretName, defaultMode: 0o440, items: [{ key: transactionKey, path }] }
+  return {
+    env: tokenFileVariables.map((name) => ({ name, value: `${folder}/${path}` })),
+    mounts: [{ name: 'transaction', mountPath: folder, readOnly: true }],
+    volumes: [{ name: 'transaction', secret }],
+  }
+}
+
 function makeCommandPod(run: Command, spec: WorkloadSpec, options: ManifestOptions) {
   const { worker, scratchBytes } = options
   const hasImage = run.image !== undefined
   const lines = (texts: string[]) => texts.map(escapeExpansion)
+  const secretName = nameJob(spec.taskName, spec.key)
+  const token = mountToken(run, secretName)
   const container = {
     image: run.image ?? worker.image,
     ...(run.command.length > 0 && { command: lines(run.command) }),
     ...(run.args.length > 0 && { args: lines(run.args) }),
     ...(!hasImage && { workingDir: '/workspace' }),
-    env: makeEnv(run, nameJob(spec.taskName, spec.key)),
+    env: [...makeEnv(run, secretName), ...token.env],
     // The last words of what failed come with the pod's status.
     terminationMessagePolicy: 'FallbackToLogsOnError',
     volumeMounts: [
       { name: 'tmp', mountPath: '/tmp' },
       ...(hasImage ? [] : [{ name: 'workspace', mountPath: '/workspace' }]),
+      ...token.mounts,
     ],
   }
   const scratch = [makeScratch('tmp', scratchBytes), ...(hasImage ? [] : [makeScratch('workspace', scratchBytes)])]
-  return { container, volumes: scratch, account: { automountServiceAccountToken: false } }
+  return { container, volumes: [...scratch, ...token.volumes], account: { automountServiceAccountToken: false } }
 }
 
 function makeWorkerPod(spec: WorkloadSpec, { worker, scratchBytes }: ManifestOptions) {

@@ -62,10 +62,17 @@ function judgeWorker(terminated: Terminated, memoryBytes: number | undefined): A
   return judgeWorkerEnd({ exit, wasReady: true, outcome, errorTail, wasOutOfMemory: isFull }, memoryBytes ?? 0)
 }
 
+const lastLines = 3
+
+/** Both streams are in one log, and not always in the order in which they were written: its last lines, as one. */
+function pickLastWords(message = ''): string {
+  return message.trim().split('\n').slice(-lastLines).join(' / ')
+}
+
 function judgeCommand(terminated: Terminated, memoryBytes: number | undefined): AttemptEnd {
   const exit = readExit(terminated.exitCode, null)
   const outOfMemory = wasOutOfMemory(terminated, memoryBytes) ? describeMemory(memoryBytes) : undefined
-  return describeEnd({ exit, what: 'The container', errorTail: terminated.message ?? '', outOfMemory })
+  return describeEnd({ exit, what: 'The container', errorTail: pickLastWords(terminated.message), outOfMemory })
 }
 
 function judgeTerminated({ pod }: EndedPod, terminated: Terminated, { memoryBytes }: EndSettings): AttemptEnd {

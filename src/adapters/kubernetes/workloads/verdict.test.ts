@@ -36,7 +36,9 @@ describe('what is seen of an attempt on a cluster', () => {
       { creationTimestamp: '2026-02-01T00:00:00Z' },
     )
     const verdict = look(pod, { metadata })
-    expect(verdict).toEqual({ state: { phase: 'Pending', message: `waiting for a place on a node: ${message}` } })
+    expect(verdict).toEqual({
+      state: { phase: 'Pending', reason: 'Unschedulable', message: `waiting for a place on a node: ${message}` },
+    })
   })
 
   it('gives a failing pull its time, then fails with the cause', () => {
@@ -132,6 +134,14 @@ describe('what is seen of an attempt on a cluster', () => {
     expect(look(undefined).state).toEqual({ phase: 'Missing' })
     expect(look(undefined, { metadata }).state).toMatchObject({ phase: 'Pending' })
     expect(look(undefined, failedJob).state).toMatchObject({ phase: 'Failed', reason: 'Stopped' })
+  })
+
+  it('is held up when its Job gets no pod for a while, and names the events that say why [TASK-041]', () => {
+    const begun = Date.parse(metadata.creationTimestamp)
+    const at = (seconds: number) => look(undefined, { metadata }, { now: new Date(begun + seconds * 1000) })
+    expect(at(9).state).not.toHaveProperty('reason')
+    expect(at(9).lookAgainAt).toBe(begun + 10_000)
+    expect(at(10).state).toMatchObject({ phase: 'Pending', reason: 'NoPod', message: expect.stringContaining('quota') })
   })
 })
 

@@ -1,5 +1,5 @@
 // What a Job and its pod say of the attempt, put into a state with a sentence that a user can act on. Pure.
-import type { WorkloadState } from '../../../ports/workloads.ts'
+import type { PendingReason, WorkloadState } from '../../../ports/workloads.ts'
 import { containerName } from './names.ts'
 import { type Condition, type ContainerState, findCondition, type Job, type Pod } from './objects.ts'
 import { type EndedPod, judgePodEnd } from './pod-end.ts'
@@ -27,8 +27,12 @@ function fail(
   return { state: { phase: 'Failed', reason, message, finishedAt: now } }
 }
 
-function wait(message: string, lookAgainAt?: number): Verdict {
-  return { state: { phase: 'Pending', message }, ...(lookAgainAt !== undefined && { lookAgainAt }) }
+function wait(message: string): Verdict {
+  return { state: { phase: 'Pending', message } }
+}
+
+function holdUp(reason: PendingReason, message: string): Verdict {
+  return { state: { phase: 'Pending', reason, message } }
 }
 
 export function containerStateOf(pod: Pod): ContainerState {
@@ -71,8 +75,9 @@ function judgeWaiting(pod: Pod, waiting: NonNullable<ContainerState['waiting']>,
   const text = describeWaiting(reason, message)
   const since = readMoment(pod.status?.startTime) ?? settings.now.getTime()
   const failAt = since + settings.startGraceMs
-  if (!hopeless.has(reason) && settings.now.getTime() < failAt) return wait(text, failAt)
-  return fail(isImage ? 'ImageUnavailable' : 'StartFailed', text, settings.now)
+  const cause = isImage ? 'ImageUnavailable' : 'StartFailed'
+  if (hopeless.has(reason) || settings.now.getTime() >= failAt) return fail(cause, text, settings.now)
+  return { ...holdUp(cause, text), lookAgainAt: failAt }
 }
 
 function findUnscheduled(pod: Pod): Condition | undefined {
@@ -81,7 +86,7 @@ function findUnscheduled(pod: Pod): Condition | undefined {
 
 function judgeUnscheduled({ reason, message }: Condition): Verdict {
   const cause = message === undefined ? (reason ?? 'it is not scheduled') : message
-  return wait(`waiting for a place on a node: ${cause}`)
+  return holdUp('Unschedulable', `waiting for a place on a node: ${cause}`)
 }
 
 const disruptions: Record<string, string> = {
@@ -147,7 +152,17 @@ function judgeJob(job: Job, now: Date): Verdict {
   if (findCondition(job.status?.conditions, 'Complete') !== undefined) {
     return fail('Stopped', 'the attempt was lost: its pod was deleted before its end was read', now)
   }
-  return wait('waiting for its pod to be made')
+  return judgePodless(job, now)
+}
+
+/** A Job gets its pod at once, unless its namespace lets none be made. */
+const podGraceMs = 10_000
+
+function judgePodless({ metadata: { creationTimestamp, name } }: Job, now: Date): Verdict {
+  const heldUpAt = Date.parse(creationTimestamp) + podGraceMs
+  if (now.getTime() < heldUpAt) return { ...wait('waiting for its pod to be made'), lookAgainAt: heldUpAt }
+  const advice = `the events of Job ${name} say what is in the way, such as a quota of its namespace`
+  return holdUp('NoPod', `waiting for its pod to be made; ${advice}`)
 }
 
 /** What is seen of the attempt now. */

@@ -1,5 +1,6 @@
 // The model of one request: the first call fails fast, later ones are worth waiting for.
-import type { JsonObject, ModelRequest, Raw } from '../../../llm/messages.ts'
+import { guardStream } from '../../../llm/collect.ts'
+import type { JsonObject, ModelEvent, ModelRequest, Raw } from '../../../llm/messages.ts'
 import type { ModelClient } from '../../../llm/model.ts'
 import { openModel } from '../../models.ts'
 import type { ProxyCall } from '../types.ts'
@@ -13,12 +14,24 @@ export function openLoopModel(deps: ProxyLoopDeps, call: ProxyCall): ModelClient
   const first = openModel(call.models, deps, { ...impatient, onUsage })
   let calls = 0
   let later: ModelClient | undefined
+
+  function stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent> {
+    calls += 1
+    if (calls === 1) return first.stream(request, signal)
+    later ??= openModel(call.models, deps, { onUsage })
+    return later.stream(answersCall(request) ? relaxChoice(request) : request, signal)
+  }
+
   return {
-    stream(request, signal) {
-      calls += 1
-      if (calls === 1) return first.stream(request, signal)
-      later ??= openModel(call.models, deps, { onUsage })
-      return later.stream(answersCall(request) ? relaxChoice(request) : request, signal)
+    stream,
+    async answer(request, signal) {
+      if (calls === 0 && first.answer !== undefined) {
+        calls = 1
+        return first.answer(request, signal)
+      }
+      const events: ModelEvent[] = []
+      for await (const event of guardStream(stream(request, signal), signal)) events.push(event)
+      return events
     },
   }
 }

@@ -15,15 +15,20 @@ import { createStreamedReply, type ReplyOptions } from './streamed-reply.ts'
 import { createToolOpener, type ToolOpener } from './tools.ts'
 import { createWholeReply } from './whole-reply.ts'
 
-export type ProxyLoop = (call: ProxyCall) => Promise<ProxyAnswer>
+export type ProxyLoop = {
+  (call: ProxyCall): Promise<ProxyAnswer>
+  /** Whether the service has a tool to offer in a namespace. */
+  hasTools(namespace: string): Promise<boolean>
+}
 
 /** Made once: it keeps the tools of namespaces. Rejects with SvcError as long as nothing of an answer was given. */
 export function createProxyLoop(deps: ProxyLoopDeps): ProxyLoop {
-  const openTools = createToolOpener(deps)
-  return async (call) => {
-    const job = await prepare(deps, openTools, call)
+  const tools = createToolOpener(deps)
+  const run = async (call: ProxyCall) => {
+    const job = await prepare(deps, tools, call)
     return call.stream ? answerStreamed(job) : answerWhole(job)
   }
+  return Object.assign(run, { hasTools: tools.hasTools })
 }
 
 type Job = {
@@ -41,12 +46,12 @@ const heartbeatMs = 15_000
 /** Longer answers can take the vendors more than ten minutes: their own clients ask for a stream then. */
 const longestWhole = 21_000
 
-async function prepare(deps: ProxyLoopDeps, openTools: ToolOpener, call: ProxyCall): Promise<Job> {
+async function prepare(deps: ProxyLoopDeps, tools: ToolOpener, call: ProxyCall): Promise<Job> {
   const { clock, ids } = deps.ports
   const codec = codecs[call.family]
   const id = ids.hex(24)
   const { request, session = id.slice(0, sessionLength), includeUsage } = codec.read(call.body)
-  const { host, redact, isExternal } = await openTools(call, request.tools, session)
+  const { host, redact, isExternal } = await tools.open(call, request.tools, session)
   const { maxIterations, toolTimeoutMs, maxDurationMs } = deps.loop
   const now = clock.now()
   const { system, messages, tools: _tools, model: _model, ...settings } = request

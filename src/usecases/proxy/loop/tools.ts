@@ -4,7 +4,9 @@ import type { HostTool, ToolHost } from '../../../llm/tool-host.ts'
 import { createRedactor, type Redactor } from '../../../observability/redaction.ts'
 import { builtinTools, createToolHost } from '../../../tools/registry.ts'
 import { createScratchFolders } from '../../../tools/scratch.ts'
-import type { Tool, ToolContext } from '../../../tools/tool.ts'
+import type { TokenPropagation, Tool, ToolContext } from '../../../tools/tool.ts'
+import { mayAccess } from '../../access.ts'
+import { issueToolToken } from '../../tool-token.ts'
 import type { ProxyCall } from '../types.ts'
 import { type CustomTools, createCustomToolCache } from './custom-tools.ts'
 import type { ProxyLoopDeps } from './deps.ts'
@@ -13,7 +15,11 @@ export type LoopTools = { host: ToolHost; redact: Redactor; isExternal(name: str
 
 type ServerTools = { tools: Tool[]; custom: CustomTools }
 
-export type ToolOpener = (call: ProxyCall, own: ToolSchema[], session: string) => Promise<LoopTools>
+export type ToolOpener = {
+  open(call: ProxyCall, own: ToolSchema[], session: string): Promise<LoopTools>
+  /** Whether there is anything that could be offered in a namespace. */
+  hasTools(namespace: string): Promise<boolean>
+}
 
 /** How long the list of built-in tools is good for. */
 const builtinMs = 1000
@@ -24,8 +30,9 @@ function toExternal(tool: ToolSchema): HostTool {
   return { ...tool, repeatable: false, external: true }
 }
 
-function toHosted({ check: _check, invoke: _invoke, ...shown }: Tool): HostTool {
-  return shown
+/** What a tool allows itself is bound by what the service allows any (LIM-010). */
+function toHosted({ check: _check, invoke: _invoke, ...shown }: Tool, toolTimeoutMs: number): HostTool {
+  return { ...shown, timeoutMs: Math.min(shown.timeoutMs ?? toolTimeoutMs, toolTimeoutMs) }
 }
 
 /** Makes things only when a tool is really called: most requests call none. */
@@ -37,13 +44,44 @@ function once<T>(make: () => T): () => T {
   }
 }
 
+type Offered = { builtin: Tool[]; own: Tool[] }
+
+/** Those that the caller may use. Roles of a cluster know nothing of the built-in ones; a context token may forbid any. */
+async function keepUsable(
+  ports: ProxyLoopDeps['ports'],
+  { caller, namespace }: ProxyCall,
+  { builtin, own }: Offered,
+): Promise<Tool[]> {
+  if (ports.authorizer === undefined) return [...builtin, ...own]
+  const asked = caller.authType === 'contextToken' ? [...builtin, ...own] : own
+  const answers = await Promise.all(
+    asked.map(({ name }) => mayAccess(ports, caller, { verb: 'use', kind: 'Tool', namespace, name })),
+  )
+  const refused = new Set(asked.filter((_tool, at) => answers[at] !== true))
+  return [...builtin, ...own].filter((tool) => !refused.has(tool))
+}
+
+/** A request's own transaction goes out with its tools; without an exchange there is nothing that may. */
+function openPropagation(deps: ProxyLoopDeps, { caller, namespace }: ProxyCall): TokenPropagation | undefined {
+  if (deps.settings.propagation === undefined) return undefined
+  const { transaction } = caller
+  return {
+    async takeToken(tool, signal) {
+      if (transaction === undefined || deps.ports.tokenExchange === undefined) return undefined
+      const request = { transaction, subject: { incoming: transaction }, tool, namespace }
+      return (await issueToolToken(deps, request, signal)).token
+    },
+  }
+}
+
 export function createToolOpener(deps: ProxyLoopDeps): ToolOpener {
   const { ports, settings, builtinTools: shownTools, loop } = deps
   const cache = createCustomToolCache(ports)
   let builtin: { at: number; tools: Tool[] } | undefined
   const scratch = createScratchFolders({ root: loop.scratchDir, clock: ports.clock })
 
-  async function openContext({ caller, namespace }: ProxyCall, session: string): Promise<ToolContext> {
+  async function openContext(call: ProxyCall, session: string): Promise<ToolContext> {
+    const { caller, namespace } = call
     return {
       workspaceRoot: await scratch.open([namespace, caller.username, session]),
       sharesWorkspace: true,
@@ -51,6 +89,7 @@ export function createToolOpener(deps: ProxyLoopDeps): ToolOpener {
       egress: ports.egress,
       egressPolicy: { allowNetworks: [...settings.allowNetworks], deny: [...settings.ownAddresses()] },
       search: loop.search,
+      propagation: openPropagation(deps, call),
     }
   }
 
@@ -65,22 +104,20 @@ export function createToolOpener(deps: ProxyLoopDeps): ToolOpener {
   }
 
   /** A built-in tool wins over a resource of its name. */
-  async function listServerTools({ namespace, serverTools }: ProxyCall): Promise<ServerTools> {
-    if (!serverTools) return { tools: [], custom: none }
-    const custom = await cache.get(namespace)
-    return {
-      tools: [...(await listBuiltin()), ...custom.tools.filter(({ name }) => !shownTools.names.includes(name))],
-      custom,
-    }
+  async function listServerTools(call: ProxyCall): Promise<ServerTools> {
+    if (!call.serverTools) return { tools: [], custom: none }
+    const custom = await cache.get(call.namespace)
+    const own = custom.tools.filter(({ name }) => !shownTools.names.includes(name))
+    return { tools: await keepUsable(ports, call, { builtin: await listBuiltin(), own }), custom }
   }
 
-  return async (call, own, session) => {
+  async function open(call: ProxyCall, own: ToolSchema[], session: string): Promise<LoopTools> {
     const { tools, custom } = await listServerTools(call)
     const ownNames = new Set(own.map(({ name }) => name))
     // The caller's tool wins (PROXY-012).
     const server = tools.filter(({ name }) => !ownNames.has(name))
-    const list = [...own.map(toExternal), ...server.map(toHosted)]
-    const open = once(async () => {
+    const list = [...own.map(toExternal), ...server.map((tool) => toHosted(tool, loop.toolTimeoutMs))]
+    const openHost = once(async () => {
       const context = await openContext(call, session)
       const isBuiltin = (tool: Tool) => builtinTools.includes(tool)
       const builtin = server.filter(isBuiltin).map(({ name }) => name)
@@ -88,10 +125,15 @@ export function createToolOpener(deps: ProxyLoopDeps): ToolOpener {
     })
     const redactor = once(() => createRedactor([...custom.secrets, ...keysOf(call)], 'tokens'))
     return {
-      host: { list: () => list, call: async (toolCall, signal) => (await open()).call(toolCall, signal) },
+      host: { list: () => list, call: async (toolCall, signal) => (await openHost()).call(toolCall, signal) },
       redact: (text) => redactor()(text),
       isExternal: (name) => ownNames.has(name),
     }
+  }
+
+  return {
+    open,
+    hasTools: async (namespace) => (await listBuiltin()).length > 0 || (await cache.get(namespace)).tools.length > 0,
   }
 }
 

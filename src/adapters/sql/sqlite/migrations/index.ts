@@ -5,6 +5,7 @@ import { taskRecordsMigration } from './0002-task-records.ts'
 import { sessionsMigration } from './0003-sessions.ts'
 import { serviceRecordsMigration } from './0004-service-records.ts'
 import { usageCallsMigration } from './0005-usage-calls.ts'
+import { auditMigration } from './0006-audit.ts'
 
 export const migrations: readonly Migration[] = [
   resourcesMigration,
@@ -12,4 +13,5 @@ export const migrations: readonly Migration[] = [
   sessionsMigration,
   serviceRecordsMigration,
   usageCallsMigration,
+  auditMigration,
 ]

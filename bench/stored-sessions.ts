@@ -1,0 +1,32 @@
+// Fills a data folder with chat sessions before a service starts on it.
+import { mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createRecords } from '../src/adapters/sql/records.ts'
+import { openSqlite } from '../src/adapters/sql/sqlite/database.ts'
+import { systemClock as clock, systemIds as ids } from '../src/adapters/system/clock.ts'
+import type { TranscriptMessage } from '../src/ports/sessions.ts'
+
+const large = { messages: 1000, characters: 430 }
+
+function say(role: 'user' | 'assistant', length: number): TranscriptMessage {
+  return { role, content: 'x'.repeat(length) }
+}
+
+/** A data folder with `count` sessions of one turn each, and one called `large` of about 500 KB. */
+export async function fillDataFolder(count: number): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-bench-data-'))
+  const database = openSqlite({ path: join(folder, 'svc.db') })
+  const records = createRecords({ database, blobDir: folder, clock, ids })
+  const append = (name: string, messages: TranscriptMessage[]) =>
+    records.sessions.append({ namespace: 'default', name }, messages, { create: 'chat' })
+  const turn = [say('user', 40), say('assistant', 200)]
+  await Promise.all(Array.from({ length: count }, (_, index) => append(`stored-${index}`, turn)))
+  const talk = Array.from({ length: large.messages }, (_, index) =>
+    say(index % 2 === 0 ? 'user' : 'assistant', large.characters),
+  )
+  await append('large', talk)
+  await records.close()
+  await database.close()
+  return folder
+}

@@ -1,0 +1,28 @@
+// The file with a task's own context token, beside its folder: readable for the command alone, gone with the attempt.
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { mountedFiles } from '../../../contract/api/worker-pod.ts'
+import { tokenFileVariables } from '../../../rules/token-propagation.ts'
+import { removeWorkFolder } from '../confinement/work-folder.ts'
+
+export type TokenFile = { path: string; remove(): Promise<void> }
+
+/** Where a sandbox or a container shows it. */
+export const tokenInside = `${mountedFiles.transaction.folder}/${mountedFiles.transaction.name}`
+
+/** Undefined without a token. A container's user is another: its file is for all, in a folder that is for nobody else. */
+export async function writeTokenFile(
+  { workFolder, mode }: { workFolder: string; mode: 0o400 | 0o444 },
+  id: string,
+  token: string | undefined,
+): Promise<TokenFile | undefined> {
+  if (token === undefined) return undefined
+  const path = join(workFolder, `${id}.token`)
+  await writeFile(path, token, { mode, flag: 'wx' })
+  return { path, remove: () => removeWorkFolder(path) }
+}
+
+/** The variables that name the file. */
+export function nameTokenFile(path: string | undefined): Record<string, string> {
+  return path === undefined ? {} : Object.fromEntries(tokenFileVariables.map((name) => [name, path]))
+}

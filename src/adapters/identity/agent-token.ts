@@ -1,0 +1,89 @@
+// Tokens that command lines of agents reach the proxies with: one provider, a budget, an end, and one attempt (AUTH-013).
+import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto'
+import { SvcError } from '../../errors.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { AgentGrant, AgentTokens, Authenticator, Caller } from '../../ports/identity.ts'
+
+const prefix = 'svca_'
+const purpose = 'svc agent tokens'
+const keyBytes = 32
+const leastKeyBytes = 16
+/** More than any grant needs. */
+const longestToken = 4096
+
+export type AgentTokensOptions = {
+  /** The service's own key, the same in every replica; another one is derived from it. */
+  key: Uint8Array
+  clock: Clock
+}
+
+function refuse(): never {
+  throw new SvcError('Unauthenticated', 'invalid token')
+}
+
+function isKey(value: unknown): value is AgentGrant['provider'] {
+  const key = value as Partial<AgentGrant['provider']> | null | undefined
+  return typeof key?.namespace === 'string' && typeof key.name === 'string'
+}
+
+function isGrant(value: unknown): value is AgentGrant {
+  const grant = value as Partial<AgentGrant> | null | undefined
+  const texts = [grant?.taskUid, grant?.namespace, grant?.taskName, grant?.expiresAt]
+  const numbers = [grant?.attempt, grant?.maxTokens]
+  return texts.every((text) => typeof text === 'string') && numbers.every(Number.isInteger) && isKey(grant?.provider)
+}
+
+function parseGrant(payload: string): AgentGrant {
+  const value: unknown = JSON.parse(Buffer.from(payload, 'base64url').toString('utf8'))
+  return isGrant(value) ? value : refuse()
+}
+
+export function createAgentTokens({ key, clock }: AgentTokensOptions): AgentTokens {
+  if (key.length < leastKeyBytes) throw new SvcError('Internal', 'There is no key to sign tokens of agents with.')
+  const own = Buffer.from(hkdfSync('sha256', key, new Uint8Array(), purpose, keyBytes))
+  const sign = (payload: string) => createHmac('sha256', own).update(payload).digest()
+
+  return {
+    async mint(grant) {
+      const payload = Buffer.from(JSON.stringify(grant)).toString('base64url')
+      return `${prefix}${payload}.${sign(payload).toString('base64url')}`
+    },
+    async verify(token) {
+      if (!token.startsWith(prefix) || token.length > longestToken) refuse()
+      const [payload = '', signature = '', ...rest] = token.slice(prefix.length).split('.')
+      const [given, expected] = [Buffer.from(signature, 'base64url'), sign(payload)]
+      // Another spelling of the same bytes is another token.
+      const isSpelt = given.toString('base64url') === signature && rest.length === 0
+      if (!isSpelt || given.length !== expected.length || !timingSafeEqual(given, expected)) refuse()
+      const grant = parseGrant(payload)
+      return Date.parse(grant.expiresAt) > clock.now().getTime() ? grant : refuse()
+    },
+  }
+}
+
+function toCaller(grant: AgentGrant): Caller {
+  const { namespace } = grant.provider
+  return {
+    authType: 'token',
+    username: `task/${grant.taskName}`,
+    uid: `${grant.taskUid}/${grant.attempt}`,
+    groups: [],
+    namespace,
+    boundNamespace: namespace,
+    readOnly: false,
+    isOwner: false,
+    // The command line brings its own.
+    serverTools: false,
+    agent: grant,
+  }
+}
+
+/** Lets agents in beside everybody else; what they may do is the rules' business. */
+export function withAgentTokens(inner: Authenticator, tokens: AgentTokens): Authenticator {
+  return {
+    async authenticate(credential) {
+      if (!credential.token.startsWith(prefix)) return inner.authenticate(credential)
+      return toCaller(await tokens.verify(credential.token))
+    },
+  }
+}

@@ -1,0 +1,16 @@
+// The context tokens that requests came with, for as long as their transactions live: beside them, so that nothing that
+// shows or stores a caller can show its token.
+import type { CallerTransaction } from '../../../ports/identity.ts'
+
+export type IncomingTokens = {
+  keep(transaction: CallerTransaction, token: string): void
+  of(transaction: CallerTransaction): string | undefined
+}
+
+export function createIncomingTokens(): IncomingTokens {
+  const tokens = new WeakMap<CallerTransaction, string>()
+  return {
+    keep: (transaction, token) => void tokens.set(transaction, token),
+    of: (transaction) => tokens.get(transaction),
+  }
+}

@@ -1,0 +1,84 @@
+import { describe, expect, it } from 'vitest'
+import type { Caller } from '../../ports/identity.ts'
+import { authorize, resolveNamespace } from '../../rules/permission.ts'
+import { guardNamespace, type NamespacePolicy, placeCallers } from './namespace-policy.ts'
+
+const base: Caller = {
+  authType: 'tokenReview',
+  username: 'ann',
+  groups: [],
+  readOnly: false,
+  isOwner: false,
+  serverTools: true,
+}
+
+function place(caller: Caller, policy: NamespacePolicy): Promise<Caller> {
+  const inner = { authenticate: async () => caller }
+  return placeCallers(inner, policy).authenticate({ token: 't', source: 'bearer' })
+}
+
+describe('isolation', () => {
+  const isolated = { isolated: true }
+
+  it('keeps a caller in the own namespace, whatever is named', async () => {
+    const caller = await place({ ...base, namespace: 'team' }, isolated)
+    expect(resolveNamespace(caller, undefined)).toBe('team')
+    expect(authorize(caller, { verb: 'get', kind: 'Task', namespace: 'team' }).allowed).toBe(true)
+    expect(authorize(caller, { verb: 'get', kind: 'Task', namespace: 'other' })).toMatchObject({
+      allowed: false,
+      reason: expect.stringMatching(/"team".*"other"/),
+    })
+  })
+
+  it('lets nobody in who has no namespace, but the owner', async () => {
+    await expect(place(base, isolated)).rejects.toMatchObject({ reason: 'Forbidden' })
+    const owner = { ...base, isOwner: true }
+    expect(await place(owner, isolated)).toBe(owner)
+  })
+
+  it('changes nobody when it is off', async () => {
+    const caller = { ...base, namespace: 'team' }
+    expect(await place(caller, { isolated: false })).toBe(caller)
+  })
+
+  it('gives the same caller the same object, as caches need it', async () => {
+    const caller = { ...base, namespace: 'team' }
+    const placed = placeCallers({ authenticate: async () => caller }, isolated)
+    const ask = () => placed.authenticate({ token: 't', source: 'bearer' })
+    expect(await ask()).toBe(await ask())
+  })
+})
+
+describe('the one namespace that is served', () => {
+  const policy = { served: 'team', isolated: false }
+
+  it('is where callers without one of their own act', async () => {
+    expect(resolveNamespace(await place(base, policy), undefined)).toBe('team')
+    expect(resolveNamespace(await place({ ...base, namespace: 'own' }, policy), undefined)).toBe('own')
+  })
+
+  it('gives nobody a namespace that their token is not for', async () => {
+    const bound = await place({ ...base, boundNamespace: 'own', namespace: 'own' }, policy)
+    expect(authorize(bound, { verb: 'get', kind: 'Task', namespace: 'team' }).allowed).toBe(false)
+  })
+
+  it('is the only one that anything may be done in, also by the owner', async () => {
+    const asked: string[] = []
+    const next = {
+      authorize: async () => {
+        asked.push('next')
+        return { allowed: true as const }
+      },
+    }
+    const { authorize: decide } = guardNamespace('team', next)
+    const owner = { ...base, isOwner: true }
+    expect((await decide(owner, { verb: 'get', kind: 'Task', namespace: 'other' })).allowed).toBe(false)
+    expect(asked).toEqual([])
+    expect((await decide(owner, { verb: 'get', kind: 'Task', namespace: 'team' })).allowed).toBe(true)
+    expect((await decide(owner, { verb: 'list', kind: 'Token' })).allowed).toBe(true)
+    expect(asked).toHaveLength(2)
+    expect(await guardNamespace('team', undefined).authorize(base, { verb: 'list', kind: 'Usage' })).toEqual({
+      allowed: true,
+    })
+  })
+})

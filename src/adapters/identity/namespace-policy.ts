@@ -1,0 +1,50 @@
+// Which namespaces callers act in, by the flags of the service: the one that is watched, and each caller's own.
+import type { Access, Decision } from '../../contract/access.ts'
+import { SvcError } from '../../errors.ts'
+import type { Authenticator, Authorizer, Caller } from '../../ports/identity.ts'
+
+export type NamespacePolicy = {
+  /** `--watch-namespace`: no other is served. */
+  served?: string | undefined
+  /** `--enforce-namespace-isolation`: everybody but the owner stays in their own. */
+  isolated: boolean
+}
+
+const allowed: Decision = { allowed: true }
+
+/** Forbidden for somebody who has no namespace to stay in. */
+function placeCaller(caller: Caller, { served, isolated }: NamespacePolicy): Caller {
+  const own = caller.boundNamespace ?? caller.namespace
+  if (isolated && !caller.isOwner) {
+    if (own === undefined)
+      throw new SvcError('Forbidden', 'namespace-bound identity required: this service keeps callers apart')
+    return { ...caller, namespace: own, boundNamespace: own }
+  }
+  return own === undefined && served !== undefined ? { ...caller, namespace: served } : caller
+}
+
+/** Callers as the flags place them; the same object for the same caller, since others remember by it. */
+export function placeCallers(inner: Authenticator, policy: NamespacePolicy): Authenticator {
+  const placed = new WeakMap<Caller, Caller>()
+  return {
+    async authenticate(credential) {
+      const caller = await inner.authenticate(credential)
+      const known = placed.get(caller)
+      if (known !== undefined) return known
+      const found = placeCaller(caller, policy)
+      placed.set(caller, found)
+      return found
+    },
+  }
+}
+
+/** Refuses every namespace but the one that is served, whoever asks; all else is the next one's. */
+export function guardNamespace(served: string, next: Authorizer | undefined): Authorizer {
+  return {
+    async authorize(caller: Caller, access: Access) {
+      const { namespace } = access
+      if (namespace === undefined || namespace === served) return (await next?.authorize(caller, access)) ?? allowed
+      return { allowed: false, reason: `namespace not allowed: "${namespace}" is not served here, but "${served}" is` }
+    },
+  }
+}

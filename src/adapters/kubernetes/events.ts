@@ -1,0 +1,149 @@
+// Tells the cluster what happens to tasks: an Event beside each entry of a timeline that `kubectl describe` should show.
+import { messageOf } from '../../errors.ts'
+import type { Clock, Ids } from '../../ports/clock.ts'
+import type { Events, TimelineEvent } from '../../ports/events.ts'
+import { collections } from './api/paths.ts'
+import type { KubernetesApi } from './api.ts'
+
+export type ClusterEventsOptions = {
+  api: Pick<KubernetesApi, 'request'>
+  clock: Clock
+  ids: Ids
+  /** apiVersion of tasks. */
+  apiVersion: string
+  log: { warn(fields: Record<string, unknown>, message: string): void }
+  /** Events that wait at most; default 500. */
+  capacity?: number
+}
+
+export type ClusterEvents = {
+  /** Puts the event into the queue; when that is full it is dropped, since the timeline has it anyhow. */
+  tell(event: TimelineEvent): void
+  /** Resolves when nothing waits. */
+  settle(): Promise<void>
+  /** What waits still is dropped. */
+  close(): Promise<void>
+}
+
+const defaultCapacity = 500
+/** NoteLengthLimit of events.k8s.io. */
+const longestMessage = 1024
+/** Between two lines of the log about lost events. */
+const complaintMs = 60_000
+const component = 'svc'
+
+const warnings = new Set([
+  'Failed',
+  'Interrupted',
+  'RetryScheduled',
+  'MissedSchedule',
+  'CallbackFailed',
+  'NamespaceTaskLimitReached',
+])
+
+/** Where the cluster's users know a cause by another name than the timeline has. */
+const reasons: Record<string, string> = { NamespaceLimit: 'NamespaceTaskLimitReached' }
+
+/** What stands in the task's own status anyhow is no news: that it was accepted or scheduled, that it waits for its turn. */
+function isNews({ type, phase, reason }: TimelineEvent): boolean {
+  if (type === 'PhaseChanged') return phase !== 'Pending' && phase !== 'Scheduled'
+  return type !== 'Queued' || reason !== 'Capacity'
+}
+
+function nameReason({ type, phase, reason }: TimelineEvent): string {
+  if (type === 'PhaseChanged') return reason ?? phase ?? type
+  if (type !== 'Queued') return type
+  return reasons[reason ?? ''] ?? reason ?? type
+}
+
+function isWarning(event: TimelineEvent): boolean {
+  return event.phase === 'Failed' || warnings.has(nameReason(event))
+}
+
+function describeEvent(event: TimelineEvent, { apiVersion, ids }: ClusterEventsOptions): object {
+  const { namespace, taskName: name, taskUid: uid, message } = event
+  // The API server keeps whole seconds.
+  const moment = `${event.createdAt.slice(0, 19)}Z`
+  return {
+    apiVersion: 'v1',
+    kind: 'Event',
+    metadata: { namespace, name: `${name}.${ids.hex(8)}` },
+    involvedObject: { apiVersion, kind: 'Task', namespace, name, uid },
+    reason: nameReason(event),
+    message: message.slice(0, longestMessage),
+    type: isWarning(event) ? 'Warning' : 'Normal',
+    source: { component },
+    reportingComponent: component,
+    firstTimestamp: moment,
+    lastTimestamp: moment,
+    count: 1,
+  }
+}
+
+/** Counts what was lost, and says so now and then. */
+function createComplaint({ clock, log }: ClusterEventsOptions) {
+  let lost = 0
+  let saidAt = Number.NEGATIVE_INFINITY
+  return (error: string): void => {
+    lost += 1
+    const now = clock.now().getTime()
+    if (now - saidAt < complaintMs) return
+    log.warn({ error, lost }, 'events of tasks were not told to the cluster; their timelines have them')
+    lost = 0
+    saidAt = now
+  }
+}
+
+export function createClusterEvents(options: ClusterEventsOptions): ClusterEvents {
+  const { api, capacity = defaultCapacity } = options
+  const closed = new AbortController()
+  const waiting: TimelineEvent[] = []
+  const complain = createComplaint(options)
+  let sending: Promise<void> | undefined
+
+  async function send(event: TimelineEvent): Promise<void> {
+    const { namespace } = event
+    const body = describeEvent(event, options)
+    try {
+      const { signal } = closed
+      await api.request({ verb: 'create', collection: collections.events, namespace, body, signal, tries: 1 })
+    } catch (error) {
+      if (!closed.signal.aborted) complain(messageOf(error))
+    }
+  }
+
+  /** One after the other: tasks come before what is told of them. */
+  async function sendAll(): Promise<void> {
+    for (let event = waiting.shift(); event !== undefined; event = waiting.shift()) await send(event)
+    sending = undefined
+  }
+
+  return {
+    tell(event) {
+      if (closed.signal.aborted || !isNews(event)) return
+      if (waiting.length >= capacity) return complain('too many wait')
+      waiting.push(event)
+      sending ??= sendAll()
+    },
+    settle: async () => await sending,
+    async close() {
+      closed.abort()
+      waiting.length = 0
+      await sending
+    },
+  }
+}
+
+/** The store of timelines, which tells the cluster of each new entry after it was written. */
+export function tellCluster(events: Events, clusterEvents: Pick<ClusterEvents, 'tell'>, clock: Clock): Events {
+  return {
+    ...events,
+    async append(draft) {
+      const begun = clock.now().toISOString()
+      const event = await events.append(draft)
+      // One that was there already was told then.
+      if (event.createdAt >= begun) clusterEvents.tell(event)
+      return event
+    },
+  }
+}

@@ -1,0 +1,66 @@
+// Removes Jobs of attempts that are not the live one of any running task: made late by a replica that led before and did
+// not know yet that it does so no more, or left by one that died between the end of a task and the removal of its Job.
+import { isSvcError } from '../../errors.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { ResourceReader } from '../../ports/resources.ts'
+import type { Collection } from './api/paths.ts'
+import { collections } from './api/paths.ts'
+import type { KubernetesApi } from './api.ts'
+import { type AttemptNames, componentSelector, labels, readAttempt } from './workloads/names.ts'
+import { jobs, type ObjectMetadata, type StoredObject } from './workloads/objects.ts'
+
+export type StrayJobsOptions = {
+  api: Pick<KubernetesApi, 'request'>
+  resources: Pick<ResourceReader, 'get'>
+  clock: Clock
+  instance: string
+  /** Absent: all namespaces. */
+  namespace?: string
+}
+
+/** Its task's status comes before a Job, and its removal right after its end: an older one is nobody's. */
+const youngMs = 30_000
+
+export function createStrayJobs({ api, resources, clock, instance, namespace: only }: StrayJobsOptions) {
+  async function isLive({ key, namespace, taskName }: AttemptNames): Promise<boolean> {
+    const task = await resources.get('Task', { namespace, name: taskName })
+    if (task === undefined || task.metadata.uid !== key.taskUid) return false
+    return task.status?.phase === 'Running' && task.status.attempts === key.attempt
+  }
+
+  function isYoung({ creationTimestamp }: ObjectMetadata): boolean {
+    return clock.now().getTime() - Date.parse(creationTimestamp) < youngMs
+  }
+
+  async function isStray({ metadata }: StoredObject): Promise<boolean> {
+    const attempt = readAttempt(metadata)
+    if (attempt === undefined || metadata.deletionTimestamp !== undefined || isYoung(metadata)) return false
+    return !(await isLive(attempt))
+  }
+
+  async function remove(collection: Collection, { namespace, name, uid }: Partial<ObjectMetadata>): Promise<void> {
+    const body = { propagationPolicy: 'Background', ...(uid !== undefined && { preconditions: { uid } }) }
+    const target = { collection, name: name ?? '', namespace: namespace ?? '' }
+    await api.request({ verb: 'delete', ...target, body }).catch((error: unknown) => {
+      if (!isSvcError(error, 'NotFound') && !isSvcError(error, 'Conflict')) throw error
+    })
+  }
+
+  return {
+    /** How many were removed, their pods and Secrets with them. */
+    async sweep(signal: AbortSignal): Promise<number> {
+      const query = { labelSelector: `${labels.instance}=${instance},${componentSelector}` }
+      const where = { collection: jobs, metadataOnly: true, ...(only !== undefined && { namespace: only }) }
+      const { items } = await api.request<{ items: StoredObject[] }>({ verb: 'list', ...where, query, signal })
+      let removed = 0
+      for (const { metadata } of items) {
+        if (!(await isStray({ metadata }))) continue
+        signal.throwIfAborted()
+        await remove(jobs, metadata)
+        await remove(collections.secrets, { namespace: metadata.namespace, name: metadata.name })
+        removed += 1
+      }
+      return removed
+    },
+  }
+}

@@ -1,0 +1,42 @@
+import { describe, expect, it } from 'vitest'
+import { createManualClock } from '../../test/controllers/manual-clock.ts'
+import { createClusterHealth } from './cluster-health.ts'
+
+describe("the health of a replica's view of the cluster", () => {
+  function open() {
+    const clock = createManualClock()
+    const stale: string[] = []
+    const { check } = createClusterHealth({ listStale: () => stale, clock })
+    return {
+      clock,
+      stale,
+      isGood: () =>
+        check(new AbortController().signal).then(
+          () => true,
+          () => false,
+        ),
+    }
+  }
+
+  it('is good while a watch is cut for a short time: reads go on from memory', async () => {
+    const { clock, stale, isGood } = open()
+    expect(await isGood()).toBe(true)
+    stale.push('Task')
+    expect(await isGood()).toBe(true)
+    clock.advance(119_999)
+    expect(await isGood()).toBe(true)
+  })
+
+  it('is bad once it is cut off for longer than callers are remembered, and good again when it is back', async () => {
+    const { clock, stale, isGood } = open()
+    stale.push('Task', 'Agent')
+    await isGood()
+    clock.advance(120_000)
+    expect(await isGood()).toBe(false)
+    stale.length = 0
+    expect(await isGood()).toBe(true)
+    stale.push('Task')
+    clock.advance(1000)
+    expect(await isGood()).toBe(true)
+  })
+})

@@ -1,0 +1,110 @@
+// The TLS files of `--tls-cert-file` and `--tls-key-file`: read at the start, and again when they change.
+import { readFile } from 'node:fs/promises'
+import type { Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { FastifyInstance } from 'fastify'
+import type { Config } from '../config/load.ts'
+import { messageOf, SvcError } from '../errors.ts'
+import { renewTls, secureOptionsOf, type TlsPair } from '../http/tls.ts'
+import { createWorkerListener } from '../http/worker-listener.ts'
+import type { Logger } from '../observability/log.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { Listening } from './addresses.ts'
+
+export type TlsFiles = { certFile: string; keyFile: string }
+
+/** Undefined without TLS. InvalidRequest for one file without the other. */
+export function tlsFilesOf({ tlsCertFile, tlsKeyFile }: Config): TlsFiles | undefined {
+  if (tlsCertFile === undefined && tlsKeyFile === undefined) return undefined
+  if (tlsCertFile !== undefined && tlsKeyFile !== undefined) return { certFile: tlsCertFile, keyFile: tlsKeyFile }
+  throw new SvcError('InvalidRequest', 'bad configuration: --tls-cert-file and --tls-key-file need each other')
+}
+
+/** InvalidRequest when a file can not be read, or the two do not belong together. */
+export async function readTls({ certFile, keyFile }: TlsFiles): Promise<TlsPair> {
+  try {
+    const [cert, key] = await Promise.all([readFile(certFile), readFile(keyFile)])
+    secureOptionsOf({ cert, key })
+    return { cert, key }
+  } catch (error) {
+    throw new SvcError('InvalidRequest', `bad TLS files ${certFile}, ${keyFile}: ${messageOf(error)}`)
+  }
+}
+
+/** Files of a mounted Secret are swapped under a link, which no notice of the file system tells in every case: so it is looked. */
+const lookMs = 5000
+
+export type TlsWatch = {
+  files: TlsFiles
+  /** What is in use. */
+  current: TlsPair
+  clock: Clock
+  log: Logger
+  renew(pair: TlsPair): void
+  everyMs?: number
+}
+
+/** Runs until the signal aborts. A pair that can not be used, such as one half written, leaves the one before in use. */
+export async function watchTls(watch: TlsWatch, signal: AbortSignal): Promise<void> {
+  const { files, clock, log, renew, everyMs = lookMs } = watch
+  let { current } = watch
+  let told = ''
+  const look = async () => {
+    const next = await readTls(files)
+    if (next.cert.equals(current.cert) && next.key.equals(current.key)) return
+    renew(next)
+    current = next
+    told = ''
+    log.info({ file: files.certFile }, 'the TLS certificate was renewed')
+  }
+  while (!signal.aborted) {
+    await clock.sleep(everyMs, signal).catch(() => undefined)
+    if (signal.aborted) return
+    await look().catch((error: unknown) => {
+      const message = messageOf(error)
+      if (message !== told) log.warn({ error: message }, 'the new TLS files can not be used; the old ones stay')
+      told = message
+    })
+  }
+}
+
+export type OpenedTls = {
+  pair: TlsPair
+  /** Keeps the server's certificate fresh; with `listening`, workers get a listener of their own. Resolves to what ends it. */
+  follow(server: FastifyInstance, listening: Listening | undefined): Promise<() => Promise<void>>
+}
+
+async function listenForWorkers(app: FastifyInstance, listening: Listening): Promise<Server> {
+  const server = createWorkerListener(app)
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(0, '127.0.0.1', resolve)
+  })
+  listening.workerPort = (server.address() as AddressInfo).port
+  return server
+}
+
+/** Undefined without TLS. */
+export async function openTls(
+  config: Config,
+  { clock, log }: Pick<TlsWatch, 'clock' | 'log'>,
+): Promise<OpenedTls | undefined> {
+  const files = tlsFilesOf(config)
+  if (files === undefined) return undefined
+  const pair = await readTls(files)
+  return {
+    pair,
+    async follow(app, listening) {
+      const ending = new AbortController()
+      const renew = (next: TlsPair) => renewTls(app, next)
+      const watching = watchTls({ files, current: pair, clock, log: log.child({ name: 'tls' }), renew }, ending.signal)
+      const workers = listening && (await listenForWorkers(app, listening))
+      return async () => {
+        ending.abort()
+        workers?.close()
+        workers?.closeAllConnections()
+        await watching
+      }
+    },
+  }
+}

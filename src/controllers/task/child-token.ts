@@ -1,0 +1,122 @@
+// Context tokens of child tasks: exchanged by the service, kept in a Secret that is first the parent's, then the child's.
+import { nameTokenSecret, readTaskToken } from '../../catalog/task-token.ts'
+import type { Task } from '../../contract/resources/task.ts'
+import { isSvcError, SvcError } from '../../errors.ts'
+import type { ResourceDraft, ResourceKey } from '../../ports/resources.ts'
+import {
+  chooseChildScope,
+  nameChildTokenSecret,
+  secretOwnerAnnotation,
+  tokenSecretKey,
+  transactionAnnotations,
+} from '../../rules/token-propagation.ts'
+import type { TaskControllerDeps } from './settings.ts'
+
+type TokenDeps = Pick<TaskControllerDeps, 'resources' | 'secrets' | 'tokenExchange' | 'settings' | 'clock' | 'ids'>
+
+const randomDigits = 10
+
+async function exchangeForChild(deps: TokenDeps, parent: Task): Promise<string | undefined> {
+  const { tokenExchange, settings, secrets } = deps
+  const { transaction, agentRef } = parent.spec
+  if (tokenExchange === undefined || settings.propagation === undefined || transaction === undefined) return undefined
+  const choice = chooseChildScope(settings.propagation.childScope, transaction)
+  if (choice.outcome === 'refused') throw new SvcError('Forbidden', choice.message)
+  const subjectToken = (await readTaskToken(secrets, parent))?.token
+  const { namespace, name } = parent.metadata
+  const details = {
+    operation: 'childTask',
+    parentTask: name,
+    namespace,
+    ...(agentRef !== undefined && { agent: agentRef.name }),
+    ...(transaction.id !== undefined && { txn: transaction.id }),
+  }
+  const ttlMs = settings.propagation.childTtlMs
+  const subject = subjectToken === undefined ? {} : { subjectToken }
+  return (await tokenExchange.exchange({ ...subject, scope: choice.scope, ttlMs, details })).token
+}
+
+/** The Secret of a token for a child of the task; undefined where nothing is exchanged. What the exchange rejects with. */
+async function makeChildToken(deps: TokenDeps, parent: Task): Promise<ResourceKey | undefined> {
+  const token = await exchangeForChild(deps, parent)
+  if (token === undefined) return undefined
+  const { namespace, name, uid } = parent.metadata
+  const key = { namespace, name: nameChildTokenSecret(name, deps.clock.now(), deps.ids.hex(randomDigits)) }
+  await deps.secrets.create({ ...key, stringData: { [tokenSecretKey]: token }, owner: { name, uid } })
+  return key
+}
+
+async function ignoreMissing(work: Promise<unknown>): Promise<void> {
+  try {
+    await work
+  } catch (error) {
+    if (!isSvcError(error, 'NotFound') && !isSvcError(error, 'Conflict')) throw error
+  }
+}
+
+type Child = ResourceDraft<'Task'>
+
+function nameToken(child: Child, { name }: ResourceKey): Child {
+  const annotations = { ...child.metadata.annotations, [transactionAnnotations.tokenSecret]: name }
+  return { ...child, metadata: { ...child.metadata, annotations } }
+}
+
+/** Neither a token without its child stays, nor a child without its token. */
+async function undo(deps: TokenDeps, key: ResourceKey, child: Task | undefined): Promise<void> {
+  await ignoreMissing(deps.secrets.remove(key))
+  if (child === undefined) return
+  await ignoreMissing(deps.resources.remove('Task', child.metadata, { uid: child.metadata.uid }))
+}
+
+/** Makes the child; `key` is the Secret of its token. */
+async function createWithToken(deps: TokenDeps, draft: Child, key: ResourceKey): Promise<void> {
+  let child: Task | undefined
+  try {
+    child = await deps.resources.create('Task', nameToken(draft, key))
+    await deps.secrets.setOwner(key, child.metadata)
+  } catch (error) {
+    await undo(deps, key, child)
+    throw error
+  }
+}
+
+export type ChildOutcome = { made: true } | { made: false; message: string }
+
+/**
+ * Makes a child of the task, with a token of its own where tokens are exchanged. Without a token that it should have it is
+ * not made. Unavailable when the exchange can not be asked now; AlreadyExists.
+ */
+export async function createChild(deps: TokenDeps, parent: Task, draft: Child): Promise<ChildOutcome> {
+  // Nothing is asked for a child that is there already.
+  if ((await deps.resources.get('Task', draft.metadata)) !== undefined) return { made: true }
+  let key: ResourceKey | undefined
+  try {
+    key = await makeChildToken(deps, parent)
+  } catch (error) {
+    if (!isSvcError(error) || error.reason === 'Unavailable' || error.reason === 'StorageFull') throw error
+    return { made: false, message: error.message }
+  }
+  if (key === undefined) await deps.resources.create('Task', draft)
+  else await createWithToken(deps, draft, key)
+  return { made: true }
+}
+
+/** The task's own token, for what it starts; from then on its Secret goes with it. */
+export async function takeTaskToken({ secrets }: Pick<TokenDeps, 'secrets'>, task: Task): Promise<string | undefined> {
+  const found = await readTaskToken(secrets, task)
+  if (found !== undefined && found.ownerUid !== task.metadata.uid) await secrets.setOwner(found.key, task.metadata)
+  return found?.token
+}
+
+/** Removes the tokens of a task that goes: its own, and those of children that were never made. */
+export async function removeTaskTokens({ secrets }: Pick<TokenDeps, 'secrets'>, task: Task): Promise<void> {
+  // Only they have such tokens.
+  if (task.spec.transaction === undefined) return
+  const { namespace, uid, ownerReferences = [] } = task.metadata
+  await secrets.removeOwned(namespace, uid)
+  const key = nameTokenSecret(task)
+  const metadata = key && (await secrets.describe(key))
+  const ownerUid = metadata?.annotations[secretOwnerAnnotation]
+  const isOurs = ownerReferences.some((owner) => owner.uid === ownerUid) || ownerUid === uid
+  if (metadata !== undefined && isOurs) await ignoreMissing(secrets.remove(metadata))
+}

@@ -1,0 +1,25 @@
+// An attempt that can not begin yet says why in its task's status; nothing is written while that stays the same.
+import type { Task } from '../../contract/resources/task.ts'
+import { redactText } from '../../observability/redaction.ts'
+import { dropConditions, findCondition, setCondition } from '../../rules/conditions.ts'
+import { type HeldUp, waitingCondition } from '../../rules/task-decision.ts'
+import { attemptOf, type TaskContext } from './context.ts'
+
+/** Tells what the attempt waits for (TASK-041). */
+export async function noteHeldUp(context: TaskContext, task: Task, { reason, message }: HeldUp): Promise<Task> {
+  const shown = redactText(message)
+  if (findCondition(task.status?.conditions, waitingCondition)?.message === shown) return task
+  const condition = { type: waitingCondition, status: 'True' as const, reason, message: shown }
+  const conditions = setCondition(task.status?.conditions, condition, context.clock.now())
+  return await context.recorder.write(task, { message: shown, conditions })
+}
+
+/** An attempt that was held up runs now: only from here on does its time count. */
+export async function noteBegun(context: TaskContext, task: Task, startedAt: Date): Promise<Task> {
+  if (findCondition(task.status?.conditions, waitingCondition) === undefined) return task
+  return await context.recorder.write(task, {
+    message: `attempt ${attemptOf(task).attempt} runs`,
+    startTime: startedAt.toISOString(),
+    conditions: dropConditions(task.status?.conditions, waitingCondition),
+  })
+}

@@ -1,0 +1,100 @@
+// Tells the audit log of every request that somebody made: who, what and with which outcome; never what it said.
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { AccessKind, AccessVerb } from '../../contract/access.ts'
+import type { Method, Route } from '../../contract/api/route.ts'
+import type { Caller, WorkerIdentity } from '../../ports/identity.ts'
+import type { AuditLog, AuditNote } from '../../usecases/audit-log.ts'
+
+/** What the binding has learnt of a request so far. */
+export type Trail = {
+  /** There was a credential to look at. */
+  attempted?: boolean
+  namespace?: string
+  name?: string
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    trail: Trail | undefined
+  }
+}
+
+const methodVerbs: Record<Method, AccessVerb> = { GET: 'get', POST: 'create', PUT: 'update', DELETE: 'delete' }
+const longestName = 253
+
+type Asked = { verb: AccessVerb; kind?: AccessKind }
+
+/** What a route asks for. A worker's calls are all about its own task. */
+function describeRoute(route: Pick<Route, 'auth' | 'verb' | 'method'>): Asked {
+  if (route.verb !== undefined) return route.verb
+  const verb = methodVerbs[route.method]
+  return route.auth === 'worker' ? { verb, kind: 'Task' } : { verb }
+}
+
+function describeIdentity(identity: Caller | WorkerIdentity | undefined): Pick<AuditNote, 'caller' | 'authType'> {
+  if (identity === undefined) return {}
+  if ('taskName' in identity) return { caller: `task/${identity.taskName}`, authType: 'worker' }
+  return { caller: identity.username, authType: identity.authType }
+}
+
+type Outcome = { route: Route; identity: Caller | WorkerIdentity | undefined; trail: Trail; status: number }
+
+/** Undefined where nobody was there to be told of: no credential at all. */
+export function describeRequest({ route, identity, trail, status }: Outcome): Omit<AuditNote, 'via'> | undefined {
+  if (identity === undefined && trail.attempted !== true) return undefined
+  const { namespace, name } = trail
+  return {
+    ...describeIdentity(identity),
+    ...describeRoute(route),
+    ...(namespace === undefined ? {} : { namespace }),
+    ...(name === undefined ? {} : { name: name.slice(0, longestName) }),
+    route: route.path,
+    allowed: status !== 401 && status !== 403,
+    status,
+  }
+}
+
+function readText(value: unknown, key: string): string | undefined {
+  if (typeof value !== 'object' || value === null) return undefined
+  const field: unknown = (value as Record<string, unknown>)[key]
+  return typeof field === 'string' ? field : undefined
+}
+
+function findName(params: unknown, body: unknown): string | undefined {
+  const keys = ['id', 'name', 'taskName', 'sessionId', 'provider']
+  const found = keys.map((key) => readText(params, key)).find((name) => name !== undefined)
+  const metadata = typeof body === 'object' && body !== null && 'metadata' in body ? body.metadata : undefined
+  return found ?? readText(metadata, 'name') ?? readText(body, 'name') ?? readText(body, 'sessionId')
+}
+
+/** Notes where a call acts, once it is read. */
+export function follow(request: FastifyRequest, call: { namespace: string; params: unknown; body: unknown }): void {
+  const { params, body } = call
+  const namespace = call.namespace || readText(params, 'namespace')
+  const name = findName(params, body)
+  request.trail = {
+    ...request.trail,
+    ...(namespace === undefined ? {} : { namespace }),
+    ...(name === undefined ? {} : { name }),
+  }
+}
+
+/** A request that was refused before it was read still names something in its path. */
+function trailOf({ trail, params, query }: FastifyRequest): Trail {
+  const namespace = trail?.namespace ?? readText(params, 'namespace') ?? readText(query, 'namespace')
+  const name = trail?.name ?? findName(params, undefined)
+  return { ...trail, ...(namespace === undefined ? {} : { namespace }), ...(name === undefined ? {} : { name }) }
+}
+
+export function addAudit(server: FastifyInstance, log: Pick<AuditLog, 'note'>): void {
+  server.decorateRequest('trail', undefined)
+  server.addHook('onResponse', (request: FastifyRequest, reply: FastifyReply, done) => {
+    const { route } = request.routeOptions.config
+    done()
+    if (route === undefined || route.auth === 'none') return
+    const { identity } = request
+    const note = describeRequest({ route, identity, trail: trailOf(request), status: reply.statusCode })
+    if (note === undefined) return
+    log.note({ ...note, via: route.auth === 'worker' ? 'worker' : 'api', address: request.ip, requestId: request.id })
+  })
+}

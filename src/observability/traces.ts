@@ -1,0 +1,96 @@
+// Spans of model calls for an OpenTelemetry collector: OTLP over HTTP in JSON, sent in batches, never waited for. No text of a
+// prompt or an answer is in them (OpenTelemetry semantic conventions for generative AI).
+import { randomBytes } from 'node:crypto'
+
+export type Span = {
+  name: string
+  startMs: number
+  endMs: number
+  attributes: Record<string, string | number>
+  /** What went wrong, in a word. */
+  error?: string
+}
+
+export type Traces = {
+  record(span: Span): void
+  /** Sends what was not sent yet. */
+  close(): Promise<void>
+}
+
+export type TracesOptions = {
+  version: string
+  /** One request of the protocol. What it rejects with loses the batch: spans are no records. */
+  send(body: string): Promise<void>
+}
+
+const flushMs = 2000
+const batchSize = 512
+/** When the collector is away, more than these are dropped. */
+const maxWaiting = 4096
+/** SPAN_KIND_CLIENT and STATUS_CODE_ERROR of opentelemetry/proto/trace/v1/trace.proto. */
+const clientKind = 3
+const errorStatus = 2
+
+function encodeValue(value: string | number): object {
+  if (typeof value === 'string') return { stringValue: value }
+  return Number.isInteger(value) ? { intValue: String(value) } : { doubleValue: value }
+}
+
+function encodeAttributes(attributes: Span['attributes']): object[] {
+  return Object.entries(attributes).map(([key, value]) => ({ key, value: encodeValue(value) }))
+}
+
+/** Nanoseconds do not fit a number. */
+function encodeTime(ms: number): string {
+  return String(BigInt(Math.round(ms * 1000)) * 1000n)
+}
+
+function encodeSpan({ name, startMs, endMs, attributes, error }: Span): object {
+  const all = error === undefined ? attributes : { ...attributes, 'error.type': error }
+  return {
+    traceId: randomBytes(16).toString('hex'),
+    spanId: randomBytes(8).toString('hex'),
+    name,
+    kind: clientKind,
+    startTimeUnixNano: encodeTime(startMs),
+    endTimeUnixNano: encodeTime(endMs),
+    attributes: encodeAttributes(all),
+    status: error === undefined ? {} : { code: errorStatus },
+  }
+}
+
+export function createTraces({ version, send }: TracesOptions): Traces {
+  const waiting: Span[] = []
+  let timer: NodeJS.Timeout | undefined
+  let sending = Promise.resolve()
+
+  function encodeBatch(spans: Span[]): string {
+    const resource = { attributes: encodeAttributes({ 'service.name': 'svc', 'service.version': version }) }
+    const scopeSpans = [{ scope: { name: 'svc', version }, spans: spans.map(encodeSpan) }]
+    return JSON.stringify({ resourceSpans: [{ resource, scopeSpans }] })
+  }
+
+  async function flush(): Promise<void> {
+    clearTimeout(timer)
+    timer = undefined
+    while (waiting.length > 0) await send(encodeBatch(waiting.splice(0, batchSize))).catch(() => {})
+  }
+
+  function flushSoon(): void {
+    timer ??= setTimeout(() => {
+      sending = sending.then(flush)
+    }, flushMs).unref()
+  }
+
+  return {
+    record(span) {
+      if (waiting.length >= maxWaiting) return
+      waiting.push(span)
+      flushSoon()
+    },
+    async close() {
+      await sending
+      await flush()
+    },
+  }
+}

@@ -1,0 +1,128 @@
+import { describe, expect, it } from 'vitest'
+import { SvcError } from '../errors.ts'
+import type { AuditRecord } from '../ports/audit.ts'
+import type { Caller } from '../ports/identity.ts'
+import { type AuditNote, createAuditLog, noteChat } from './audit-log.ts'
+import type { UsecaseDeps } from './deps.ts'
+
+const owner: Caller = {
+  authType: 'token',
+  username: 'owner',
+  groups: [],
+  readOnly: false,
+  isOwner: true,
+  serverTools: true,
+}
+
+/** A log over a store that can be away, on a clock that a test moves. */
+function open(level: 'writes' | 'all' = 'writes') {
+  const stored: AuditRecord[] = []
+  const told: string[] = []
+  const waiting: (() => void)[] = []
+  const store = { isAway: false }
+  let number = 0
+  const audit = {
+    async append(records: readonly AuditRecord[]) {
+      if (store.isAway) throw new Error('away')
+      stored.push(...records)
+    },
+    list: async () => stored.toReversed(),
+  }
+  const clock = {
+    now: () => new Date('2026-01-01T00:00:00Z'),
+    sleep: (_ms: number, signal?: AbortSignal) =>
+      new Promise<void>((resolve, reject) => {
+        waiting.push(resolve)
+        signal?.addEventListener('abort', () => reject(signal.reason), { once: true })
+      }),
+  }
+  const ids = { next: (prefix: string) => `${prefix}-${++number}` }
+  const settings = { audit: { level, report: (message: string) => told.push(message) } }
+  const log = createAuditLog({ ports: { clock, ids, records: { audit } }, settings } as unknown as UsecaseDeps)
+  const tick = async () => {
+    for (const resume of waiting.splice(0)) resume()
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  return { log, stored, told, store, tick }
+}
+
+const write: AuditNote = { via: 'api', verb: 'create', kind: 'Task', allowed: true }
+
+describe('the audit log', () => {
+  it('holds nobody up: what is noted is written a moment later', async () => {
+    const { log, stored, tick } = open()
+    log.note(write)
+    expect(stored).toEqual([])
+    await tick()
+    expect(stored).toEqual([{ id: 'aud-1', createdAt: '2026-01-01T00:00:00.000Z', ...write }])
+  })
+
+  it('keeps writes of people and models and every refusal; all else when told to', async () => {
+    const notes: [AuditNote, boolean][] = [
+      [write, true],
+      [{ ...write, via: 'chat' }, true],
+      [{ ...write, verb: 'get' }, false],
+      [{ ...write, verb: 'get', allowed: false }, true],
+      [{ ...write, via: 'worker' }, false],
+      [{ ...write, via: 'worker', allowed: false }, true],
+      [{ ...write, via: 'proxy', verb: 'use' }, false],
+    ]
+    for (const [level, kept] of [
+      ['writes', notes.filter(([, isKept]) => isKept).length],
+      ['all', notes.length],
+    ] as const) {
+      const { log, stored } = open(level)
+      for (const [note] of notes) log.note(note)
+      await log.close()
+      expect(stored).toHaveLength(kept)
+    }
+  })
+
+  it('loses nothing while the store is away for a while, and keeps the order', async () => {
+    const { log, stored, told, store, tick } = open()
+    store.isAway = true
+    log.note({ ...write, name: 'first' })
+    await tick()
+    log.note({ ...write, name: 'second' })
+    await tick()
+    expect(stored).toEqual([])
+    expect(told).toContain('the audit log could not be written; it is tried again')
+    store.isAway = false
+    await tick()
+    expect(stored.map(({ name }) => name)).toEqual(['first', 'second'])
+  })
+
+  it('never grows without end: the oldest are lost, and that is told', async () => {
+    const { log, stored, told, store } = open()
+    store.isAway = true
+    for (let at = 0; at < 20_005; at += 1) log.note({ ...write, name: String(at) })
+    store.isAway = false
+    await log.close()
+    expect([stored.length, stored[0]?.name]).toEqual([20_000, '5'])
+    expect(told).toEqual(['5 records of the audit log were lost while the store was away'])
+  })
+
+  it('shows what was noted just now, and that to administrators alone', async () => {
+    const { log } = open()
+    log.note(write)
+    expect(await log.list(owner, { limit: 10 })).toMatchObject([write])
+    await expect(log.list({ ...owner, isOwner: false }, { limit: 10 })).rejects.toMatchObject({ reason: 'Forbidden' })
+  })
+})
+
+describe('what a model does', () => {
+  const target = { verb: 'create', kind: 'Agent', namespace: 'team', name: 'bot' } as const
+
+  it('is noted as its caller, done in chat, allowed or not', async () => {
+    const { log, stored } = open()
+    expect(await noteChat(log, owner, target, async () => 'made')).toBe('made')
+    const refusal = new SvcError('Forbidden', 'no')
+    await expect(noteChat(log, owner, target, () => Promise.reject(refusal))).rejects.toBe(refusal)
+    await log.close()
+    const note = { via: 'chat', caller: 'owner', authType: 'token', ...target }
+    expect(stored).toMatchObject([
+      { ...note, allowed: true },
+      { ...note, allowed: false },
+    ])
+  })
+})

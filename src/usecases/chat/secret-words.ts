@@ -1,0 +1,64 @@
+// Values that must not reach a model or a client: cut from what tools give back (SECRET-008).
+import type { ModelChoice } from '../../contract/api/assignment.ts'
+import { isSvcError } from '../../errors.ts'
+import { createRedactor, type Redactor } from '../../observability/redaction.ts'
+import type { Ports } from '../../ports/index.ts'
+import type { ResourceKey } from '../../ports/resources.ts'
+import type { CatalogMemory } from './catalog-memory.ts'
+
+const namingKinds = ['Agent', 'Tool', 'Provider'] as const
+/** Objects of a kind that are looked through. */
+const mostObjects = 1000
+
+export type SecretWords = {
+  /** Cuts the secrets that the catalog of the namespace names. */
+  redactorOf(namespace: string): Promise<Redactor>
+  /** Cuts the keys of these choices and the secrets that the catalog of the namespace names. */
+  redactorFor(namespace: string, choices: readonly ModelChoice[]): Promise<Redactor>
+}
+
+export function createSecretWords(ports: Pick<Ports, 'resources' | 'secrets'>, memory: CatalogMemory): SecretWords {
+  const shelf = memory.createShelf<string[]>()
+  const wordsOf = (namespace: string) => shelf.get(namespace, 'words', () => readWords(ports, namespace))
+  return {
+    redactorOf: async (namespace) => createRedactor(await wordsOf(namespace), 'tokens'),
+    async redactorFor(namespace, choices) {
+      const words = await wordsOf(namespace)
+      let redact: Redactor | undefined
+      return (text) => {
+        // Few turns call a tool.
+        redact ??= createRedactor([...words, ...choices.flatMap(({ provider }) => provider.apiKey ?? [])], 'tokens')
+        return redact(text)
+      }
+    },
+  }
+}
+
+async function readWords({ resources, secrets }: Pick<Ports, 'resources' | 'secrets'>, namespace: string) {
+  const pages = await Promise.all(
+    namingKinds.map((kind) => resources.list(kind, { namespace, limit: mostObjects }) as Promise<{ items: object[] }>),
+  )
+  const names = new Set(pages.flatMap(({ items }) => items.flatMap(listSecretNames)))
+  const values = await Promise.all([...names].map((name) => readValues(secrets, { namespace, name })))
+  return values.flat()
+}
+
+/** Whatever field names a secret ends like this, in all kinds. */
+function listSecretNames(value: unknown): string[] {
+  if (typeof value !== 'object' || value === null) return []
+  return Object.entries(value).flatMap(([field, inner]) => {
+    if (!/secretRef$/i.test(field)) return listSecretNames(inner)
+    const name = (inner as { name?: unknown } | null)?.name
+    return typeof name === 'string' ? [name] : []
+  })
+}
+
+async function readValues(secrets: Ports['secrets'], key: ResourceKey): Promise<string[]> {
+  try {
+    return Object.values((await secrets.read(key)) ?? {})
+  } catch (error) {
+    // What the service may not read, it has given to no task either.
+    if (isSvcError(error, 'Forbidden') || isSvcError(error, 'NotFound')) return []
+    throw error
+  }
+}

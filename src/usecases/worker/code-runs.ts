@@ -1,0 +1,58 @@
+// Runs code of a running attempt in a sandbox of the service, for a worker that has none (BUILT-024).
+import type { CodeAvailability, CodeOutcome, CodeRun } from '../../contract/api/code-runs.ts'
+import { SvcError } from '../../errors.ts'
+import type { WorkerIdentity } from '../../ports/identity.ts'
+import type { SandboxOutcome, WorkspaceFile } from '../../ports/sandbox.ts'
+import type { UsecaseDeps } from '../deps.ts'
+import { requireRunningTask, type TaskPath } from './live-attempt.ts'
+
+/** NotConfigured where the workers run their code themselves, or where no sandbox can be made. */
+export type WorkerCodeRuns = {
+  checkCode(identity: WorkerIdentity, path: TaskPath): Promise<CodeAvailability>
+  /** Runs to the end, the timeout or the abort. */
+  runCode(identity: WorkerIdentity, path: TaskPath, run: CodeRun, signal: AbortSignal): Promise<CodeOutcome>
+}
+
+type CarriedFile = NonNullable<CodeRun['workspaceFiles']>[number]
+
+function unpack({ path, content }: CarriedFile): WorkspaceFile {
+  return { path, bytes: Buffer.from(content, 'base64') }
+}
+
+function pack({ path, bytes }: WorkspaceFile): CarriedFile {
+  return { path, content: Buffer.from(bytes).toString('base64') }
+}
+
+function present({ changes, ...outcome }: SandboxOutcome): CodeOutcome {
+  if (changes === undefined) return outcome
+  return { ...outcome, changes: { ...changes, written: changes.written.map(pack) } }
+}
+
+export function createWorkerCodeRuns({ ports }: UsecaseDeps): WorkerCodeRuns {
+  const { resources, sandbox } = ports
+
+  async function requireSandbox(): Promise<CodeAvailability> {
+    const state = await sandbox.check()
+    if (!state.available) throw new SvcError('NotConfigured', `${state.reason}; ${state.suggestion}`)
+    if (state.kind === 'pod') return { languages: state.languages }
+    throw new SvcError('NotConfigured', 'the workers of this service run code in a sandbox of their own')
+  }
+
+  return {
+    async checkCode(identity, path) {
+      await requireRunningTask(resources, identity, path)
+      return await requireSandbox()
+    },
+    async runCode(identity, path, { workspaceFiles, stdin, env, ...run }, signal) {
+      await requireRunningTask(resources, identity, path)
+      await requireSandbox()
+      const command = {
+        ...run,
+        ...(stdin !== undefined && { stdin }),
+        ...(env !== undefined && { env }),
+        ...(workspaceFiles !== undefined && { workspaceFiles: workspaceFiles.map(unpack) }),
+      }
+      return present(await sandbox.run(command, signal))
+    },
+  }
+}

@@ -1,0 +1,38 @@
+// Tokens for the calls that a running attempt makes of its custom tools.
+import { readTaskToken } from '../../catalog/task-token.ts'
+import type { Task } from '../../contract/resources/task.ts'
+import { SvcError } from '../../errors.ts'
+import type { WorkerIdentity } from '../../ports/identity.ts'
+import { chooseTools } from '../../rules/tool-choice.ts'
+import type { UsecaseDeps } from '../deps.ts'
+import { issueToolToken, type ToolToken } from '../tool-token.ts'
+import { requireRunningTask, type TaskPath } from './live-attempt.ts'
+
+export type WorkerToolTokens = {
+  /** Forbidden for a task without a transaction and for a tool that is not the task's; NotConfigured, UpstreamFailed, Unavailable. */
+  takeToolToken(identity: WorkerIdentity, path: TaskPath & { tool: string }): Promise<ToolToken>
+}
+
+export function createWorkerToolTokens(deps: UsecaseDeps): WorkerToolTokens {
+  const { resources, secrets } = deps.ports
+
+  async function hasTool(task: Task, tool: string): Promise<boolean> {
+    const { agentRef } = task.spec
+    const { namespace } = task.metadata
+    const agent = agentRef && (await resources.get('Agent', { namespace, ...agentRef }))
+    return chooseTools(task, agent).custom.some(({ name }) => name === tool)
+  }
+
+  return {
+    async takeToolToken(identity, path) {
+      const task = await requireRunningTask(resources, identity, path)
+      const { transaction } = task.spec
+      const { tool, namespace, taskName } = path
+      if (transaction === undefined) throw new SvcError('Forbidden', `task "${taskName}" is part of no transaction`)
+      if (!(await hasTool(task, tool))) throw new SvcError('Forbidden', `task "${taskName}" has no tool "${tool}"`)
+      const subjectToken = (await readTaskToken(secrets, task))?.token
+      const subject = subjectToken === undefined ? {} : { subjectToken }
+      return issueToolToken(deps, { transaction, subject, tool, namespace, task: taskName })
+    },
+  }
+}

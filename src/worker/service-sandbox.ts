@@ -1,0 +1,53 @@
+// The Sandbox port of a worker in a pod: the service runs the code, in a pod that holds nothing of this one (BUILT-024).
+import type { CodeOutcome, CodeRun } from '../contract/api/code-runs.ts'
+import { isSvcError } from '../errors.ts'
+import type { Sandbox, SandboxCommand, SandboxOutcome, WorkspaceFile } from '../ports/sandbox.ts'
+import { carryWorkspace } from '../tools/workspace/carried-workspace.ts'
+import type { WorkerApi } from './api.ts'
+
+type Asked = Pick<WorkerApi, 'checkCode' | 'runCode'>
+
+function pack({ path, bytes }: WorkspaceFile) {
+  return { path, content: Buffer.from(bytes).toString('base64') }
+}
+
+function unpack({ path, content }: { path: string; content: string }): WorkspaceFile {
+  return { path, bytes: Buffer.from(content, 'base64') }
+}
+
+function packCommand({ workspace: _, files = {}, workspaceFiles = [], ...command }: SandboxCommand): CodeRun {
+  const named = Object.entries(files).map(([path, text]) => ({ path, bytes: Buffer.from(text) }))
+  return { ...command, workspaceFiles: [...workspaceFiles, ...named].map(pack) }
+}
+
+function readOutcome({ changes, changesLost, exceeded, ...rest }: CodeOutcome): SandboxOutcome {
+  return {
+    ...rest,
+    ...(exceeded !== undefined && { exceeded }),
+    ...(changesLost !== undefined && { changesLost }),
+    ...(changes !== undefined && { changes: { ...changes, written: changes.written.map(unpack) } }),
+  }
+}
+
+async function check(api: Asked): ReturnType<Sandbox['check']> {
+  try {
+    return { available: true, kind: 'pod', languages: (await api.checkCode()).languages }
+  } catch (error) {
+    if (!isSvcError(error, 'NotConfigured')) throw error
+    return { available: false, reason: error.message, suggestion: 'Go on without running code.' }
+  }
+}
+
+export function createServiceSandbox(api: Asked): Sandbox {
+  let known: ReturnType<Sandbox['check']> | undefined
+  return carryWorkspace({
+    check() {
+      known ??= check(api).catch((error: unknown) => {
+        known = undefined
+        throw error
+      })
+      return known
+    },
+    run: async (command, signal) => readOutcome(await api.runCode(packCommand(command), signal)),
+  })
+}

@@ -1,0 +1,201 @@
+// Runs of a schedule that is part of a transaction: each with a token of its own, or not at all.
+import { afterEach, describe, expect, it } from 'vitest'
+import { type ErrorReason, SvcError } from '../../src/errors.ts'
+import type { ExchangeRequest } from '../../src/ports/identity.ts'
+import { parentLabel } from '../../src/rules/scheduled-run.ts'
+import type { PropagationSettings } from '../../src/rules/token-propagation.ts'
+import { type Bench, eventually, openBench } from './bench.ts'
+
+let bench: Bench
+afterEach(() => bench.dispose())
+
+const minute = 60_000
+const transaction = { profile: 'kontxt', id: 'txn-1', scope: 'a b', scopes: ['a', 'b'] }
+const scheduled = { schedule: '*/5 * * * *', transaction }
+const settings: PropagationSettings = { childScope: 'a', childTtlMs: 300_000, toolTtlMs: 120_000 }
+const runName = `nightly-${Date.parse('2026-03-01T12:05:00Z') / 1000}`
+
+type Options = { propagation?: PropagationSettings; fail?: () => ErrorReason | undefined }
+
+async function open({ propagation = settings, fail }: Options = {}) {
+  const asked: ExchangeRequest[] = []
+  bench = await openBench({
+    settings: { propagation },
+    tokenExchange: {
+      async exchange(request) {
+        asked.push(request)
+        const reason = fail?.()
+        if (reason !== undefined) throw new SvcError(reason, `no token: ${reason}`)
+        return { token: `token-${asked.length}-secret` }
+      },
+    },
+  })
+  return asked
+}
+
+async function tick(spec: object = {}, metadata: object = {}) {
+  await bench.submitTask('nightly', { ...scheduled, ...spec }, metadata)
+  await bench.phase('nightly', 'Scheduled')
+  bench.clock.advance(5 * minute)
+}
+
+const listTokens = async () => (await bench.secrets.list()).filter(({ name }) => name.includes('-txn-'))
+const eventsOf = async (name: string) => JSON.stringify(await bench.eventsOf(name))
+
+describe('a run of a schedule in a transaction', () => {
+  it('has a token of its own in a Secret that it owns, and a command finds it', async () => {
+    const asked = await open()
+    await tick()
+    const run = await bench.running(runName)
+    expect(asked).toEqual([
+      {
+        scope: 'a',
+        ttlMs: 300_000,
+        details: { operation: 'childTask', parentTask: 'nightly', namespace: 'default', txn: 'txn-1' },
+      },
+    ])
+    const [secret] = await listTokens()
+    expect(secret?.name).toMatch(/^nightly-txn-[0-9a-f]+-[0-9a-f]{10}$/)
+    expect(secret).toMatchObject({ type: 'Opaque', keys: ['token'] })
+    expect(secret?.annotations['svc.ai/owner-task-uid']).toBe(run.metadata.uid)
+    expect(run.metadata.annotations?.['svc.ai/transaction-token-secret']).toBe(secret?.name)
+    expect(run.spec.transaction).toEqual(transaction)
+    expect(bench.workloads.specOf(runName).run).toMatchObject({
+      transactionToken: 'token-1-secret',
+      redact: ['token-1-secret'],
+      env: { SVC_TRANSACTION_ID: 'txn-1', SVC_TRANSACTION_SCOPES: 'a,b' },
+    })
+    expect(JSON.stringify(run) + (await eventsOf(runName)) + (await eventsOf('nightly'))).not.toContain(
+      'token-1-secret',
+    )
+  })
+
+  it('takes its Secret with it', async () => {
+    await open()
+    await tick()
+    const { metadata } = await bench.running(runName)
+    expect(await listTokens()).toHaveLength(1)
+    await bench.resources.remove('Task', metadata)
+    await eventually(async () => ((await listTokens()).length === 0 ? true : undefined), 'the Secret is gone')
+  })
+
+  it('is not made without its token: the tick is left out, and says why', async () => {
+    await open({ fail: () => 'UpstreamFailed' })
+    await tick()
+    await bench.taskWhen('nightly', ({ status }) => status?.lastScheduleTime !== undefined, 'has ticked')
+    expect(await bench.getTask(runName)).toBeUndefined()
+    expect(await listTokens()).toEqual([])
+    expect(await eventsOf('nightly')).toContain('TokenExchangeFailed')
+  })
+
+  it('waits while the exchange can not be asked, and is made once it can', async () => {
+    let isAway = true
+    const asked = await open({ fail: () => (isAway ? 'Unavailable' : undefined) })
+    await tick()
+    await eventually(() => (asked.length > 0 ? true : undefined), 'the exchange was asked')
+    expect(await bench.getTask(runName)).toBeUndefined()
+    isAway = false
+    await eventually(async () => {
+      bench.clock.advance(100)
+      return bench.getTask(runName)
+    }, 'the run is made')
+  })
+
+  it.each([
+    ['more than the parent has', { ...settings, childScope: 'a c' }],
+    ['nothing', { childTtlMs: 1, toolTtlMs: 1 }],
+  ])('asks for no token when the scope of children is %s', async (_what, propagation) => {
+    const asked = await open({ propagation })
+    await tick()
+    await bench.taskWhen('nightly', ({ status }) => status?.lastScheduleTime !== undefined, 'has ticked')
+    expect(asked).toEqual([])
+    expect(await bench.getTask(runName)).toBeUndefined()
+    expect(await eventsOf('nightly')).toContain('--context-token-child-scope')
+  })
+
+  it('leaves neither child nor Secret when the child can not have it', async () => {
+    await open()
+    bench.secrets.setOwner = async () => {
+      throw new SvcError('Internal', 'broke')
+    }
+    await tick()
+    await eventually(async () => {
+      bench.clock.advance(100)
+      return bench.lines.find(({ fields }) => JSON.stringify(fields).includes('broke'))
+    }, 'it was tried')
+    await bench.pause()
+    expect(await listTokens()).toEqual([])
+  })
+
+  it('gets its Secret at its start where the service ended before it was given', async () => {
+    await open()
+    const setOwner = bench.secrets.setOwner
+    const parent = await bench.submitTask('parent', { schedule: '0 0 1 1 *', transaction })
+    const owner = { name: 'parent', uid: parent.metadata.uid }
+    const key = { namespace: 'default', name: 'parent-txn-1-0123456789' }
+    await bench.secrets.create({ ...key, stringData: { token: 'kept-secret' }, owner })
+    expect(bench.secrets.setOwner).toBe(setOwner)
+    const child = await bench.submitTask(
+      'child',
+      { transaction },
+      {
+        annotations: { 'svc.ai/transaction-token-secret': key.name },
+        ownerReferences: [{ apiVersion: 'core.svc.ai/v1alpha1', kind: 'Task', ...owner }],
+      },
+    )
+    await bench.running('child')
+    expect((await bench.secrets.describe(key))?.annotations['svc.ai/owner-task-uid']).toBe(child.metadata.uid)
+  })
+})
+
+describe('what is no token of the task', () => {
+  it('is not mounted, whatever an annotation names', async () => {
+    await open()
+    const key = { namespace: 'default', name: 'prod' }
+    await bench.secrets.create({ ...key, stringData: { token: 'production-secret' } })
+    await bench.submitTask('thief', { transaction }, { annotations: { 'svc.ai/transaction-token-secret': 'prod' } })
+    const failed = await bench.phase('thief', 'Failed')
+    expect(failed.status?.message).toContain('transaction token')
+    expect(bench.workloads.started).toEqual([])
+  })
+
+  it('can not be named by a task: the token of one is for that one alone', async () => {
+    await open()
+    const key = { namespace: 'default', name: 'nightly-txn-1-0123456789' }
+    await bench.secrets.create({ ...key, stringData: { token: 't' }, owner: { name: 'nightly', uid: 'uid-1' } })
+    const env = [{ name: 'STOLEN', valueFrom: { secretKeyRef: { name: key.name, key: 'token' } } }]
+    await bench.submitTask('thief', { env })
+    const failed = await bench.phase('thief', 'Failed')
+    expect(failed.status?.message).toContain('for one task alone')
+  })
+})
+
+describe('a schedule of a child', () => {
+  it('is refused for a command of a transaction', async () => {
+    await open()
+    await bench.submitTask('nightly', scheduled, { labels: { [parentLabel]: 'boss' } })
+    const failed = await bench.phase('nightly', 'Failed')
+    expect(failed.status?.message).toContain('unsupported_schedule')
+  })
+})
+
+describe('an ai task of a transaction', () => {
+  const propagationOf = async (spec: object, options?: Options) => {
+    await open(options)
+    await bench.create('Provider', 'default', { type: 'demo', defaultModel: 'demo' })
+    await bench.submitTask('think', { type: 'ai', prompt: 'say hi', command: undefined, ...spec })
+    await bench.running('think')
+    const { run } = bench.workloads.specOf('think')
+    return run.kind === 'worker' ? run.assignment : undefined
+  }
+
+  it('has its worker ask for a token at each call of a tool', async () => {
+    const assignment = await propagationOf({ transaction })
+    expect(assignment?.propagation).toEqual({ mode: 'exchange' })
+    expect(assignment?.task.transactionVariables).toMatchObject({ SVC_TRANSACTION_ID: 'txn-1' })
+  })
+
+  it('has nothing to hand on where it is part of none', async () => {
+    expect((await propagationOf({}))?.propagation).toEqual({ mode: 'none' })
+  })
+})

@@ -1,0 +1,91 @@
+// Attempts that wait for a node, an image or a quota: what their tasks show, and what counts as their time.
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { type Bench, openBench } from './bench.ts'
+
+let bench: Bench
+beforeEach(async () => {
+  bench = await openBench()
+})
+afterEach(() => bench.dispose())
+
+const noRoom = 'waiting for a place on a node: 0/1 nodes are available: 1 Too many pods.'
+const messageIs = (message: string) => (task: { status?: { message?: string | undefined } | undefined }) =>
+  task.status?.message === message
+
+async function holdUp(name: string, spec: object = {}) {
+  await bench.submitTask(name, spec)
+  await bench.running(name)
+  bench.workloads.holdUp(name, 'Unschedulable', noRoom)
+  return await bench.taskWhen(name, messageIs(noRoom), 'says what it waits for')
+}
+
+describe('a task whose attempt can not begin', () => {
+  it('says why in its status and a condition, and does not time out meanwhile [TASK-041]', async () => {
+    const waiting = await holdUp('big', { timeout: '1m' })
+    const condition = { type: 'WaitingToRun', status: 'True', reason: 'Unschedulable', message: noRoom }
+    expect(waiting.status?.conditions).toContainEqual(expect.objectContaining(condition))
+    bench.clock.advance(600_000)
+    const text = 'waiting for a place on a node: 0/1 nodes are available: 1 Insufficient memory.'
+    bench.workloads.holdUp('big', 'Unschedulable', text)
+    await bench.taskWhen('big', messageIs(text), 'says what it waits for now')
+    bench.workloads.begin('big')
+    const begun = await bench.taskWhen('big', messageIs('attempt 1 runs'), 'runs')
+    expect(begun.status).toMatchObject({ phase: 'Running', attempts: 1, startTime: '2026-03-01T12:10:00.000Z' })
+    expect(begun.status?.conditions?.map(({ type }) => type)).toEqual(['JobCreated'])
+    bench.clock.advance(59_000)
+    bench.workloads.succeed('big')
+    await bench.phase('big', 'Succeeded')
+  })
+
+  it('times out once it has run for its time, not before [TASK-041]', async () => {
+    await holdUp('big', { timeout: '1m' })
+    bench.clock.advance(600_000)
+    bench.workloads.begin('big')
+    await bench.taskWhen('big', messageIs('attempt 1 runs'), 'runs')
+    bench.clock.advance(60_000)
+    const failed = await bench.phase('big', 'Failed')
+    expect(failed.status?.message).toMatch(/^task timed out after 1m/)
+    expect(failed.status?.completionTime).toBe('2026-03-01T12:11:00.000Z')
+  })
+
+  it('is repeated, not timed out, when it is lost while it waits [TASK-041] [TASK-043]', async () => {
+    await holdUp('big', { timeout: '1m' })
+    bench.clock.advance(600_000)
+    bench.workloads.fail('big', 'Stopped', 'the attempt was lost: its pod was deleted')
+    const again = await bench.taskWhen('big', ({ status }) => status?.attempts === 2, 'runs again')
+    expect(again.status).toMatchObject({ phase: 'Running', interruptions: 1 })
+    expect((await bench.eventsOf('big')).map(({ message }) => message)).toContain(
+      'attempt 1 was interrupted and is repeated: the attempt was lost: its pod was deleted',
+    )
+  })
+
+  it('is written once for as long as the text is the same', async () => {
+    const { metadata } = await holdUp('big')
+    for (let times = 0; times < 5; times += 1) bench.workloads.holdUp('big', 'Unschedulable', noRoom)
+    // Another task's whole life: what was told before it has been looked at.
+    await bench.submitTask('next')
+    await bench.running('next')
+    bench.workloads.succeed('next')
+    await bench.phase('next', 'Succeeded')
+    expect((await bench.getTask('big'))?.metadata.resourceVersion).toBe(metadata.resourceVersion)
+  })
+
+  it('keeps no sign of the wait when it ends without having run', async () => {
+    await holdUp('big')
+    bench.workloads.fail('big', 'ImageUnavailable', 'the image can not be pulled: no such image')
+    const failed = await bench.phase('big', 'Failed')
+    expect(failed.status?.conditions?.map(({ type }) => type)).toEqual(['JobCreated', 'Complete'])
+  })
+})
+
+describe('the resources of a task', () => {
+  it('reach the attempt: what is asked for beside what it may use at most', async () => {
+    const resources = { requests: { cpu: '250m', memory: '64Mi' }, limits: { memory: '128Mi' } }
+    await bench.submitTask('sized', { resources })
+    await bench.running('sized')
+    expect(bench.workloads.specOf('sized').limits).toEqual({
+      ...{ cpu: 0.25, memoryBytes: 128 * 1024 ** 2 },
+      requests: { cpu: 0.25, memoryBytes: 64 * 1024 ** 2 },
+    })
+  })
+})

@@ -1,0 +1,154 @@
+// The audit log over HTTP: what is kept, what is never in it, and who may read it.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { AuditItem } from '../../src/contract/api/audit.ts'
+import { aiTask, ownerToken, type Service, startService } from './service.ts'
+
+let service: Service
+let reader: string
+let bound: string
+beforeAll(async () => {
+  service = await startService()
+  reader = await makeToken({ name: 'reader', readOnly: true })
+  bound = await makeToken({ name: 'bound', namespace: 'team' })
+})
+afterAll(() => service.stop())
+
+async function makeToken(payload: object): Promise<string> {
+  return (await service.call('POST /api/v1/tokens', { payload })).json().token
+}
+
+async function list(query = '', from = service): Promise<AuditItem[]> {
+  const answer = await from.call(`GET /api/v1/audit${query}`)
+  expect(answer.statusCode).toBe(200)
+  return answer.json().items
+}
+
+const headers = (id: string) => ({ 'x-request-id': id })
+const findBy = async (id: string, from = service) => (await list('', from)).filter((item) => item.requestId === id)
+
+describe('the audit log', () => {
+  it('says who did what, when, from where and with which outcome', async () => {
+    const before = Date.now()
+    await service.call('POST /api/v1/tasks', { payload: aiTask('seen'), headers: headers('made-1') })
+    const [item, ...more] = await findBy('made-1')
+    expect(more).toEqual([])
+    expect(item).toEqual({
+      id: expect.stringMatching(/^aud-/),
+      createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+      caller: 'owner',
+      authType: 'token',
+      via: 'api',
+      verb: 'create',
+      kind: 'Task',
+      namespace: 'default',
+      name: 'seen',
+      route: '/api/v1/tasks',
+      address: '127.0.0.1',
+      allowed: true,
+      status: 201,
+      requestId: 'made-1',
+    })
+    expect(Date.parse(item?.createdAt ?? '')).toBeGreaterThanOrEqual(before)
+  })
+
+  it('keeps refusals of every sort of caller, with what they were after', async () => {
+    await service.call('DELETE /api/v1/agents/bot', { token: reader, headers: headers('no-1') })
+    await service.call('GET /api/v1/tasks/secret-plan?namespace=other', { token: bound, headers: headers('no-2') })
+    await service.call('GET /api/v1/secrets', { token: 'guessed-token', headers: headers('no-3') })
+    const refused = { allowed: false, via: 'api' }
+    expect(await findBy('no-1')).toMatchObject([
+      { ...refused, caller: 'reader', verb: 'delete', kind: 'Agent', name: 'bot', status: 403 },
+    ])
+    expect(await findBy('no-2')).toMatchObject([
+      { ...refused, caller: 'bound', verb: 'get', kind: 'Task', namespace: 'other', name: 'secret-plan' },
+    ])
+    const [guess] = await findBy('no-3')
+    expect(guess).toMatchObject({ ...refused, verb: 'list', kind: 'Secret', status: 401 })
+    expect(guess).not.toHaveProperty('caller')
+  })
+
+  it('keeps refusals of workers and of the proxies, and not their daily calls', async () => {
+    await service.call('POST /api/v1/tasks', { payload: aiTask('busy') })
+    const { token } = await service.runTask('busy')
+    const log = 'POST /internal/v1/logs/default/'
+    const send = (task: string, id: string) => {
+      const type = { 'content-type': 'application/octet-stream' }
+      return service.call(`${log}${task}`, { token, payload: 'line\n', headers: { ...headers(id), ...type } })
+    }
+    expect((await send('busy', 'own')).statusCode).toBeLessThan(300)
+    expect((await send('other', 'foreign')).statusCode).toBe(403)
+    expect(await findBy('own')).toEqual([])
+    expect(await findBy('foreign')).toMatchObject([
+      { via: 'worker', caller: 'task/busy', authType: 'worker', kind: 'Task', name: 'other', status: 403 },
+    ])
+    const url = await service.listen()
+    const headersOfCall = { authorization: `Bearer ${reader}`, 'content-type': 'application/json', ...headers('spent') }
+    const body = JSON.stringify({ model: 'm', messages: [] })
+    const answer = await fetch(`${url}/llma/v1/messages`, { method: 'POST', headers: headersOfCall, body })
+    expect(answer.status).toBe(403)
+    await answer.text()
+    await expect
+      .poll(() => findBy('spent'))
+      .toMatchObject([{ via: 'proxy', caller: 'reader', verb: 'use', kind: 'Provider', status: 403 }])
+  })
+
+  it('keeps no reads, and nothing of those without a credential, unless told to', async () => {
+    await service.call('GET /api/v1/tasks', { headers: headers('read-1') })
+    await service.call('GET /api/v1/tasks', { token: null, headers: headers('nobody') })
+    expect(await findBy('read-1')).toEqual([])
+    expect(await findBy('nobody')).toEqual([])
+    const all = await startService({ usecases: { audit: { level: 'all' } } })
+    await all.call('GET /api/v1/tasks', { headers: headers('read-2') })
+    await all.call('GET /healthz', { headers: headers('health') })
+    expect(await findBy('read-2', all)).toMatchObject([{ verb: 'list', kind: 'Task', allowed: true, status: 200 }])
+    expect(await findBy('health', all)).toEqual([])
+    await all.stop()
+  })
+
+  it('never holds a value of a secret, a body, a query or a token', async () => {
+    const marks = ['s3cret-value', 'prompt-text', 'query-text', 'bad-token-text']
+    await service.call('POST /api/v1/secrets', { payload: { name: 'key', stringData: { a: marks[0] } } })
+    await service.call('POST /api/v1/tasks', { payload: aiTask('quiet', { prompt: marks[1] }) })
+    await service.call(`DELETE /api/v1/agents/none?x=${marks[2]}`, { token: reader })
+    await service.call('DELETE /api/v1/agents/none', { token: marks[3] ?? '' })
+    const text = JSON.stringify(await list('?limit=500'))
+    for (const mark of [...marks, ownerToken, reader, bound]) expect(text).not.toContain(mark)
+    expect(text).toContain('"kind":"Secret"')
+  })
+
+  it('is for the owner alone, and reading it changes nothing', async () => {
+    for (const token of [reader, bound]) {
+      expect((await service.call('GET /api/v1/audit', { token })).statusCode).toBe(403)
+      expect((await service.call('GET /api/v1/audit?namespace=team', { token })).statusCode).toBe(403)
+    }
+    expect((await service.call('GET /api/v1/audit', { token: null })).statusCode).toBe(401)
+    for (const method of ['POST', 'PUT', 'DELETE']) {
+      expect((await service.call(`${method} /api/v1/audit`, {})).statusCode).toBe(405)
+    }
+  })
+
+  it('is read in pages, newest first, and by filters', async () => {
+    for (let at = 0; at < 5; at += 1) await service.call(`DELETE /api/v1/skills/page-${at}`)
+    const query = '?kind=Skill&verb=delete&allowed=true'
+    const first = (await service.call(`GET /api/v1/audit${query}&limit=3`)).json()
+    expect(first.items.map((item: AuditItem) => item.name)).toEqual(['page-4', 'page-3', 'page-2'])
+    const cursor = encodeURIComponent(first.metadata.continue)
+    const second = (await service.call(`GET /api/v1/audit${query}&limit=3&continue=${cursor}`)).json()
+    expect(second.items.map((item: AuditItem) => item.name)).toEqual(['page-1', 'page-0'])
+    expect(second.metadata).toEqual({})
+    expect((await list('?caller=reader')).every((item) => item.caller === 'reader')).toBe(true)
+    expect(await list('?until=2020-01-01T00:00:00Z')).toEqual([])
+    for (const bad of ['continue=nonsense', 'limit=0', 'since=yesterday', 'allowed=maybe', 'kind=a%20b']) {
+      expect((await service.call(`GET /api/v1/audit?${bad}`)).statusCode).toBe(400)
+    }
+  })
+
+  it('is written without being asked for, and at the end at the latest', async () => {
+    const other = await startService()
+    await other.call('POST /api/v1/tasks', { payload: aiTask('last') })
+    const { audit } = other.ports.records
+    await other.drain(1000)
+    expect(await audit.list({ limit: 5 })).toMatchObject([{ name: 'last', kind: 'Task' }])
+    await other.ports.close()
+  })
+})

@@ -1,0 +1,244 @@
+// Every route of the table, asked by every sort of caller: a route that is added without a rule here fails.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { AccessKind } from '../../src/contract/access.ts'
+import type { Route } from '../../src/contract/api/route.ts'
+import { routesByName } from '../../src/contract/api/routes.ts'
+import { aiTask, ownerToken, type Service, startService } from './service.ts'
+
+/** Where the objects that are asked for lie. */
+const place = 'team'
+
+/** `here`: in a namespace. `owner`: the owner's alone. `service`: of the whole service, for whoever has a token. */
+const reach: Record<AccessKind, 'here' | 'owner' | 'service'> = {
+  Task: 'here',
+  Agent: 'here',
+  Provider: 'here',
+  Tool: 'here',
+  Skill: 'here',
+  RepositoryScan: 'here',
+  RepositoryMonitor: 'here',
+  Secret: 'here',
+  ConfigMap: 'here',
+  Session: 'here',
+  Memory: 'here',
+  Usage: 'here',
+  Token: 'owner',
+  Audit: 'owner',
+  Metrics: 'service',
+}
+
+/** Users' routes that ask for no right: they say who asks and how chat is set, and nothing of anybody's. */
+const withoutRight = new Set(['getWhoami', 'validateToken', 'getChatConfig'])
+/** The task here is part of no transaction, so there is nothing for it to take. */
+const withoutUse = new Set(['takeToolToken'])
+/** Routes for everybody. */
+const withoutCredential = new Set(['getHealth', 'getReadiness', 'getOpenApi'])
+
+const names = [
+  ...['nobody', 'owner', 'writer', 'reader', 'bound here', 'bound elsewhere', 'expired', 'revoked', 'garbage'],
+  ...['worker of the task', 'worker of another task', 'worker of an older attempt', 'worker of a namesake elsewhere'],
+  'agent of the task',
+] as const
+type CallerName = (typeof names)[number]
+type Verdict = 'in' | 401 | 403
+
+const known = new Set<CallerName>(['owner', 'writer', 'reader', 'bound here', 'bound elsewhere'])
+
+/** A caller who is known here, at a route with a right. */
+function judgeUser(caller: CallerName, right: NonNullable<Route['verb']>): Verdict {
+  const isWrite = right.verb !== 'get' && right.verb !== 'list'
+  if (caller === 'owner') return 'in'
+  if (reach[right.kind] === 'owner' || (caller === 'reader' && isWrite)) return 403
+  return caller === 'bound elsewhere' && reach[right.kind] === 'here' ? 403 : 'in'
+}
+
+/** The command line of a task's attempt: calls of its provider, and who it is. */
+function judgeAgent(name: string, { verb }: Route): Verdict {
+  return withoutRight.has(name) || verb?.verb === 'use' ? 'in' : 403
+}
+
+function judgeWorker(name: string, caller: CallerName): Verdict {
+  if (!caller.startsWith('worker')) return 401
+  return caller === 'worker of the task' && !withoutUse.has(name) ? 'in' : 403
+}
+
+/** What the rules say of a caller at a route; undefined: there is no rule. */
+function judge(name: string, route: Route, caller: CallerName): Verdict | undefined {
+  if (route.auth === 'none') return withoutCredential.has(name) ? 'in' : undefined
+  if (route.auth === 'worker') return judgeWorker(name, caller)
+  if (caller === 'agent of the task') return judgeAgent(name, route)
+  if (!known.has(caller)) return 401
+  if (route.verb === undefined) return withoutRight.has(name) ? 'in' : undefined
+  return judgeUser(caller, route.verb)
+}
+
+const bodies: Record<string, object> = {
+  cancelTask: {},
+  createTask: aiTask('made', { namespace: place }),
+  retryTask: {},
+  sendChat: { message: 'hi', namespace: place },
+  createAgent: { name: 'made', spec: {} },
+  updateAgent: { spec: {} },
+  createSkill: { name: 'made', spec: { description: 'd', content: { inline: '# hi' } } },
+  updateSkill: { spec: { description: 'd', content: { inline: '# hi' } } },
+  createTool: { name: 'made', spec: { description: 'd', http: { url: 'https://example.com/' } } },
+  updateTool: { spec: { description: 'd', http: { url: 'https://example.com/' } } },
+  createProvider: { name: 'made', spec: { type: 'llma', defaultModel: 'm' } },
+  updateProvider: { spec: { type: 'llma', defaultModel: 'm' } },
+  createSecret: { name: 'made', stringData: { key: 'value' } },
+  createToken: { name: 'made' },
+  countLlmaTokens: { model: 'vendor/m', messages: [{ role: 'user', content: 'hi' }] },
+  createLlmaMessage: { model: 'vendor/m', max_tokens: 5, messages: [{ role: 'user', content: 'hi' }] },
+  createLlmoCompletion: { model: 'vendor/m', messages: [{ role: 'user', content: 'hi' }] },
+  createLlmoEmbeddings: { model: 'vendor/m', input: 'hi' },
+  createLlmoResponse: { model: 'vendor/m', input: 'hi' },
+  appendTranscript: { messages: [{ role: 'user', content: 'hi' }] },
+  coolDown: { seconds: 0, reason: 'busy' },
+  saveCheckpoint: { step: 1 },
+  savePlan: { summary: 's', plan_document: 'd' },
+  sendMessage: { fromTask: 'task-a', toTask: '*', parentTask: 'task-a', content: 'hi' },
+  submitUsage: {
+    id: 'call-1',
+    provider: { namespace: place, name: 'vendor' },
+    model: 'm',
+    inputTokens: 1,
+    outputTokens: 1,
+  },
+  takeLease: { requests: 0, tokens: 0 },
+  runCode: {
+    argv: ['true'],
+    limits: { timeoutMs: 1000, memoryBytes: 1_048_576, cpuSeconds: 1, processes: 1, outputBytes: 0, diskBytes: 0 },
+  },
+}
+
+const queries: Record<string, string> = { readMessages: 'parentTask=task-a' }
+
+/** Path parameters of workers' routes; those of users' routes name what is not there. */
+const parameters: Record<string, string> = {
+  namespace: place,
+  taskName: 'task-a',
+  provider: 'vendor',
+  filename: 'a.txt',
+  tool: 'tool-a',
+}
+
+let service: Service
+let url: string
+const tokens = {} as Record<CallerName, string | undefined>
+
+async function makeToken(payload: object): Promise<{ id: string; token: string }> {
+  return (await service.call('POST /api/v1/tokens', { payload })).json()
+}
+
+async function runTask(name: string, namespace: string, attempt = 1): Promise<string> {
+  const more = { namespace, sessionRef: { name: `session-of-${name}`, create: true } }
+  const ai = namespace === place && name === 'task-a' ? { ai: { providerRef: { name: 'vendor' } } } : {}
+  if (attempt === 1) await service.call('POST /api/v1/tasks', { payload: aiTask(name, { ...more, ...ai }) })
+  return (await service.runTask(name, attempt, namespace)).token
+}
+
+async function mintAgent(): Promise<string | undefined> {
+  const task = await service.ports.resources.get('Task', { namespace: place, name: 'task-a' })
+  return service.ports.agentTokens?.mint({
+    taskUid: task?.metadata.uid ?? '',
+    attempt: 2,
+    namespace: place,
+    taskName: 'task-a',
+    provider: { namespace: place, name: 'vendor' },
+    maxTokens: 1000,
+    expiresAt: '2999-01-01T00:00:00Z',
+  })
+}
+
+beforeAll(async () => {
+  service = await startService()
+  url = await service.listen()
+  const provider = { name: 'vendor', namespace: place, spec: { type: 'llma', defaultModel: 'm' } }
+  await service.call('POST /api/v1/providers', { payload: provider })
+  const old = await runTask('task-a', place)
+  const revoked = await makeToken({ name: 'revoked' })
+  const expired = await makeToken({ name: 'expired', expires: '300ms' })
+  Object.assign(tokens, {
+    owner: ownerToken,
+    writer: (await makeToken({ name: 'writer' })).token,
+    reader: (await makeToken({ name: 'reader', readOnly: true })).token,
+    'bound here': (await makeToken({ name: 'bound-here', namespace: place })).token,
+    'bound elsewhere': (await makeToken({ name: 'bound-elsewhere', namespace: 'other' })).token,
+    expired: expired.token,
+    revoked: revoked.token,
+    garbage: 'svc_garbage',
+    'worker of an older attempt': old,
+    'worker of the task': await runTask('task-a', place, 2),
+    'worker of another task': await runTask('task-b', place),
+    'worker of a namesake elsewhere': await runTask('task-a', 'other'),
+    'agent of the task': await mintAgent(),
+  })
+  await service.call(`DELETE /api/v1/tokens/${revoked.id}`)
+  const ask = () => service.call('GET /api/v1/auth/validate', { token: expired.token })
+  while ((await ask()).statusCode !== 401) await service.ports.clock.sleep(20, AbortSignal.timeout(20_000))
+})
+afterAll(() => service.stop())
+
+function addressOf(name: string, route: Route): string {
+  const fill = (_part: string, key: string) => {
+    if (route.auth === 'worker' && key === 'name') return 'session-of-task-a'
+    return (route.auth === 'worker' && parameters[key]) || 'nothing'
+  }
+  const query = new URLSearchParams(queries[name])
+  if (route.auth === 'user' && route.query !== undefined && 'namespace' in route.query.shape)
+    query.set('namespace', place)
+  return `${url}${route.path.replace(/:(\w+)/g, fill)}?${query}`
+}
+
+function bodyOf(name: string, route: Route): { body?: string; type?: string } {
+  if (route.rawBody !== undefined) return { body: 'text', type: route.rawBody }
+  const body = bodies[name]
+  if (body === undefined) return {}
+  const needsPlace = route.auth === 'user' && route.query === undefined && !('namespace' in body)
+  const placed = needsPlace && !name.includes('Token') ? { ...body, namespace: place } : body
+  return { body: JSON.stringify(placed), type: 'application/json' }
+}
+
+async function ask(name: string, route: Route, caller: CallerName): Promise<{ status: number; text: string }> {
+  const token = tokens[caller]
+  const { body, type } = bodyOf(name, route)
+  const headers = {
+    ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+    ...(type === undefined ? {} : { 'content-type': type }),
+  }
+  const init = { method: route.method, headers, ...(body === undefined ? {} : { body }) }
+  const answer = await fetch(addressOf(name, route), init)
+  return { status: answer.status, text: await answer.text() }
+}
+
+function verdictOf(status: number): Verdict {
+  return status === 401 || status === 403 ? status : 'in'
+}
+
+const entries = Object.entries(routesByName)
+// Whoever may change things comes last: what they change is then no longer in anybody's way.
+const order: readonly CallerName[] = names.toSorted((a, b) => Number(a === 'owner') - Number(b === 'owner'))
+
+describe('a route', () => {
+  it.each(entries)(
+    '%s lets in whom its rule names, and nobody else [AUTH-003] [AUTH-008] [AUTH-009] [AUTH-011]',
+    async (name, route) => {
+      const judged = order.map((caller) => [caller, judge(name, route, caller)])
+      expect(judged, 'the route has a rule').not.toContainEqual([expect.anything(), undefined])
+      const asked = new Map<CallerName, { status: number; text: string }>()
+      for (const caller of order) asked.set(caller, await ask(name, route, caller))
+      const seen = [...asked].map(([caller, { status }]) => [caller, verdictOf(status)])
+      expect(seen, JSON.stringify([...asked])).toEqual(judged)
+    },
+  )
+
+  it.each(entries)('%s says no word of why to those it does not know, nor of what there is', async (name, route) => {
+    if (route.auth === 'none') return
+    const texts = await Promise.all(
+      (['expired', 'revoked', 'garbage'] as const).map(async (caller) => (await ask(name, route, caller)).text),
+    )
+    const bare = texts.map((text) => text.replace(/"(requestId|request_id)":"[^"]*"/, ''))
+    expect(new Set(bare).size).toBe(1)
+    expect(bare[0]).not.toMatch(/expired|revoked|\bat .*\.ts/)
+  })
+})

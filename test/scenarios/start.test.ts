@@ -1,0 +1,54 @@
+// A service that is told to stop before it serves.
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
+import { type AddressInfo, createServer, type Server } from 'node:net'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { environmentOf, makeFolder, removeFolder, root } from './service.ts'
+
+describe('a service that is still starting', () => {
+  let folder: string
+  let silent: Server
+  let service: ChildProcess | undefined
+
+  beforeEach(async () => {
+    folder = makeFolder()
+    // An API server that takes connections and never answers.
+    silent = createServer(() => undefined).listen(0, '127.0.0.1')
+    await once(silent, 'listening')
+  })
+  afterEach(() => {
+    service?.kill('SIGKILL')
+    silent.close()
+    removeFolder(folder)
+  })
+
+  function start(): ChildProcess {
+    const kubeconfig = join(folder, 'kubeconfig')
+    const { port } = silent.address() as AddressInfo
+    const named = [
+      { name: 'it', cluster: { server: `https://127.0.0.1:${port}` }, user: {}, context: { cluster: 'it', user: 'it' } },
+    ]
+    const config = { apiVersion: 'v1', kind: 'Config', clusters: named, users: named, contexts: named }
+    writeFileSync(kubeconfig, JSON.stringify({ ...config, 'current-context': 'it' }))
+    const flags = ['--mode', 'kubernetes', '--kubeconfig', kubeconfig, '--operator-namespace', 'svc-system']
+    const program = [join(root, 'src/server.ts'), ...flags, '--worker-image', 'none', '--port', '0']
+    service = spawn(process.execPath, program, { env: environmentOf(folder), stdio: 'ignore' })
+    return service
+  }
+
+  it.each([
+    ['SIGTERM', 143],
+    ['SIGINT', 130],
+  ] as const)(
+    'ends at once by %s, of itself: the first process of a container has no default for it',
+    async (signal, code) => {
+      const child = start()
+      const ended = once(child, 'exit')
+      await once(silent, 'connection')
+      child.kill(signal)
+      expect(await ended).toEqual([code, null])
+    },
+  )
+})
