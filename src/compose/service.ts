@@ -114,7 +114,12 @@ function composeHttp(config: Config, mode: OpenedMode, parts: ServiceParts): Htt
   }
   return createApp({
     ports,
-    usecases: createUsecases({ ports, settings, builtinTools, proxy: readProxySettings(config, { metrics, search, traces }) }),
+    usecases: createUsecases({
+      ports,
+      settings,
+      builtinTools,
+      proxy: readProxySettings(config, { metrics, search, traces }),
+    }),
     settings: {
       publicHosts: [...config.publicHost, ...mode.serviceNames],
       corsAllowedOrigins: config.corsAllowedOrigins,

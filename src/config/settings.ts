@@ -202,5 +202,6 @@ export function flagOf(name: string): string {
 
 /** `maxConcurrentTasks` -> `SVC_MAX_CONCURRENT_TASKS` (NAME-002). */
 export function environmentNameOf(name: string): string {
-  return `SVC_${flagOf(name).replaceAll('-', '_').toUpperCase()}`
+  const { env }: Setting = settings[name as SettingName] ?? {}
+  return env ?? `SVC_${flagOf(name).replaceAll('-', '_').toUpperCase()}`
 }

@@ -67,12 +67,27 @@ class SinkHandler implements Dispatcher.DispatchHandler {
   }
 }
 
+/** The body, given out once: undici keeps what it was handed until the answer has ended. */
+function* giveOnce(held: { body: Buffer | undefined }): Generator<Buffer> {
+  const { body } = held
+  held.body = undefined
+  if (body !== undefined) yield body
+}
+
+function dropWhenWritten({ headers, body }: PipeRequest) {
+  return {
+    headers: body === undefined ? headers : [...headers, 'content-length', String(body.byteLength)],
+    body: giveOnce({ body }) as unknown as Dispatcher.DispatchOptions['body'],
+  }
+}
+
 function createPipe(pool: Pool, host: string): BytePipe {
   return {
     send(request: PipeRequest, sink: PipeSink): PipeControl {
       const handler = new SinkHandler(sink, host)
       const { method, path, headers, body = null } = request
-      pool.dispatch({ method: method as Dispatcher.HttpMethod, path, headers, body }, handler)
+      const sent = request.dropsBody ? dropWhenWritten(request) : { headers, body }
+      pool.dispatch({ method: method as Dispatcher.HttpMethod, path, ...sent }, handler)
       return handler
     },
   }

@@ -1,5 +1,5 @@
 // What a vendor call needs of fetch, over the egress room's pipes: a fraction of fetch's work for each call.
-import type { BytePipe, Egress, EgressPolicy, PipeControl, PipeRequest } from '../ports/egress.ts'
+import type { BytePipe, Egress, EgressPolicy, PipeControl, PipeRequest, PipeSink } from '../ports/egress.ts'
 
 export type VendorInit = { method: 'POST'; headers: Record<string, string>; body: string; signal: AbortSignal }
 
@@ -83,48 +83,57 @@ function readHeader(headers: Head, name: string): string | null {
 const again = Symbol('again')
 
 /** `again`: the kept connection was closed by the other side before it took the request. */
-function sendOnce(pipe: BytePipe, request: PipeRequest, signal: AbortSignal): Promise<VendorResponse | typeof again> {
-  return new Promise((resolve, reject) => {
-    let control: PipeControl | undefined
-    const body = createBody(() => control)
-    const onAbort = () => {
-      control?.abort()
-      reject(signal.reason)
-      body.finish(signal.reason)
-    }
-    const finish = (error?: unknown) => {
-      signal.removeEventListener('abort', onAbort)
-      body.finish(error)
-    }
-    signal.addEventListener('abort', onAbort, { once: true })
-    control = pipe.send(request, {
-      head(status, headers) {
-        const get = (name: string) => readHeader(headers, name)
-        const isOk = status >= 200 && status < 300
-        resolve({ ok: isOk, status, headers: { get }, body: { getReader: () => body.reader } })
-      },
-      data: body.push,
-      end: finish,
-      fail(error, retry) {
-        finish(error)
-        if (retry) resolve(again)
-        else reject(error)
-      },
-    })
+function sendOnce(pipe: BytePipe, url: URL, init: VendorInit): Promise<VendorResponse | typeof again> {
+  return awaitAnswer(init.signal, (sink) => pipe.send(toPipeRequest(url, init), sink))
+}
+
+/** No closure in here holds `send`, and with it the request: a stream may go on for long. */
+function awaitAnswer(
+  signal: AbortSignal,
+  send: (sink: PipeSink) => PipeControl,
+): Promise<VendorResponse | typeof again> {
+  const { promise, resolve, reject } = Promise.withResolvers<VendorResponse | typeof again>()
+  let control: PipeControl | undefined
+  const body = createBody(() => control)
+  const onAbort = () => {
+    control?.abort()
+    reject(signal.reason)
+    body.finish(signal.reason)
+  }
+  const finish = (error?: unknown) => {
+    signal.removeEventListener('abort', onAbort)
+    body.finish(error)
+  }
+  signal.addEventListener('abort', onAbort, { once: true })
+  control = send({
+    head(status, headers) {
+      const get = (name: string) => readHeader(headers, name)
+      const isOk = status >= 200 && status < 300
+      resolve({ ok: isOk, status, headers: { get }, body: { getReader: () => body.reader } })
+    },
+    data: body.push,
+    end: finish,
+    fail(error, retry) {
+      finish(error)
+      if (retry) resolve(again)
+      else reject(error)
+    },
   })
+  return promise
 }
 
 function toPipeRequest(url: URL, { method, headers, body }: VendorInit): PipeRequest {
-  return { method, path: url.pathname + url.search, headers: Object.entries(headers).flat(), body: Buffer.from(body) }
+  const path = url.pathname + url.search
+  return { method, path, headers: Object.entries(headers).flat(), body: Buffer.from(body), dropsBody: true }
 }
 
 export function createPipedFetch(egress: Pick<Egress, 'openPipe' | 'fetchWith'>, policy: EgressPolicy): VendorFetch {
   return async (url, init) => {
     init.signal.throwIfAborted()
     const pipe = await egress.openPipe(url, policy)
-    const request = toPipeRequest(new URL(url), init)
-    const first = await sendOnce(pipe, request, init.signal)
-    const answer = first === again ? await sendOnce(pipe, request, init.signal) : first
+    const target = new URL(url)
+    const first = await sendOnce(pipe, target, init)
+    const answer = first === again ? await sendOnce(pipe, target, init) : first
     if (answer !== again && (answer.status < 300 || answer.status > 399)) return answer
     // A redirect is followed by the part of the house that checks where it leads.
     if (answer !== again) await answer.body?.getReader().cancel()

@@ -42,6 +42,8 @@ export type PipeRequest = {
   /** Names and values in turn. Host, length and connection headers are the pipe's own. */
   headers: string[]
   body?: Buffer
+  /** Lets go of the body once it is written: for answers that take longer than their question is worth keeping. */
+  dropsBody?: boolean
 }
 
 /** Where the answer to a request of a pipe goes, as it arrives. Called one after another; after `fail` or `end` nothing comes. */

@@ -93,7 +93,7 @@ describeOnCluster(`the service in the cluster${obstacle === undefined ? '' : ` (
     await database?.remove()
   }, 180_000)
 
-  it('runs ai and container tasks that kubectl applied, with their results and logs on every replica [MODE-008, MODE-010]', async () => {
+  it('runs ai and container tasks that kubectl applied, with their results and logs on every replica [MODE-008, MODE-010, TASK-002]', async () => {
     await applyTasks(service, [
       makeTask('kubectl-ai', { type: 'ai', agentRef: { name: 'writer' }, prompt: 'say the word' }),
       makeCommand('kubectl-command', 'console.log("uid", process.getuid())'),
@@ -241,7 +241,7 @@ describeOnCluster(`the service in the cluster${obstacle === undefined ? '' : ` (
     await waitFor(async () => (await countLeftovers()) === 0, 'every Job and pod being gone')
   }, 500_000)
 
-  it('can be removed with its tasks in place: nothing that is deleted later hangs', async () => {
+  it('can be removed with its tasks in place: nothing that is deleted later hangs [TASK-064]', async () => {
     await applyTasks(service, [makeCommand('left', 'setTimeout(() => undefined, 600000)')])
     await waitForPhase('left', 'Running')
     await service.remove()

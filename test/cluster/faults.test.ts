@@ -89,10 +89,13 @@ describeOnCluster(`the service among faults${obstacle === undefined ? '' : ` (sk
       metadata.name.startsWith(`${prefix}-`),
     )
 
-  async function call<T = unknown>(path: string, of = service): Promise<{ status: number; body: T }> {
-    const target = new URL(`${path}${path.includes('?') ? '&' : '?'}namespace=${tasks}`, of.url)
-    const answer = await request(target, { headers: { authorization: `Bearer ${token}` } })
-    return { status: answer.statusCode, body: JSON.parse((await answer.body.text()) || 'null') as T }
+  type Answer<T> = { status: number; body: T; retryAfter: number }
+
+  async function call<T = unknown>(path: string): Promise<Answer<T>> {
+    const target = new URL(`${path}?namespace=${tasks}`, service.url)
+    const { statusCode, headers, body } = await request(target, { headers: { authorization: `Bearer ${token}` } })
+    const retryAfter = Number(headers['retry-after'] ?? 0)
+    return { status: statusCode, body: JSON.parse((await body.text()) || 'null') as T, retryAfter }
   }
 
   async function waitForPhase(name: string, phase: string): Promise<Task> {
@@ -155,7 +158,7 @@ describeOnCluster(`the service among faults${obstacle === undefined ? '' : ` (sk
   const isReady = async () => (await request(new URL('/readyz', service.url))).statusCode === 200
 
   it(
-    'goes on when the API server was gone: reads from memory and readiness stay, no task is lost or run twice',
+    'goes on when the API server was gone: reads from memory and readiness stay, no task is lost or run twice [HTTP-014]',
     async () => {
       await create([makeTask('gone-short', 3), makeTask('gone-long', outageMs / 1000 + 5), makeTask('gone-end', 1)])
       for (const name of ['gone-short', 'gone-long']) await waitForPhase(name, 'Running')
@@ -168,11 +171,9 @@ describeOnCluster(`the service among faults${obstacle === undefined ? '' : ` (sk
         await back
         expect(await isReady()).toBe(true)
         // Rights are remembered for 10 s; after that they can not be asked for.
-        const late = await request(new URL(`/api/v1/tasks?namespace=${tasks}`, service.url), {
-          headers: { authorization: `Bearer ${token}` },
-        })
-        expect(late.statusCode).toBe(503)
-        expect(Number(late.headers['retry-after'])).toBeGreaterThan(0)
+        const late = await call('/api/v1/tasks')
+        expect(late.status).toBe(503)
+        expect(late.retryAfter).toBeGreaterThan(0)
       } finally {
         await service.proxy.start()
       }
@@ -204,7 +205,7 @@ describeOnCluster(`the service among faults${obstacle === undefined ? '' : ` (sk
   })
 
   it(
-    'says 503 for what PostgreSQL holds while it is gone, and loses nothing',
+    'says 503 for what PostgreSQL holds while it is gone, and loses nothing [HTTP-014]',
     async () => {
       await create([makeTask('base-before', 0)])
       await waitForPhase('base-before', 'Succeeded')
@@ -215,7 +216,8 @@ describeOnCluster(`the service among faults${obstacle === undefined ? '' : ` (sk
         const back = passTime(outageMs)
         await create(makeMany('base', 3))
         for (const what of ['logs', 'events', 'result']) {
-          expect([what, (await call(`/api/v1/tasks/base-before/${what}`)).status]).toEqual([what, 503])
+          const { status, retryAfter } = await call(`/api/v1/tasks/base-before/${what}`)
+          expect([what, status, retryAfter > 0]).toEqual([what, 503, true])
         }
         // What the cluster holds is read as ever.
         expect((await call('/api/v1/tasks/base-before')).status).toBe(200)
@@ -230,7 +232,7 @@ describeOnCluster(`the service among faults${obstacle === undefined ? '' : ` (sk
     outageMs + 200_000,
   )
 
-  it('has one leader: one that was stopped and wakes up writes nothing over what the next one did', async () => {
+  it('has one leader: one that was stopped and wakes up writes nothing over what the next one did [MODE-009, TASK-043]', async () => {
     const other = await start()
     others.push(other)
     const holder = async () =>
@@ -268,7 +270,7 @@ describeOnCluster(`the service among faults${obstacle === undefined ? '' : ` (sk
     }
   }, 300_000)
 
-  it("starts another attempt when a pod or a Job is deleted, at no retry's cost", async () => {
+  it("starts another attempt when a pod or a Job is deleted, at no retry's cost [TASK-043]", async () => {
     await create([makeTask('lost-pod', 20), makeTask('lost-job', 20)])
     const findPod = (name: string) =>
       waitFor(async () => {

@@ -36,7 +36,8 @@ const lists = routes
   .filter((route) => route.query !== undefined && 'limit' in route.query.shape && 'continue' in route.query.shape)
   .map((route) => route.path.replace(':id', 'n1'))
 const idOf = (item: Record<string, { name?: string } | string | number>) =>
-  item.name ?? item.id ?? (item.metadata as { name: string }).name
+  // Many records of the audit log are about one name.
+  ('via' in item ? item.id : item.name) ?? item.id ?? (item.metadata as { name: string }).name
 
 describe('every list', () => {
   it('is looked at here', () => {

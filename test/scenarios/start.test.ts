@@ -28,7 +28,12 @@ describe('a service that is still starting', () => {
     const kubeconfig = join(folder, 'kubeconfig')
     const { port } = silent.address() as AddressInfo
     const named = [
-      { name: 'it', cluster: { server: `https://127.0.0.1:${port}` }, user: {}, context: { cluster: 'it', user: 'it' } },
+      {
+        name: 'it',
+        cluster: { server: `https://127.0.0.1:${port}` },
+        user: {},
+        context: { cluster: 'it', user: 'it' },
+      },
     ]
     const config = { apiVersion: 'v1', kind: 'Config', clusters: named, users: named, contexts: named }
     writeFileSync(kubeconfig, JSON.stringify({ ...config, 'current-context': 'it' }))

@@ -129,39 +129,26 @@ function createRefusal(passage: Passage, status: number, headers: HeaderMap) {
   }
 }
 
-export function startPassage(passage: Passage): PipeControl {
-  const { target, outlet } = passage
-  const done: PassedCall = { status: 0, failed: false, aborted: false }
-  let { request, usageWish } = passage
+/** What becomes of one answer: it is passed on as it comes, an error is read whole. */
+function createReception(passage: Passage, done: PassedCall, dropsUsage: boolean) {
+  const { outlet } = passage
   let scanner: UsageScanner | undefined
   let filter: FrameFilter | undefined
   let refusal: ReturnType<typeof createRefusal> | undefined
-  let tries = 0
-  let isOver = false
-  let control: PipeControl
-
-  function finish(): void {
-    isOver = true
-    const usage = scanner?.read()
-    if (usage !== undefined) done.usage = usage
-    passage.onDone(done)
-  }
-
-  const sink: PipeSink = {
-    head(status, headers) {
+  return {
+    head(status: number, headers: HeaderMap): void {
       done.status = status
       done.firstByteAt = performance.now()
-      if (status >= 300) {
-        done.failed = true
+      done.failed = status >= 300
+      if (done.failed) {
         refusal = createRefusal(passage, status, headers)
         return
       }
       scanner = createScanner(headers)
-      if (usageWish === undefined || !isStream(headers)) return outlet.head(status, keepHeaders(headers))
-      filter = createUsageFrameFilter()
-      outlet.head(status, keepHeaders({ ...headers, 'content-length': undefined }))
+      if (dropsUsage && isStream(headers)) filter = createUsageFrameFilter()
+      outlet.head(status, keepHeaders(filter === undefined ? headers : { ...headers, 'content-length': undefined }))
     },
-    data(chunk) {
+    data(chunk: Buffer): boolean {
       if (refusal !== undefined) {
         refusal.push(chunk)
         return true
@@ -171,10 +158,39 @@ export function startPassage(passage: Passage): PipeControl {
       const kept = filter.push(chunk)
       return kept.length === 0 || outlet.write(kept)
     },
+    isAboutWish: () => dropsUsage && refusal?.isAboutWish() === true,
+    end(): void {
+      const rest = filter?.rest()
+      if (rest !== undefined && rest.length > 0) outlet.write(rest)
+      if (refusal === undefined) outlet.end()
+      else refusal.answer()
+    },
+    usage: () => scanner?.read(),
+  }
+}
+
+export function startPassage(passage: Passage): PipeControl {
+  const { target, outlet, usageWish } = passage
+  const done: PassedCall = { status: 0, failed: false, aborted: false }
+  let { request } = passage
+  let reception = createReception(passage, done, usageWish !== undefined)
+  let tries = 0
+  let isOver = false
+  let control: PipeControl
+
+  function finish(): void {
+    isOver = true
+    const usage = reception.usage()
+    if (usage !== undefined) done.usage = usage
+    passage.onDone(done)
+  }
+
+  const sink: PipeSink = {
+    head: (status, headers) => reception.head(status, headers),
+    data: (chunk) => reception.data(chunk),
     end() {
-      if (usageWish !== undefined && refusal?.isAboutWish()) return sendPlain(usageWish)
-      if (refusal !== undefined) refusal.answer()
-      else endStream()
+      if (usageWish !== undefined && reception.isAboutWish()) return sendPlain(usageWish)
+      reception.end()
       finish()
     },
     fail(error, retry) {
@@ -187,12 +203,6 @@ export function startPassage(passage: Passage): PipeControl {
     },
   }
 
-  function endStream(): void {
-    const rest = filter?.rest()
-    if (rest !== undefined && rest.length > 0) outlet.write(rest)
-    outlet.end()
-  }
-
   function send(): void {
     tries += 1
     control = target.pipe.send(request, sink)
@@ -200,9 +210,7 @@ export function startPassage(passage: Passage): PipeControl {
 
   function sendPlain({ plain, onRefused }: UsageWish): void {
     onRefused()
-    usageWish = undefined
-    refusal = undefined
-    done.failed = false
+    reception = createReception(passage, done, false)
     request = { ...request, body: plain }
     send()
   }

@@ -49,39 +49,44 @@ function namesOf({ caller, task }: MeteredCall): Pick<UsageRecord, 'caller' | 't
   return task === undefined ? { caller } : { caller, taskUid: task.uid, taskName: task.name }
 }
 
-export function createUsageMeter({ usage, clock, ids, onFailure }: MeterDeps): UsageMeter {
+function toRecord({ call, usage: tokens, calls }: Sum, { ids, clock }: MeterDeps): UsageRecord {
+  const cost = computeCost(tokens, call.price)
+  return {
+    id: ids.next('use'),
+    namespace: call.namespace,
+    provider: call.provider,
+    model: call.model,
+    ...namesOf(call),
+    ...tokens,
+    llmCalls: calls,
+    ...(cost ?? {}),
+    demo: call.demo ?? false,
+    createdAt: clock.now().toISOString(),
+  }
+}
+
+export function createUsageMeter(deps: MeterDeps): UsageMeter {
+  const { usage, clock, onFailure } = deps
   const sums = new Map<string, Sum>()
   /** Written with the same ids again when the store was away. */
   let unwritten: UsageRecord[] = []
+  let writing: UsageRecord[] = []
   const closing = new AbortController()
   let isRunning = false
 
-  function toRecord({ call, usage: tokens, calls }: Sum): UsageRecord {
-    const cost = computeCost(tokens, call.price)
-    return {
-      id: ids.next('use'),
-      namespace: call.namespace,
-      provider: call.provider,
-      model: call.model,
-      ...namesOf(call),
-      ...tokens,
-      llmCalls: calls,
-      ...(cost ?? {}),
-      demo: call.demo ?? false,
-      createdAt: clock.now().toISOString(),
-    }
-  }
-
   async function flush(): Promise<void> {
-    unwritten.push(...[...sums.values()].map(toRecord))
+    unwritten.push(...[...sums.values()].map((sum) => toRecord(sum, deps)))
     sums.clear()
     const batch = unwritten
     unwritten = []
+    writing = batch
     try {
       if (batch.length > 0) await usage.record(batch)
     } catch (error) {
       unwritten = [...batch, ...unwritten]
       onFailure?.(error)
+    } finally {
+      writing = []
     }
   }
 
@@ -113,7 +118,7 @@ export function createUsageMeter({ usage, clock, ids, onFailure }: MeterDeps): U
       if (!isRunning) start()
     },
     unwrittenOf(taskUid) {
-      return sumTokens(sums.values(), unwritten, taskUid)
+      return sumTokens(sums.values(), [...unwritten, ...writing], taskUid)
     },
     async close() {
       closing.abort()

@@ -161,8 +161,20 @@ async function noteLoss({ logs, log }: Reading, message: string): Promise<void> 
   await logs.append(log.key, [`[the end of the log could not be read: ${message}]`]).catch(() => undefined)
 }
 
+/** A store that is away when the container starts is waited for: nothing is lost meanwhile. */
+async function findStored({ logs, clock }: FollowerOptions, log: FollowedLog, signal: AbortSignal): Promise<Stored> {
+  for (;;) {
+    try {
+      return await countStored(logs, log.key, log.position)
+    } catch (error) {
+      if (!isSvcError(error, 'Unavailable')) throw error
+      await clock.sleep(storePauseMs, signal)
+    }
+  }
+}
+
 async function follow(options: FollowerOptions, log: FollowedLog, signal: AbortSignal): Promise<void> {
-  const stored = await countStored(options.logs, log.key, log.position)
+  const stored = await findStored(options, log, signal)
   const intake = createIntake(options, log, stored, signal)
   await readToEnd({ ...options, log, signal, sieve: createLogSieve(), intake, received: 0 })
   await intake.end()
