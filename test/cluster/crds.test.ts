@@ -46,7 +46,7 @@ const good: Case[] = [
     { ...ai, retryPolicy: { maxRetries: 3 }, timeout: '1h30m', priority: 0 },
   ],
   ['Task', 'a schedule in a time zone', { ...ai, schedule: '*/5 * * * *', timeZone: 'Europe/Berlin' }],
-  ['Task', 'a transaction with a free context', { ...ai, transaction: { context: { a: { b: [1, null] } } } }],
+  ['Task', 'an affinity of any shape', { ...ai, execution: { affinity: { a: { b: [1, null] } } } }],
   ['Skill', 'text', skill],
   ['Skill', 'a file', { ...skill, content: { inline: 'text', files: { 'a/b.md': 'x' } } }],
   ['Provider', 'a vendor', provider],

@@ -22,7 +22,7 @@ const parts = fc.record({
   prompt: text.map((value) => `say ${value}`),
   note: text,
   team: fc.constantFrom('red', 'blue'),
-  context: fc.dictionary(fc.oneof(text, fc.constantFrom('10', '9', 'b', '__proto__')), fc.jsonValue()),
+  affinity: fc.dictionary(fc.oneof(text, fc.constantFrom('10', '9', 'b', '__proto__')), fc.jsonValue()),
 })
 
 const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']
@@ -43,14 +43,14 @@ export function describeResourceTexts(open: OpenResources): void {
   })
   afterEach(() => opened.close())
 
-  const create = (name: string, { prompt, note, team, context }: Parts) =>
+  const create = (name: string, { prompt, note, team, affinity }: Parts) =>
     opened.resources.create(
       'Task',
       draftTask(name, {
         namespace,
         labels: { team },
         annotations: { 'example.com/note': note },
-        spec: { prompt, transaction: { context } },
+        spec: { prompt, execution: { affinity } },
       }),
     )
   const list = (query: ListQuery = {}) => opened.resources.list('Task', { namespace, ...query })

@@ -81,12 +81,12 @@ export function describeResourceWrites(open: OpenResources): void {
     })
 
     it('keeps deeply nested values', async () => {
-      let context: unknown = { leaf: [1, 1.5, -0.25, 1e21, true, null, ''] }
-      for (let level = 0; level < 50; level += 1) context = level % 2 === 0 ? { level: context } : [context]
-      const draft = draftTask('a', { namespace, spec: { transaction: { context: { context } } } })
+      let affinity: unknown = { leaf: [1, 1.5, -0.25, 1e21, true, null, ''] }
+      for (let level = 0; level < 50; level += 1) affinity = level % 2 === 0 ? { level: affinity } : [affinity]
+      const draft = draftTask('a', { namespace, spec: { execution: { affinity: { affinity } } } })
       await opened.resources.create('Task', draft)
       const task = await opened.resources.get('Task', { namespace, name: 'a' })
-      expect(task?.spec.transaction?.context).toEqual({ context })
+      expect(task?.spec.execution?.affinity).toEqual({ affinity })
     })
 
     it('is not touched by what callers do to their objects afterwards', async () => {
