@@ -4,7 +4,7 @@ import type { Provider } from '../contract/resources/provider.ts'
 import { isSvcError, SvcError } from '../errors.ts'
 import type { ResourceKey, ResourceReader } from '../ports/resources.ts'
 import type { Secrets } from '../ports/secrets.ts'
-import { type ChosenModel, chooseModels, type ProviderWish } from '../rules/model-choice.ts'
+import { type ChosenModel, chooseModels, expandWishes, type ProviderWish } from '../rules/model-choice.ts'
 import { isTrustedAddress } from '../rules/trusted-address.ts'
 import { readEntry } from './secret-entry.ts'
 
@@ -18,10 +18,12 @@ export async function resolveModels(
   deps: CatalogDeps,
   wishes: [ProviderWish, ...ProviderWish[]],
 ): Promise<[ModelChoice, ...ModelChoice[]]> {
-  const providers = await Promise.all(wishes.map((wish) => deps.resources.get('Provider', wish)))
+  const [primary] = wishes
+  const expanded = expandWishes(wishes, await deps.resources.get('Provider', primary))
+  const providers = await Promise.all(expanded.map((wish) => deps.resources.get('Provider', wish)))
   const find = (key: ResourceKey) =>
     providers.find((found) => found?.metadata.name === key.name && found.metadata.namespace === key.namespace)
-  const chosen = chooseModels(wishes, find)
+  const chosen = chooseModels(expanded, find)
   if (chosen.outcome === 'missing') throw new SvcError('NotFound', chosen.message)
   if (chosen.outcome === 'invalid') throw new SvcError('InvalidRequest', chosen.message)
   const [first, ...fallbacks] = chosen.choices

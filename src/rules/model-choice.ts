@@ -41,6 +41,22 @@ function findPrimary(task: Task, agent: Agent | undefined): ProviderWish {
   return { namespace, name: defaultProviderName, field: '' }
 }
 
+/** The wishes as they are, or, where nothing but the first is wished for, those that its provider names for its own absence. */
+export function expandWishes(
+  wishes: [ProviderWish, ...ProviderWish[]],
+  provider: Provider | undefined,
+): [ProviderWish, ...ProviderWish[]] {
+  if (wishes.length > 1 || provider?.spec.fallbacks === undefined) return wishes
+  const { namespace } = provider.metadata
+  const others = provider.spec.fallbacks.map(({ providerRef, model }) => ({
+    namespace: providerRef.namespace ?? namespace,
+    name: providerRef.name,
+    field: 'fallbacks',
+    model,
+  }))
+  return [wishes[0], ...others]
+}
+
 export type ChosenModel = { provider: Provider; model: string }
 
 type ModelChoices =

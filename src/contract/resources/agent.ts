@@ -5,7 +5,7 @@ import { Duration } from '../duration.ts'
 import { Execution, ResourceRequirements } from './execution.ts'
 import { Condition, defineResource, Name, Timestamp } from './metadata.ts'
 import { RateLimit } from './provider.ts'
-import { ConfigMapKeyRef, ResourceRef, SecretRef, SkillRef, ToolName } from './references.ts'
+import { ConfigMapKeyRef, ModelFallback, ResourceRef, SecretRef, SkillRef, ToolName } from './references.ts'
 import { VendorType } from './vendor.ts'
 
 /** Command lines that an agent task can run (NAME-014, NAME-015). */
@@ -20,7 +20,7 @@ export const AgentModel = z.strictObject({
   temperature: z.number().min(0).max(2).optional(),
   maxTokens: z.int().min(1).optional(),
   /** Tried in order when the provider is away or cooling down (PROV-010). */
-  fallbacks: z.array(z.strictObject({ providerRef: ResourceRef, model: modelName.optional() })).optional(),
+  fallbacks: z.array(ModelFallback).optional(),
 })
 export type AgentModel = z.infer<typeof AgentModel>
 

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import type { Problem } from '../../errors.ts'
 import { Condition, defineResource, ForeignName, Timestamp } from './metadata.ts'
-import { EntryKey, WebAddress } from './references.ts'
+import { EntryKey, ModelFallback, WebAddress } from './references.ts'
 import { VendorType } from './vendor.ts'
 
 export const RateLimit = z.strictObject({
@@ -40,6 +40,8 @@ export const ProviderSpec = z
     /** Model of requests that name none. No model id is built in (PROV-012). */
     defaultModel: z.string().min(1, 'must not be empty').max(256).optional(),
     rateLimit: RateLimit.optional(),
+    /** Tried in order, before the first byte, when this one is away, overloaded or refuses its key; an agent's own list goes before. */
+    fallbacks: z.array(ModelFallback).max(8, 'must be at most 8').optional(),
     azure: Azure.optional(),
     price: Price.optional(),
     /** Whether the proxies run the tool loop for this provider. */

@@ -6,6 +6,13 @@ import { ForeignName, Name } from './metadata.ts'
 export const ResourceRef = z.strictObject({ name: Name, namespace: Name.optional() })
 export type ResourceRef = z.infer<typeof ResourceRef>
 
+/** A provider that takes over from another, and the model it is asked for; absent: its own default. */
+export const ModelFallback = z.strictObject({
+  providerRef: ResourceRef,
+  model: z.string().min(1, 'must not be empty').max(256).optional(),
+})
+export type ModelFallback = z.infer<typeof ModelFallback>
+
 /** A whole Secret of the same namespace. */
 export const SecretRef = z.strictObject({ name: ForeignName })
 export type SecretRef = z.infer<typeof SecretRef>

@@ -38,7 +38,10 @@ const finders: { [K in Kind]: (spec: SpecOf<K>) => Reference[] } = {
     ...to('Provider', spec.providerRef, ...(spec.model?.fallbacks ?? []).map((fallback) => fallback.providerRef)),
     ...to('Agent', ...(spec.coordination?.allowedAgents ?? [])),
   ],
-  Provider: (spec) => to('Secret', spec.secretRef),
+  Provider: (spec) => [
+    ...to('Secret', spec.secretRef),
+    ...to('Provider', ...(spec.fallbacks ?? []).map((fallback) => fallback.providerRef)),
+  ],
   Tool: (spec) => to('Secret', spec.http?.authSecretRef),
   Skill: () => [],
   RepositoryScan: (spec) => to('Agent', spec.analysisAgentRef),

@@ -54,7 +54,7 @@ function openCall(
     body: parseBody(bodyText),
     bodyText,
     headers: headersOf(request.headers),
-    models: [target.choice],
+    models: [target.choice, ...target.fallbacks.map(({ choice }) => choice)],
     stream,
     serverTools: wantsTools(request, target),
     signal,

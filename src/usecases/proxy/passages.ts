@@ -1,5 +1,5 @@
 // Plans of the fast path: the request edited, the pipe opened, and all accounts settled at its end.
-import { SvcError } from '../../errors.ts'
+import { isSvcError, SvcError } from '../../errors.ts'
 import type { PipeControl } from '../../ports/egress.ts'
 import type { CallerLimits } from './caller-limits.ts'
 import type { Deadlines } from './deadlines.ts'
@@ -31,7 +31,6 @@ function outcomeOf({ failed, aborted }: PassedCall): Outcome {
 }
 
 function settle(deps: PassageDeps, { request, target, lease }: Job, { usage }: PassedCall): void {
-  deps.callers.leave(accountOf(request.caller))
   lease.settle(usage === undefined ? 0 : usage.inputTokens + usage.outputTokens)
   if (usage === undefined) return
   const { namespace, caller } = request
@@ -77,39 +76,101 @@ function writeBody({ usageWishes: { refusedBy } }: PassageDeps, { request, targe
   return { body, usageWish: { plain, onRefused: () => void refusedBy.add(address) } }
 }
 
-function start(deps: PassageDeps, job: Job, outlet: Outlet): PipeControl {
+type Relay = { outlet: Outlet; takeOver(): boolean; onEnd(): void }
+
+/** The request at one provider. */
+function send(deps: PassageDeps, job: Job, { outlet, takeOver, onEnd }: Relay): PipeControl {
   const { request, target } = job
   const { body, ...wish } = writeBody(deps, job)
   const path = target.pathOf(request.endpoint, request.query)
   const sentAt = performance.now()
-  const onLate = () => {
-    outlet.fail(new SvcError('UpstreamFailed', 'the answer took longer than --chat-max-duration'))
-    control.abort()
-  }
-  deps.deadlines.add(onLate)
-  const control = startPassage({
+  return startPassage({
     target,
     request: { method: 'POST', path, headers: [...target.headers, ...request.headers], body },
     ...wish,
     outlet,
+    takeOver,
     now: deps.now,
     onTooMuch: (status, retryMs, reason) => deps.providers.coolDown(target, { status, retryMs, reason }),
     onDone(call) {
-      deps.deadlines.remove(onLate)
       settle(deps, job, call)
       deps.observe(measure(job, call, sentAt))
+      if (!call.takenOver) onEnd()
     },
   })
-  return control
 }
 
-/** TooManyRequests when the provider may not be asked now. */
+/** The request over its providers: the next one takes over as long as no byte has gone out. */
+function start(deps: PassageDeps, first: Job, others: Target[], outlet: Outlet): PipeControl {
+  const rest = [...others]
+  let isOver = false
+  let control: PipeControl
+
+  function end(): void {
+    isOver = true
+    deps.deadlines.remove(onLate)
+    deps.callers.leave(accountOf(first.request.caller))
+  }
+
+  function takeOver(): boolean {
+    if (rest.length === 0) return false
+    goOn().catch((error) => {
+      if (isOver) return
+      end()
+      outlet.fail(toSvcError(error))
+    })
+    return true
+  }
+
+  async function goOn(): Promise<void> {
+    const leased = await leaseOne(deps, rest.splice(0), first.request)
+    rest.push(...leased.others)
+    if (isOver) return leased.lease.settle(0)
+    control = send(deps, { ...first, ...leased }, { outlet, takeOver, onEnd: end })
+  }
+
+  function abort(): void {
+    control.abort()
+    // Between two providers there is none to tell.
+    if (!isOver) end()
+  }
+
+  function onLate(): void {
+    outlet.fail(new SvcError('UpstreamFailed', 'the answer took longer than --chat-max-duration'))
+    abort()
+  }
+
+  deps.deadlines.add(onLate)
+  control = send(deps, first, { outlet, takeOver, onEnd: end })
+  return { abort, resume: () => control.resume() }
+}
+
+function toSvcError(error: unknown): SvcError {
+  return isSvcError(error) ? error : new SvcError('Internal', 'the request could not be sent', { cause: error })
+}
+
+type Leased = { target: Target; lease: Lease; others: Target[] }
+
+/** The first of them that may be asked now; the error of the last one when none may. */
+async function leaseOne(deps: PassageDeps, targets: Target[], request: ProxyRequest): Promise<Leased> {
+  const [target, ...others] = targets
+  if (target === undefined) throw new SvcError('Internal', 'there is no provider to ask')
+  try {
+    return { target, others, lease: await deps.providers.lease(target, request.body.length) }
+  } catch (error) {
+    if (others.length === 0) throw error
+    return leaseOne(deps, others, request)
+  }
+}
+
+/** TooManyRequests when no provider may be asked now. */
 export async function planPassage(
   deps: PassageDeps,
   request: ProxyRequest,
-  target: Target,
+  wanted: Target,
   fields: RequestFields,
 ): Promise<ProxyPlan> {
-  const lease = await deps.providers.lease(target, request.body.length)
-  return { passage: (outlet) => start(deps, { request, target, fields, lease }, outlet) }
+  const speaking = wanted.fallbacks.filter(({ family }) => family === wanted.family)
+  const { target, lease, others } = await leaseOne(deps, [wanted, ...speaking], request)
+  return { passage: (outlet) => start(deps, { request, target, fields, lease }, others, outlet) }
 }

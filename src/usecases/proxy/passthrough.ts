@@ -27,6 +27,8 @@ export type PassedCall = {
   failed: boolean
   /** The caller went away before the end. */
   aborted: boolean
+  /** Another provider goes on with the request. */
+  takenOver?: true
   /** Milliseconds of `performance.now()`; absent: no byte came. */
   firstByteAt?: number
 }
@@ -40,6 +42,8 @@ export type Passage = {
   now(): Date
   /** Told when the vendor wants to be left alone; `retryMs`: it said for how long. */
   onTooMuch(status: number, retryMs: number | undefined, reason: string): void
+  /** The provider can not serve and no byte has gone out: whether another takes over, to whom the outlet belongs from then on. */
+  takeOver?(): boolean
   /** Once, however it ended. */
   onDone(call: PassedCall): void
 }
@@ -109,12 +113,14 @@ function createRefusal(passage: Passage, status: number, headers: HeaderMap) {
     },
     /** Whether it is about what was added here (servers that speak the language in part answer 400 or 422). */
     isAboutWish: () => (status === 400 || status === 422) && parts.some((part) => part.includes('stream_options')),
+    note(): void {
+      if (!isTooMuch(status)) return
+      passage.onTooMuch(status, readRetryMs(headers, passage.now()), readReason(Buffer.concat(parts)))
+    },
     answer(): void {
       const { target, outlet } = passage
       const body = Buffer.concat(parts)
-      const now = passage.now()
-      const answer = answerRefusal({ status, headers, body }, target, now)
-      if (isTooMuch(status)) passage.onTooMuch(status, readRetryMs(headers, now), readReason(body))
+      const answer = answerRefusal({ status, headers, body }, target, passage.now())
       if ('error' in answer) {
         outlet.fail(answer.error)
         return
@@ -159,6 +165,8 @@ function createReception(passage: Passage, done: PassedCall, dropsUsage: boolean
       return kept.length === 0 || outlet.write(kept)
     },
     isAboutWish: () => dropsUsage && refusal?.isAboutWish() === true,
+    /** Tells of a vendor that wants to be left alone, before anything is answered. */
+    note: () => refusal?.note(),
     end(): void {
       const rest = filter?.rest()
       if (rest !== undefined && rest.length > 0) outlet.write(rest)
@@ -167,6 +175,16 @@ function createReception(passage: Passage, done: PassedCall, dropsUsage: boolean
     },
     usage: () => scanner?.read(),
   }
+}
+
+/** A refused key, too much to do, a broken server: another provider may well answer. Other errors are the request's own. */
+function mayOtherServe(status: number): boolean {
+  return status >= 500 || [401, 403, 408, 429].includes(status)
+}
+
+/** The caller did nothing forbidden: the provider's address is. */
+function explainRefused(error: SvcError): SvcError {
+  return error.reason === 'Forbidden' ? new SvcError('UpstreamFailed', error.message, { cause: error }) : error
 }
 
 export function startPassage(passage: Passage): PipeControl {
@@ -190,17 +208,22 @@ export function startPassage(passage: Passage): PipeControl {
     data: (chunk) => reception.data(chunk),
     end() {
       if (usageWish !== undefined && reception.isAboutWish()) return sendPlain(usageWish)
-      reception.end()
+      reception.note()
+      if (!giveOver(mayOtherServe(done.status))) reception.end()
       finish()
     },
     fail(error, retry) {
       if (retry && tries < maxTries) return send()
       done.failed = true
-      outlet.fail(
-        error.reason === 'Forbidden' ? new SvcError('UpstreamFailed', error.message, { cause: error }) : error,
-      )
+      if (!giveOver(done.firstByteAt === undefined)) outlet.fail(explainRefused(error))
       finish()
     },
+  }
+
+  function giveOver(isPossible: boolean): boolean {
+    if (!isPossible || passage.takeOver?.() !== true) return false
+    done.takenOver = true
+    return true
   }
 
   function send(): void {

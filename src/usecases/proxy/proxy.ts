@@ -1,7 +1,7 @@
 // The proxies' use case: from a caller's request to either a passage (bytes) or an answer of the loop.
 import { SvcError } from '../../errors.ts'
 import type { Caller } from '../../ports/identity.ts'
-import { requireAccess, requireRight } from '../access.ts'
+import { mayAccess, requireAccess, requireRight } from '../access.ts'
 import type { UsecaseDeps } from '../deps.ts'
 import { requireBudget } from './agent-budget.ts'
 import { type CallerLimitSettings, createCallerLimits } from './caller-limits.ts'
@@ -78,13 +78,22 @@ export function createProxyUsecases({ usecases, settings, createLoop }: ProxyDep
     return family === endpointFamilies[request.endpoint] && (await loops.isIdle(request))
   }
 
+  /** Only what the caller may use takes over; an agent's token is for one provider. */
+  async function narrowFallbacks(caller: Caller, target: Target): Promise<Target> {
+    if (caller.agent !== undefined) return { ...target, fallbacks: [] }
+    const access = { verb: 'use', kind: 'Provider' } as const
+    const rights = await Promise.all(target.fallbacks.map(({ key }) => mayAccess(ports, caller, { ...access, ...key })))
+    return { ...target, fallbacks: target.fallbacks.filter((_, index) => rights[index]) }
+  }
+
   async function choose(request: ProxyRequest, fields: RequestFields): Promise<ProxyPlan> {
     const { caller, namespace } = request
     const found = targets.find(namespace, fields.model)
     const target = found instanceof Promise ? await found.catch((error) => explain(request, error)) : found
     await requireAccess(ports, caller, { verb: 'use', kind: 'Provider', namespace, name: target.key.name })
     const passes = isPassed(request, target) || (await isPassedIdly(request, target))
-    return passes ? planPassage(passages, request, target, fields) : loops.plan(request, target, fields)
+    const narrowed = target.fallbacks.length === 0 ? target : await narrowFallbacks(caller, target)
+    return passes ? planPassage(passages, request, narrowed, fields) : loops.plan(request, narrowed, fields)
   }
 
   return {

@@ -7,7 +7,7 @@ import type { BytePipe } from '../../ports/egress.ts'
 import { defaultProviderName } from '../../rules/model-choice.ts'
 import type { UsecaseDeps } from '../deps.ts'
 import { policyOf } from '../models.ts'
-import { addressOf, createTarget, familyOf, type Target } from './target.ts'
+import { addressOf, createTarget, familyOf, type Target, type TargetParts } from './target.ts'
 import { createTargetMemory } from './target-memory.ts'
 
 export type ProxyDefaults = {
@@ -67,17 +67,23 @@ async function findWish(resolver: Resolver, namespace: string, model: string | u
   return { provider, model: model || provider.spec.defaultModel || defaults.model || undefined }
 }
 
+async function openTarget({ deps }: Resolver, choice: ModelChoice, parts: Omit<TargetParts, 'choice' | 'pipe'>) {
+  const hasAddress = familyOf(choice.provider) !== undefined
+  const policy = policyOf(choice, deps.settings)
+  const pipe = hasAddress ? await deps.ports.egress.openPipe(addressOf(choice.provider), policy) : noPipe
+  return createTarget({ choice, pipe, ...parts })
+}
+
 async function resolveTarget(resolver: Resolver, namespace: string, name: string | undefined): Promise<Target> {
-  const { ports, settings } = resolver.deps
+  const { ports } = resolver.deps
   const { provider, model } = await findWish(resolver, namespace, name)
   requireModel(provider, model)
   const wish = { namespace, name: provider.metadata.name, field: 'model', model }
-  const [choice] = await resolveModels(ports, [wish]).catch(explainMissing)
+  const [choice, ...others] = await resolveModels(ports, [wish]).catch(explainMissing)
   requireKey(choice)
-  const hasAddress = familyOf(choice.provider) !== undefined
-  const policy = policyOf(choice, settings)
-  const pipe = hasAddress ? await ports.egress.openPipe(addressOf(choice.provider), policy) : noPipe
-  return createTarget({ choice, serverTools: provider.spec.serverTools, pipe, namespace })
+  const parts = { serverTools: provider.spec.serverTools, namespace }
+  const fallbacks = await Promise.all(others.map((other) => openTarget(resolver, other, parts)))
+  return openTarget(resolver, choice, { ...parts, fallbacks })
 }
 
 export function createTargets(deps: UsecaseDeps, defaults: ProxyDefaults): Targets {

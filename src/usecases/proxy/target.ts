@@ -30,6 +30,8 @@ const endpointPaths: Record<Endpoint, string> = {
 
 export type Target = {
   choice: ModelChoice
+  /** Those that take over before the first byte, in order. */
+  fallbacks: Target[]
   /** Absent: no language of its own (the demo provider). */
   family?: ProxyFamily
   /** Of the Provider: whether the service's tools are injected. */
@@ -88,13 +90,20 @@ function createPaths(provider: AssignedProvider): Target['pathOf'] {
   }
 }
 
-export type TargetParts = { choice: ModelChoice; serverTools: boolean; pipe: BytePipe; namespace: string }
+export type TargetParts = {
+  choice: ModelChoice
+  serverTools: boolean
+  pipe: BytePipe
+  namespace: string
+  fallbacks?: Target[]
+}
 
-export function createTarget({ choice, serverTools, pipe, namespace }: TargetParts): Target {
+export function createTarget({ choice, serverTools, pipe, namespace, fallbacks = [] }: TargetParts): Target {
   const { provider, model } = choice
   const family = familyOf(provider)
   return {
     choice,
+    fallbacks,
     serverTools,
     key: { namespace: provider.namespace, name: provider.name },
     name: provider.namespace === namespace ? provider.name : `${provider.namespace}/${provider.name}`,

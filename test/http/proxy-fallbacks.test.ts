@@ -1,0 +1,98 @@
+// Providers that take over from one another, as long as no byte of an answer has gone out.
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { type Proxied, simpleMessage, startProxied, until } from '../fixtures/proxy/proxied.ts'
+import { answerJson, llmaAnswer, type Received } from '../fixtures/proxy/upstream.ts'
+
+let proxied: Proxied
+const messages = '/llma/v1/messages'
+const spare = { providerRef: { name: 'spare' }, model: 'm-spare' }
+
+/** Statuses by the first part of the path: who is asked. */
+let failing: Record<string, number>
+
+const answerAs = (received: Received): void => {
+  const status = failing[received.path.split('/')[1] ?? '']
+  const error = { type: 'error', error: { type: 'api_error', message: 'not now' } }
+  const answer = status === undefined ? answerJson(llmaAnswer) : answerJson(error, status)
+  answer(received)
+}
+const asked = () => proxied.upstream.received.map(({ path }) => path.split('/')[1])
+const modelAsked = () => JSON.parse(proxied.upstream.last().body.toString()).model
+
+beforeAll(async () => {
+  proxied = await startProxied()
+  const at = (name: string) => ({ baseURL: `${proxied.upstream.url}/${name}` })
+  await proxied.addProvider('spare', at('spare'))
+  await proxied.addProvider('last', at('last'))
+  await proxied.addProvider('other-family', { ...at('other'), type: 'llmo' })
+  const fallbacks = [
+    { providerRef: { name: 'other-family' }, model: 'x' },
+    spare,
+    { providerRef: { name: 'last' }, model: 'm-last' },
+  ]
+  await proxied.addProvider('main', { ...at('main'), fallbacks })
+  await proxied.addProvider('away', { baseURL: 'http://127.0.0.1:9', fallbacks: [spare] })
+})
+afterAll(() => proxied.stop())
+beforeEach(() => {
+  proxied.upstream.reset()
+  proxied.upstream.script.answer = answerAs
+  failing = {}
+})
+
+describe('a provider with fallbacks', () => {
+  it('is asked alone while it answers', async () => {
+    expect((await proxied.ask(messages, simpleMessage('main/m'))).status).toBe(200)
+    expect([asked(), modelAsked()]).toEqual([['main'], 'm'])
+  })
+
+  it.each([529, 500, 503, 401])(
+    'hands over on %i, in order, to those of its family, with their own models',
+    async (status) => {
+      failing = { main: status, spare: status }
+      const answer = await proxied.ask(messages, simpleMessage('main/m'))
+      expect([answer.status, await answer.json()]).toEqual([200, llmaAnswer])
+      expect([asked(), modelAsked()]).toEqual([['main', 'spare', 'last'], 'm-last'])
+    },
+  )
+
+  it('hands over when it can not be reached', async () => {
+    expect((await proxied.ask(messages, simpleMessage('away/m'))).status).toBe(200)
+    expect([asked(), modelAsked()]).toEqual([['spare'], 'm-spare'])
+  })
+
+  it('keeps an error that is the fault of the request', async () => {
+    failing = { main: 400 }
+    expect((await proxied.ask(messages, simpleMessage('main/m'))).status).toBe(400)
+    expect(asked()).toEqual(['main'])
+  })
+
+  it('gives the error of the last one when none can serve, and lets the caller go', async () => {
+    failing = { main: 529, spare: 529, last: 529 }
+    for (let round = 0; round < 3; round += 1) {
+      expect((await proxied.ask(messages, simpleMessage('main/m'))).status).toBe(529)
+    }
+    expect(asked()).toHaveLength(9)
+  })
+
+  it('is not left once a byte has gone out', async () => {
+    proxied.upstream.script.answer = ({ response }) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      response.write('event: message_start\ndata: {"type":"message_start"}\n\n', () => response.destroy())
+    }
+    const answer = await proxied.ask(messages, simpleMessage('main/m', { stream: true }))
+    await expect(answer.text()).rejects.toThrow()
+    expect(asked()).toEqual(['main'])
+  })
+
+  it('stops with its client: nobody takes over for one that has left', async () => {
+    const leaving = new AbortController()
+    proxied.upstream.script.answer = (received) => {
+      if (received.path.startsWith('/main')) leaving.abort()
+      setTimeout(() => answerJson({}, 529)(received), 50)
+    }
+    await expect(proxied.ask(messages, simpleMessage('main/m'), { signal: leaving.signal })).rejects.toThrow()
+    await until(async () => proxied.upstream.last().response.destroyed, 'the call to be given up')
+    expect(asked()).toEqual(['main'])
+  })
+})
