@@ -20,9 +20,9 @@ afterEach(() => proxied.upstream.reset())
 const messages = '/llma/v1/messages'
 
 describe('a request', () => {
-  it('goes on byte for byte but for the model name [PROXY-003] [PROXY-016] [LLMA-008] [HTTP-017] [LLMO-006]', async () => {
+  it('goes on byte for byte but for the model name [PROXY-003, PROXY-016, LLMA-001, LLMA-008, LLMA-010, LLMA-011, LLMA-014, LLMA-015, LLMA-017, LLMO-001, LLMO-006, HTTP-017]', async () => {
     const text = `{ "future_field": {"a":[1e2,1.0,"\\u00e4ä"]},\n"model": "vendor/m-1",
-      "messages":[{"role":"user","content":[{"type":"image","source":{"data":"AA=="}},{"type":"document"},
+      "max_tokens":64, "temperature":0.70, "messages":[{"role":"user","content":[{"type":"image","source":{"data":"AA=="}},{"type":"document"},
       {"type":"text","text":"hi","cache_control":{"type":"ephemeral"}}]}], "thinking":{"type":"enabled","budget_tokens":9},
       "stop_sequences":["x"],"top_p":0.10,"top_k":3,"tool_choice":{"type":"auto"},"metadata":{"user_id":"u"},"system":[] }`
     expect((await proxied.ask(messages, text)).status).toBe(200)

@@ -152,7 +152,7 @@ describe('a request', () => {
   const send = (path: string, init: RequestInit) =>
     fetch(`${proxied.url}${path}`, { ...init, headers: { 'x-api-key': ownerToken, ...init.headers } })
 
-  it('with another method is 405 with Allow, to an unknown path 404, in the form of the family [HTTP-005] [HTTP-006]', async () => {
+  it('with another method is 405 with Allow, to an unknown path 404, in the form of the family [HTTP-005] [HTTP-006] [HTTP-018]', async () => {
     const wrong = await send(messages, { method: 'GET' })
     expect([wrong.status, wrong.headers.get('allow'), (await readError(wrong)).type]).toEqual([405, 'POST', 'error'])
     const write = await send('/llmo/v1/models', { method: 'POST' })
