@@ -97,5 +97,7 @@ export async function openClusterBench(changed: Partial<KubernetesWorkloadsOptio
     image: testImage,
     // The kubelet gives out some 60,000 lines in a second.
     flood: 1_000_000,
+    // containerd does not wait for all that a container has written when it ends.
+    linger: '; sleep 2',
   }
 }

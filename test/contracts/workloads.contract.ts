@@ -12,6 +12,8 @@ export type WorkloadsBench = {
   namespace?: string
   /** Bytes of output that are more than this place holds back; 20 million when absent. */
   flood?: number
+  /** Put after a command that writes much: where a runtime cuts off what is written right before the end. */
+  linger?: string
   /** Why stdout and stderr can not be told apart here: then both are the output. */
   mixed?: string
   /** The image that commands run in; absent: none. */
@@ -191,7 +193,7 @@ export function describeWorkloads(name: string, open: () => Promise<WorkloadsBen
     })
 
     it('keeps the last 5 MiB of stdout, and the rest goes to the logs only', async () => {
-      const key = await start('yes 0123456789abcdef | head -c 8000000; echo; echo the-end')
+      const key = await start(`yes 0123456789abcdef | head -c 8000000; echo; echo the-end${bench.linger ?? ''}`)
       const state = await waitForEnd(key)
       expect(state).toMatchObject({ phase: 'Succeeded', output: { truncated: true } })
       const text = state.output?.text ?? ''
@@ -209,7 +211,7 @@ export function describeWorkloads(name: string, open: () => Promise<WorkloadsBen
         await gate.promise
         atOnce--
       }
-      const key = await start(`yes flood | head -c ${bench.flood ?? 20_000_000}; echo; echo over`)
+      const key = await start(`yes flood | head -c ${bench.flood ?? 20_000_000}; echo; echo over${bench.linger ?? ''}`)
       await waitUntil('the first lines came', () => calls > 0)
       expect(await bench.workloads.observe(key)).toMatchObject({ phase: 'Running' })
       expect(calls).toBe(1)
