@@ -1,6 +1,6 @@
 // Finds a Docker-compatible engine by its sockets and speaks to it.
 import { existsSync } from 'node:fs'
-import Docker from 'dockerode'
+import type Docker from 'dockerode'
 import { messageOf } from '../../../errors.ts'
 
 export type ContainerEngineOptions = {
@@ -34,7 +34,9 @@ function listSockets(options: ContainerEngineOptions): string[] {
   return options.sockets ?? ['/var/run/docker.sock', ...rootless, '/run/podman/podman.sock']
 }
 
-function openHost(host: string, timeout?: number): Docker {
+/** Loaded once there is an engine to ask: it brings 150 modules along. */
+async function openHost(host: string, timeout?: number): Promise<Docker> {
+  const { default: Docker } = await import('dockerode')
   const limits = timeout === undefined ? {} : { timeout }
   if (host.startsWith('unix://')) return new Docker({ ...limits, socketPath: host.slice('unix://'.length) })
   if (host.startsWith('/')) return new Docker({ ...limits, socketPath: host })
@@ -48,8 +50,8 @@ const answerMs = 5000
 async function tryHost(host: string): Promise<{ docker: Docker } | { problem: string }> {
   try {
     // The one that is kept has no timeout: waiting for a container may take hours.
-    await openHost(host, answerMs).ping()
-    return { docker: openHost(host) }
+    await (await openHost(host, answerMs)).ping()
+    return { docker: await openHost(host) }
   } catch (error) {
     return { problem: `${host}: ${messageOf(error)}` }
   }
