@@ -4,6 +4,7 @@ import { isSvcError } from '../errors.ts'
 import type { AuditQuery, AuditRecord } from '../ports/audit.ts'
 import type { Caller } from '../ports/identity.ts'
 import { requireAccess } from './access.ts'
+import { createBatches } from './batching.ts'
 import type { UsecaseDeps } from './deps.ts'
 
 export type AuditNote = Omit<AuditRecord, 'id' | 'createdAt'>
@@ -71,30 +72,12 @@ export function createAuditLog({ ports, settings }: UsecaseDeps): AuditLog {
   const { clock, ids, records } = ports
   const { level = 'writes', report = () => {} } = settings.audit ?? {}
   const backlog = createBacklog((batch) => records.audit.append(batch), report)
-  const closing = new AbortController()
-  let isRunning = false
-
-  async function run(): Promise<void> {
-    while (!backlog.isEmpty()) {
-      await clock.sleep(flushMs, closing.signal)
-      await backlog.flush()
-    }
-  }
-
-  function start(): void {
-    isRunning = true
-    run()
-      .catch(() => {})
-      .finally(() => {
-        isRunning = false
-      })
-  }
-
+  const batches = createBatches({ clock, everyMs: flushMs, isEmpty: backlog.isEmpty, flush: backlog.flush })
   return {
     note(note) {
       if (level === 'writes' && !isKept(note)) return
       backlog.add({ id: ids.next('aud'), createdAt: clock.now().toISOString(), ...note })
-      if (!isRunning) start()
+      batches.wake()
     },
     async list(caller, query) {
       const place = query.namespace === undefined ? {} : { namespace: query.namespace }
@@ -102,10 +85,7 @@ export function createAuditLog({ ports, settings }: UsecaseDeps): AuditLog {
       await backlog.flush()
       return records.audit.list(query)
     },
-    async close() {
-      closing.abort()
-      await backlog.flush()
-    },
+    close: batches.close,
   }
 }
 

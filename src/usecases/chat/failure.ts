@@ -1,26 +1,12 @@
-// Why a turn failed, in the service's own reasons: an upstream's error keeps its meaning.
-import { type ErrorReason, SvcError } from '../../errors.ts'
+// Why a turn failed.
+import { SvcError } from '../../errors.ts'
 import type { LoopState } from '../../llm/loop-state.ts'
-import type { ModelError, ModelErrorKind } from '../../llm/messages.ts'
-
-const reasonOfKind: Record<ModelErrorKind, ErrorReason> = {
-  auth: 'UpstreamFailed',
-  missing_key: 'UpstreamFailed',
-  rate_limited: 'TooManyRequests',
-  overloaded: 'Overloaded',
-  context_too_long: 'TooLarge',
-  model_not_found: 'NotFound',
-  invalid_request: 'InvalidRequest',
-  too_large: 'TooLarge',
-  network: 'UpstreamFailed',
-  interrupted: 'UpstreamFailed',
-  server: 'UpstreamFailed',
-  aborted: 'ClientClosed',
-}
+import type { ModelError } from '../../llm/messages.ts'
+import { reasonOfModelError } from '../model-failure.ts'
 
 export function toFailure({ kind, message, retryAfterMs }: ModelError): SvcError {
   const retry = retryAfterMs === undefined ? {} : { retryAfterSeconds: Math.max(1, Math.ceil(retryAfterMs / 1000)) }
-  return new SvcError(reasonOfKind[kind], `chat error: ${message}`, retry)
+  return new SvcError(reasonOfModelError[kind], `chat error: ${message}`, retry)
 }
 
 /** The failure that a run ended with; undefined when it has an answer, if a short one. */

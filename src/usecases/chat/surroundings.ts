@@ -1,10 +1,9 @@
 // What a model is told of a namespace: its agents, tools, skills and providers.
 import type { Agent } from '../../contract/resources/agent.ts'
-import type { Kind, ResourceOf } from '../../contract/resources/index.ts'
-import { isSvcError } from '../../errors.ts'
+import type { ResourceOf } from '../../contract/resources/index.ts'
 import type { Caller } from '../../ports/identity.ts'
 import type { Resources } from '../../ports/resources.ts'
-import { requireAccess } from '../access.ts'
+import { mayAccess } from '../access.ts'
 import type { UsecaseDeps } from '../deps.ts'
 import { type CatalogKind, type CatalogMemory, catalogKinds } from './catalog-memory.ts'
 import { escapeText } from './markup.ts'
@@ -43,7 +42,9 @@ export function createSurroundings(
 
   return {
     async read(caller, namespace) {
-      const visible = await Promise.all(catalogKinds.map((kind) => maySee({ ports }, caller, { kind, namespace })))
+      const visible = await Promise.all(
+        catalogKinds.map((kind) => mayAccess(ports, caller, { verb: 'list', kind, namespace })),
+      )
       // One and the same object for all who see the same: what is made from it can be kept as well.
       return shown.get(namespace, visible.join(), async () =>
         hideFrom(await whole.get(namespace, 'all', () => load(namespace)), visible),
@@ -58,20 +59,6 @@ function hideFrom(all: Surroundings, [agents, tools, skills, providers]: boolean
     tools: tools ? all.tools : [],
     skills: skills ? all.skills : [],
     providers: providers ? all.providers : [],
-  }
-}
-
-async function maySee(
-  { ports }: Pick<UsecaseDeps, 'ports'>,
-  caller: Caller,
-  { kind, namespace }: { kind: Kind; namespace: string },
-): Promise<boolean> {
-  try {
-    await requireAccess(ports, caller, { verb: 'list', kind, namespace })
-    return true
-  } catch (error) {
-    if (isSvcError(error, 'Forbidden')) return false
-    throw error
   }
 }
 

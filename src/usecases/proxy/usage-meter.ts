@@ -6,6 +6,7 @@ import { addUsage } from '../../llm/messages.ts'
 import { computeCost } from '../../llm/pricing.ts'
 import type { Clock, Ids } from '../../ports/clock.ts'
 import type { Usage, UsageRecord } from '../../ports/usage.ts'
+import { createBatches } from '../batching.ts'
 
 export type MeteredCall = {
   namespace: string
@@ -71,8 +72,6 @@ export function createUsageMeter(deps: MeterDeps): UsageMeter {
   /** Written with the same ids again when the store was away. */
   let unwritten: UsageRecord[] = []
   let writing: UsageRecord[] = []
-  const closing = new AbortController()
-  let isRunning = false
 
   async function flush(): Promise<void> {
     unwritten.push(...[...sums.values()].map((sum) => toRecord(sum, deps)))
@@ -90,21 +89,8 @@ export function createUsageMeter(deps: MeterDeps): UsageMeter {
     }
   }
 
-  async function run(): Promise<void> {
-    while (sums.size > 0 || unwritten.length > 0) {
-      await clock.sleep(flushMs, closing.signal)
-      await flush()
-    }
-  }
-
-  function start(): void {
-    isRunning = true
-    run()
-      .catch(() => {})
-      .finally(() => {
-        isRunning = false
-      })
-  }
+  const isEmpty = () => sums.size === 0 && unwritten.length === 0
+  const batches = createBatches({ clock, everyMs: flushMs, isEmpty, flush })
 
   return {
     count(call) {
@@ -115,14 +101,11 @@ export function createUsageMeter(deps: MeterDeps): UsageMeter {
         sum.usage = addUsage(sum.usage, call.usage)
         sum.calls += 1
       }
-      if (!isRunning) start()
+      batches.wake()
     },
     unwrittenOf(taskUid) {
       return sumTokens(sums.values(), [...unwritten, ...writing], taskUid)
     },
-    async close() {
-      closing.abort()
-      await flush()
-    },
+    close: batches.close,
   }
 }
