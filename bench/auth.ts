@@ -84,12 +84,14 @@ async function openChain() {
 /** All that stands between the headers and the caller, and for context tokens the decision on a list. */
 function createEntry(chain: Authenticator): (headers: Record<string, string>) => Promise<Caller> {
   const attempts = createFailedAttempts(100, clock)
+  const connection = {}
   const authorizer = createContextAuthorizer({ rules: { mode: 'enforce', scopes } })
   return async (headers) => {
     const credential = readCredential(headers, contextHeaders)
-    attempts.check('127.0.0.1', credential.token)
+    const attempt = { address: '127.0.0.1', credential: credential.token, connection }
+    attempts.check(attempt)
     const caller = await chain.authenticate(credential)
-    attempts.succeed(credential.token)
+    attempts.succeed(attempt)
     await authorizer.authorize(caller, { verb: 'list', kind: 'Task', namespace: 'default' })
     return caller
   }

@@ -1,5 +1,6 @@
 // The gateways that are measured one after another behind one mock vendor: each a process, an address and its headers.
 import { type ChildProcess, fork, spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -126,7 +127,10 @@ export async function startLiteLlm(upstream: string): Promise<Started> {
   const params = { model: 'anthropic/*', api_base: upstream, api_key: 'made-up-key-000000' }
   const config = join(folder, 'config.json')
   writeFileSync(config, JSON.stringify({ model_list: [{ model_name: '*', litellm_params: params }] }))
-  const env = { ...process.env, LITELLM_TELEMETRY: 'False', LITELLM_LOCAL_MODEL_COST_MAP: 'True' }
+  // It does not start without a key of its own.
+  const key = `sk-${randomUUID()}`
+  const quiet = { LITELLM_TELEMETRY: 'False', LITELLM_LOCAL_MODEL_COST_MAP: 'True' }
+  const env = { ...process.env, ...quiet, LITELLM_MASTER_KEY: key }
   const child = spawn(program, ['--config', config, '--host', '127.0.0.1', '--port', String(port)], {
     stdio: 'ignore',
     env,
@@ -137,5 +141,5 @@ export async function startLiteLlm(upstream: string): Promise<Started> {
     await endChild(child)
     rmSync(folder, { recursive: true, force: true })
   }
-  return { name, url, pid: child.pid ?? 0, path: '/v1/messages', headers: { 'x-api-key': 'any' }, model: same, stop }
+  return { name, url, pid: child.pid ?? 0, path: '/v1/messages', headers: { 'x-api-key': key }, model: same, stop }
 }

@@ -107,6 +107,18 @@ describe('a failure', () => {
   })
 })
 
+describe('svc provider list', () => {
+  it('says why a provider does not answer', async () => {
+    const metadata = { name: 'main', namespace: 'default', creationTimestamp: '2029-12-31T00:00:00Z' }
+    const status = { ready: true, lastError: 'HTTP 401: bad key' }
+    const items = [{ metadata, spec: { type: 'llma' }, status }]
+    const { stdout } = await run(['provider', 'list'], {
+      answers: { 'GET /api/v1/providers': { items, metadata: {} } },
+    })
+    expect(stdout).toMatch(/^main +llma .*HTTP 401: bad key$/m)
+  })
+})
+
 describe('svc provider create', () => {
   const create = ['provider', 'create', 'p', '--type', 'llma', '--key-from-env', 'KEY']
 

@@ -27,11 +27,24 @@ export function workerUrlOf(listening: Listening): string {
   return listening.workerPort === undefined ? urlOf(listening) : `http://127.0.0.1:${listening.workerPort}`
 }
 
-/** `host:port` pairs under which tools would find the service itself; never dialled (NET-003). */
-export function ownAddresses({ host, port, workerPort }: Listening): string[] {
+function listOwnAddresses({ host, port, workerPort }: Listening, serviceNames: readonly string[]): string[] {
   const ports = workerPort === undefined ? [port] : [port, workerPort]
   const names = [...new Set([...loopbackHosts, host])]
-  return ports.flatMap((number) => names.map((name) => `${writeHost(name)}:${number}`))
+  const own = ports.flatMap((number) => names.map((name) => `${writeHost(name)}:${number}`))
+  return [...own, ...serviceNames.map((name) => `${name}:${port}`)]
+}
+
+/**
+ * `host:port` pairs under which tools would find the service itself, by every name it has; never dialled (NET-003). Asked
+ * for each call of a model, and the same once the service listens.
+ */
+export function createOwnAddresses(listening: Listening, serviceNames: readonly string[] = []): () => string[] {
+  let known: { at: string; addresses: string[] } | undefined
+  return () => {
+    const at = `${listening.host} ${listening.port} ${listening.workerPort}`
+    if (known?.at !== at) known = { at, addresses: listOwnAddresses(listening, serviceNames) }
+    return known.addresses
+  }
 }
 
 /** Whether only this machine can reach the service. */

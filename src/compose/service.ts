@@ -20,7 +20,7 @@ import { createMetrics, type Metrics } from '../observability/metrics.ts'
 import type { Traces } from '../observability/traces.ts'
 import type { ResourceReader } from '../ports/resources.ts'
 import { createBuiltinTools, createUsecases } from '../usecases/index.ts'
-import { type Listening, ownAddresses, urlOf, workerUrlOf } from './addresses.ts'
+import { createOwnAddresses, type Listening, urlOf, workerUrlOf } from './addresses.ts'
 import { readChatSettings } from './chat-settings.ts'
 import { propagationOf, withIdentity } from './identity.ts'
 import { watchIdleness } from './idle-exit.ts'
@@ -104,7 +104,7 @@ function composeHttp(config: Config, mode: OpenedMode, parts: ServiceParts): Htt
   const propagation = propagationOf(config)
   const settings = {
     allowDemoProvider: mode.allowDemoProvider,
-    ownAddresses: () => allOwnAddresses(mode, listening),
+    ownAddresses: createOwnAddresses(listening, mode.serviceNames),
     allowNetworks: config.allowNetwork,
     chat: readChatSettings(config, mode.ownNamespace),
     audit: { level: config.auditLevel, report: tellAuditFailure(log) },
@@ -136,7 +136,7 @@ function composeHttp(config: Config, mode: OpenedMode, parts: ServiceParts): Htt
 
 function composeControllers(config: Config, mode: OpenedMode, { log, metrics, listening }: ServiceParts): Controller[] {
   const { ports, owners, sweepBodies, sweepWorkloads } = mode
-  const egress = { allowNetworks: config.allowNetwork, deny: allOwnAddresses(mode, listening) }
+  const egress = { allowNetworks: config.allowNetwork, deny: createOwnAddresses(listening, mode.serviceNames)() }
   const search = searchOf(config)
   const propagation = propagationOf(config)
   const deps = { ...ports, log: log.child({ name: 'controllers' }) }
@@ -175,11 +175,6 @@ function composeControllers(config: Config, mode: OpenedMode, { log, metrics, li
 
 function tellAuditFailure(log: Logger) {
   return (message: string, error?: unknown) => log.warn(error === undefined ? {} : { error: messageOf(error) }, message)
-}
-
-/** Of every name that it has. */
-function allOwnAddresses({ serviceNames }: OpenedMode, listening: Listening): string[] {
-  return [...ownAddresses(listening), ...serviceNames.map((name) => `${name}:${listening.port}`)]
 }
 
 const hoursPerDay = 24

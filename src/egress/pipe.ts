@@ -6,6 +6,7 @@ import { createConnector, loadUndici, type Resolve } from './dialer.ts'
 import { explainFailure, wasCutOff } from './failures.ts'
 
 const maxPools = 64
+const maxChecked = 256
 /** A model may think for long before the first byte, and between two of them. */
 const silenceMs = 1_800_000
 /** Servers that close earlier say so; connections that they closed unasked are replaced. */
@@ -93,8 +94,29 @@ function createPipe(pool: Pool, host: string): BytePipe {
   }
 }
 
+function writeRules({ allowNetworks, deny, allowedHosts, trusted }: EgressPolicy): string {
+  return JSON.stringify([allowNetworks, deny, allowedHosts, trusted === true])
+}
+
+type Destination = { origin: string; host: string }
+
+/** The check looks at nothing but the address and the rules: what was in order stays in order. */
+function createChecks(): (url: string, policy: EgressPolicy, rules: string) => Destination {
+  const known = new Map<string, Destination>()
+  return (url, policy, rules) => {
+    const key = `${rules} ${url}`
+    const found = known.get(key)
+    if (found !== undefined) return found
+    const { origin, host } = checkDestination(url, policy)
+    if (known.size >= maxChecked) known.clear()
+    known.set(key, { origin, host })
+    return { origin, host }
+  }
+}
+
 export function createPipes(resolve: Resolve): Pipes {
   const pools = new Map<string, Promise<Pool>>()
+  const check = createChecks()
 
   async function makePool(origin: string, policy: EgressPolicy): Promise<Pool> {
     const { Pool } = await loadUndici()
@@ -104,23 +126,22 @@ export function createPipes(resolve: Resolve): Pipes {
   }
 
   /** Connections are shared only under the same rules. */
-  function poolFor(origin: string, policy: EgressPolicy): Promise<Pool> {
-    const key = JSON.stringify([origin, policy.allowNetworks, policy.deny, policy.trusted === true])
+  function poolFor(origin: string, policy: EgressPolicy, rules: string): Promise<Pool> {
+    const key = `${rules} ${origin}`
     const pool = pools.get(key) ?? makePool(origin, policy)
     pools.delete(key)
     pools.set(key, pool)
-    const [oldest] = pools
-    if (pools.size > maxPools && oldest !== undefined) {
-      pools.delete(oldest[0])
-      oldest[1].then((old) => old.close()).catch(() => {})
-    }
+    const [oldest] = pools.keys()
+    // Not closed: whoever has a pipe to it goes on with it, and connections that are idle end by themselves.
+    if (pools.size > maxPools && oldest !== undefined) pools.delete(oldest)
     return pool
   }
 
   return {
     async open(url, policy) {
-      const { origin, host } = checkDestination(url, policy)
-      return createPipe(await poolFor(origin, policy), host)
+      const rules = writeRules(policy)
+      const { origin, host } = check(url, policy, rules)
+      return createPipe(await poolFor(origin, policy, rules), host)
     },
     async close() {
       const open = [...pools.values()]

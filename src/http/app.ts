@@ -248,6 +248,7 @@ export function createApp(deps: HttpDeps): HttpApp {
       await drain.run(timeoutMs)
       deps.usecases.chat.close()
       await deps.usecases.proxies.close()
+      await deps.usecases.health.close()
       await deps.usecases.audit.close()
     },
   }

@@ -1,5 +1,6 @@
 // What a vendor client needs to be made.
 import type { Clock } from '../ports/clock.ts'
+import type { Dialects } from './llmo/dialect.ts'
 import type { Family, ModelRequest } from './messages.ts'
 import type { VendorFetch } from './piped-fetch.ts'
 import type { CallTarget } from './vendor-error.ts'
@@ -13,6 +14,8 @@ export type ClientOptions = {
   azure?: { deploymentName: string; apiVersion: string }
   /** Who is asked, and for which model. */
   target: CallTarget
+  /** What is known of servers of family llmo; absent: nothing. */
+  dialects?: Dialects
   clock: Clock
   /** Silence after which a call is given up. */
   idleTimeoutMs: number
@@ -25,6 +28,9 @@ const wholeTimeoutMs = 600_000
 export function patienceFor({ whole }: ModelRequest, idleTimeoutMs: number): number {
   return whole ? Math.max(idleTimeoutMs, wholeTimeoutMs) : idleTimeoutMs
 }
+
+/** Of every call. What is compressed could not be read frame by frame. */
+export const plainHeaders = { 'content-type': 'application/json', 'accept-encoding': 'identity' }
 
 /** Set by the client itself: a caller's word for them is never sent on. */
 const reserved = ['authorization', 'x-api-key', 'api-key', 'content-type', 'content-length', 'host', 'connection']

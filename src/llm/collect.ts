@@ -1,5 +1,6 @@
 // Folds a stream of model events into one turn.
 import { messageOf } from '../errors.ts'
+import { parseForeignJson } from './foreign-json.ts'
 import {
   type ContentBlock,
   type JsonObject,
@@ -18,12 +19,9 @@ type Draft =
 /** Reads the arguments a model wrote. Anything but a JSON object is kept as `invalidArgs`. */
 export function parseArgs(json: string): { args: JsonObject; invalidArgs?: string } {
   if (json.trim() === '') return { args: {} }
-  try {
-    const value: unknown = JSON.parse(json)
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { args: value as JsonObject }
-  } catch {
-    // Kept as text below: the model is told what it wrote.
-  }
+  const value = parseForeignJson(json)
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { args: value as JsonObject }
+  // Kept as text: the model is told what it wrote.
   return { args: {}, invalidArgs: json }
 }
 

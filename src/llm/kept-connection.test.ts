@@ -5,9 +5,24 @@ import { systemClock } from '../adapters/system/clock.ts'
 import { createEgress } from '../egress/egress.ts'
 import { collectTurn, guardStream } from './collect.ts'
 import { createLlmoClient } from './llmo/client.ts'
-import { createPipedFetch } from './piped-fetch.ts'
+import { createPipedFetch, type VendorFetch } from './piped-fetch.ts'
 
 const answer = `data: ${JSON.stringify({ choices: [{ delta: { content: 'a' }, finish_reason: 'stop' }] })}\n\ndata: [DONE]\n\n`
+
+/** Calls `onEnd` when the body has been read to its end. */
+function tellEnd(fetch: VendorFetch, onEnd: () => void): VendorFetch {
+  return async (url, init) => {
+    const answer = await fetch(url, init)
+    const reader = answer.body?.getReader()
+    if (reader === undefined) return answer
+    const read = async () => {
+      const part = await reader.read()
+      if (part.done) onEnd()
+      return part
+    }
+    return { ...answer, body: { getReader: () => ({ read, cancel: () => reader.cancel() }) } }
+  }
+}
 
 it('serves the next call with the same connection, though the body ends after its last event', async () => {
   let connections = 0
@@ -22,8 +37,9 @@ it('serves the next call with the same connection, though the body ends after it
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
   const egress = createEgress()
+  let ended = Promise.withResolvers<void>()
   const client = createLlmoClient({
-    fetch: createPipedFetch(egress, { allowNetworks: [], deny: [], trusted: true }),
+    fetch: tellEnd(createPipedFetch(egress, { allowNetworks: [], deny: [], trusted: true }), () => ended.resolve()),
     baseUrl: `http://127.0.0.1:${port}/v1`,
     target: { provider: 'p', model: 'm', host: 'h', hasKey: false },
     clock: systemClock,
@@ -36,7 +52,9 @@ it('serves the next call with the same connection, though the body ends after it
     expect(turn.error).toBeUndefined()
     finish()
     // Until the end has come here, the connection is not free.
-    await new Promise((resolve) => setTimeout(resolve, 50))
+    await ended.promise
+    await new Promise((resolve) => setImmediate(resolve))
+    ended = Promise.withResolvers()
   }
   expect(connections).toBe(1)
   await egress.close()

@@ -65,8 +65,10 @@ export type LoopState = {
 export type LoopLimits = {
   /** The most model calls; the last of them is the summary call without tools. Default 50. */
   maxIterations?: number
-  /** Of one tool call. Default 60 s. */
+  /** Of one tool call; a tool's own limit can only be shorter. Default 60 s. */
   toolTimeoutMs?: number
+  /** A tool's own limit holds also where it is longer: what a tool calls ends it, and says why. Default false. */
+  trustsToolTimeouts?: boolean
   /** Of one tool's output. Default 65,536. */
   maxOutputBytes?: number
   /** Calls of one turn that run at the same time. Default 8. */

@@ -1,5 +1,8 @@
 // Runs one tool call so that whatever happens becomes a result: bad arguments, a throw, a timeout, too much output.
+
 import type { Clock } from '../ports/clock.ts'
+import { startDeadline } from './deadlines.ts'
+import { followSignals } from './linked-signal.ts'
 import type { LoopLimits, PendingCall } from './loop-state.ts'
 import { defaultLimits } from './loop-state.ts'
 import type { HostTool, ToolHost, ToolResult } from './tool-host.ts'
@@ -43,24 +46,32 @@ function refuseArgs(text: string): ToolResult {
   })
 }
 
+/** Of the tool's own limit and the service's the shorter one binds (LIM-009, LIM-010), unless the run trusts its tools. */
+function limitTime({ timeoutMs }: HostTool, limits: LoopLimits): number {
+  const { toolTimeoutMs = defaultLimits.toolTimeoutMs, trustsToolTimeouts = false } = limits
+  if (timeoutMs === undefined) return toolTimeoutMs
+  return trustsToolTimeouts ? timeoutMs : Math.min(timeoutMs, toolTimeoutMs)
+}
+
 async function callWithTimeout(call: PendingCall, tool: HostTool, run: ToolRun): Promise<ToolResult> {
-  const timeoutMs = tool.timeoutMs ?? run.limits.toolTimeoutMs ?? defaultLimits.toolTimeoutMs
-  const over = new AbortController()
-  const done = new AbortController()
-  const signal = AbortSignal.any([run.signal, over.signal])
-  // A tool that ignores its signal must not hold the loop: the race goes on without it.
-  const timeout = run.clock.sleep(timeoutMs, AbortSignal.any([run.signal, done.signal])).then(() => {
-    over.abort(new Error('The tool took too long.'))
-    return refuseTimeout(call.name, timeoutMs)
+  const timeoutMs = limitTime(tool, run.limits)
+  const { signal, abort, release } = followSignals(run.signal)
+  const early = Promise.withResolvers<ToolResult>()
+  signal.addEventListener('abort', () => early.reject(signal.reason), { once: true })
+  const late = startDeadline(run.clock, timeoutMs, () => {
+    early.resolve(refuseTimeout(call.name, timeoutMs))
+    abort(new Error('The tool took too long.'))
   })
   try {
-    return await Promise.race([invokeTool(call, run.host, signal), timeout])
+    signal.throwIfAborted()
+    // A tool that ignores its signal must not hold the loop: the race goes on without it.
+    return await Promise.race([invokeTool(call, run.host, signal), early.promise])
   } catch (error) {
     run.signal.throwIfAborted()
     return failThrown(error)
   } finally {
-    done.abort()
-    timeout.catch(() => {})
+    late.cancel()
+    release()
   }
 }
 

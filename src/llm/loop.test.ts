@@ -238,7 +238,7 @@ describe('what goes wrong in a tool', () => {
         patient: { timeoutMs: 600_000, run: () => clock.sleep(120_000).then(() => 'late but good') },
       },
       clock,
-      limits: { toolTimeoutMs: 60_000 },
+      limits: { toolTimeoutMs: 60_000, trustsToolTimeouts: true },
     })
     await expect.poll(() => clock.sleeping()).toBe(3)
     await clock.advance(60_000)
@@ -248,6 +248,32 @@ describe('what goes wrong in a tool', () => {
     expect(resultsOf(state.messages[2])).toMatchObject([
       { errorType: 'timeout', error: expect.stringContaining('60 s') },
       'late but good',
+    ])
+  })
+
+  it('ends at the shorter of its own limit and that of the run [LIM-009] [LIM-010]', async () => {
+    const clock = createManualClock()
+    const run = () => new Promise<string>(() => {})
+    const running = play({
+      scripts: [
+        callTools([
+          { id: 'a', name: 'greedy' },
+          { id: 'b', name: 'modest' },
+        ]),
+        sayText('ok'),
+      ],
+      toolset: { greedy: { timeoutMs: 600_000, run }, modest: { timeoutMs: 5000, run } },
+      clock,
+      limits: { toolTimeoutMs: 60_000 },
+    })
+    await expect.poll(() => clock.sleeping()).toBe(2)
+    await clock.advance(5000)
+    expect(clock.sleeping()).toBe(1)
+    await clock.advance(55_000)
+    const { state } = await running
+    expect(resultsOf(state.messages[2])).toMatchObject([
+      { errorType: 'timeout', error: expect.stringContaining('within 60 s') },
+      { errorType: 'timeout', error: expect.stringContaining('within 5 s') },
     ])
   })
 
@@ -493,13 +519,17 @@ describe('the end of time', () => {
     expect(state).toMatchObject({ text: 'partly', finished: { reason: 'cancelled' } })
   })
 
-  it('does not leave a timer behind', async () => {
+  it('leaves no timers of its own behind: those of the two limits, of runs and of tools, serve all runs', async () => {
     const clock = createManualClock()
-    await play({
-      scripts: [callTools([{ id: 'a', name: 'look' }]), sayText('ok')],
-      clock,
-      limits: { deadline: new Date(clock.now().getTime() + 5000) },
-    })
+    const run = () =>
+      play({
+        scripts: [callTools([{ id: 'a', name: 'look' }]), sayText('ok')],
+        clock,
+        limits: { deadline: new Date(clock.now().getTime() + 5000) },
+      })
+    for (let index = 0; index < 3; index++) await run()
+    expect(clock.sleeping()).toBe(2)
+    await clock.advance(600_000)
     expect(clock.sleeping()).toBe(0)
   })
 })

@@ -1,6 +1,8 @@
 // The tool loop: drives a saved state to its end, saving it before each effect. Chat, proxies and workers run this one.
 import type { Clock } from '../ports/clock.ts'
 import { createCollector, guardStream } from './collect.ts'
+import { startDeadline } from './deadlines.ts'
+import { followSignals } from './linked-signal.ts'
 import { createSaver, type Saver } from './loop-saver.ts'
 import type { FinishReason, LoopLimits, LoopState, PendingCall } from './loop-state.ts'
 import {
@@ -20,6 +22,7 @@ import {
 import { runToolCall } from './loop-tools.ts'
 import { addUsage, type ModelError, type ModelEvent, type ModelRequest, type Turn, textOf } from './messages.ts'
 import type { ModelClient } from './model.ts'
+import { TimeLimitError } from './time-limit.ts'
 import type { HostTool, ToolCall, ToolHost, ToolResult } from './tool-host.ts'
 
 export type LoopEvent =
@@ -83,28 +86,20 @@ export async function runLoop(run: LoopRun): Promise<LoopState> {
   }
 }
 
-/** A reason of one's own spares the making of an error with its stack. */
-const settled = new Error('settled')
-
 /** The run's signal, which also aborts at the deadline. */
 function watchDeadline(run: LoopRun): { signal: AbortSignal; stop(): void } {
   const deadline = run.limits?.deadline
   if (deadline === undefined) return { signal: run.signal, stop: () => {} }
-  const over = new AbortController()
-  const stopped = new AbortController()
-  // Linked by hand: `AbortSignal.any` costs more than a step of the loop (Node 24).
-  const follow = () => over.abort(run.signal.reason)
-  if (run.signal.aborted) follow()
-  else run.signal.addEventListener('abort', follow, { once: true })
-  const abort = () => over.abort(new Error('The time limit was reached.'))
+  const over = followSignals(run.signal)
   const left = deadline.getTime() - run.clock.now().getTime()
-  if (left <= 0) abort()
-  else run.clock.sleep(left, stopped.signal).then(abort, () => {})
+  const abort = () => over.abort(new TimeLimitError(left))
+  const late = left > 0 ? startDeadline(run.clock, left, abort) : undefined
+  if (late === undefined) abort()
   return {
     signal: over.signal,
     stop() {
-      run.signal.removeEventListener('abort', follow)
-      stopped.abort(settled)
+      over.release()
+      late?.cancel()
     },
   }
 }
@@ -151,7 +146,7 @@ async function callModel(state: LoopState, withTools: boolean, context: Context)
     ...settings,
     system: state.system,
     messages: state.messages,
-    tools: withTools ? context.list.map(schemaOf) : [],
+    tools: withTools ? context.list : [],
     ...(withTools && toolChoice !== undefined ? { toolChoice } : {}),
   }
   const collector = createCollector()
@@ -173,11 +168,6 @@ async function callModel(state: LoopState, withTools: boolean, context: Context)
 /** Answers that nobody watches come without the price of a stream for each event. */
 async function takeWhole(request: ModelRequest, { model, signal }: Context): Promise<ModelEvent[] | undefined> {
   return request.whole ? model.answer?.(request, signal) : undefined
-}
-
-function schemaOf(tool: HostTool): ModelRequest['tools'][number] {
-  const { name, description, parameters, raw } = tool
-  return { name, description, parameters, ...(raw === undefined ? {} : { raw }) }
 }
 
 async function failTurn(

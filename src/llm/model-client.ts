@@ -6,6 +6,7 @@ import type { Egress, EgressPolicy } from '../ports/egress.ts'
 import type { ClientOptions } from './client-options.ts'
 import { createLlmaClient, vendorAddress as llmaAddress } from './llma/client.ts'
 import { createLlmoClient, vendorAddress as llmoAddress } from './llmo/client.ts'
+import { dialectsOf } from './llmo/dialect.ts'
 import type { ModelError, ModelEvent } from './messages.ts'
 import type { ModelClient } from './model.ts'
 import { createPipedFetch, type VendorFetch } from './piped-fetch.ts'
@@ -29,8 +30,15 @@ export function nameProvider(provider: ModelChoice['provider']): string {
 
 function describeTarget({ provider, model }: ModelChoice): ClientOptions['target'] {
   const address = provider.baseUrl ?? (provider.type === 'llma' ? llmaAddress : llmoAddress)
-  const host = URL.parse(address)?.host ?? address
-  return { provider: nameProvider(provider), model, host, hasKey: provider.apiKey !== undefined }
+  return {
+    provider: nameProvider(provider),
+    model,
+    // Only errors name it.
+    get host() {
+      return URL.parse(address)?.host ?? address
+    },
+    hasKey: provider.apiKey !== undefined,
+  }
 }
 
 /** What can be known to fail without asking. A server of one's own may want no key. */
@@ -53,6 +61,7 @@ function createVendorClient(choice: ModelChoice, deps: ModelClientDeps): ModelCl
   const options: ClientOptions = {
     fetch: openFetch(deps.egress, deps.policyFor(choice)),
     target: describeTarget(choice),
+    dialects: dialectsOf(deps.egress),
     clock: deps.clock,
     idleTimeoutMs: deps.idleTimeoutMs ?? defaultIdleTimeoutMs,
     ...(baseUrl === undefined ? {} : { baseUrl }),

@@ -4,7 +4,7 @@ import type { TokenUsage } from './messages.ts'
 
 export type Cost = { cost: number; currency: string }
 
-/** Undefined when no price is set. */
+/** Input tokens include the cached ones. Undefined when no price is set: a currency alone is none, and nothing is free unasked. */
 export function computeCost(usage: TokenUsage, price: Price | undefined): Cost | undefined {
   if (price === undefined) return undefined
   const { currency, inputPerMillion, outputPerMillion, cachedInputPerMillion } = price

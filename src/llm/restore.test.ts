@@ -123,3 +123,32 @@ describe('an llmo conversation that comes back', () => {
     ])
   })
 })
+
+describe('a conversation with very many calls', () => {
+  // Searched through for each of them, these would take hours.
+  const count = 100_000
+  const calls: { type: string; id: string }[] = Array.from({ length: count }, (_, at) => use(id(String(at))))
+
+  it('comes back in one go, answered by us or by the client', () => {
+    const answered = restoreLlma([
+      { role: 'assistant', content: [...calls, ...calls.map(() => text(ok))] },
+      user(text('y')),
+    ])
+    expect(answered.messages[1]?.content).toHaveLength(count + 1)
+    const said = calls.map((call) => ({ type: 'tool_result', tool_use_id: call.id, content: 'z' }))
+    const { messages } = restoreLlma([
+      { role: 'assistant', content: calls },
+      { role: 'user', content: said },
+    ])
+    expect(messages[1]?.content).toHaveLength(count)
+    const results = messages[1]?.content as object[] | undefined
+    expect(results?.at(-1)).toMatchObject({ tool_use_id: String(count - 1), content: 'z' })
+  })
+
+  it('of llmo does too', () => {
+    const lines = calls.map((call) => `[Tool look call ${call.id}]: {}`)
+    const content = [...lines, ...lines.map(() => ok)].join('\n')
+    const { messages } = restoreLlmo([{ role: 'assistant', content }])
+    expect(messages).toHaveLength(count + 1)
+  })
+})

@@ -57,6 +57,8 @@ export async function attemptCall(client: ModelClient, request: ModelRequest, si
     last = next.done ? undefined : next.value
     if (last !== undefined) head.push(last)
   } while (last !== undefined && last.type !== 'error' && !isContent(last))
+  // Nobody may ask for more of it: what it counted and what it took of a limit is settled before another call is made.
+  if (last?.type === 'error') await iterator.return?.(undefined)
 
   async function* events(): AsyncGenerator<ModelEvent> {
     yield* head

@@ -3,7 +3,8 @@ import { createHastyClock } from '../../test/fixtures/llm/manual-clock.ts'
 import { askText } from '../../test/fixtures/llm/wire.ts'
 import type { ModelChoice } from '../contract/api/assignment.ts'
 import { collectTurn } from './collect.ts'
-import { createModelRouter, type RouterDeps, type ServedCall } from './router.ts'
+import { createModelRouter, type EndedCall, type RouterDeps, type ServedCall } from './router.ts'
+import { TimeLimitError } from './time-limit.ts'
 
 const open = new AbortController().signal
 
@@ -67,6 +68,7 @@ function setUp(choices: ModelChoice[], answers: Record<string, Answer[]>, more: 
   const clock = createHastyClock()
   const asked: string[] = []
   const served: ServedCall[] = []
+  const ended: EndedCall[] = []
   const fetchAny = (async (url: string) => {
     const name = new URL(url).hostname.replace('.example', '')
     asked.push(name)
@@ -82,9 +84,11 @@ function setUp(choices: ModelChoice[], answers: Record<string, Answer[]>, more: 
     random: () => 0.5,
     rateLimits: memory.limits,
     onUsage: (call) => served.push(call),
+    onEnd: (call) => ended.push(call),
     ...more,
   })
-  return { ...memory, clock, asked, served, ask: () => collectTurn(router.stream(askText('hello'), open)) }
+  const ask = (signal = open) => collectTurn(router.stream(askText('hello'), signal))
+  return { ...memory, clock, asked, served, ended, router, ask }
 }
 
 describe('a router', () => {
@@ -191,6 +195,74 @@ describe('a router', () => {
     const { apiKey: _key, ...keyless } = choose('one').provider
     const { ask } = setUp([{ provider: keyless, model: 'm' }], { one: [answerText('hi')] })
     expect((await ask()).stopReason).toBe('end_turn')
+  })
+
+  it('tells how each try at each provider ended, without a key in it [PROV-011] [SECRET-008]', async () => {
+    const { ask, ended } = setUp([choose('one'), choose('two'), choose('three')], {
+      one: [answerError(500, 'broken'), answerError(401, 'no such key: key-of-one')],
+      three: [answerText('hi')],
+    })
+    await ask()
+    const told = ended.map(({ provider, error }) => [provider.name, error?.kind])
+    const away = Array.from({ length: 4 }, () => ['two', 'network'])
+    expect(told).toEqual([['one', 'server'], ['one', 'auth'], ...away, ['three', undefined]])
+    expect(ended[1]?.error?.message).toContain('[REDACTED]')
+    expect(ended[1]?.error?.message).not.toContain('key-of-one')
+  })
+
+  it('tells of an answer that broke off, and of one that was cancelled', async () => {
+    const broken = () => new Response('data: {"model":"m","choices":[{"delta":{"content":"h"}}]}\n\n')
+    const { ask, ended } = setUp([choose('one')], { one: [broken, answerText('late')] })
+    await ask()
+    await ask(AbortSignal.abort())
+    expect(ended.map(({ error }) => error?.kind)).toEqual(['interrupted', 'aborted'])
+  })
+
+  it('says of tokens that there is no whole answer to them', async () => {
+    const message = {
+      id: 'x',
+      model: 'm',
+      role: 'assistant',
+      content: [],
+      usage: { input_tokens: 7, output_tokens: 0 },
+    }
+    const frame = `event: message_start\ndata: ${JSON.stringify({ type: 'message_start', message })}\n\n`
+    const choices = [choose('one', { type: 'llma' }), choose('two')]
+    const answers = { one: Array.from({ length: 4 }, () => () => new Response(frame)), two: [answerText('hi')] }
+    const { ask, served } = setUp(choices, answers)
+    await ask()
+    expect(served.map(({ usage, brokeOff }) => [usage.inputTokens, brokeOff])).toEqual([
+      ...Array.from({ length: 4 }, () => [7, true]),
+      [1_000_000, undefined],
+    ])
+  })
+
+  it.each([
+    ['the most of a time limit', 15_000, 'interrupted'],
+    ['the last of a time limit', 14_900, 'aborted'],
+  ])('blames a provider that had %s and did not answer, and no other', async (_what, ms, kind) => {
+    const limit = new AbortController()
+    const hangs = () => {
+      void clock.sleep(ms)
+      limit.abort(new TimeLimitError(30_000))
+      return new Response(new ReadableStream())
+    }
+    const { ask, ended, clock } = setUp([choose('one'), choose('two')], { one: [hangs] })
+    await ask(limit.signal)
+    expect(ended.map(({ provider, error }) => [provider.name, error?.kind])).toEqual([['one', kind]])
+    if (kind === 'interrupted') expect(ended[0]?.error?.message).toContain('after 15.0 s')
+  })
+
+  it('tells of an answer in one piece too', async () => {
+    const whole = { model: 'm', choices: [{ message: { content: 'hi' }, finish_reason: 'stop' }] }
+    const impatient = { retry: { maxTries: 1, maxTriesWhenLimited: 1 }, maxCoolDownWaitMs: 0 }
+    const answers = { one: [() => Response.json(whole), answerError(403, 'no')] }
+    const { router, ended } = setUp([choose('one')], answers, impatient)
+    for (let count = 0; count < 2; count += 1) await router.answer?.({ ...askText('hello'), whole: true }, open)
+    expect(ended.map(({ provider, error }) => [provider.name, error?.kind])).toEqual([
+      ['one', undefined],
+      ['one', 'auth'],
+    ])
   })
 
   it('says when no provider is there', async () => {

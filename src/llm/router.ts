@@ -4,12 +4,13 @@ import type { Ids } from '../ports/clock.ts'
 import type { ResourceKey } from '../ports/resources.ts'
 import { guardStream } from './collect.ts'
 import { type Candidate, type CoolDowns, withCoolDown, withFallback } from './fallback.ts'
-import { type ModelEvent, noUsage, type TokenUsage } from './messages.ts'
+import { type ModelError, type ModelEvent, noUsage, type TokenUsage } from './messages.ts'
 import type { ModelClient } from './model.ts'
 import { createModelClient, type ModelClientDeps, nameProvider, redactError } from './model-client.ts'
 import { type Cost, computeCost } from './pricing.ts'
 import { type RateLimitOptions, withRateLimit } from './rate-limited.ts'
 import { isLimited, isPassing, type RetryOptions, withRetry } from './retry.ts'
+import { TimeLimitError } from './time-limit.ts'
 
 /** One call that reached a provider, for the usage records. */
 export type ServedCall = {
@@ -20,13 +21,20 @@ export type ServedCall = {
   cost?: Cost
   /** Served by the demo provider: no language model (PROV-014). */
   demo: boolean
+  /** There is no whole answer, only tokens that were counted. */
+  brokeOff?: true
 }
+
+/** One try at a provider; `error`, without its key in it: why there was no answer. */
+export type EndedCall = { provider: ResourceKey; error?: ModelError }
 
 export type RouterDeps = ModelClientDeps & {
   random: Ids['random']
   rateLimits: RateLimitOptions['rateLimits'] & CoolDowns
   /** Called once for each call that was answered or broke off after tokens were counted. */
   onUsage?(call: ServedCall): void
+  /** Called for each try that came to its end: answered, failed or cancelled. */
+  onEnd?(call: EndedCall): void
   retry?: Partial<Omit<RetryOptions, 'clock' | 'random' | 'retries'>>
   /** How long the first of providers that all cool down is waited for. Default 60 s. */
   maxCoolDownWaitMs?: number
@@ -36,13 +44,43 @@ function keyOf({ provider }: ModelChoice): ResourceKey {
   return { namespace: provider.namespace, name: provider.name }
 }
 
-type Report = (usage: TokenUsage) => void
+type Report = {
+  use(usage: TokenUsage, isAnswered: boolean): void
+  /** A call begins. What it gives back hears its events; the last one ends the call. */
+  begin(signal: AbortSignal): (event: ModelEvent | undefined) => void
+}
 
-function createReport(choice: ModelChoice, onUsage: (call: ServedCall) => void): Report {
+/** A provider that had most of a time limit for itself is late; one that was asked shortly before the end is not. */
+function blameLate(error: ModelError, choice: ModelChoice, { reason }: AbortSignal, ms: number): ModelError {
+  if (error.kind !== 'aborted' || !(reason instanceof TimeLimitError) || ms < reason.limitMs / 2) return error
+  const name = nameProvider(choice.provider)
+  const seconds = (ms / 1000).toFixed(1)
+  return {
+    kind: 'interrupted',
+    message: `Provider ${name} had not finished its answer at the time limit, after ${seconds} s.`,
+  }
+}
+
+function createReport(
+  choice: ModelChoice,
+  { onUsage, onEnd, clock }: Pick<RouterDeps, 'onUsage' | 'onEnd' | 'clock'>,
+): Report {
   const demo = choice.provider.type === 'demo'
-  return (usage) => {
-    const cost = computeCost(usage, choice.provider.price)
-    onUsage({ provider: keyOf(choice), model: choice.model, usage, demo, ...(cost === undefined ? {} : { cost }) })
+  const provider = keyOf(choice)
+  return {
+    use(usage, isAnswered) {
+      const cost = computeCost(usage, choice.provider.price)
+      const more = { ...(cost && { cost }), ...(isAnswered ? {} : { brokeOff: true as const }) }
+      onUsage?.({ provider, model: choice.model, usage, demo, ...more })
+    },
+    begin(signal) {
+      const since = clock.now().getTime()
+      return (event) => {
+        if (event?.type === 'stop') return onEnd?.({ provider })
+        if (event?.type !== 'error') return
+        onEnd?.({ provider, error: blameLate(event.error, choice, signal, clock.now().getTime() - since) })
+      }
+    },
   }
 }
 
@@ -57,33 +95,39 @@ function withIdentity(client: ModelClient, choice: ModelChoice, report: Report):
   return {
     ...(answer && {
       async answer(request, signal) {
-        const events = await answer({ ...request, model: choice.model }, signal)
+        const follow = report.begin(signal)
+        const events = (await answer({ ...request, model: choice.model }, signal)).map(identify)
         const counted = events.findLast((event) => event.type === 'usage')?.usage
-        if (counted !== undefined || events.at(-1)?.type === 'stop') report(counted ?? noUsage)
-        return events.map(identify)
+        const isAnswered = events.at(-1)?.type === 'stop'
+        if (counted !== undefined || isAnswered) report.use(counted ?? noUsage, isAnswered)
+        follow(events.at(-1))
+        return events
       },
     }),
     async *stream(request, signal) {
       const own = client.stream({ ...request, model: choice.model }, signal)
+      const follow = report.begin(signal)
       let usage = noUsage
       let answered = false
       try {
-        for await (const event of guardStream(own, signal)) {
+        for await (const raw of guardStream(own, signal)) {
+          const event = identify(raw)
           if (event.type === 'usage') usage = event.usage
           answered ||= event.type === 'stop'
-          yield identify(event)
+          follow(event)
+          yield event
         }
       } finally {
-        if (answered || usage !== noUsage) report(usage)
+        if (answered || usage !== noUsage) report.use(usage, answered)
       }
     },
   }
 }
 
 function createCandidate(choice: ModelChoice, isLast: boolean, deps: RouterDeps): Candidate {
-  const { clock, random, rateLimits, onUsage = () => {} } = deps
+  const { clock, random, rateLimits } = deps
   const key = keyOf(choice)
-  const identified = withIdentity(createModelClient(choice, deps), choice, createReport(choice, onUsage))
+  const identified = withIdentity(createModelClient(choice, deps), choice, createReport(choice, deps))
   const counted = withCoolDown(identified, key, { coolDowns: rateLimits, clock })
   const limit = choice.provider.rateLimit
   const limited = limit ? withRateLimit(counted, { rateLimits, provider: key, limit, clock }) : counted

@@ -1,4 +1,5 @@
 // How calls of the service's own tools look to the caller of a proxy, and how they are known again when they come back (PROXY-013, PROXY-014).
+import { parseForeignJson } from './foreign-json.ts'
 import type { JsonObject } from './messages.ts'
 
 /** `session` names the scratch folder of the conversation, so that it needs no memory of a replica. */
@@ -34,12 +35,8 @@ export function readCall(text: string): DescribedCall | undefined {
 }
 
 export function parseObject(text: string): JsonObject | undefined {
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : undefined
-  } catch {
-    return undefined
-  }
+  const value = parseForeignJson(text)
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : undefined
 }
 
 /** A result as the specification wants it shown (LLMA-032). */

@@ -1,6 +1,8 @@
 // Reads server-sent events from a body that may arrive in any pieces, stop, or never go on.
 import { createParser } from 'eventsource-parser'
 import type { Clock } from '../ports/clock.ts'
+import { startDeadline } from './deadlines.ts'
+import { followSignals } from './linked-signal.ts'
 
 export type Frame = { event?: string | undefined; data: string }
 
@@ -40,38 +42,18 @@ export async function* readFrames(reader: ByteReader): AsyncGenerator<Frame> {
   }
 }
 
-/** A reason of one's own spares the making of an error with its stack. */
-const over = new Error('over')
-
 export type IdleWatch = { signal: AbortSignal; touch(): void; stop(): void }
 
 /** Aborts when `touch` was not called for `idleMs`, and with `parent`. */
 export function watchIdle(clock: Clock, idleMs: number, parent: AbortSignal): IdleWatch {
-  const idle = new AbortController()
-  const stopped = new AbortController()
-  // Linked by hand: `AbortSignal.any` costs a call more than all else that is done here (Node 24).
-  const follow = () => idle.abort(parent.reason)
-  if (parent.aborted) follow()
-  else parent.addEventListener('abort', follow, { once: true })
-  let last = clock.now().getTime()
-
-  async function watch(): Promise<void> {
-    while (!stopped.signal.aborted) {
-      const left = last + idleMs - clock.now().getTime()
-      if (left <= 0) return idle.abort(new IdleError(idleMs))
-      await clock.sleep(left, stopped.signal)
-    }
-  }
-
-  watch().catch(() => {})
+  const idle = followSignals(parent)
+  const deadline = startDeadline(clock, idleMs, () => idle.abort(new IdleError(idleMs)))
   return {
     signal: idle.signal,
-    touch: () => {
-      last = clock.now().getTime()
-    },
+    touch: () => deadline.renew(),
     stop: () => {
-      parent.removeEventListener('abort', follow)
-      stopped.abort(over)
+      idle.release()
+      deadline.cancel()
     },
   }
 }

@@ -6,7 +6,7 @@ export type HostTool = ToolSchema & {
   repeatable: boolean
   /** Its own parameters bound the output; the cut at 64 KiB does not apply (BUILT-029). */
   ownsOutputLimit?: boolean
-  /** Instead of the loop's tool timeout. */
+  /** Its own time limit, beside the loop's (`LoopLimits`). */
   timeoutMs?: number
   /** The caller of the loop runs it (a proxy client's own tool): the loop ends when the model calls it. */
   external?: boolean

@@ -2,8 +2,11 @@
 import { wasCutOff } from '../egress/failures.ts'
 import { isSvcError, messageOf } from '../errors.ts'
 import type { Clock } from '../ports/clock.ts'
+import { parseForeignJson } from './foreign-json.ts'
 import type { JsonObject, ModelError, ModelErrorKind, ModelEvent } from './messages.ts'
+import { isPacked, unpackBody } from './packed-body.ts'
 import type { VendorFetch, VendorReader, VendorResponse } from './piped-fetch.ts'
+import { writeBody } from './request-body.ts'
 import { type ByteReader, IdleError, type IdleWatch, readFrames, watchIdle } from './sse.ts'
 import {
   type CallTarget,
@@ -54,12 +57,14 @@ type Exchange = { call: VendorCall; idle: IdleWatch; answered: boolean }
 async function exchange(state: Exchange): Promise<ModelEvent[] | AsyncIterable<ModelEvent>> {
   const { call, idle } = state
   const { signal } = idle
-  const init = { method: 'POST' as const, headers: call.headers, body: JSON.stringify(call.encode()), signal }
+  const body = call.encode()
+  const init = { method: 'POST' as const, headers: call.headers, body: writeBody(body), signal }
   const response = await call.fetch(call.url, init)
   state.answered = true
   idle.touch()
   if (!response.ok) return [{ type: 'error', error: await readFailure(response, call) }]
-  return isWhole(response) ? readWholeAnswer(response, call) : readStream(response, call, idle)
+  if (isWhole(response, body)) return readWholeAnswer(response, call)
+  return isPacked(response.headers.get('content-encoding')) ? failPacked(call) : readStream(response, call, idle)
 }
 
 function failExchange({ call, idle, answered }: Exchange, error: unknown): ModelEvent {
@@ -103,6 +108,8 @@ function explainThrown(error: unknown, call: VendorCall, answered: boolean): Mod
   if (call.signal.aborted) return makeModelError('aborted', call.target)
   if (error instanceof StreamedError) return classifyVendorError(error.vendor, call.target)
   const message = messageOf(error)
+  // It holds more than can be written, in depth or in number (V8 counts both as its stack).
+  if (error instanceof RangeError) return { kind: 'invalid_request', message: `The request is too complex: ${message}` }
   // Refused on this side: an address that may not be dialled, a block that can not be translated.
   if (isSvcError(error) && error.reason !== 'UpstreamFailed') return { kind: 'invalid_request', message }
   const kind: ModelErrorKind = answered || error instanceof IdleError || wasCutOff(error) ? 'interrupted' : 'network'
@@ -113,7 +120,7 @@ async function readFailure(response: VendorResponse, call: VendorCall): Promise<
   const text = await readText(response, maxErrorBytes)
   const { status } = response
   const retryAfterMs = readRetryAfter(response.headers, call.clock.now())
-  const found = readVendorError(parseJson(text))
+  const found = readVendorError(parseForeignJson(text))
   if (found === undefined && status === 404) {
     const message = `there is no such API at ${call.url}; check the address of the provider`
     return makeModelError('invalid_request', call.target, { status, message })
@@ -138,25 +145,20 @@ async function readText(response: VendorResponse, maxBytes: number): Promise<str
     await reader.cancel()
     break
   }
-  return Buffer.concat(parts).toString()
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
+  const bytes = Buffer.concat(parts)
+  const encoding = response.headers.get('content-encoding')
+  return (isPacked(encoding) ? (unpackBody(bytes, encoding, maxBytes) ?? bytes) : bytes).toString()
 }
 
 type Body = { signal: AbortSignal; touch(): void }
 
-function isWhole({ headers }: VendorResponse): boolean {
-  return headers.get('content-type')?.includes('application/json') ?? false
+/** A server that says nothing of it is believed to have done as it was asked. */
+function isWhole({ headers }: VendorResponse, { stream }: JsonObject): boolean {
+  return headers.get('content-type')?.includes('application/json') ?? stream === false
 }
 
 async function readWholeAnswer(response: VendorResponse, call: VendorCall): Promise<ModelEvent[]> {
-  const json = parseJson(await readText(response, maxAnswerBytes))
+  const json = parseForeignJson(await readText(response, maxAnswerBytes))
   return json === undefined ? failBroken(call) : call.decoder.readWhole(json)
 }
 
@@ -209,7 +211,7 @@ async function* decodeFrames(
 ): AsyncGenerator<ModelEvent> {
   for await (const frame of readFrames(reader)) {
     if (frame.data.trim() === '[DONE]') break
-    const json = parseJson(frame.data)
+    const json = parseForeignJson(frame.data)
     const events = json === undefined ? failBroken(call) : call.decoder.pushFrame(json)
     progress.complete = events.some(isLast)
     yield* events
@@ -225,8 +227,13 @@ function isLast(event: ModelEvent): boolean {
 }
 
 function failBroken(call: VendorCall): ModelEvent[] {
-  const message = 'it sent something that is not JSON'
+  const message = 'it sent something that is no JSON, or nested too deeply'
   return [{ type: 'error', error: makeModelError('interrupted', call.target, { message }) }]
+}
+
+function failPacked(call: VendorCall): ModelEvent[] {
+  const message = 'it sent a compressed stream, which it was asked not to do'
+  return [{ type: 'error', error: makeModelError('server', call.target, { message }) }]
 }
 
 function failEarly(call: VendorCall): ModelEvent[] {

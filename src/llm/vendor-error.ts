@@ -42,6 +42,9 @@ const outputCap = /max_(completion_)?tokens|output tokens/i
 const noModel =
   /model.{0,120}((is|was) not (supported|available|allowed|served)|not (be )?found|not exist|n't exist|unknown|no access|not have access)|(unknown|invalid|no such|unsupported) model|DeploymentNotFound|^model: \S+$/is
 
+/** A pause that is longer is a slip: nobody plans by it. */
+const longestPauseMs = 86_400_000
+
 /** A quota does not come back within a retry. */
 const quotaPauseMs = 600_000
 
@@ -85,7 +88,8 @@ function kindOf(error: VendorError): ModelErrorKind {
 
 function kindOfStatus(status: number | undefined): ModelErrorKind {
   if (status === undefined) return 'server'
-  return byStatus[status] ?? (status >= 500 ? 'server' : 'invalid_request')
+  // What is no error status (a redirect, 304) is no word on the request either.
+  return byStatus[status] ?? (status >= 400 && status < 500 ? 'invalid_request' : 'server')
 }
 
 const openings: Record<ModelErrorKind, (target: CallTarget) => string> = {
@@ -133,11 +137,11 @@ export function classifyVendorError(error: VendorError, target: CallTarget): Mod
 /** `retry-after-ms`, or `Retry-After` in seconds or as a date (RFC 9110 section 10.2.3). */
 export function readRetryAfter(headers: Pick<Headers, 'get'>, now: Date): number | undefined {
   const ms = Number(headers.get('retry-after-ms') ?? Number.NaN)
-  if (Number.isFinite(ms) && ms >= 0) return ms
+  if (Number.isFinite(ms) && ms >= 0) return Math.min(ms, longestPauseMs)
   const text = headers.get('retry-after')?.trim()
   if (text === undefined || text === '') return undefined
   const seconds = Number(text)
-  if (Number.isFinite(seconds)) return seconds < 0 ? undefined : seconds * 1000
+  if (Number.isFinite(seconds)) return seconds < 0 ? undefined : Math.min(seconds * 1000, longestPauseMs)
   const date = Date.parse(text)
-  return Number.isNaN(date) ? undefined : Math.max(0, date - now.getTime())
+  return Number.isNaN(date) ? undefined : Math.min(Math.max(0, date - now.getTime()), longestPauseMs)
 }

@@ -1,6 +1,7 @@
 // Metrics in a registry of their own; labels hold route patterns, phases and words of this code, never a user's text (HTTP-042).
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import { createProxyObserver, type ProxyMeasure } from './proxy-metrics.ts'
+import { type CounterLane, createCounter, createHistogram, createMemo, type HistogramLane } from './tallies.ts'
 
 type RequestSample = { endpoint: string; method: string; status: number; seconds: number }
 
@@ -47,19 +48,6 @@ const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5
 function makeCounters(registry: Registry) {
   const registers = [registry]
   return {
-    requests: new Counter({
-      name: 'svc_api_requests_total',
-      help: 'Requests answered.',
-      labelNames: ['endpoint', 'method', 'status'],
-      registers,
-    }),
-    durations: new Histogram({
-      name: 'svc_api_request_duration_seconds',
-      help: 'Time from the request to the end of its answer.',
-      labelNames: ['endpoint', 'method'],
-      buckets,
-      registers,
-    }),
     streams: new Gauge({
       name: 'svc_execution_event_stream_connections_current',
       help: 'Event streams that are open now.',
@@ -167,18 +155,32 @@ function makeGauges(registry: Registry, sources: MetricSources): void {
   })
 }
 
+/** One answered request, whatever path it took. */
+function createRequestObserver(registry: Registry): Metrics['observeRequest'] {
+  const requests = createCounter(registry, { name: 'svc_api_requests_total', help: 'Requests answered.' })
+  const durations = createHistogram(registry, {
+    name: 'svc_api_request_duration_seconds',
+    help: 'Time from the request to the end of its answer.',
+    buckets,
+  })
+  const requestLane = createMemo<CounterLane>()
+  const durationLane = createMemo<HistogramLane>()
+  return ({ endpoint, method, status, seconds }) => {
+    const place = `${method} ${endpoint}`
+    durationLane(place, () => durations.lane({ endpoint, method })).observe(seconds)
+    requestLane(`${status} ${place}`, () => requests.lane({ endpoint, method, status: String(status) })).add(1)
+  }
+}
+
 export function createMetrics(): Metrics {
   const registry = new Registry()
   const sources: MetricSources = {}
-  const { requests, durations, streams, events, transitions } = makeCounters(registry)
+  const { streams, events, transitions } = makeCounters(registry)
   const { contextTokens, authorizations, exchanges, exchangeDurations } = makeIdentityCounters(registry)
   makeGauges(registry, sources)
   let hasDefaults = false
   return {
-    observeRequest({ endpoint, method, status, seconds }) {
-      requests.inc({ endpoint, method, status })
-      durations.observe({ endpoint, method }, seconds)
-    },
+    observeRequest: createRequestObserver(registry),
     trackStream() {
       streams.inc()
       return () => streams.dec()

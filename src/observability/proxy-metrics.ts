@@ -1,5 +1,6 @@
 // Measures of the proxies. Labels are words of this code: family, endpoint, type of provider, kind of token, outcome.
-import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
+import { Gauge, type Registry } from 'prom-client'
+import { type CounterLane, createCounter, createHistogram, createMemo, type HistogramLane } from './tallies.ts'
 
 export type ProxyMeasure = {
   family: string
@@ -37,33 +38,24 @@ function makeHealth(registry: Registry) {
 }
 
 function makeMeasures(registry: Registry) {
-  const registers = [registry]
   return {
-    requests: new Counter({
+    requests: createCounter(registry, {
       name: 'svc_proxy_requests_total',
       help: 'Proxied requests that ended.',
-      labelNames: ['family', 'provider', 'endpoint', 'mode', 'outcome'],
-      registers,
     }),
-    firstByte: new Histogram({
+    firstByte: createHistogram(registry, {
       name: 'svc_proxy_first_byte_seconds',
       help: 'From the arrival of a request to the first byte of its answer.',
-      labelNames: ['family', 'endpoint'],
       buckets: latencyBuckets,
-      registers,
     }),
-    added: new Histogram({
+    added: createHistogram(registry, {
       name: 'svc_proxy_added_seconds',
       help: "From the arrival of a request to its sending: the service's own part of the wait.",
-      labelNames: ['family', 'endpoint'],
       buckets: addedBuckets,
-      registers,
     }),
-    tokens: new Counter({
+    tokens: createCounter(registry, {
       name: 'svc_proxy_tokens_total',
       help: 'Tokens that vendors counted.',
-      labelNames: ['provider', 'kind'],
-      registers,
     }),
   }
 }
@@ -71,14 +63,28 @@ function makeMeasures(registry: Registry) {
 export function createProxyObserver(registry: Registry): (measure: ProxyMeasure) => void {
   const { requests, firstByte, added, tokens } = makeMeasures(registry)
   const noteEnd = makeHealth(registry)
+  const requestLane = createMemo<CounterLane>()
+  const firstByteLane = createMemo<HistogramLane>()
+  const addedLane = createMemo<HistogramLane>()
+  const tokenLane = createMemo<CounterLane>()
+
+  function countTokens(provider: string, kind: string, count: number): void {
+    tokenLane(`${kind} ${provider}`, () => tokens.lane({ provider, kind })).add(count)
+  }
+
   return ({ family, provider, endpoint, mode, outcome, addedMs, firstByteMs, usage }) => {
-    requests.inc({ family, provider, endpoint, mode, outcome })
+    const all = `${family} ${provider} ${endpoint} ${mode} ${outcome}`
+    requestLane(all, () => requests.lane({ family, provider, endpoint, mode, outcome })).add(1)
     noteEnd(provider, outcome)
-    if (addedMs !== undefined) added.observe({ family, endpoint }, addedMs / 1000)
-    if (firstByteMs !== undefined) firstByte.observe({ family, endpoint }, firstByteMs / 1000)
+    if (addedMs !== undefined) {
+      addedLane(endpoint, () => added.lane({ family, endpoint })).observe(addedMs / 1000)
+    }
+    if (firstByteMs !== undefined) {
+      firstByteLane(endpoint, () => firstByte.lane({ family, endpoint })).observe(firstByteMs / 1000)
+    }
     if (usage === undefined) return
-    tokens.inc({ provider, kind: 'input' }, usage.inputTokens)
-    tokens.inc({ provider, kind: 'output' }, usage.outputTokens)
-    if (usage.cachedTokens > 0) tokens.inc({ provider, kind: 'cached' }, usage.cachedTokens)
+    countTokens(provider, 'input', usage.inputTokens)
+    countTokens(provider, 'output', usage.outputTokens)
+    if (usage.cachedTokens > 0) countTokens(provider, 'cached', usage.cachedTokens)
   }
 }

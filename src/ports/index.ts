@@ -11,6 +11,7 @@ import type { Leadership } from './leadership.ts'
 import type { Logs } from './logs.ts'
 import type { Messages } from './messages.ts'
 import type { Plans } from './plans.ts'
+import type { ProviderHealth } from './provider-health.ts'
 import type { RateLimits } from './rate-limits.ts'
 import type { Resources } from './resources.ts'
 import type { Results } from './results.ts'
@@ -33,6 +34,7 @@ export type Records = {
   idempotency: IdempotencyKeys
   checkpoints: Checkpoints
   rateLimits: RateLimits
+  providerHealth: ProviderHealth
   audit: Audit
 }
 

@@ -1,6 +1,14 @@
 // The built-in tools, and the host that runs tools for a loop.
 
-import type { AvailabilityContext, JsonObject, Tool, ToolContext, ToolOutcome } from './tool.ts'
+import {
+  type AvailabilityContext,
+  type JsonObject,
+  type ShownTool,
+  showTool,
+  type Tool,
+  type ToolContext,
+  type ToolOutcome,
+} from './tool.ts'
 import { failTool } from './tool-error.ts'
 import { webFetch } from './web/web-fetch.ts'
 import { webSearch } from './web/web-search.ts'
@@ -46,11 +54,9 @@ type ToolHostOptions = {
   context: ToolContext
 }
 
-type HostedTool = Pick<Tool, 'name' | 'description' | 'parameters' | 'repeatable' | 'ownsOutputLimit' | 'timeoutMs'>
-
 /** Structurally the ToolHost of the loop. */
 type BuiltToolHost = {
-  list(): HostedTool[]
+  list(): ShownTool[]
   call(
     call: { id: string; name: string; args: JsonObject },
     signal: AbortSignal,
@@ -61,7 +67,7 @@ type BuiltToolHost = {
 export function createToolHost(options: ToolHostOptions): BuiltToolHost {
   const enabled = builtinTools.filter((tool) => options.builtin?.includes(tool.name) ?? true)
   const tools = new Map([...(options.custom ?? []), ...enabled].map((tool) => [tool.name, tool]))
-  const list = [...tools.values()].map(({ check: _check, invoke: _invoke, ...shown }) => shown)
+  const list = [...tools.values()].map(showTool)
   return {
     list: () => list,
     async call({ name, args }, signal) {

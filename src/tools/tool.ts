@@ -58,12 +58,26 @@ export interface Tool<C = ToolContext> {
   readonly repeatable: boolean
   /** Its own parameters bound the output: no cut at 64 KiB (BUILT-029). */
   readonly ownsOutputLimit: boolean
-  /** Instead of the loop's tool timeout. */
+  /** Its own time limit, beside the loop's. */
   readonly timeoutMs?: number
   /** Whether it can run here (BUILT-016). */
   check(context: AvailabilityContext): Promise<Availability>
   /** Checks the arguments and runs. Never throws. */
   invoke(args: JsonObject, context: C, signal: AbortSignal): Promise<ToolOutcome>
+}
+
+/** What a loop knows of a tool: all but what runs. */
+export type ShownTool = Omit<Tool, 'check' | 'invoke'>
+
+const shownTools = new WeakMap<object, ShownTool>()
+
+/** The same object for the same tool: its text for a vendor is remembered by it. */
+export function showTool<C>(tool: Tool<C>): ShownTool {
+  const known = shownTools.get(tool)
+  if (known !== undefined) return known
+  const { check: _check, invoke: _invoke, ...shown } = tool
+  shownTools.set(tool, shown)
+  return shown
 }
 
 type ToolDefinition<S extends z.ZodObject, C> = {

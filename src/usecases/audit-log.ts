@@ -9,9 +9,13 @@ import type { UsecaseDeps } from './deps.ts'
 
 export type AuditNote = Omit<AuditRecord, 'id' | 'createdAt'>
 
+type AuditMark = Pick<AuditNote, 'allowed' | 'verb' | 'via'>
+
 export type AuditLog = {
   /** Kept when it is a write of a person or a refusal; everything with `--audit-level all`. */
   note(note: AuditNote): void
+  /** Whether `note` would keep it: most calls of the proxies need not be described. */
+  keeps(note: AuditMark): boolean
   /** Newest first. Forbidden but for administrators. */
   list(caller: Caller, query: AuditQuery): Promise<AuditRecord[]>
   /** Writes what is not written yet. */
@@ -26,7 +30,7 @@ const mostUnwritten = 20_000
 const isRead = (verb: AccessVerb) => verb === 'get' || verb === 'list'
 
 /** Calls of models and the many small writes of workers are told by usage, results and logs. */
-function isKept({ allowed, verb, via }: AuditNote): boolean {
+function isKept({ allowed, verb, via }: AuditMark): boolean {
   return !allowed || (!isRead(verb) && (via === 'api' || via === 'chat'))
 }
 
@@ -73,9 +77,11 @@ export function createAuditLog({ ports, settings }: UsecaseDeps): AuditLog {
   const { level = 'writes', report = () => {} } = settings.audit ?? {}
   const backlog = createBacklog((batch) => records.audit.append(batch), report)
   const batches = createBatches({ clock, everyMs: flushMs, isEmpty: backlog.isEmpty, flush: backlog.flush })
+  const keeps = (mark: AuditMark) => level !== 'writes' || isKept(mark)
   return {
+    keeps,
     note(note) {
-      if (level === 'writes' && !isKept(note)) return
+      if (!keeps(note)) return
       backlog.add({ id: ids.next('aud'), createdAt: clock.now().toISOString(), ...note })
       batches.wake()
     },

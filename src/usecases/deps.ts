@@ -4,6 +4,7 @@ import type { Ports } from '../ports/index.ts'
 import type { ResourceKey } from '../ports/resources.ts'
 import type { PropagationSettings } from '../rules/token-propagation.ts'
 import type { ChatSettings } from './chat/settings.ts'
+import type { HealthNotes } from './provider-health.ts'
 
 export type UsecaseSettings = {
   /** Whether providers of type `demo` may exist: embedded mode, listening on loopback (PROV-015). */
@@ -35,4 +36,6 @@ export type UsecaseDeps = {
   ports: Ports
   settings: UsecaseSettings
   builtinTools: BuiltinTools
+  /** Told how calls of providers end; absent: nobody is. */
+  health?: HealthNotes
 }

@@ -8,6 +8,7 @@ import { type ChatUsecases, createChatUsecases } from './chat/chat.ts'
 import { auditForChat } from './chat-audit.ts'
 import type { UsecaseDeps } from './deps.ts'
 import { createIdempotency, type Idempotency } from './idempotency.ts'
+import { createProviderHealthLog, type ProviderHealthLog } from './provider-health.ts'
 import { createProxyLoop } from './proxy/loop/run.ts'
 import { createProxyUsecases, type ProxySettings, type ProxyUsecases } from './proxy/proxy.ts'
 import { createResourceUsecases, type ResourceUsecases } from './resources.ts'
@@ -46,11 +47,14 @@ export type Usecases = {
   usage: UsageUsecases
   audit: AuditLog
   proxies: ProxyUsecases
+  health: ProviderHealthLog
   idempotency: Idempotency
   worker: WorkerRecords & WorkerConversation & WorkerModelCalls & WorkerToolTokens & WorkerCodeRuns
 }
 
-export function createUsecases(deps: UsecaseDeps & { proxy: ProxySettings }): Usecases {
+export function createUsecases(given: UsecaseDeps & { proxy: ProxySettings }): Usecases {
+  const health = createProviderHealthLog(given.ports)
+  const deps = { ...given, health }
   const resources = createResourceUsecases(deps)
   const sessions = createSessionUsecases(deps)
   const audit = createAuditLog(deps)
@@ -75,6 +79,7 @@ export function createUsecases(deps: UsecaseDeps & { proxy: ProxySettings }): Us
       settings: deps.proxy,
       createLoop: (noteUsage) => createProxyLoop({ ...deps, loop: deps.proxy.loop, noteUsage }),
     }),
+    health,
     idempotency: createIdempotency(deps),
     worker: {
       ...createWorkerRecords(deps),

@@ -18,7 +18,7 @@ export function policyOf({ provider }: ModelChoice, settings: UsecaseDeps['setti
 /** Asks the choices in order; `onUsage` is called once for each call that was answered. */
 export function openModel(
   choices: ModelChoice[],
-  { ports, settings }: Pick<UsecaseDeps, 'ports' | 'settings'>,
+  { ports, settings, health }: Pick<UsecaseDeps, 'ports' | 'settings' | 'health'>,
   options: Pick<RouterDeps, 'onUsage' | 'retry' | 'maxCoolDownWaitMs'>,
 ): ModelClient {
   return createModelRouter(choices, {
@@ -27,6 +27,7 @@ export function openModel(
     clock: ports.clock,
     random: () => ports.ids.random(),
     rateLimits: ports.records.rateLimits,
+    ...(health === undefined ? {} : { onEnd: health.noteEnd }),
     ...options,
   })
 }

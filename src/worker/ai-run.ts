@@ -9,6 +9,7 @@ import { createToolHost } from '../tools/registry.ts'
 import type { TokenPropagation } from '../tools/tool.ts'
 import { createWorkerApi, type WorkerApi } from './api.ts'
 import { uploadArtifacts } from './artifacts.ts'
+import { type CallReports, createCallReports } from './call-reports.ts'
 import { createRunSaver, loadRun } from './checkpoint.ts'
 import { openConversation } from './conversation.ts'
 import { explainCrash, readEnding } from './ending.ts'
@@ -23,6 +24,8 @@ import { createUsageMeter } from './usage-meter.ts'
 
 /** Streams that break in the middle are asked for again so often: nobody but the log has seen what came. */
 const maxInterruptions = 2
+/** A minute of code_exec, or an endpoint that was given more time, must not be cut off just before its own end. */
+const trustsToolTimeouts = true
 /** Left of the deadline for handing things in. */
 const closingMs = 1000
 
@@ -31,6 +34,7 @@ type Run = {
   deps: WorkerDeps
   api: WorkerApi
   log: TaskLog
+  reports: CallReports
   host: ToolHost
   /** For what the model reads and writes, its answer too. */
   redact: Redactor
@@ -47,12 +51,14 @@ export async function runAi(assignment: WorkAssignment, deps: WorkerDeps, signal
   const api = createWorkerApi({ api: assignment.api, task: assignment.task, clock, signal, fetch: deps.fetch })
   const fallback = (text: string) => void (signal.aborted || process.stderr.write(redactAll(text)))
   const log = createTaskLog({ send: (text) => api.appendLogs(text), redact: redactAll, clock, fallback })
+  const reports = createCallReports({ send: api.reportCalls, redact: redactAll, clock })
   const host = createHost(assignment, deps, api)
-  const outcome = redactOutcome(await execute({ assignment, deps, api, log, host, redact, signal }), redactAll)
+  const run = { assignment, deps, api, log, reports, host, redact, signal }
+  const outcome = redactOutcome(await execute(run), redactAll)
   // Nobody takes the log of a run that was told to end, or whose service is gone.
   if (signal.aborted) return outcome
   if (!outcome.ok) log.write(`[failed: ${outcome.message}]`)
-  await log.flush()
+  await Promise.all([log.flush(), reports.settle()])
   return outcome
 }
 
@@ -127,7 +133,7 @@ async function openRun(run: Run): Promise<LoopState> {
 }
 
 async function runConversation(run: Run, state: LoopState): Promise<LoopState> {
-  const { assignment, deps, api } = run
+  const { assignment, deps, api, reports } = run
   const { maxIterations, toolTimeoutMs, maxTokens, temperature } = assignment.loop
   const narrator = createNarrator(run.log, deps.clock)
   const meter = createUsageMeter(api, assignment.task.attempt)
@@ -135,11 +141,11 @@ async function runConversation(run: Run, state: LoopState): Promise<LoopState> {
   const deadline = readDeadline(assignment, deps.clock.now())
   const ended = await runLoop({
     state,
-    model: openModel(assignment, deps, { api, meter }),
+    model: openModel(assignment, deps, { api, meter, reports }),
     tools: run.host,
     clock: deps.clock,
     signal: run.signal,
-    limits: { maxIterations, toolTimeoutMs, retryBlankAnswer: true, maxInterruptions, ...deadline },
+    limits: { maxIterations, toolTimeoutMs, trustsToolTimeouts, retryBlankAnswer: true, maxInterruptions, ...deadline },
     settings: {
       ...(maxTokens === undefined ? {} : { maxTokens }),
       ...(temperature === undefined ? {} : { temperature }),

@@ -19,6 +19,8 @@ export interface WorkerApi {
   /** How the provider is, without taking anything. Asked once and shortly: a call goes on without the answer. */
   askLimit(provider: ResourceKey): Promise<routes.LeaseAnswer>
   coolDown(provider: ResourceKey, seconds: number, reason: string): Promise<void>
+  /** How calls of the provider ended. Asked once and shortly: nothing of the run depends on it. */
+  reportCalls(provider: ResourceKey, report: routes.CallsReport): Promise<void>
   /** A token for one call of the tool. Asked once: a call without it is not made, and the model is told. */
   takeToolToken(tool: string, signal: AbortSignal): Promise<string>
   /** Whether and in which languages the service runs code. */
@@ -108,6 +110,10 @@ export function createWorkerApi(options: WorkerApiOptions): WorkerApi {
       call((signal) =>
         client.call(routes.coolDown, { params: { namespace, provider: name }, body: { seconds, reason }, signal }),
       ),
+    reportCalls: ({ namespace, name }, body) => {
+      const signal = AbortSignal.any([options.signal, AbortSignal.timeout(questionTimeoutMs)])
+      return client.call(routes.reportCalls, { params: { namespace, provider: name }, body, signal })
+    },
     takeToolToken: async (tool, callSignal) => {
       const signal = AbortSignal.any([options.signal, callSignal, AbortSignal.timeout(callTimeoutMs)])
       return (await client.call(routes.takeToolToken, { params: { ...params, tool }, signal })).token

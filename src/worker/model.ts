@@ -4,6 +4,7 @@ import type { ModelClient } from '../llm/model.ts'
 import { createModelRouter } from '../llm/router.ts'
 import type { EgressPolicy } from '../ports/egress.ts'
 import type { WorkerApi } from './api.ts'
+import type { CallReports } from './call-reports.ts'
 import { createRemoteRateLimits } from './rate-limits.ts'
 import type { WorkerDeps } from './run-assignment.ts'
 import type { UsageMeter } from './usage-meter.ts'
@@ -11,7 +12,7 @@ import type { UsageMeter } from './usage-meter.ts'
 export function openModel(
   { model, egress }: WorkAssignment,
   deps: WorkerDeps,
-  service: { api: WorkerApi; meter: UsageMeter },
+  service: { api: WorkerApi; meter: UsageMeter; reports: CallReports },
 ): ModelClient {
   return createModelRouter(model.choices, {
     egress: deps.egress,
@@ -24,5 +25,6 @@ export function openModel(
     random: () => deps.ids.random(),
     rateLimits: createRemoteRateLimits(service.api, deps.clock),
     onUsage: (call) => service.meter.note(call),
+    onEnd: (call) => service.reports.note(call),
   })
 }

@@ -12,11 +12,12 @@ export function createUsageMeter(api: Pick<WorkerApi, 'submitUsage'>, attempt: n
   let count = 0
   let waiting: ServedCall[] = []
 
-  async function report({ provider, model, usage, demo }: ServedCall): Promise<void> {
+  async function report({ provider, model, usage, demo, brokeOff }: ServedCall): Promise<void> {
     const { inputTokens, outputTokens, cachedTokens } = usage
     // The service keeps ids apart by task: a repeated report of this attempt counts once.
     const id = `${attempt}-${++count}`
-    await api.submitUsage({ id, provider, model, inputTokens, outputTokens, cachedTokens, demo })
+    const tokens = { inputTokens, outputTokens, cachedTokens }
+    await api.submitUsage({ id, provider, model, ...tokens, demo, brokeOff: brokeOff === true })
   }
 
   return {

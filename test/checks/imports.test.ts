@@ -62,6 +62,15 @@ describe('the import table', () => {
     expect(crossing).toEqual([])
   })
 
+  it('keeps the stores of a database and of a cluster out of each other, and what they share out of both', () => {
+    const storeOf = (path: string) => /^src\/adapters\/(sql|kubernetes|resource-store)\//.exec(path)?.[1]
+    const crossing = imports.filter(({ from, to }) => {
+      const [here, there] = [storeOf(from), storeOf(to)]
+      return here !== undefined && there !== undefined && here !== there && there !== 'resource-store'
+    })
+    expect(crossing).toEqual([])
+  })
+
   it('has no cycles', () => {
     expect(findCycle(imports)).toBeUndefined()
   })

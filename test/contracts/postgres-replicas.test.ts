@@ -127,6 +127,26 @@ describe.skipIf(postgresMissing !== undefined)('two replicas on one PostgreSQL',
     expect(leases.filter((lease) => lease?.granted)).toHaveLength(7)
   })
 
+  it('puts together what replicas saw of a provider, and tells both of a change [PROV-011]', async () => {
+    const heard: string[] = []
+    one.records.providerHealth.onChange(({ name }) => heard.push(`one: ${name}`))
+    other.records.providerHealth.onChange(({ name }) => heard.push(`other: ${name}`))
+    const failed = { at: new Date(2000), reason: 'HTTP 401' }
+    await one.records.providerHealth.note([{ provider, goodAt: new Date(1000), failures: 0 }])
+    await other.records.providerHealth.note([{ provider, failed, failures: 2 }])
+    expect(await one.records.providerHealth.read(provider)).toEqual({ goodAt: new Date(1000), failed, failures: 2 })
+    await waitUntil(() => heard.length === 4, 'both heard of both')
+    expect(heard.toSorted()).toEqual(['one: main', 'one: main', 'other: main', 'other: main'])
+    const notes = ['a', 'b', 'c'].map((name) => ({ provider: { ...provider, name }, failed, failures: 1 }))
+    const writes = Array.from({ length: 20 }, (_, index) =>
+      both()[index % 2]?.records.providerHealth.note(index % 3 === 0 ? notes.toReversed() : notes),
+    )
+    await Promise.all(writes)
+    for (const note of notes) {
+      expect((await other.records.providerHealth.read(note.provider))?.failures).toBe(20)
+    }
+  })
+
   it('gives an idempotency key to one, and its outcome to the other', async () => {
     const times = { now: new Date(), ttlMs: 60_000, staleMs: 30_000 }
     const claims = await Promise.all(both().map(({ records }) => records.idempotency.claim('key', 'body', times)))

@@ -7,6 +7,7 @@ import { describeIdempotency } from './idempotency.contract.ts'
 import { describeLogs } from './logs.contract.ts'
 import { describeMessages } from './messages.contract.ts'
 import { describePlans } from './plans.contract.ts'
+import { describeProviderHealth } from './provider-health.contract.ts'
 import { describeRateLimits } from './rate-limits.contract.ts'
 import { describeResults } from './results.contract.ts'
 import { describeRetention } from './retention.contract.ts'
@@ -24,6 +25,7 @@ export const recordSuites = [
   describeLogs,
   describeMessages,
   describePlans,
+  describeProviderHealth,
   describeRateLimits,
   describeResults,
   describeRetention,

@@ -3,6 +3,7 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Kind, ResourceOf } from '../../src/contract/resources/index.ts'
+import type { ProviderNote } from '../../src/ports/provider-health.ts'
 import { type Bench, eventually, openBench } from './bench.ts'
 
 let bench: Bench
@@ -103,21 +104,77 @@ describe('a provider', () => {
     await bench.create('Provider', 'busy', { type: 'llmo' })
     await readyWhen('Provider', 'busy', true)
     const until = new Date(bench.clock.now().getTime() + 60_000)
-    await bench.records.rateLimits.coolDown({ namespace: 'default', name: 'busy' }, until, '429: slow down')
+    const key = { namespace: 'default', name: 'busy' }
+    await bench.records.rateLimits.coolDown(key, until, '429: slow down')
     const cooling = await when('Provider', 'busy', ({ status }) => status?.coolingDownUntil !== undefined)
     expect(cooling.status).toMatchObject({ lastError: '429: slow down', coolingDownUntil: until.toISOString() })
     bench.clock.advance(60_000)
     const after = await when('Provider', 'busy', ({ status }) => status?.coolingDownUntil === undefined)
     expect(after.status?.lastError).toBe('429: slow down')
-    const tokens = { inputTokens: 1, outputTokens: 1, cachedTokens: 0, demo: false }
     bench.clock.advance(1000)
-    const createdAt = bench.clock.now().toISOString()
-    await bench.records.usage.record([
-      { id: 'u', namespace: 'default', provider: 'busy', model: 'm', ...tokens, createdAt },
-    ])
-    bench.clock.advance(29_000)
+    await bench.records.providerHealth.note([{ provider: key, goodAt: bench.clock.now(), failures: 0 }])
     const answered = await when('Provider', 'busy', ({ status }) => status?.lastReached !== undefined)
     expect(answered.status?.lastError).toBeUndefined()
+  })
+
+  it('shows at once that its calls fail and why, and at once that they are answered again [PROV-011]', async () => {
+    await bench.create('Provider', 'locked', { type: 'llmo' })
+    const ready = await readyWhen('Provider', 'locked', true)
+    expect(ready.status?.conditions?.map(({ type }) => type)).toEqual(['Ready'])
+    const note = (more: Omit<ProviderNote, 'provider'>) =>
+      bench.records.providerHealth.note([{ provider: { namespace: 'default', name: 'locked' }, ...more }])
+    const failedAt = bench.clock.now()
+    await note({ failed: { at: failedAt, reason: 'HTTP 401: bad key' }, failures: 2 })
+    const failing = await when('Provider', 'locked', ({ status }) => status?.lastError !== undefined)
+    const message = 'the last 2 calls failed: HTTP 401: bad key'
+    expect(failing.status).toMatchObject({
+      ready: true,
+      lastError: 'HTTP 401: bad key',
+      lastErrorAt: failedAt.toISOString(),
+      conditions: [
+        { type: 'Ready', status: 'True' },
+        { type: 'Answering', status: 'False', reason: 'CallsFail', message },
+      ],
+    })
+    expect(failing.status?.lastReached).toBeUndefined()
+    bench.clock.advance(5000)
+    const goodAt = bench.clock.now()
+    await note({ goodAt, failures: 0 })
+    const answering = await when('Provider', 'locked', ({ status }) => status?.lastReached !== undefined)
+    expect(answering.status).toMatchObject({
+      lastReached: goodAt.toISOString(),
+      conditions: [
+        { type: 'Ready' },
+        { type: 'Answering', status: 'True', lastTransitionTime: '2026-03-01T12:00:05Z' },
+      ],
+    })
+    expect([answering.status?.lastError, answering.status?.lastErrorAt]).toEqual([undefined, undefined])
+  })
+
+  it('says when it was reached last though nobody told that calls go on being answered [PROV-011]', async () => {
+    await bench.create('Provider', 'steady', { type: 'llmo' })
+    await readyWhen('Provider', 'steady', true)
+    const provider = { namespace: 'default', name: 'steady' }
+    await bench.records.providerHealth.note([{ provider, goodAt: bench.clock.now(), failures: 0 }])
+    await when('Provider', 'steady', ({ status }) => status?.lastReached !== undefined)
+    bench.clock.advance(10_000)
+    const goodAt = bench.clock.now()
+    await bench.records.providerHealth.note([{ provider, goodAt, failures: 0 }])
+    await eventually(async () => {
+      bench.clock.advance(5000)
+      return (await get('Provider', 'steady'))?.status?.lastReached === goodAt.toISOString() ? true : undefined
+    }, 'the status tells of the later call')
+  })
+
+  it('is not blamed for the calls of one that had its name before', async () => {
+    const provider = { namespace: 'default', name: 'again' }
+    const failed = { at: bench.clock.now(), reason: 'HTTP 401' }
+    await bench.records.providerHealth.note([{ provider, failed, failures: 1 }])
+    bench.clock.advance(2000)
+    await bench.create('Provider', 'again', { type: 'llmo' })
+    const again = await when('Provider', 'again', ({ status }) => status?.ready === true)
+    expect(again.status?.lastError).toBeUndefined()
+    expect(again.status?.conditions?.map(({ type }) => type)).toEqual(['Ready'])
   })
 
   it('costs no write when a look finds nothing new', async () => {

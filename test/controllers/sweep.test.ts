@@ -55,6 +55,18 @@ describe('the sweep', () => {
     expect(left.items.map((session) => session.name).toSorted()).toEqual(['held', 'new'])
   })
 
+  it('removes what is known of providers that were not called for long', async () => {
+    const { providerHealth } = bench.records
+    const quiet = { namespace: 'default', name: 'quiet' }
+    const busy = { namespace: 'default', name: 'busy' }
+    await providerHealth.note([{ provider: quiet, goodAt: bench.clock.now(), failures: 0 }])
+    bench.clock.advance(31 * 86_400_000)
+    await providerHealth.note([{ provider: busy, goodAt: bench.clock.now(), failures: 0 }])
+    await sweep()
+    expect(await providerHealth.read(quiet)).toBeUndefined()
+    expect(await providerHealth.read(busy)).toBeDefined()
+  })
+
   it('keeps for ever what no retention is set for', async () => {
     await bench.records.sessions.ensure({ namespace: 'default', name: 'old' }, { create: true, sessionType: 'chat' })
     bench.clock.advance(1000 * 86_400_000)

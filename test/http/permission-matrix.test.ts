@@ -94,6 +94,7 @@ const bodies: Record<string, object> = {
   createLlmoResponse: { model: 'vendor/m', input: 'hi' },
   appendTranscript: { messages: [{ role: 'user', content: 'hi' }] },
   coolDown: { seconds: 0, reason: 'busy' },
+  reportCalls: { failures: 1, reason: 'HTTP 500' },
   saveCheckpoint: { step: 1 },
   savePlan: { summary: 's', plan_document: 'd' },
   sendMessage: { fromTask: 'task-a', toTask: '*', parentTask: 'task-a', content: 'hi' },

@@ -2,6 +2,7 @@
 import { request } from 'node:http'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { WorkerIdentity } from '../../src/ports/identity.ts'
+import { until } from '../fixtures/proxy/proxied.ts'
 import { aiTask, type Service, startService } from './service.ts'
 
 let service: Service
@@ -349,6 +350,39 @@ describe('messages', () => {
   })
 })
 
+const readHealth = (provider = '') =>
+  service.ports.records.providerHealth.read({ namespace: 'default', name: provider })
+
+/** A running task that says how calls of its provider and of that one's fallbacks went. */
+async function startTeller(own = '', spares: (string | undefined)[] = []) {
+  const task = `telling-${own}`
+  for (const spare of spares) {
+    await service.call('POST /api/v1/providers', { payload: { name: spare, spec: { type: 'llmo' } } })
+  }
+  const fallbacks = spares.map((spare) => ({ providerRef: { name: spare }, model: 'm' }))
+  await service.call('POST /api/v1/providers', { payload: { name: own, spec: { type: 'llmo', fallbacks } } })
+  await service.call('POST /api/v1/tasks', {
+    payload: aiTask(task, { ai: { providerRef: { name: own }, model: 'm' } }),
+  })
+  const running = await service.runTask(task)
+  const send = async (line: string, payload: object) => (await call(line, { payload, token: running.token })).statusCode
+  return {
+    task,
+    taskUid: running.identity.taskUid,
+    use: (provider = '', more: object = {}) =>
+      send(`POST /internal/v1/usage/default/${task}`, {
+        id: `to-${provider}`,
+        provider: { namespace: 'default', name: provider },
+        model: 'm',
+        inputTokens: 1,
+        outputTokens: 1,
+        ...more,
+      }),
+    report: (provider = '', report: object = {}, namespace = 'default') =>
+      send(`POST /internal/v1/provider-calls/${namespace}/${provider}`, report),
+  }
+}
+
 describe('model calls', () => {
   it('are recorded once, with the cost by the price of the provider [USAGE-001] [USAGE-003]', async () => {
     const price = { currency: 'EUR', inputPerMillion: 10, outputPerMillion: 20, cachedInputPerMillion: 1 }
@@ -380,6 +414,18 @@ describe('model calls', () => {
     expect(callers.map((item: { key: string }) => item.key)).toContain('owner')
   })
 
+  it('have no cost where the price has no rates: a currency alone does not make them free [USAGE-001]', async () => {
+    await service.call('POST /api/v1/providers', {
+      payload: { name: `unpriced-${count}`, spec: { type: 'llmo', price: { currency: 'EUR' } } },
+    })
+    const provider = { namespace: 'default', name: `unpriced-${count}` }
+    const payload = { id: 'call-1', provider, model: 'm', inputTokens: 10, outputTokens: 5 }
+    expect((await call(`POST /internal/v1/usage/default/${name}`, { payload })).statusCode).toBe(204)
+    const sum = await service.ports.records.usage.ofTask(identity.taskUid)
+    expect(sum).toMatchObject({ inputTokens: 10, outputTokens: 5, llmCalls: 1 })
+    expect(sum?.currency).toBeUndefined()
+  })
+
   it('take leases of the provider that the task uses, and of no other [PROV-009]', async () => {
     const rateLimit = { requestsPerMinute: 2 }
     await service.call('POST /api/v1/providers', { payload: { name: 'default', spec: { type: 'llmo', rateLimit } } })
@@ -408,6 +454,66 @@ describe('model calls', () => {
     expect(await ask({ requests: 0, tokens: -900 })).toEqual({ granted: true, retryAfterMs: 0, tokens: -900 })
     expect(await ask({ requests: 1, tokens: 500 })).toMatchObject({ granted: true, tokens: 500 })
     expect((await ask({ requests: 1, tokens: -1 })).error.details).toMatchObject([{ path: 'tokens' }])
+  })
+
+  it('tell how the providers of their task answer, the fallbacks too, and nothing of others [PROV-011]', async () => {
+    const [own, spare, foreign] = ['own', 'spare', 'alien'].map((word) => `${word}-${count}`)
+    const teller = await startTeller(own, [spare])
+    expect(await teller.use(foreign)).toBe(204)
+    expect(await teller.use(own)).toBe(204)
+    expect(await teller.report(spare, { failures: 3, reason: 'HTTP 500 for key sk-ant-api03-abcdefghijklmnop' })).toBe(
+      204,
+    )
+    await until(async () => (await readHealth(spare)) !== undefined, 'what was told to be written')
+    expect(await readHealth(spare)).toEqual({
+      failed: { at: expect.any(Date), reason: expect.stringContaining('[REDACTED]') },
+      failures: 3,
+    })
+    expect(await readHealth(own)).toMatchObject({ goodAt: expect.any(Date), failures: 0 })
+    expect(await readHealth(foreign)).toBeUndefined()
+    expect(await teller.report(spare, { answered: true })).toBe(204)
+    await until(async () => (await readHealth(spare))?.failures === 0, 'the answer to be written')
+    expect(await readHealth(spare)).toMatchObject({ goodAt: expect.any(Date), failed: {} })
+  })
+
+  it('that broke off count their tokens, and their provider has not answered [PROV-011] [USAGE-001]', async () => {
+    const [own, spare] = ['broken', 'whole'].map((word) => `${word}-${count}`)
+    const teller = await startTeller(own, [spare])
+    expect(await teller.use(own, { brokeOff: true })).toBe(204)
+    expect(await teller.use(spare)).toBe(204)
+    await until(async () => (await readHealth(spare)) !== undefined, 'the answer to be written')
+    expect(await readHealth(own)).toBeUndefined()
+    expect(await service.ports.records.usage.ofTask(teller.taskUid)).toMatchObject({ inputTokens: 2, llmCalls: 2 })
+  })
+
+  it('say nothing of a provider that is not the task’s, nor when their attempt is over [PROV-011] [TASK-045]', async () => {
+    const [own, foreign] = ['mine', 'theirs'].map((word) => `${word}-${count}`)
+    const teller = await startTeller(own)
+    await service.call('POST /api/v1/providers', { payload: { name: foreign, spec: { type: 'llmo' } } })
+    const failed = { failures: 1, reason: 'HTTP 401' }
+    expect(await teller.report(foreign, failed)).toBe(403)
+    expect(await teller.report(own, failed, 'other')).toBe(403)
+    await service.setStatus('Task', teller.task, { phase: 'Running', attempts: 2 })
+    expect(await teller.report(own, failed)).toBe(403)
+    await service.setStatus('Task', teller.task, { phase: 'Failed', attempts: 1 })
+    expect(await teller.report(own, failed)).toBe(403)
+    await service.setStatus('Task', teller.task, { phase: 'Running', attempts: 1 })
+    expect(await teller.report(own, { answered: true })).toBe(204)
+    await until(async () => (await readHealth(own)) !== undefined, 'the answer to be written')
+    expect(await readHealth(own)).toEqual({ goodAt: expect.any(Date), failures: 0 })
+    expect(await readHealth(foreign)).toBeUndefined()
+  })
+
+  it.each([
+    ['a reason that is too long', { failures: 1, reason: 'x'.repeat(1025) }, 'reason'],
+    ['failures without a reason', { failures: 1 }, 'reason'],
+    ['a reason without failures', { answered: true, reason: 'x' }, 'reason'],
+    ['more failures than there can be', { failures: 10_001, reason: 'x' }, 'failures'],
+    ['a field that nobody knows', { answered: true, goodAt: 'now' }, 'goodAt'],
+  ])('are not reported with %s', async (_what, payload, path) => {
+    const answer = await call(`POST /internal/v1/provider-calls/default/default`, { payload })
+    expect(answer.statusCode).toBe(400)
+    expect(answer.json().error.details).toMatchObject([{ path }])
   })
 
   it('cool their provider down', async () => {

@@ -1,7 +1,8 @@
 // Whole ai tasks with a double of each vendor family over a real socket.
 import { LLMock } from '@copilotkit/aimock'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { createTask, readResult, removeFolder, type Service, startService, waitForPhase } from './service.ts'
+import type { Provider } from '../../src/contract/resources/provider.ts'
+import { createTask, readResult, removeFolder, type Service, startService, waitFor, waitForPhase } from './service.ts'
 
 const usage = { prompt_tokens: 21, completion_tokens: 9, input_tokens: 21, output_tokens: 9 }
 let service: Service
@@ -69,5 +70,37 @@ describe.each([
     expect(task.status?.conditions?.at(-1)).toMatchObject({ type: 'Complete', reason: 'CredentialRefused' })
     const events = await service.call<{ items: { reason?: string }[] }>('GET', `/api/v1/tasks/refused-${type}/events`)
     expect(events.body.items.map(({ reason }) => reason)).toContain('CredentialRefused')
+  })
+})
+
+describe('the status of a provider', () => {
+  type Status = NonNullable<Provider['status']>
+  const read = async () => (await service.call<Provider>('GET', '/api/v1/providers/watched')).body.status
+  const answering = (status: Status | undefined) => status?.conditions?.find(({ type }) => type === 'Answering')
+
+  it('tells that the calls of a task failed, and that those of the next were answered [PROV-011]', async () => {
+    const message = 'invalid x-api-key made-up-key-000000'
+    vendor.on({ userMessage: /no good/ }, { error: { message, type: 'authentication_error' }, status: 401 })
+    vendor.on({ userMessage: /all is well/ }, { content: 'So it is.', usage })
+    await makeProvider('watched', 'llma', vendor.url)
+    const ask = (name: string, prompt: string) =>
+      createTask(service, name, { type: 'ai', ai: { providerRef: { name: 'watched' }, prompt } })
+    await ask('unwelcome', 'this is no good')
+    await waitForPhase(service, 'unwelcome', 'Failed')
+    const failing = await waitFor(async () => {
+      const status = await read()
+      return answering(status)?.status === 'False' ? status : undefined
+    }, 'the failure to be told')
+    expect(answering(failing)?.message).toMatch(/the last call failed: .*refused the API key.*HTTP 401/)
+    expect(failing.lastError).toContain('HTTP 401')
+    expect(JSON.stringify(failing)).not.toContain('made-up-key-000000')
+
+    await ask('welcome', 'all is well')
+    await waitForPhase(service, 'welcome', 'Succeeded')
+    const good = await waitFor(async () => {
+      const status = await read()
+      return answering(status)?.status === 'True' ? status : undefined
+    }, 'the answer to be told')
+    expect(good.lastError).toBeUndefined()
   })
 })

@@ -12,6 +12,8 @@ export type WorkerService = {
   result: string | undefined
   logs: string
   usage: Record<string, unknown>[]
+  /** What was said of how calls ended. */
+  reports: Record<string, unknown>[]
   artifacts: Record<string, { body: string; contentType: string }>
   /** Providers that another worker has cooled down, by name. */
   cooling: Record<string, { forMs: number; reason: string }>
@@ -34,6 +36,7 @@ function keep(service: WorkerService, call: SeenCall): Answer {
   if (noun === 'results') service.result = call.body
   else if (noun === 'logs') service.logs += call.body
   else if (noun === 'usage') service.usage.push(JSON.parse(call.body))
+  else if (noun === 'provider-calls') service.reports.push({ provider: target, ...JSON.parse(call.body) })
   else if (noun === 'artifacts') service.artifacts[name] = { body: call.body, contentType: call.contentType }
   else if (noun !== 'cooldowns') return { status: 404 }
   return { status: noun === 'artifacts' ? 201 : 204 }
@@ -80,6 +83,7 @@ export async function startWorkerService(): Promise<WorkerService> {
     result: undefined,
     logs: '',
     usage: [],
+    reports: [],
     artifacts: {},
     cooling: {},
     interfere: () => undefined,

@@ -244,6 +244,33 @@ describe('an ai run', () => {
     expect(service.usage.map(({ provider }) => provider)).toEqual([{ namespace: 'default', name: 'demo' }])
   })
 
+  it('says which providers failed and why, which the key is no part of [PROV-011] [SECRET-008]', async () => {
+    const vendor = createServer((_request, response) => {
+      response.writeHead(401, { 'content-type': 'application/json' })
+      response.end('{"error":{"type":"authentication_error","message":"no such key: key-0815"}}')
+    })
+    await new Promise<void>((resolve) => vendor.listen(0, '127.0.0.1', resolve))
+    const baseUrl = `http://127.0.0.1:${(vendor.address() as AddressInfo).port}`
+    const provider = { ...demo.provider, name: 'locked', type: 'llma' as const, apiKey: 'key-0815', baseUrl }
+    const model = { choices: [{ model: 'm', provider }, demo] }
+    const { outcome } = await run(assign('say hello', { model, egress: { allowNetworks: ['127.0.0.0/8'], deny: [] } }))
+    vendor.close()
+    expect(outcome).toEqual({ ok: true })
+    expect(service.reports).toMatchObject([
+      { provider: 'locked', answered: false, failures: 1, reason: expect.stringContaining('HTTP 401') },
+    ])
+    expect(JSON.stringify(service.reports)).not.toContain('key-0815')
+  })
+
+  it.each([500, 'cut' as const])('goes on when nobody takes what it says of a provider (%s)', async (interference) => {
+    service.interfere = ({ path }) => (path.includes('/provider-calls/') ? interference : undefined)
+    const away = { ...demo.provider, name: 'away', type: 'llma' as const, apiKey: 'k', baseUrl: 'http://127.0.0.1:9' }
+    const model = { choices: [{ model: 'm', provider: away }, demo] }
+    const { outcome } = await run(assign('say hello', { model, egress: { allowNetworks: ['127.0.0.0/8'], deny: [] } }))
+    expect(outcome).toEqual({ ok: true })
+    expect(service.calls.some(({ path }) => path.endsWith('/provider-calls/default/away'))).toBe(true)
+  })
+
   it('goes on when it can not be told whether a provider cools down', async () => {
     service.interfere = ({ path }) => (path.includes('/leases/') ? 503 : undefined)
     const { outcome } = await run(assign('say hello'))
@@ -275,6 +302,20 @@ describe('an ai run', () => {
     const { code, outcome } = await run(assign('wait 300 seconds', { deadline }))
     expect(code).toBe(1)
     expect(outcome).toMatchObject({ ok: false, reason: 'DeadlineExceeded' })
+  })
+
+  it('gives a tool the time that it was given itself, also where it is more than others get', async () => {
+    const server = createServer((_request, response) => void setTimeout(() => response.end('{"sky":"clear"}'), 100))
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
+    const http = { url, method: 'GET' as const, headers: {}, timeoutMs: 60_000 }
+    const customTools = [{ name: 'weather', description: 'the weather', parameters: {}, http }]
+    // A limit of a second is over at once here.
+    const loop = { ...assign('call weather {}').loop, toolTimeoutMs: 1000 }
+    const egress = { allowNetworks: ['127.0.0.0/8'], deny: [] }
+    expect((await run(assign('', { loop, customTools, egress }))).outcome).toEqual({ ok: true })
+    server.close()
+    expect(service.result).toContain('clear')
   })
 
   it('knows what was said in the session before', async () => {

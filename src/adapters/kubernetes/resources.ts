@@ -4,8 +4,8 @@ import type { SvcError } from '../../errors.ts'
 import type { Clock, Ids } from '../../ports/clock.ts'
 import type { ResourcePage, ResourceReader, Resources, WatchOptions } from '../../ports/resources.ts'
 import { checkFields } from '../../rules/resource-fields.ts'
-import type { RingLimits } from '../sql/resources/change-ring.ts'
-import { createWatches } from '../sql/resources/watches.ts'
+import { defaultRingLimits, type RingLimits } from '../resource-store/change-ring.ts'
+import { createWatches } from '../resource-store/watches.ts'
 import type { KubernetesApi } from './api.ts'
 import { createReflector, type Reflector } from './reflector.ts'
 import { makeEntry } from './resources/entry.ts'
@@ -32,9 +32,6 @@ export interface KubernetesResources extends Resources {
   /** Ends watches. The API stays open. */
   close(): Promise<void>
 }
-
-/** Tasks change most; the texts are shared with the cache where they are the present ones. */
-const defaultRing: RingLimits = { changes: 4096, characters: 8_388_608 }
 
 function startReflector(cache: KindCache, options: KubernetesResourcesOptions): Reflector {
   const { api, clock, ids, onFault } = options
@@ -76,7 +73,7 @@ export async function createKubernetesResources(
   options: KubernetesResourcesOptions,
   signal?: AbortSignal,
 ): Promise<KubernetesResources> {
-  const { api, clock, ring: limits = defaultRing } = options
+  const { api, clock, ring: limits = defaultRingLimits } = options
   const caches = mapKinds((kind) => createKindCache(kind, { clock, limits }))
   const reflectors = mapKinds((kind) => startReflector(caches[kind], options))
   const pages = mapKinds((kind) => createPages(caches[kind]))

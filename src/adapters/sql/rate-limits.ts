@@ -4,14 +4,11 @@ import type { Clock } from '../../ports/clock.ts'
 import type { CoolDown, Lease, RateLimit, RateLimits } from '../../ports/rate-limits.ts'
 import type { ResourceKey } from '../../ports/resources.ts'
 import type { Database, Reader, Tx } from './database.ts'
-import { createListeners } from './listeners.ts'
-import { type Fragment, sql } from './statement.ts'
+import { createProviderListeners, matchProvider } from './provider-rows.ts'
+import { sql } from './statement.ts'
 import { decodeText, encodeText } from './stored-text.ts'
 
 const MINUTE_MS = 60_000
-const COOL_DOWNS = 'cool-downs'
-/** The one topic of those who hear of cool-downs. */
-const ALL = 'all'
 
 type LimitRow = {
   /** Null: never counted, so the bucket is full. */
@@ -24,10 +21,6 @@ type LimitRow = {
 
 /** A bucket at one moment: `capacity` is what flows in within a minute; undefined means unlimited. */
 type Bucket = { level: number; capacity: number } | undefined
-
-function matchProvider(provider: ResourceKey): Fragment {
-  return sql`namespace = ${encodeText(provider.namespace)} and name = ${encodeText(provider.name)}`
-}
 
 async function lockRow(tx: Tx, provider: ResourceKey, now: number): Promise<LimitRow> {
   const row = await tx.first(sql<LimitRow>`insert into rate_limits (namespace, name, refilled_at)
@@ -108,19 +101,15 @@ async function setCoolDown(tx: Tx, provider: ResourceKey, { until, reason }: Coo
 
 export function createRateLimits(deps: { database: Database; clock: Clock }): RateLimits {
   const { database, clock } = deps
-  const listeners = createListeners<ResourceKey>()
-  database.listen(COOL_DOWNS, (note) => {
-    if (note !== undefined) listeners.notify(ALL, JSON.parse(note) as ResourceKey)
-    // Notes were missed while the database was away: a failure to read means that it is away again, and comes back.
-    else notifyCooling().catch(() => undefined)
-  })
+  // A failure to read means that the database is away again, and comes back.
+  const listeners = createProviderListeners(database, 'cool-downs', () => void notifyCooling().catch(() => undefined))
 
   async function notifyCooling(): Promise<void> {
     const now = clock.now().getTime()
     const rows = await database.read.all(sql<ResourceKey>`select namespace, name from rate_limits
       where cool_until > ${now}`)
     for (const row of rows) {
-      listeners.notify(ALL, { namespace: decodeText(row.namespace), name: decodeText(row.name) })
+      listeners.notify({ namespace: decodeText(row.namespace), name: decodeText(row.name) })
     }
   }
 
@@ -147,9 +136,7 @@ export function createRateLimits(deps: { database: Database; clock: Clock }): Ra
       const now = clock.now().getTime()
       await database.write(async (tx) => {
         await lockRow(tx, provider, now)
-        const { namespace, name } = provider
-        if (!(await setCoolDown(tx, provider, { until, reason }))) return
-        tx.announce(COOL_DOWNS, JSON.stringify({ namespace, name }))
+        if (await setCoolDown(tx, provider, { until, reason })) listeners.announce(tx, provider)
       })
     },
 
@@ -159,6 +146,6 @@ export function createRateLimits(deps: { database: Database; clock: Clock }): Ra
       return { until: new Date(Number(row.cool_until)), reason: decodeText(row.cool_reason ?? '') }
     },
 
-    onCoolDown: (listener) => listeners.add(ALL, listener),
+    onCoolDown: listeners.add,
   }
 }

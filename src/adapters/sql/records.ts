@@ -15,6 +15,7 @@ import { createIdempotencyKeys } from './idempotency.ts'
 import { createLogs, type LogStore } from './logs.ts'
 import { createMessages } from './messages.ts'
 import { createPlans } from './plans.ts'
+import { createProviderHealth } from './provider-health.ts'
 import { createRateLimits } from './rate-limits.ts'
 import { createResults } from './results.ts'
 import { createSessions } from './sessions.ts'
@@ -66,6 +67,7 @@ export function composeRecords({ database, blobs, logs, clock }: RecordParts): R
     idempotency: createIdempotencyKeys({ database }),
     checkpoints: createCheckpoints({ database, blobs }),
     rateLimits: createRateLimits({ database, clock }),
+    providerHealth: createProviderHealth({ database }),
     audit: createAudit({ database }),
   }
   return {

@@ -3,20 +3,16 @@ import type { Kind, ResourceOf } from '../../contract/resources/index.ts'
 import type { Clock, Ids } from '../../ports/clock.ts'
 import type { DeletePreconditions, ResourceDraft, ResourceKey, Resources } from '../../ports/resources.ts'
 import { checkFields } from '../../rules/resource-fields.ts'
+import { type ChangeRing, createChangeRing, type RingLimits } from '../resource-store/change-ring.ts'
+import { describeMissing, type StoredObject, stringifyJson } from '../resource-store/stored-object.ts'
+import { createWatches } from '../resource-store/watches.ts'
 import type { Database, Tx } from './database.ts'
-import { type ChangeRing, createChangeRing, type RingLimits } from './resources/change-ring.ts'
 import { createCounts } from './resources/counts.ts'
 import { createMutations, type Mutations } from './resources/mutations.ts'
 import { createOwnerBacklog, createOwnerCollector } from './resources/owner-collector.ts'
 import { createPages } from './resources/pages.ts'
 import { countValues, readCounter, readCounts, readRow, readText, type TextRow } from './resources/rows.ts'
-import {
-  describeMissing,
-  parseObject,
-  type StoredObject,
-  type StoredRow,
-  stringifyJson,
-} from './resources/stored-object.ts'
+import { parseObject, type StoredRow } from './resources/stored-row.ts'
 import {
   applyStatus,
   applyUpdate,
@@ -25,7 +21,6 @@ import {
   makeObject,
   markDeleted,
 } from './resources/transitions.ts'
-import { createWatches } from './resources/watches.ts'
 
 export type ResourceStoreOptions = {
   clock: Clock

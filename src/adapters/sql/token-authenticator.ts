@@ -45,10 +45,11 @@ function toCaller(record: TokenRecord): Caller {
   }
 }
 
-function isSameHash(one: string, other: string): boolean {
-  const [left, right] = [Buffer.from(one, 'hex'), Buffer.from(other, 'hex')]
-  return left.length === right.length && timingSafeEqual(left, right)
+function isSameHash(one: Buffer, other: Buffer): boolean {
+  return one.length === other.length && timingSafeEqual(one, other)
 }
+
+const toBytes = (hash: string) => Buffer.from(hash, 'latin1')
 
 function isExpired(record: TokenRecord, now: number): boolean {
   return record.expiresAt !== undefined && Date.parse(record.expiresAt) <= now
@@ -61,7 +62,7 @@ function refuse(): never {
 
 export function createTokenAuthenticator(options: TokenAuthenticatorOptions): Authenticator {
   const { tokens, clock } = options
-  const ownerHash = options.ownerToken === undefined ? undefined : hashToken(options.ownerToken)
+  const ownerHash = options.ownerToken === undefined ? undefined : toBytes(hashToken(options.ownerToken))
   const cache = new Map<string, Entry>()
   const touched = new Map<string, number>()
   let revocations = 0
@@ -92,7 +93,7 @@ export function createTokenAuthenticator(options: TokenAuthenticatorOptions): Au
     cache.delete(hash)
     const before = revocations
     const found = await tokens.find(hash)
-    if (found === undefined || !isSameHash(found.hash, hash)) return undefined
+    if (found === undefined || !isSameHash(toBytes(found.hash), toBytes(hash))) return undefined
     const entry = { record: found.record, caller: toCaller(found.record), checkedAt: now }
     // What was read before a revocation may be the revoked token: good for this request, not to be kept.
     if (before === revocations) remember(hash, entry)
@@ -103,7 +104,7 @@ export function createTokenAuthenticator(options: TokenAuthenticatorOptions): Au
     async authenticate({ token }) {
       if (token === '') refuse()
       const hash = hashToken(token)
-      if (ownerHash !== undefined && isSameHash(ownerHash, hash)) return OWNER
+      if (ownerHash !== undefined && isSameHash(ownerHash, toBytes(hash))) return OWNER
       const now = clock.now()
       const entry = await findEntry(hash, now.getTime())
       if (entry === undefined || isExpired(entry.record, now.getTime())) return refuse()

@@ -1,5 +1,5 @@
 // Access tokens in SQL, kept as SHA-256: with 256 random bits behind it, a hash needs no salt and no slowness.
-import { createHash, randomBytes } from 'node:crypto'
+import { hash, randomBytes } from 'node:crypto'
 import { SvcError } from '../../errors.ts'
 import type { Clock, Ids } from '../../ports/clock.ts'
 import type { TokenDraft, TokenRecord, Tokens } from '../../ports/identity.ts'
@@ -43,7 +43,7 @@ export type TokensOptions = {
 
 /** The form in which a token is stored and looked up. */
 export function hashToken(token: string): string {
-  return createHash('sha256').update(token, 'utf8').digest('hex')
+  return hash('sha256', token, 'hex')
 }
 
 function toRecord(row: Omit<TokenRow, 'hash'>): TokenRecord {

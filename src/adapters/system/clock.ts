@@ -1,6 +1,6 @@
 // The machine's own clock and randomness.
-import { randomBytes } from 'node:crypto'
-import { uuidv7 } from 'uuidv7'
+import { randomFillSync } from 'node:crypto'
+import { V7Generator } from 'uuidv7'
 import type { Clock, Ids } from '../../ports/clock.ts'
 
 // setTimeout wraps beyond this and would fire at once.
@@ -25,11 +25,39 @@ export const systemClock: Clock = {
     }),
 }
 
+const wordsPerFill = 1024
+
+/** Each call for random bytes costs more than the rest of an id: many are fetched at once. */
+function createRandomWords() {
+  const words = new Uint32Array(wordsPerFill)
+  let next = wordsPerFill
+  return {
+    nextUint32(): number {
+      if (next === wordsPerFill) {
+        randomFillSync(words)
+        next = 0
+      }
+      return words[next++] ?? 0
+    },
+  }
+}
+
+const words = createRandomWords()
+const generator = new V7Generator(words)
+const digitsPerWord = 8
+
+function makeHex(length: number): string {
+  let digits = ''
+  while (digits.length < length) digits += words.nextUint32().toString(16).padStart(digitsPerWord, '0')
+  return digits.slice(0, length)
+}
+
+function makeUuid(): string {
+  return generator.generate().toString()
+}
+
 export const systemIds: Ids = {
-  next: (prefix) => (prefix === undefined ? uuidv7() : `${prefix}-${uuidv7()}`),
-  hex: (length) =>
-    randomBytes(Math.ceil(length / 2))
-      .toString('hex')
-      .slice(0, length),
-  random: () => randomBytes(4).readUInt32BE() / 2 ** 32,
+  next: (prefix) => (prefix === undefined ? makeUuid() : `${prefix}-${makeUuid()}`),
+  hex: makeHex,
+  random: () => words.nextUint32() / 2 ** 32,
 }

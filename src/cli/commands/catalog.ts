@@ -27,7 +27,7 @@ type ListedItem = {
     model?: { name?: string }
     providerRef?: { name: string }
   }
-  status?: { ready?: boolean; phase?: string; message?: string }
+  status?: { ready?: boolean; phase?: string; message?: string; lastError?: string }
 }
 
 type Invocation = { command: Command; context: CliContext }
@@ -75,7 +75,7 @@ const columns = (now: Date): Column<ListedItem>[] => [
 
 /** Why it does not work where it does not, else what it is. */
 function describeItem(item: ListedItem): string | undefined {
-  return item.reason ?? item.status?.message ?? item.spec?.description ?? item.description
+  return item.reason ?? item.status?.message ?? item.status?.lastError ?? item.spec?.description ?? item.description
 }
 
 export async function listEntries(entry: CatalogEntry, given: { selector?: string }, { command, context }: Invocation) {

@@ -199,6 +199,8 @@ export const UsageSubmit = z
     cachedTokens: z.int().min(0).default(0),
     /** The demo provider is no language model (PROV-014). */
     demo: z.boolean().default(false),
+    /** There was no whole answer: the tokens count, but the provider has not answered. */
+    brokeOff: z.boolean().default(false),
   })
   .meta({ id: 'UsageSubmit' })
 export type UsageSubmit = z.infer<typeof UsageSubmit>
@@ -282,6 +284,40 @@ export const coolDown = defineRoute({
   summary: 'Say that a provider refuses calls for a while',
   params: provider,
   body: CooldownRequest,
+  responses: { ...errorResponses(404), 204: { description: 'Noted' } },
+  auth: 'worker',
+})
+
+/** Of one report. */
+export const mostFailures = 10_000
+
+/**
+ * What became of the calls of a provider since the last report. Successes need no report of their own: usage tells of
+ * them. It is due when calls begin to fail, when one is answered again, and now and then while they go on failing.
+ */
+export const CallsReport = z
+  .strictObject({
+    /** One was answered. */
+    answered: z.boolean().default(false),
+    /** How many failed since, or at all when none was answered. */
+    failures: z.int().min(0).max(mostFailures).default(0),
+    /** Why the last of them failed, without secrets. */
+    reason: z.string().min(1).max(1024).optional(),
+  })
+  .refine(({ failures, reason }) => failures > 0 === (reason !== undefined), {
+    path: ['reason'],
+    message: 'must be there when calls failed, and only then',
+  })
+  .meta({ id: 'CallsReport' })
+export type CallsReport = z.infer<typeof CallsReport>
+
+export const reportCalls = defineRoute({
+  method: 'POST',
+  path: '/internal/v1/provider-calls/:namespace/:provider',
+  tag,
+  summary: 'Say how calls of a provider ended',
+  params: provider,
+  body: CallsReport,
   responses: { ...errorResponses(404), 204: { description: 'Noted' } },
   auth: 'worker',
 })

@@ -19,29 +19,28 @@ const labelAdvice =
 /** Nothing further is asked of it: a pattern with repeated groups exhausts the stack on millions of characters. */
 const tooLong = { abort: true }
 
+function nameOf(most: number, pattern: RegExp, advice: string) {
+  return z.string().min(1, 'must not be empty').max(most, tooLong).regex(pattern, advice)
+}
+
 /** Name of a resource or namespace: a DNS-1123 label of at most 63 characters. */
-export const Name = z
-  .string()
-  .min(1, 'must not be empty')
-  .max(63, tooLong)
-  .regex(label, labelAdvice)
-  .meta({ example: 'my-name' })
+export const Name = nameOf(63, label, labelAdvice).meta({ example: 'my-name' })
 export type Name = z.infer<typeof Name>
 
 /** Name of a Secret, ConfigMap or another foreign object: a DNS-1123 subdomain of at most 253 characters. */
-export const ForeignName = z
-  .string()
-  .min(1, 'must not be empty')
-  .max(253, tooLong)
-  .regex(subdomain, 'must be lower-case letters, digits, "-" and ".", as names of Secrets and ConfigMaps are')
+export const ForeignName = nameOf(
+  253,
+  subdomain,
+  'must be lower-case letters, digits, "-" and ".", as names of Secrets and ConfigMaps are',
+)
 export type ForeignName = z.infer<typeof ForeignName>
 
 /** Name of a session: letters, digits, `.`, `_` and `-`, at most 128. */
-export const RecordName = z
-  .string()
-  .min(1, 'must not be empty')
-  .max(128, tooLong)
-  .regex(recordName, 'must be letters, digits, ".", "_" and "-", starting with a letter or digit')
+export const RecordName = nameOf(
+  128,
+  recordName,
+  'must be letters, digits, ".", "_" and "-", starting with a letter or digit',
+)
 export type RecordName = z.infer<typeof RecordName>
 
 /** Key of a label or annotation: `[domain/]name`, the name at most 63 characters. */

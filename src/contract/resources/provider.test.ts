@@ -67,6 +67,7 @@ describe('provider spec', () => {
       ready: false,
       lastReached: '2026-01-01T00:00:00.000Z',
       lastError: '529',
+      lastErrorAt: '2026-01-01T00:00:00.500Z',
       coolingDownUntil: '2026-01-01T00:00:30.000Z',
     }
     expect(ProviderStatus.parse(status)).toEqual(status)

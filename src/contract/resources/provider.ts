@@ -77,8 +77,10 @@ export const ProviderStatus = z
     lastValidated: Timestamp.optional(),
     /** When the vendor last answered (PROV-011). */
     lastReached: Timestamp.optional(),
-    /** The vendor's last error, redacted. */
+    /** The vendor's last error, redacted; gone once it has answered again. */
     lastError: z.string().optional(),
+    /** When that error was seen. */
+    lastErrorAt: Timestamp.optional(),
     message: z.string().optional(),
     /** No calls before this time: the vendor said 429 or that it is overloaded (PROV-010). */
     coolingDownUntil: Timestamp.optional(),

@@ -1,7 +1,8 @@
 // Provider: is it complete, is its key there, may its address be dialled, and how did the vendor answer last.
-import { type Provider, type ProviderStatus, providerProblems } from '../../contract/resources/provider.ts'
+import { type Provider, providerProblems } from '../../contract/resources/provider.ts'
 import { summarize } from '../../contract/validation.ts'
-import { setCondition } from '../../rules/conditions.ts'
+import type { ResourceKey } from '../../ports/resources.ts'
+import { type ConditionChange, setCondition } from '../../rules/conditions.ts'
 import { isTrustedAddress, readAllowedHosts } from '../../rules/trusted-address.ts'
 import {
   type Controller,
@@ -13,11 +14,12 @@ import {
 import { formatKey, parseKey } from '../engine/key.ts'
 import { createEndpointChecks, type EndpointCheck, type EndpointChecks } from './endpoint-check.ts'
 import { createOwnSource, createSecretSource } from './object-source.ts'
+import { type Contact, describeCalls, findContact, ownCalls, type Seen } from './provider-contact.ts'
 import { createReferenceIndex, nameReference } from './reference-index.ts'
 import type { CatalogDeps } from './settings.ts'
 import { setReady, writeCatalogStatus } from './status.ts'
 
-/** Calls, and cool-downs that other replicas set, are recorded without telling anybody; they are looked up this often. */
+/** Calls are told of when they begin or cease to fail, by other replicas perhaps not at all; they are looked up this often. */
 const pollMs = 30_000
 
 function listReferences({ metadata, spec }: Provider): string[] {
@@ -36,7 +38,7 @@ async function findProblem({ secrets }: CatalogDeps, { spec, metadata }: Provide
   return value === undefined || value === '' ? `secret "${name}" has no API key under "${key}"; add it` : undefined
 }
 
-type ProviderContext = CatalogDeps & { checks: EndpointChecks; polledAt: Map<string, Date> }
+type ProviderContext = CatalogDeps & { checks: EndpointChecks }
 
 /** Dials an address that was set; the vendors' own are not called for a look. */
 async function checkAddress(context: ProviderContext, provider: Provider, signal: AbortSignal) {
@@ -48,86 +50,52 @@ async function checkAddress(context: ProviderContext, provider: Provider, signal
   return await context.checks.check(formatKey(provider.metadata), { url: baseURL, policy }, signal)
 }
 
-/** Whether calls were answered since the last look. */
-async function wasCalled(context: ProviderContext, { metadata }: Provider): Promise<boolean> {
-  const key = formatKey(metadata)
-  const now = context.clock.now()
-  const since = context.polledAt.get(key) ?? new Date(now.getTime() - pollMs)
-  context.polledAt.set(key, now)
-  const sums = await context.records.usage.sum({ groupBy: 'provider', since })
-  return sums.some((sum) => (sum.key === metadata.name || sum.key === key) && sum.llmCalls > 0)
+async function gather(context: ProviderContext, provider: Provider, address: EndpointCheck | undefined): Promise<Seen> {
+  const { rateLimits, providerHealth } = context.records
+  const cooling = await rateLimits.coolingDown(provider.metadata)
+  const calls = ownCalls(provider, await providerHealth.read(provider.metadata))
+  return { calls, address, cooling, now: context.clock.now() }
 }
 
-type Contact = Pick<ProviderStatus, 'lastReached' | 'lastError' | 'coolingDownUntil'>
-
-/** When the vendor answered last, and its last error (PROV-011). */
-async function readContact(context: ProviderContext, provider: Provider, address?: EndpointCheck): Promise<Contact> {
-  const { lastReached, lastError } = provider.status ?? {}
-  const cooling = await context.records.rateLimits.coolingDown(provider.metadata)
-  const called = await wasCalled(context, provider)
-  const reachedAt = address?.state === 'reachable' ? address.at.toISOString() : undefined
-  const reached = called ? context.clock.now().toISOString() : newer(lastReached, reachedAt)
-  const failure = address === undefined || address.state === 'reachable' ? undefined : address.message
-  // An error stays to be read until the vendor has answered again.
-  const error = cooling?.reason ?? failure ?? (called ? undefined : lastError)
-  return {
-    ...(reached !== undefined && { lastReached: reached }),
-    ...(error !== undefined && { lastError: error }),
-    ...(cooling !== undefined && { coolingDownUntil: cooling.until.toISOString() }),
-  }
-}
-
-function newer(a: string | undefined, b: string | undefined): string | undefined {
-  if (a === undefined || b === undefined) return a ?? b
-  return a > b ? a : b
-}
-
-function makeConditions(
-  provider: Provider,
-  problem: string | undefined,
-  address: EndpointCheck | undefined,
-  now: Date,
-) {
+function makeConditions(provider: Provider, problem: string | undefined, { address, calls, now }: Seen) {
   const reasons: [string, string] = ['ValidationSucceeded', 'ValidationFailed']
   const outcome = { problem, good: 'the provider is complete and its key is there', reasons }
   const ready = setReady(provider.status?.conditions, outcome, now)
-  if (address === undefined) return ready
-  const isThere = address.state === 'reachable'
-  return setCondition(
-    ready,
-    {
-      type: 'Reachable',
-      status: isThere ? 'True' : 'False',
-      reason: isThere ? 'Answered' : 'NotReached',
-      message: isThere ? 'the address answers' : address.message,
-    },
-    now,
-  )
+  const changes = [describeAddress(address), describeCalls(calls)].filter((change) => change !== undefined)
+  return changes.reduce((conditions, change) => setCondition(conditions, change, now), ready)
+}
+
+function describeAddress(address: EndpointCheck | undefined): ConditionChange | undefined {
+  if (address === undefined) return undefined
+  if (address.state !== 'reachable') {
+    return { type: 'Reachable', status: 'False', reason: 'NotReached', message: address.message }
+  }
+  return { type: 'Reachable', status: 'True', reason: 'Answered', message: 'the address answers' }
 }
 
 async function reconcileProvider(context: ProviderContext, key: string, signal: AbortSignal): Promise<Reconciled> {
-  const { resources, clock, settings } = context
+  const { resources, settings } = context
   const provider = await resources.get('Provider', parseKey(key))
   if (provider === undefined) {
     context.checks.forget(key)
-    context.polledAt.delete(key)
     return undefined
   }
   const address = await checkAddress(context, provider, signal)
   if (signal.aborted) return undefined
   const refused = address?.state === 'refused' ? address.message : undefined
   const problem = (await findProblem(context, provider)) ?? refused
-  const now = clock.now()
+  const seen = await gather(context, provider, address)
+  const { now } = seen
   const validated = provider.status?.lastValidated
   const isFresh = validated !== undefined && now.getTime() - Date.parse(validated) < settings.checkIntervalMs
   const isSame = provider.status?.ready === (problem === undefined) && provider.status.message === problem
-  const contact = await readContact(context, provider, address)
+  const contact = findContact(provider, seen)
   await writeCatalogStatus(resources, 'Provider', provider, {
     ready: problem === undefined,
     ...(problem !== undefined && { message: problem }),
     lastValidated: isFresh && isSame ? validated : now.toISOString(),
     ...contact,
-    conditions: makeConditions(provider, problem, address, now),
+    conditions: makeConditions(provider, problem, seen),
   })
   return { requeueAfterMs: findPause(contact, now) }
 }
@@ -138,27 +106,30 @@ function findPause({ coolingDownUntil }: Contact, now: Date): number {
   return Math.min(pollMs, Math.max(0, Date.parse(coolingDownUntil) - now.getTime()))
 }
 
-function createCoolDownSource({ records }: CatalogDeps): Source {
-  return createListenerSource('cool-downs', (enqueue) =>
-    records.rateLimits.onCoolDown((provider) => enqueue(formatKey(provider))),
-  )
+function createCallSource({ records }: CatalogDeps): Source {
+  return createListenerSource('calls', (enqueue) => {
+    const hear = (provider: ResourceKey) => enqueue(formatKey(provider))
+    const stops = [records.rateLimits.onCoolDown(hear), records.providerHealth.onChange(hear)]
+    return () => {
+      for (const stop of stops) stop()
+    }
+  })
 }
 
 export function createProviderController(deps: CatalogDeps): Controller {
   const index = createReferenceIndex()
-  const context = { ...deps, checks: createEndpointChecks(deps), polledAt: new Map<string, Date>() }
+  const context = { ...deps, checks: createEndpointChecks(deps) }
   return defineController({
     name: 'providers',
     sources: [
       createOwnSource(deps, 'Provider', index, listReferences),
       createSecretSource(deps, index),
-      createCoolDownSource(deps),
+      createCallSource(deps),
     ],
     concurrency: 4,
     begin() {
       index.clear()
       context.checks.clear()
-      context.polledAt.clear()
     },
     reconcile: (key, signal) => reconcileProvider(context, key, signal),
   })

@@ -22,7 +22,7 @@ export const defaultCatalogSettings: CatalogSettings = {
 
 export type CatalogDeps = {
   resources: Resources
-  records: Pick<Records, 'rateLimits' | 'usage'>
+  records: Pick<Records, 'rateLimits' | 'providerHealth'>
   secrets: Secrets
   egress: Egress
   clock: Clock

@@ -28,7 +28,7 @@ export const defaultRetention: RetentionSettings = {
 
 type SweepDeps = {
   resources: ResourceReader
-  records: Pick<Records, 'sessions' | 'events' | 'usage' | 'audit' | 'idempotency'>
+  records: Pick<Records, 'sessions' | 'events' | 'usage' | 'audit' | 'idempotency' | 'providerHealth'>
   owners: RecordOwners
   /** Removes bodies that a crash left without a row; how many. */
   sweepBodies(): Promise<number>
@@ -75,6 +75,7 @@ function listSweeps(deps: SweepDeps, signal: AbortSignal): Sweep[] {
     { name: 'sessions', ms: settings.sessionsMs, store: records.sessions },
     { name: 'events', ms: settings.eventsMs, store: records.events },
     { name: 'usage', ms: settings.usageMs, store: records.usage },
+    { name: 'provider health', ms: settings.eventsMs, store: records.providerHealth },
     { name: 'audit log', ms: settings.auditMs, store: records.audit },
   ]
   const aged = kept.flatMap(({ name, ms, store }) =>

@@ -64,6 +64,10 @@ function bindRun(bind: Bind, { usecases: { worker } }: HttpDeps): void {
     await worker.coolDown(caller, { namespace: params.namespace, name: params.provider }, body)
     return { empty: true }
   })
+  bind(routes.reportCalls, async ({ caller, params, body }) => {
+    await worker.reportCalls(caller, { namespace: params.namespace, name: params.provider }, body)
+    return { empty: true }
+  })
 }
 
 /** Code ends with the call that it was sent by: nobody else would take what comes of it. */

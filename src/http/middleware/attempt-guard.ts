@@ -5,7 +5,7 @@ import type { Clock } from '../../ports/clock.ts'
 import { createFailedAttempts } from './failed-attempts.ts'
 
 /** Where an attempt comes from; every request of the framework is one. */
-export type AttemptSource = { ip: string; id: string; routeOptions: { url?: string | undefined } }
+export type AttemptSource = { ip: string; id: string; socket: object; routeOptions: { url?: string | undefined } }
 
 /** Runs the check of a credential. TooManyRequests, or what the check throws. */
 export type AttemptGuard = <T>(request: AttemptSource, token: string, check: () => Promise<T>) => Promise<T>
@@ -31,10 +31,11 @@ function describeCause(error: unknown): string {
 export function createAttemptGuard({ limit, clock, log }: AttemptGuardOptions): AttemptGuard {
   const attempts = createFailedAttempts(limit, clock)
   return async (request, token, check) => {
-    attempts.check(request.ip, token)
+    const attempt = { address: request.ip, credential: token, connection: request.socket }
+    attempts.check(attempt)
     try {
       const identity = await check()
-      attempts.succeed(token)
+      attempts.succeed(attempt)
       return identity
     } catch (error) {
       if (isFailure(error)) {

@@ -37,6 +37,10 @@ function describeIdentity(identity: Caller | WorkerIdentity | undefined): Pick<A
   return { caller: identity.username, authType: identity.authType }
 }
 
+export function isAllowed(status: number): boolean {
+  return status !== 401 && status !== 403
+}
+
 type Outcome = { route: Route; identity: Caller | WorkerIdentity | undefined; trail: Trail; status: number }
 
 /** Undefined where nobody was there to be told of: no credential at all. */
@@ -49,7 +53,7 @@ export function describeRequest({ route, identity, trail, status }: Outcome): Om
     ...(namespace === undefined ? {} : { namespace }),
     ...(name === undefined ? {} : { name: name.slice(0, longestName) }),
     route: route.path,
-    allowed: status !== 401 && status !== 403,
+    allowed: isAllowed(status),
     status,
   }
 }

@@ -8,9 +8,9 @@ function makeBench(limit = 3) {
   const failOften = (address: string, times = limit) => {
     for (let index = 0; index < times; index++) attempts.fail(address)
   }
-  const retryAfter = (address: string, credential = 'new'): number | undefined => {
+  const retryAfter = (address: string, credential = 'new', connection = {}): number | undefined => {
     try {
-      attempts.check(address, credential)
+      attempts.check({ address, credential, connection })
       return undefined
     } catch (error) {
       if (isSvcError(error, 'TooManyRequests')) return error.retryAfterSeconds
@@ -47,10 +47,21 @@ describe('failed attempts', () => {
 
   it('do not lock out a credential that was good before', () => {
     const { attempts, failOften, retryAfter } = makeBench()
-    attempts.succeed('laptop')
+    attempts.succeed({ credential: 'laptop', connection: {} })
     failOften('10.0.0.1')
     expect(retryAfter('10.0.0.1', 'laptop')).toBeUndefined()
     expect(retryAfter('10.0.0.1', 'laptop2')).toBeGreaterThan(0)
+  })
+
+  it('do not lock out a connection whose credential was good, whoever else came since', () => {
+    const { attempts, failOften, retryAfter } = makeBench()
+    const connection = {}
+    attempts.succeed({ credential: 'laptop', connection })
+    for (let index = 0; index < 2000; index++) attempts.succeed({ credential: `other ${index}`, connection: {} })
+    failOften('10.0.0.1')
+    expect(retryAfter('10.0.0.1', 'laptop', connection)).toBeUndefined()
+    expect(retryAfter('10.0.0.1', 'laptop2', connection)).toBeGreaterThan(0)
+    expect(retryAfter('10.0.0.1', 'laptop')).toBeGreaterThan(0)
   })
 
   it('tell once when an address is shut out', () => {

@@ -10,10 +10,17 @@ const mostGood = 2_000
 
 export type FailedAttempts = {
   /** TooManyRequests when the address has failed too often of late, unless the credential was good a while ago. */
-  check(address: string, credential: string): void
+  check(attempt: Attempt): void
   /** Notes a failure; true when it was the last one allowed. */
   fail(address: string): boolean
-  succeed(credential: string): void
+  succeed(attempt: Pick<Attempt, 'credential' | 'connection'>): void
+}
+
+export type Attempt = {
+  address: string
+  credential: string
+  /** What it came by: a connection shows the same credential again and again. */
+  connection: object
 }
 
 type Count = { failures: number; since: number }
@@ -44,6 +51,7 @@ export function createFailedAttempts(limit: number, clock: Clock): FailedAttempt
   const counts = new Map<string, Count>()
   // Good credentials by hash: one bad program behind an address does not lock out the others there.
   const good = new Map<string, true>()
+  const lastGood = new WeakMap<object, string>()
   const digest = (credential: string) => hash('sha256', credential, 'base64')
 
   function current(group: string): Count | undefined {
@@ -52,9 +60,10 @@ export function createFailedAttempts(limit: number, clock: Clock): FailedAttempt
   }
 
   return {
-    check(address, credential) {
+    check({ address, credential, connection }) {
       const count = limit === 0 || counts.size === 0 ? undefined : current(groupOf(address))
-      if (count === undefined || count.failures < limit || good.has(digest(credential))) return
+      if (count === undefined || count.failures < limit) return
+      if (lastGood.get(connection) === credential || good.has(digest(credential))) return
       const retryAfterSeconds = Math.ceil((count.since + windowMs - clock.now().getTime()) / 1000)
       throw new SvcError('TooManyRequests', 'too many failed authentications from this address: try again later', {
         retryAfterSeconds,
@@ -68,8 +77,10 @@ export function createFailedAttempts(limit: number, clock: Clock): FailedAttempt
       put(counts, group, count, mostAddresses)
       return count.failures === limit
     },
-    succeed(credential) {
-      if (limit > 0) put(good, digest(credential), true, mostGood)
+    succeed({ credential, connection }) {
+      if (limit === 0 || lastGood.get(connection) === credential) return
+      lastGood.set(connection, credential)
+      put(good, digest(credential), true, mostGood)
     },
   }
 }

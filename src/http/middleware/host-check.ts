@@ -45,9 +45,19 @@ export function createHostCheck(rules: HostRules): (request: IncomingMessage) =>
  */
 function refuseRepeated(rawHeaders: readonly string[]): void {
   for (const single of ['host', 'authorization']) {
-    const count = rawHeaders.filter((text, index) => index % 2 === 0 && text.toLowerCase() === single).length
+    const count = countHeaders(rawHeaders, single)
     if (count > 1) throw new SvcError('InvalidRequest', `the header ${single} is there ${count} times; send it once`)
   }
+}
+
+/** Names and values stand in turn. */
+function countHeaders(rawHeaders: readonly string[], name: string): number {
+  let count = 0
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const given = rawHeaders[at]
+    if (given?.length === name.length && given.toLowerCase() === name) count += 1
+  }
+  return count
 }
 
 /** A target in absolute form names the host, whatever Host says (RFC 9112 section 3.2.2). */

@@ -12,7 +12,7 @@ import type { ProxyUsecases } from '../../usecases/proxy/proxy.ts'
 import type { ProxyPlan } from '../../usecases/proxy/request.ts'
 import type { ProxyFamily } from '../../usecases/proxy/types.ts'
 import type { AttemptGuard } from '../middleware/attempt-guard.ts'
-import { describeRequest } from '../middleware/audit.ts'
+import { describeRequest, isAllowed } from '../middleware/audit.ts'
 import { createCorsHeaders } from '../middleware/cors.ts'
 import { readCredential, type TokenHeader } from '../middleware/credentials.ts'
 import { createHostCheck } from '../middleware/host-check.ts'
@@ -25,7 +25,7 @@ import { pickUpstreamHeaders } from './upstream-headers.ts'
 export type ProxyEdgeDeps = {
   ports: Pick<Ports, 'authenticator' | 'ids'>
   proxies: ProxyUsecases
-  audit: Pick<AuditLog, 'note'>
+  audit: Pick<AuditLog, 'note' | 'keeps'>
   guard: AttemptGuard
   metrics: Metrics
   log: Logger
@@ -90,7 +90,8 @@ function identify(edge: Edge, reply: Reply, place: Place): Promise<Caller> {
   const { request, requestId } = reply
   const credential = readCredential(request.headers, edge.settings.tokenHeaders)
   reply.trail.attempted = true
-  const source = { ip: request.socket.remoteAddress ?? '', id: requestId, routeOptions: { url: place.path } }
+  const { socket } = request
+  const source = { ip: socket.remoteAddress ?? '', id: requestId, socket, routeOptions: { url: place.path } }
   return edge.guard(source, credential.token, () => edge.ports.authenticator.authenticate(credential))
 }
 
@@ -150,9 +151,11 @@ function fail({ log }: Edge, reply: Reply, place: Place, error: unknown): void {
 }
 
 function noteRequest({ audit }: Edge, { request, response, requestId, trail }: Reply, endpoint: string): void {
+  const status = response.statusCode
+  if (!audit.keeps({ allowed: isAllowed(status), verb: 'use', via: 'proxy' })) return
   const { caller: identity, ...known } = trail
   const route = proxyRoutes.get(endpoint)
-  const note = route && describeRequest({ route, identity, trail: known, status: response.statusCode })
+  const note = route && describeRequest({ route, identity, trail: known, status })
   if (note !== undefined) audit.note({ ...note, via: 'proxy', address: request.socket.remoteAddress ?? '', requestId })
 }
 

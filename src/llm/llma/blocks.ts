@@ -1,4 +1,6 @@
 // The content blocks of an llma answer, from their first frame to their last.
+import { createCallIds } from '../call-ids.ts'
+import { parseForeignJson } from '../foreign-json.ts'
 import type { JsonObject, ModelEvent, Raw } from '../messages.ts'
 import type { LlmaFrame } from './schema.ts'
 
@@ -74,12 +76,7 @@ function wholeInput(draft: Draft): string | undefined {
 }
 
 function parseInput(draft: Draft): unknown {
-  if (draft.json === '') return draft.block.input
-  try {
-    return JSON.parse(draft.json)
-  } catch {
-    return {}
-  }
+  return draft.json === '' ? draft.block.input : (parseForeignJson(draft.json) ?? {})
 }
 
 function stopBlock(index: number, draft: Draft): ModelEvent[] {
@@ -121,8 +118,11 @@ export type BlockReader = {
 
 export function createBlockReader(): BlockReader {
   const drafts = new Map<number, Draft>()
+  const ids = createCallIds()
   return {
-    open(index, block) {
+    open(index, opening) {
+      const isCall = opening.type === 'tool_use'
+      const block = isCall ? { ...opening, id: ids.take(readText(opening.id)) } : opening
       const draft: Draft = { block, json: '', text: '', citations: [] }
       drafts.set(index, draft)
       return startBlock(index, draft)

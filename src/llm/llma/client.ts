@@ -1,6 +1,6 @@
 // Calls an llma provider.
 
-import { type ClientOptions, ownHeaders, patienceFor } from '../client-options.ts'
+import { type ClientOptions, ownHeaders, patienceFor, plainHeaders } from '../client-options.ts'
 import type { ModelRequest } from '../messages.ts'
 import type { ModelClient } from '../model.ts'
 import { askVendor, callVendor, type VendorCall } from '../vendor-call.ts'
@@ -18,7 +18,7 @@ export function endpointUrl(baseUrl: string | undefined, endpoint: string): stri
 }
 
 export function createLlmaClient(options: ClientOptions): ModelClient {
-  const headers: Record<string, string> = { 'content-type': 'application/json', 'anthropic-version': wireVersion }
+  const headers: Record<string, string> = { ...plainHeaders, 'anthropic-version': wireVersion }
   if (options.apiKey !== undefined) headers['x-api-key'] = options.apiKey
   const describe = (request: ModelRequest, signal: AbortSignal): VendorCall => ({
     ...options,

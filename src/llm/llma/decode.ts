@@ -1,6 +1,7 @@
 // llma to neutral: frames and whole answers.
 import type { JsonObject, ModelEvent, Raw, StopReason, TokenUsage } from '../messages.ts'
 import { noUsage } from '../messages.ts'
+import { readCount } from '../token-count.ts'
 import { type AnswerDecoder, StreamedError } from '../vendor-call.ts'
 import { readVendorError } from '../vendor-error.ts'
 import { createBlockReader } from './blocks.ts'
@@ -18,16 +19,13 @@ const stopReasons: Partial<Record<string, StopReason>> = {
 
 /** Cached tokens are counted apart by this vendor; neutral input tokens are all of them. */
 function readUsage(before: TokenUsage, usage: LlmaUsage): TokenUsage {
-  const fresh = usage.input_tokens
-  const cached = usage.cache_read_input_tokens ?? 0
-  const input =
-    fresh === null || fresh === undefined
-      ? before.inputTokens
-      : fresh + cached + (usage.cache_creation_input_tokens ?? 0)
+  const fresh = readCount(usage.input_tokens)
+  const cached = readCount(usage.cache_read_input_tokens)
+  const written = readCount(usage.cache_creation_input_tokens) ?? 0
   return {
-    inputTokens: input,
-    outputTokens: usage.output_tokens ?? before.outputTokens,
-    cachedTokens: usage.cache_read_input_tokens ?? before.cachedTokens,
+    inputTokens: fresh === undefined ? before.inputTokens : fresh + (cached ?? 0) + written,
+    outputTokens: readCount(usage.output_tokens) ?? before.outputTokens,
+    cachedTokens: cached ?? before.cachedTokens,
   }
 }
 
@@ -51,8 +49,8 @@ function createOutcome() {
   let counts: JsonObject = {}
   let stop: ModelEvent | undefined
   return {
-    count(found: LlmaUsage | undefined): ModelEvent[] {
-      if (found === undefined) return []
+    count(found: LlmaUsage | null | undefined): ModelEvent[] {
+      if (found === null || found === undefined) return []
       usage = readUsage(usage, found)
       counts = { ...counts, ...dropNulls(found) }
       return [{ type: 'usage', usage, raw: { family: 'llma', json: counts } }]

@@ -1,6 +1,7 @@
 // Neutral to llma: requests.
 import { SvcError } from '../../errors.ts'
-import type { ContentBlock, JsonObject, Message, ModelRequest, ToolChoice, ToolSchema } from '../messages.ts'
+import type { ContentBlock, JsonObject, Message, ModelRequest, ToolChoice } from '../messages.ts'
+import { rememberTools } from '../request-body.ts'
 
 /** The vendor requires the field; a request that names no limit gets this one. */
 const defaultMaxTokens = 4096
@@ -68,10 +69,10 @@ function addContent(wire: WireMessage, content: JsonObject[]): void {
   wire.whole = { ...wire.whole, content: [...blocks, ...content] }
 }
 
-function encodeTool(tool: ToolSchema): JsonObject {
+const encodeTool = rememberTools((tool) => {
   if (tool.raw?.family === 'llma') return tool.raw.json
   return { name: tool.name, description: tool.description, input_schema: { type: 'object', ...tool.parameters } }
-}
+})
 
 function encodeToolChoice(choice: ToolChoice): JsonObject {
   return choice.type === 'tool' ? { type: 'tool', name: choice.name } : { type: choice.type }

@@ -11,8 +11,8 @@ export type Restored = {
 }
 
 type ServerCall = { id: string; name: string; result?: JsonObject }
-/** One turn of the model: its blocks, and the calls among them that the service answers. */
-type Segment = { blocks: JsonObject[]; calls: ServerCall[]; hasOthers: boolean }
+/** One turn of the model: its blocks, and the calls among them that the service answers; the first `answered` of them are. */
+type Segment = { blocks: JsonObject[]; calls: ServerCall[]; answered: number; hasOthers: boolean }
 
 function blocksOf(message: Wire): JsonObject[] {
   return typeof message.content === 'string' ? [{ type: 'text', text: message.content }] : message.content
@@ -44,19 +44,20 @@ function makeResult(id: string, content: string, from: JsonObject = {}): JsonObj
 }
 
 function answerCall(segment: Segment, block: JsonObject): boolean {
-  const call = segment.calls.find((open) => open.result === undefined)
+  const call = segment.calls[segment.answered]
   const content = call && block.type === 'text' ? readResult(String(block.text), call.name) : undefined
   if (call === undefined || content === undefined) return false
   call.result = makeResult(call.id, content, block)
+  segment.answered += 1
   return true
 }
 
-function isAnswered({ calls }: Segment): boolean {
-  return calls.length > 0 && calls.every((call) => call.result !== undefined)
+function isAnswered({ calls, answered }: Segment): boolean {
+  return calls.length > 0 && calls.length === answered
 }
 
 function startSegment(): Segment {
-  return { blocks: [], calls: [], hasOthers: false }
+  return { blocks: [], calls: [], answered: 0, hasOthers: false }
 }
 
 /** Adds a block of the model; gives the conversation's session when it is a server's call. */
@@ -88,17 +89,16 @@ function isSendable(block: JsonObject): boolean {
 
 /** What the client wrote, after the results that belong before it; its own word on a server's call counts only where there is none. */
 function mergeResults(message: Wire, calls: ServerCall[]): Wire {
-  const blocks = blocksOf(message)
-  const own = blocks.filter((block) => readServerCallId(block.tool_use_id) === undefined)
-  const said = blocks.filter((block) => !own.includes(block))
-  const results = calls.map((call) => call.result ?? findSaid(said, call.id) ?? makeResult(call.id, lostResult))
+  const own: JsonObject[] = []
+  const said = new Map<string, JsonObject>()
+  for (const block of blocksOf(message)) {
+    const known = readServerCallId(block.tool_use_id)
+    if (known === undefined) own.push(block)
+    else if (!said.has(known.id)) said.set(known.id, { ...block, tool_use_id: known.id })
+  }
+  const results = calls.map((call) => call.result ?? said.get(call.id) ?? makeResult(call.id, lostResult))
   const content = [...results, ...own]
-  return { ...message, content: content.length > 0 ? content : said.map(toText) }
-}
-
-function findSaid(said: JsonObject[], id: string): JsonObject | undefined {
-  const found = said.find((block) => readServerCallId(block.tool_use_id)?.id === id)
-  return found && { ...found, tool_use_id: id }
+  return { ...message, content: content.length > 0 ? content : [...said.values()].map(toText) }
 }
 
 /** Only said of calls that are long answered: it stays as words, a message must not be empty. */

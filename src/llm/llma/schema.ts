@@ -19,7 +19,19 @@ const ToolResult = z.looseObject({
 /** Images, documents, the vendor's own tools. */
 const Other = z.looseObject({ type: z.string() })
 
-export const LlmaBlock = z.union([Text, Thinking, Redacted, ToolUse, ToolResult, Other])
+const namesOf: Partial<Record<string, string[]>> = {
+  text: ['text'],
+  tool_use: ['id', 'name'],
+  tool_result: ['tool_use_id'],
+}
+
+/** Without these no vendor could read it, and none of ours translate it. */
+const Whole = Other.refine(
+  (block) => (namesOf[block.type] ?? []).every((name) => typeof block[name] === 'string'),
+  'lacks a field that a block of its type must have',
+)
+
+export const LlmaBlock = z.union([Text, Thinking, Redacted, ToolUse, ToolResult, Whole])
 export type LlmaBlock = z.infer<typeof LlmaBlock>
 
 export const LlmaMessage = z.looseObject({
@@ -60,14 +72,8 @@ export const LlmaRequest = z.looseObject({
 })
 export type LlmaRequest = z.infer<typeof LlmaRequest>
 
-const Count = z.number().nullish()
-
-export const LlmaUsage = z.looseObject({
-  input_tokens: Count,
-  output_tokens: Count,
-  cache_read_input_tokens: Count,
-  cache_creation_input_tokens: Count,
-})
+/** What it counts is read one by one: an answer is worth more than its counts. */
+export const LlmaUsage = z.looseObject({})
 export type LlmaUsage = z.infer<typeof LlmaUsage>
 
 export const LlmaAnswer = z.looseObject({
@@ -76,7 +82,7 @@ export const LlmaAnswer = z.looseObject({
   content: z.array(Other).default([]),
   stop_reason: z.string().nullish(),
   stop_sequence: z.string().nullish(),
-  usage: LlmaUsage.optional(),
+  usage: LlmaUsage.nullish().catch(undefined),
 })
 export type LlmaAnswer = z.infer<typeof LlmaAnswer>
 
@@ -100,7 +106,7 @@ export const LlmaFrame = z.discriminatedUnion('type', [
   z.looseObject({
     type: z.literal('message_delta'),
     delta: z.looseObject({ stop_reason: z.string().nullish(), stop_sequence: z.string().nullish() }),
-    usage: LlmaUsage.optional(),
+    usage: LlmaUsage.nullish().catch(undefined),
   }),
   z.looseObject({ type: z.literal('message_stop') }),
 ])

@@ -1,9 +1,10 @@
 // Calls an llmo provider: the vendor, Azure, or a server that speaks the same language.
-import { type ClientOptions, ownHeaders, patienceFor } from '../client-options.ts'
+import { type ClientOptions, ownHeaders, patienceFor, plainHeaders } from '../client-options.ts'
 import type { JsonObject, ModelEvent, ModelRequest } from '../messages.ts'
 import type { ModelClient } from '../model.ts'
 import { askVendor, callVendor, type VendorCall } from '../vendor-call.ts'
 import { createDecoder } from './decode.ts'
+import { createDialects, type Dialect, guessDialect, readRefusal } from './dialect.ts'
 import { encodeRequest } from './encode.ts'
 
 export const vendorAddress = 'https://api.openai.com/v1'
@@ -36,32 +37,28 @@ function withVersion(base: string): string {
 }
 
 function makeHeaders(options: ClientOptions): Record<string, string> {
-  const headers: Record<string, string> = { 'content-type': 'application/json' }
+  const headers: Record<string, string> = { ...plainHeaders }
   if (options.apiKey === undefined) return headers
   if (options.azure === undefined) headers.authorization = `Bearer ${options.apiKey}`
   else headers['api-key'] = options.apiKey
   return headers
 }
 
-/** What a server may not know, and how to ask without it. The vendor and its imitators differ in these fields. */
-type Dialect = { maxTokensField: 'max_tokens' | 'max_completion_tokens'; streamOptions: boolean }
-
-function learnDialect(dialect: Dialect, events: ModelEvent[]): Dialect | undefined {
-  const last = events.at(-1)
-  if (last?.type !== 'error' || last.error.kind !== 'invalid_request') return undefined
-  const { message } = last.error
-  if (dialect.streamOptions && message.includes('stream_options')) return { ...dialect, streamOptions: false }
-  const other = dialect.maxTokensField === 'max_tokens' ? 'max_completion_tokens' : 'max_tokens'
-  return message.includes('max_completion_tokens') || message.includes(`'max_tokens'`)
-    ? { ...dialect, maxTokensField: other }
-    : undefined
-}
-
 export function createLlmoClient(options: ClientOptions): ModelClient {
-  const isVendor = options.baseUrl === undefined
-  let dialect: Dialect = { maxTokensField: isVendor ? 'max_completion_tokens' : 'max_tokens', streamOptions: true }
+  const { baseUrl, dialects = createDialects() } = options
+  const address = baseUrl ?? vendorAddress
+  const currentDialect = () => dialects.of(address) ?? guessDialect(baseUrl === undefined)
 
-  function describe(request: ModelRequest, signal: AbortSignal): VendorCall {
+  /** Whether the server refused the way it was asked, and there is another. */
+  function hasLearned(asked: Dialect, events: ModelEvent[]): boolean {
+    const last = events.at(-1)
+    if (last?.type !== 'error' || last.error.kind !== 'invalid_request') return false
+    const learned = readRefusal(asked, last.error.message)
+    if (learned !== undefined) dialects.learn(address, learned)
+    return learned !== undefined
+  }
+
+  function describe(request: ModelRequest, signal: AbortSignal, dialect: Dialect): VendorCall {
     const { maxTokensField, streamOptions } = dialect
     return {
       ...options,
@@ -81,24 +78,21 @@ export function createLlmoClient(options: ClientOptions): ModelClient {
   return {
     async *stream(request, signal) {
       for (let tries = 0; tries < 2; tries += 1) {
-        const first = await readFirst(callVendor(describe(request, signal)))
-        const learned = learnDialect(dialect, first.events)
-        if (learned === undefined) {
-          yield* first.events
-          return yield* first.rest
-        }
-        dialect = learned
+        const dialect = currentDialect()
+        const first = await readFirst(callVendor(describe(request, signal, dialect)))
+        if (hasLearned(dialect, first.events)) continue
+        yield* first.events
+        return yield* first.rest
       }
-      yield* callVendor(describe(request, signal))
+      yield* callVendor(describe(request, signal, currentDialect()))
     },
     async answer(request, signal) {
       for (let tries = 0; tries < 2; tries += 1) {
-        const events = await askVendor(describe(request, signal))
-        const learned = learnDialect(dialect, events)
-        if (learned === undefined) return events
-        dialect = learned
+        const dialect = currentDialect()
+        const events = await askVendor(describe(request, signal, dialect))
+        if (!hasLearned(dialect, events)) return events
       }
-      return askVendor(describe(request, signal))
+      return askVendor(describe(request, signal, currentDialect()))
     },
   }
 }

@@ -1,6 +1,7 @@
 // llmo to neutral: chunks and whole answers.
-import { randomUUID } from 'node:crypto'
+import { createCallIds } from '../call-ids.ts'
 import type { JsonObject, ModelEvent, Raw, StopReason, TokenUsage } from '../messages.ts'
+import { readCount, readNestedCount } from '../token-count.ts'
 import { type AnswerDecoder, StreamedError } from '../vendor-call.ts'
 import { readVendorError } from '../vendor-error.ts'
 import { type LlmoCallPart, LlmoChunk, type LlmoDelta, type LlmoUsage } from './schema.ts'
@@ -15,9 +16,9 @@ const stopReasons: Partial<Record<string, StopReason>> = {
 
 function readUsage(usage: LlmoUsage): TokenUsage {
   return {
-    inputTokens: usage.prompt_tokens ?? 0,
-    outputTokens: usage.completion_tokens ?? 0,
-    cachedTokens: usage.prompt_tokens_details?.cached_tokens ?? 0,
+    inputTokens: readCount(usage.prompt_tokens) ?? 0,
+    outputTokens: readCount(usage.completion_tokens) ?? 0,
+    cachedTokens: readNestedCount(usage.prompt_tokens_details, 'cached_tokens') ?? 0,
   }
 }
 
@@ -47,6 +48,7 @@ function textOfContent(content: LlmoDelta['content']): string {
 function createBlocks() {
   const texts = new Map<'text' | 'thinking', number>()
   const calls = new Map<string, CallDraft>()
+  const ids = createCallIds()
   let next = 0
   let lastKey: string | undefined
 
@@ -88,8 +90,7 @@ function createBlocks() {
   function startCall(draft: CallDraft, name: string): ModelEvent[] {
     const { index, early } = draft
     draft.name = name
-    draft.id ??= `call_${randomUUID().replaceAll('-', '').slice(0, 24)}`
-    const start: ModelEvent = { type: 'tool_use_start', index, id: draft.id, name }
+    const start: ModelEvent = { type: 'tool_use_start', index, id: ids.take(draft.id), name }
     return early === '' ? [start] : [start, { type: 'args_delta', index, json: early }]
   }
 

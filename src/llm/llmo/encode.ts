@@ -1,11 +1,12 @@
 // Neutral to llmo: requests.
 import { SvcError } from '../../errors.ts'
-import type { ContentBlock, JsonObject, Message, ModelRequest, TextBlock, ToolChoice, ToolSchema } from '../messages.ts'
+import type { ContentBlock, JsonObject, Message, ModelRequest, TextBlock, ToolChoice } from '../messages.ts'
+import { rememberTools } from '../request-body.ts'
+import type { Dialect } from './dialect.ts'
 
 export type WireOptions = {
   model: string
-  /** The vendor's own API has renamed the field; servers that imitate it know the old name. */
-  maxTokensField: 'max_tokens' | 'max_completion_tokens'
+  maxTokensField: Dialect['maxTokensField']
 }
 
 function refuseOpaque(label: string): never {
@@ -64,11 +65,11 @@ function encodeSystem(system: TextBlock[]): JsonObject[] {
   return added === '' ? original : [{ role: 'system', content: added }, ...original]
 }
 
-function encodeTool(tool: ToolSchema): JsonObject {
+const encodeTool = rememberTools((tool) => {
   if (tool.raw?.family === 'llmo') return tool.raw.json
   const parameters = { type: 'object', ...tool.parameters }
   return { type: 'function', function: { name: tool.name, description: tool.description, parameters } }
-}
+})
 
 function encodeToolChoice(choice: ToolChoice): unknown {
   if (choice.type === 'tool') return { type: 'function', function: { name: choice.name } }

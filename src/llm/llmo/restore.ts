@@ -9,8 +9,8 @@ export type Restored = {
 }
 
 type ServerCall = { id: string; name: string; args: string; result?: string }
-/** One turn of the model: its text, and the calls that the service answered. */
-type Segment = { lines: string[]; calls: ServerCall[] }
+/** One turn of the model: its text, and the calls of the service's tools; the first `answered` of them are. */
+type Segment = { lines: string[]; calls: ServerCall[]; answered: number }
 
 function textOf(message: JsonObject): string {
   const { content } = message
@@ -23,26 +23,31 @@ function isTouched(message: JsonObject): boolean {
   return message.role === 'assistant' && /^\[Tool \S+ call svc_/m.test(textOf(message))
 }
 
-function answerCall({ calls }: Segment, line: string): boolean {
-  const call = calls.find((open) => open.result === undefined)
+function answerCall(segment: Segment, line: string): boolean {
+  const call = segment.calls[segment.answered]
   const content = call && readResultLine(line, call.name)
   if (call === undefined || content === undefined) return false
   call.result = content
+  segment.answered += 1
   return true
 }
 
-function isAnswered({ calls }: Segment): boolean {
-  return calls.length > 0 && calls.every((call) => call.result !== undefined)
+function isAnswered({ calls, answered }: Segment): boolean {
+  return calls.length > 0 && calls.length === answered
+}
+
+function startSegment(): Segment {
+  return { lines: [], calls: [], answered: 0 }
 }
 
 /** The turns that the loop put into one text. */
 function splitTurns(text: string, noteSession: (session: string) => void): Segment[] {
-  let segment: Segment = { lines: [], calls: [] }
+  let segment = startSegment()
   const segments = [segment]
   for (const line of text.split('\n')) {
     if (answerCall(segment, line)) continue
     if (isAnswered(segment)) {
-      segment = { lines: [], calls: [] }
+      segment = startSegment()
       segments.push(segment)
     }
     const call = readCall(line)

@@ -56,11 +56,8 @@ export const LlmoRequest = z.looseObject({
 })
 export type LlmoRequest = z.infer<typeof LlmoRequest>
 
-export const LlmoUsage = z.looseObject({
-  prompt_tokens: Optional,
-  completion_tokens: Optional,
-  prompt_tokens_details: z.looseObject({ cached_tokens: Optional }).nullish(),
-})
+/** What it counts is read one by one: an answer is worth more than its counts. */
+export const LlmoUsage = z.looseObject({})
 export type LlmoUsage = z.infer<typeof LlmoUsage>
 
 /** A tool call, whole or a fragment: some servers leave out the index, the id or the type. */
@@ -98,6 +95,6 @@ export const LlmoChunk = z.looseObject({
   id: z.string().nullish(),
   model: z.string().nullish(),
   choices: z.array(Choice).nullish(),
-  usage: LlmoUsage.nullish(),
+  usage: LlmoUsage.nullish().catch(undefined),
 })
 export type LlmoChunk = z.infer<typeof LlmoChunk>

@@ -1,5 +1,5 @@
 // The tools of an orchestrating model, and the host that runs them for a loop.
-import type { JsonObject } from '../tool.ts'
+import { type JsonObject, type ShownTool, showTool } from '../tool.ts'
 import { failTool } from '../tool-error.ts'
 import { cancelTask } from './cancel-task.ts'
 import { checkTaskProgress } from './check-task-progress.ts'
@@ -47,12 +47,6 @@ export const managementTools: readonly CoordinationTool[] = [
 
 const allTools = [...coreTools, ...managementTools]
 
-type HostedTool = Pick<CoordinationTool, 'name' | 'description' | 'parameters' | 'repeatable' | 'ownsOutputLimit'>
-
-function showTool({ check: _check, invoke: _invoke, ...shown }: CoordinationTool): HostedTool {
-  return shown
-}
-
 // Made once: every turn offers one of the two lists.
 const shownCore = coreTools.map(showTool)
 const shownAll = allTools.map(showTool)
@@ -60,7 +54,7 @@ const toolsByName = new Map(allTools.map((tool) => [tool.name, tool]))
 
 /** Structurally the ToolHost of the loop. */
 type CoordinationHost = {
-  list(): HostedTool[]
+  list(): ShownTool[]
   call(call: { name: string; args: JsonObject }, signal: AbortSignal): Promise<{ content: string; isError: boolean }>
 }
 

@@ -1,4 +1,5 @@
 // Which provider and model answer a turn: agent before request before flags before the Provider named `default`.
+import type { CatalogMemory } from '../../catalog/memory.ts'
 import { resolveModels } from '../../catalog/models.ts'
 import type { ModelChoice } from '../../contract/api/assignment.ts'
 import type { ChatRequest } from '../../contract/api/chat.ts'
@@ -10,7 +11,6 @@ import { defaultProviderName, type ProviderWish } from '../../rules/model-choice
 import { requireAccess } from '../access.ts'
 import type { UsecaseDeps } from '../deps.ts'
 import { notFound } from '../resources.ts'
-import { anywhere, type CatalogMemory } from './catalog-memory.ts'
 import type { ChatSettings } from './settings.ts'
 
 type Wanted = Pick<ChatRequest, 'provider' | 'model' | 'agentRef'>
@@ -30,9 +30,9 @@ export type ModelChooser = {
 export function createModelChooser({ ports }: Pick<UsecaseDeps, 'ports'>, memory: CatalogMemory): ModelChooser {
   const shelf = memory.createShelf<Choices>()
   const resolve = (wishes: Wishes) =>
-    shelf.get(anywhere, JSON.stringify(wishes), () =>
-      resolveModels({ resources: ports.resources, secrets: ports.secrets }, wishes),
-    )
+    shelf.get(JSON.stringify(wishes), {
+      load: () => resolveModels({ resources: ports.resources, secrets: ports.secrets }, wishes),
+    })
   return { choose: (question) => chooseChatModels(ports, question, resolve) }
 }
 

@@ -1,11 +1,11 @@
 // Everything of a turn before its first model call: rights, models, prompt, tools, and the session, which is taken last.
 import { createHash } from 'node:crypto'
+import { createCatalogMemory } from '../../catalog/memory.ts'
 import type { ChatRequest } from '../../contract/api/chat.ts'
 import type { Caller } from '../../ports/identity.ts'
 import type { SessionKey } from '../../ports/sessions.ts'
 import { requireAccess } from '../access.ts'
 import { type BoundOrchestration, bindOrchestration } from '../orchestration/orchestration.ts'
-import { createCatalogMemory } from './catalog-memory.ts'
 import type { ChatDeps } from './chat.ts'
 import { asksToManage } from './intent.ts'
 import { createModelChooser } from './models.ts'
@@ -13,7 +13,7 @@ import { createPromptBuilder } from './prompt.ts'
 import { createSecretWords } from './secret-words.ts'
 import { holdNewSession, holdSession } from './session-hold.ts'
 import type { ChatSettings } from './settings.ts'
-import { createSurroundings } from './surroundings.ts'
+import { catalogKinds, createSurroundings } from './surroundings.ts'
 import type { TurnParts } from './turn.ts'
 
 const turnDigits = 16
@@ -29,7 +29,7 @@ type Asked = { caller: Caller; namespace: string; request: ChatRequest }
 
 export function createTurnMaker(deps: ChatDeps, settings: ChatSettings): TurnMaker {
   const { ids, clock, records } = deps.ports
-  const memory = createCatalogMemory(deps.ports)
+  const memory = createCatalogMemory(deps.ports, { kinds: catalogKinds })
   const models = createModelChooser(deps, memory)
   const words = createSecretWords(deps.ports, memory)
   const surroundings = createSurroundings(deps, memory, words)

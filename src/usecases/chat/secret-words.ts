@@ -1,10 +1,10 @@
 // Values that must not reach a model or a client: cut from what tools give back (SECRET-008).
+import type { CatalogMemory } from '../../catalog/memory.ts'
 import type { ModelChoice } from '../../contract/api/assignment.ts'
 import { isSvcError } from '../../errors.ts'
 import { createRedactor, type Redactor } from '../../observability/redaction.ts'
 import type { Ports } from '../../ports/index.ts'
 import type { ResourceKey } from '../../ports/resources.ts'
-import type { CatalogMemory } from './catalog-memory.ts'
 
 const namingKinds = ['Agent', 'Tool', 'Provider'] as const
 /** Objects of a kind that are looked through. */
@@ -19,7 +19,7 @@ export type SecretWords = {
 
 export function createSecretWords(ports: Pick<Ports, 'resources' | 'secrets'>, memory: CatalogMemory): SecretWords {
   const shelf = memory.createShelf<string[]>()
-  const wordsOf = (namespace: string) => shelf.get(namespace, 'words', () => readWords(ports, namespace))
+  const wordsOf = (namespace: string) => shelf.get(namespace, { namespace, load: () => readWords(ports, namespace) })
   return {
     redactorOf: async (namespace) => createRedactor(await wordsOf(namespace), 'tokens'),
     async redactorFor(namespace, choices) {

@@ -1,13 +1,16 @@
 // What a model is told of a namespace: its agents, tools, skills and providers.
+import type { CatalogMemory } from '../../catalog/memory.ts'
 import type { Agent } from '../../contract/resources/agent.ts'
 import type { ResourceOf } from '../../contract/resources/index.ts'
 import type { Caller } from '../../ports/identity.ts'
 import type { Resources } from '../../ports/resources.ts'
 import { mayAccess } from '../access.ts'
 import type { UsecaseDeps } from '../deps.ts'
-import { type CatalogKind, type CatalogMemory, catalogKinds } from './catalog-memory.ts'
 import { escapeText } from './markup.ts'
 import type { SecretWords } from './secret-words.ts'
+
+export const catalogKinds = ['Agent', 'Tool', 'Skill', 'Provider'] as const
+type CatalogKind = (typeof catalogKinds)[number]
 
 /** Lines for the system prompt, escaped. */
 export type Surroundings = { agents: string[]; tools: string[]; skills: string[]; providers: string[] }
@@ -46,9 +49,10 @@ export function createSurroundings(
         catalogKinds.map((kind) => mayAccess(ports, caller, { verb: 'list', kind, namespace })),
       )
       // One and the same object for all who see the same: what is made from it can be kept as well.
-      return shown.get(namespace, visible.join(), async () =>
-        hideFrom(await whole.get(namespace, 'all', () => load(namespace)), visible),
-      )
+      return shown.get(`${namespace}\n${visible.join()}`, {
+        namespace,
+        load: async () => hideFrom(await whole.get(namespace, { namespace, load: () => load(namespace) }), visible),
+      })
     },
   }
 }

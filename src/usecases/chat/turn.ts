@@ -13,6 +13,7 @@ import type { UsageRecord } from '../../ports/usage.ts'
 import type { UsecaseDeps } from '../deps.ts'
 import { openModel } from '../models.ts'
 import type { BoundOrchestration } from '../orchestration/orchestration.ts'
+import { nameProviderIn } from '../provider-name.ts'
 import { failureOf } from './failure.ts'
 import { measureTranscript, parseObject, toConversation } from './history.ts'
 import { createRecorder, type Recorder } from './recorder.ts'
@@ -188,7 +189,7 @@ function noteUsage({ ports }: UsecaseDeps, { id, hold, agent, caller }: TurnPart
     ...usage,
     id: `chat:${id}:${lastUsage}`,
     namespace,
-    provider: provider.namespace === namespace ? provider.name : `${provider.namespace}/${provider.name}`,
+    provider: nameProviderIn(namespace, provider),
     model,
     session: name,
     caller: caller.username,

@@ -1,7 +1,9 @@
 // Plans of what needs more than bytes passed on: the loop or the translation, with usage per call.
 import { SvcError } from '../../errors.ts'
+import { deepestJson, isTooDeep } from '../../llm/foreign-json.ts'
 import { addUsage, type TokenUsage } from '../../llm/messages.ts'
 import { serverCallMark } from '../../llm/server-calls.ts'
+import { nameProviderIn } from '../provider-name.ts'
 import type { CallerLimits } from './caller-limits.ts'
 import type { ProxyLoopDeps } from './loop/deps.ts'
 import type { ProxyLoop } from './loop/run.ts'
@@ -24,6 +26,7 @@ export type LoopPlans = {
   plan(request: ProxyRequest, target: Target, fields: RequestFields): ProxyPlan
   /** Whether the loop would have anything to add to a request; without, its bytes can be passed on (PROXY-003). */
   isIdle(request: ProxyRequest): Promise<boolean>
+  close(): void
 }
 
 function headersOf(flat: readonly string[]): Record<string, string> {
@@ -33,6 +36,7 @@ function headersOf(flat: readonly string[]): Record<string, string> {
 }
 
 function parseBody(text: string): JsonObject {
+  if (isTooDeep(text)) throw new SvcError('InvalidRequest', `the body is nested more than ${deepestJson} levels deep`)
   try {
     return JSON.parse(text) as JsonObject
   } catch (cause) {
@@ -69,13 +73,12 @@ export function createLoopPlans({ createLoop, callers, meter, observe }: LoopPla
     used.set(call, before === undefined ? usage : addUsage(before, usage))
     const { namespace, caller, models } = call
     const price = models.find((choice) => choice.provider.name === provider.name)?.provider.price
-    const name = provider.namespace === namespace ? provider.name : `${provider.namespace}/${provider.name}`
     const priced = price === undefined ? {} : { price }
     meter.count({
       namespace,
       caller: caller.username,
       ...taskOf(caller),
-      provider: name,
+      provider: nameProviderIn(namespace, provider),
       model,
       usage,
       demo,
@@ -111,5 +114,6 @@ export function createLoopPlans({ createLoop, callers, meter, observe }: LoopPla
     plan,
     // Calls of before, that come back, are to be known again.
     isIdle: async ({ body, namespace }) => !body.includes(serverCallMark) && !(await runLoop.hasTools(namespace)),
+    close: runLoop.close,
   }
 }

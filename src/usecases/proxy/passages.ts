@@ -1,9 +1,12 @@
 // Plans of the fast path: the request edited, the pipe opened, and all accounts settled at its end.
 import { isSvcError, SvcError } from '../../errors.ts'
+import { startDeadline } from '../../llm/deadlines.ts'
+import { type Dialects, guessDialect } from '../../llm/llmo/dialect.ts'
+import type { Clock } from '../../ports/clock.ts'
 import type { PipeControl } from '../../ports/egress.ts'
+import type { HealthNotes } from '../provider-health.ts'
 import type { CallerLimits } from './caller-limits.ts'
-import type { Deadlines } from './deadlines.ts'
-import { type Outlet, type PassedCall, startPassage, type UsageWish } from './passthrough.ts'
+import { type Outlet, type PassageControl, type PassedCall, startPassage, type UsageWish } from './passthrough.ts'
 import type { Lease, ProviderLimits } from './provider-limits.ts'
 import { accountOf, type Outcome, type ProxyPlan, type ProxyRequest, type ProxySample, taskOf } from './request.ts'
 import { addUsageWish, type RequestFields, readRequestFields, replaceModel } from './request-text.ts'
@@ -14,14 +17,14 @@ export type PassageDeps = {
   callers: CallerLimits
   providers: ProviderLimits
   meter: UsageMeter
-  deadlines: Deadlines
-  usageWishes: UsageWishes
+  health: HealthNotes | undefined
+  /** The longest that a request may take (LIM-017). */
+  maxDurationMs: number
+  clock: Clock
+  /** Servers that do not know how to be asked for the counts of a stream are in it. */
+  dialects: Dialects
   observe(sample: ProxySample): void
-  now(): Date
 }
-
-/** Addresses whose servers do not know how to be asked for the counts of a stream. */
-export type UsageWishes = { refusedBy: Set<string> }
 
 type Job = { request: ProxyRequest; target: Target; fields: RequestFields; lease: Lease }
 
@@ -66,20 +69,24 @@ function measure({ request, target }: Job, call: PassedCall, sentAt: number): Pr
 type Body = { body: Buffer; usageWish?: UsageWish }
 
 /** A streamed completion says what it used only when it is asked to; nothing else of the caller's request changes. */
-function writeBody({ usageWishes: { refusedBy } }: PassageDeps, { request, target, fields }: Job): Body {
+function writeBody({ dialects }: PassageDeps, { request, target, fields }: Job): Body {
   const plain = replaceModel(request.body, fields, target.model)
   if (request.endpoint !== 'chat' || !fields.stream) return { body: plain }
-  const address = addressOf(target.choice.provider)
-  if (refusedBy.has(address)) return { body: plain }
+  const { provider } = target.choice
+  const address = addressOf(provider)
+  const dialect = dialects.of(address) ?? guessDialect(provider.baseUrl === undefined)
+  if (!dialect.streamOptions) return { body: plain }
   const body = addUsageWish(plain, plain === request.body ? fields : readRequestFields(plain))
   if (body === undefined) return { body: plain }
-  return { body, usageWish: { plain, onRefused: () => void refusedBy.add(address) } }
+  return { body, usageWish: { plain, onRefused: () => dialects.learn(address, { ...dialect, streamOptions: false }) } }
 }
+
+const tooLate = 'the answer took longer than --chat-max-duration'
 
 type Relay = { outlet: Outlet; takeOver(): boolean; onEnd(): void }
 
 /** The request at one provider. */
-function send(deps: PassageDeps, job: Job, { outlet, takeOver, onEnd }: Relay): PipeControl {
+function send(deps: PassageDeps, job: Job, { outlet, takeOver, onEnd }: Relay): PassageControl {
   const { request, target } = job
   const { body, ...wish } = writeBody(deps, job)
   const path = target.pathOf(request.endpoint, request.query)
@@ -90,10 +97,11 @@ function send(deps: PassageDeps, job: Job, { outlet, takeOver, onEnd }: Relay): 
     ...wish,
     outlet,
     takeOver,
-    now: deps.now,
+    now: () => deps.clock.now(),
     onTooMuch: (status, retryMs, reason) => deps.providers.coolDown(target, { status, retryMs, reason }),
     onDone(call) {
       settle(deps, job, call)
+      deps.health?.noteCall(target.key, call)
       deps.observe(measure(job, call, sentAt))
       if (!call.takenOver) onEnd()
     },
@@ -104,11 +112,11 @@ function send(deps: PassageDeps, job: Job, { outlet, takeOver, onEnd }: Relay): 
 function start(deps: PassageDeps, first: Job, others: Target[], outlet: Outlet): PipeControl {
   const rest = [...others]
   let isOver = false
-  let control: PipeControl
+  let control: PassageControl
 
   function end(): void {
     isOver = true
-    deps.deadlines.remove(onLate)
+    deadline.cancel()
     deps.callers.leave(accountOf(first.request.caller))
   }
 
@@ -136,11 +144,12 @@ function start(deps: PassageDeps, first: Job, others: Target[], outlet: Outlet):
   }
 
   function onLate(): void {
-    outlet.fail(new SvcError('UpstreamFailed', 'the answer took longer than --chat-max-duration'))
+    outlet.fail(new SvcError('UpstreamFailed', tooLate))
+    control.abort(tooLate)
     abort()
   }
 
-  deps.deadlines.add(onLate)
+  const deadline = startDeadline(deps.clock, deps.maxDurationMs, onLate)
   control = send(deps, first, { outlet, takeOver, onEnd: end })
   return { abort, resume: () => control.resume() }
 }

@@ -1,9 +1,17 @@
 // The fast path: one request piped to a provider of the caller's own family and its answer piped back, usage picked out on the way.
 import { SvcError } from '../../errors.ts'
 import type { TokenUsage } from '../../llm/messages.ts'
+import { isPacked, unpackBody } from '../../llm/packed-body.ts'
 import type { PipeControl, PipeRequest, PipeSink } from '../../ports/egress.ts'
 import type { Target } from './target.ts'
-import { answerRefusal, defaultRetrySeconds, isTooMuch, readReason, readRetryMs } from './upstream-error.ts'
+import {
+  answerRefusal,
+  defaultRetrySeconds,
+  describeRefusal,
+  isTooMuch,
+  readReason,
+  readRetryMs,
+} from './upstream-error.ts'
 import { createUsageFrameFilter, type FrameFilter } from './usage-frames.ts'
 import { createAnswerScanner, createStreamScanner, type UsageScanner } from './usage-scanner.ts'
 
@@ -25,6 +33,8 @@ export type PassedCall = {
   usage?: TokenUsage
   /** The vendor answered an error, or could not be reached. */
   failed: boolean
+  /** Why it failed, without the provider's key. */
+  reason?: string
   /** The caller went away before the end. */
   aborted: boolean
   /** Another provider goes on with the request. */
@@ -56,6 +66,8 @@ export type UsageWish = {
 }
 
 const maxErrorBytes = 65_536
+/** Of an error that came compressed. */
+const maxUnpackedBytes = 1_048_576
 /** A connection that the other side gave up just then says nothing of the request: it is sent once more. */
 const maxTries = 2
 
@@ -106,26 +118,36 @@ function createScanner(headers: HeaderMap): UsageScanner | undefined {
 function createRefusal(passage: Passage, status: number, headers: HeaderMap) {
   const parts: Buffer[] = []
   let size = 0
+
+  function readBody(): Buffer {
+    const body = Buffer.concat(parts)
+    const encoding = headers['content-encoding']
+    if (typeof encoding !== 'string' || !isPacked(encoding)) return body
+    return unpackBody(body, encoding, maxUnpackedBytes) ?? Buffer.from(`an answer in ${encoding.slice(0, 50)}`)
+  }
+
   return {
     push(chunk: Buffer): void {
       if (size < maxErrorBytes) parts.push(chunk)
       size += chunk.length
     },
     /** Whether it is about what was added here (servers that speak the language in part answer 400 or 422). */
-    isAboutWish: () => (status === 400 || status === 422) && parts.some((part) => part.includes('stream_options')),
+    isAboutWish: () => (status === 400 || status === 422) && readBody().includes('stream_options'),
+    describe: () => describeRefusal({ status, body: readBody() }, passage.target),
     note(): void {
       if (!isTooMuch(status)) return
-      passage.onTooMuch(status, readRetryMs(headers, passage.now()), readReason(Buffer.concat(parts)))
+      passage.onTooMuch(status, readRetryMs(headers, passage.now()), readReason(readBody()))
     },
     answer(): void {
       const { target, outlet } = passage
-      const body = Buffer.concat(parts)
+      const body = readBody()
       const answer = answerRefusal({ status, headers, body }, target, passage.now())
       if ('error' in answer) {
         outlet.fail(answer.error)
         return
       }
-      const kept = keepHeaders({ ...headers, 'content-length': String(answer.body.length) })
+      const own = { 'content-encoding': undefined, 'content-length': String(answer.body.length) }
+      const kept = keepHeaders({ ...headers, ...own })
       const wantsRetry = isTooMuch(status) && headers['retry-after'] === undefined
       if (wantsRetry) kept.push('retry-after', String(defaultRetrySeconds))
       outlet.head(status, kept)
@@ -166,7 +188,11 @@ function createReception(passage: Passage, done: PassedCall, dropsUsage: boolean
     },
     isAboutWish: () => dropsUsage && refusal?.isAboutWish() === true,
     /** Tells of a vendor that wants to be left alone, before anything is answered. */
-    note: () => refusal?.note(),
+    note(): void {
+      if (refusal === undefined) return
+      done.reason = refusal.describe()
+      refusal.note()
+    },
     end(): void {
       const rest = filter?.rest()
       if (rest !== undefined && rest.length > 0) outlet.write(rest)
@@ -182,18 +208,31 @@ function mayOtherServe(status: number): boolean {
   return status >= 500 || [401, 403, 408, 429].includes(status)
 }
 
+export type PassageControl = Omit<PipeControl, 'abort'> & {
+  /** `late`: what to say of the provider when it was not the caller who gave up. */
+  abort(late?: string): void
+}
+
 /** The caller did nothing forbidden: the provider's address is. */
 function explainRefused(error: SvcError): SvcError {
   return error.reason === 'Forbidden' ? new SvcError('UpstreamFailed', error.message, { cause: error }) : error
 }
 
-export function startPassage(passage: Passage): PipeControl {
+function giveOver({ takeOver }: Passage, done: PassedCall): boolean {
+  if (takeOver?.() !== true) return false
+  done.takenOver = true
+  return true
+}
+
+export function startPassage(passage: Passage): PassageControl {
   const { target, outlet, usageWish } = passage
   const done: PassedCall = { status: 0, failed: false, aborted: false }
   let { request } = passage
   let reception = createReception(passage, done, usageWish !== undefined)
   let tries = 0
   let isOver = false
+  /** The caller does not read what there is: then it is not the provider who is late. */
+  let isHeldUp = false
   let control: PipeControl
 
   function finish(): void {
@@ -205,25 +244,23 @@ export function startPassage(passage: Passage): PipeControl {
 
   const sink: PipeSink = {
     head: (status, headers) => reception.head(status, headers),
-    data: (chunk) => reception.data(chunk),
+    data(chunk) {
+      isHeldUp = !reception.data(chunk)
+      return !isHeldUp
+    },
     end() {
       if (usageWish !== undefined && reception.isAboutWish()) return sendPlain(usageWish)
       reception.note()
-      if (!giveOver(mayOtherServe(done.status))) reception.end()
+      if (!(mayOtherServe(done.status) && giveOver(passage, done))) reception.end()
       finish()
     },
     fail(error, retry) {
       if (retry && tries < maxTries) return send()
       done.failed = true
-      if (!giveOver(done.firstByteAt === undefined)) outlet.fail(explainRefused(error))
+      done.reason = error.message
+      if (!(done.firstByteAt === undefined && giveOver(passage, done))) outlet.fail(explainRefused(error))
       finish()
     },
-  }
-
-  function giveOver(isPossible: boolean): boolean {
-    if (!isPossible || passage.takeOver?.() !== true) return false
-    done.takenOver = true
-    return true
   }
 
   function send(): void {
@@ -240,12 +277,16 @@ export function startPassage(passage: Passage): PipeControl {
 
   send()
   return {
-    abort() {
+    abort(late) {
       if (isOver) return
-      done.aborted = true
+      if (late === undefined || isHeldUp) done.aborted = true
+      else Object.assign(done, { failed: true, reason: late })
       control.abort()
       finish()
     },
-    resume: () => control.resume(),
+    resume() {
+      isHeldUp = false
+      control.resume()
+    },
   }
 }

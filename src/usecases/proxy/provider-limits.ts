@@ -26,6 +26,9 @@ function pauseKey({ key, model }: Target): string {
   return `${key.namespace}/${key.name}/${model}`
 }
 
+/** Names of models are the callers' own: when so many are known, those that are over are forgotten, then the oldest. */
+const mostPauses = 1000
+
 type Pause = { until: number; reason: string; status: number }
 
 export function createProviderLimits({ records, clock }: Pick<Ports, 'records' | 'clock'>): ProviderLimits {
@@ -43,6 +46,20 @@ export function createProviderLimits({ records, clock }: Pick<Ports, 'records' |
     const message = `Provider ${target.key.namespace}/${target.key.name} asked for a pause: ${pause.reason}`
     const reason = pause.status === 529 ? 'Overloaded' : 'TooManyRequests'
     throw new SvcError(reason, target.redact(message), { retryAfterSeconds: Math.ceil(leftMs / 1000) })
+  }
+
+  function forgetOver(): void {
+    const now = clock.now().getTime()
+    for (const [id, { until }] of pauses) {
+      if (until <= now) pauses.delete(id)
+    }
+  }
+
+  function notePause(id: string, pause: Pause): void {
+    if (pauses.size >= mostPauses) forgetOver()
+    const [oldest] = pauses.keys()
+    if (pauses.size >= mostPauses && oldest !== undefined) pauses.delete(oldest)
+    pauses.set(id, pause)
   }
 
   async function take(target: Target, limit: NonNullable<Target['rateLimit']>, bodyBytes: number): Promise<Lease> {
@@ -66,7 +83,7 @@ export function createProviderLimits({ records, clock }: Pick<Ports, 'records' |
       const now = clock.now().getTime()
       const words = target.redact(reason)
       if (retryMs !== undefined) {
-        pauses.set(pauseKey(target), { until: now + retryMs, reason: words, status })
+        notePause(pauseKey(target), { until: now + retryMs, reason: words, status })
       }
       const until = new Date(now + (retryMs ?? defaultRetrySeconds * 1000))
       rateLimits.coolDown(target.key, until, words).catch(() => {})

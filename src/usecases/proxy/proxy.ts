@@ -1,11 +1,11 @@
 // The proxies' use case: from a caller's request to either a passage (bytes) or an answer of the loop.
 import { SvcError } from '../../errors.ts'
+import { dialectsOf } from '../../llm/llmo/dialect.ts'
 import type { Caller } from '../../ports/identity.ts'
 import { mayAccess, requireAccess, requireRight } from '../access.ts'
 import type { UsecaseDeps } from '../deps.ts'
 import { requireBudget } from './agent-budget.ts'
 import { type CallerLimitSettings, createCallerLimits } from './caller-limits.ts'
-import { createDeadlines } from './deadlines.ts'
 import type { ProxyLoopSettings } from './loop/deps.ts'
 import { type CreateLoop, createLoopPlans } from './loop-plans.ts'
 import { listModels, writeModels } from './models.ts'
@@ -61,10 +61,11 @@ export function createProxyUsecases({ usecases, settings, createLoop }: ProxyDep
   const targets = createTargets(usecases, settings.defaults)
   const callers = createCallerLimits(settings.callers, () => performance.now())
   const meter = createUsageMeter({ usage: ports.records.usage, clock, ids })
-  const deadlines = createDeadlines(settings.loop.maxDurationMs, clock)
+  const { maxDurationMs } = settings.loop
   const providers = createProviderLimits(ports)
-  const usageWishes = { refusedBy: new Set<string>() }
-  const passages = { callers, providers, meter, deadlines, usageWishes, observe, now: () => clock.now() }
+  const dialects = dialectsOf(ports.egress)
+  const { health } = usecases
+  const passages = { callers, providers, meter, health, maxDurationMs, dialects, observe, clock }
   const loops = createLoopPlans({ createLoop, callers, meter, observe })
 
   /** What a provider lacks, or that it is not there, is for those who may use one there. */
@@ -116,7 +117,7 @@ export function createProxyUsecases({ usecases, settings, createLoop }: ProxyDep
     },
     async close() {
       targets.close()
-      deadlines.close()
+      loops.close()
       await meter.close()
     },
   }

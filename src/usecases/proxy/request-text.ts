@@ -92,7 +92,7 @@ function parseSpan(bytes: Buffer, { start, end }: Span): unknown {
   }
 }
 
-type Field = { name: unknown; value: Span }
+type Field = { name: string; value: Span }
 
 /** The field at `at`, and where the text goes on; a name that is spelled with escapes is read as what it means. */
 function readField(bytes: Buffer, at: number): { field: Field; next: number } {
@@ -102,11 +102,17 @@ function readField(bytes: Buffer, at: number): { field: Field; next: number } {
   if (bytes[separator] !== colon) fail(separator)
   const start = skipBlanks(bytes, separator + 1)
   const end = skipValue(bytes, start)
-  return { field: { name: parseSpan(bytes, name), value: { start, end } }, next: skipBlanks(bytes, end) }
+  return { field: { name: readName(bytes, name), value: { start, end } }, next: skipBlanks(bytes, end) }
+}
+
+/** Only names of plain letters matter; whatever else is in one, it stays different from them. */
+function readName(bytes: Buffer, name: Span): string {
+  const text = bytes.toString('latin1', name.start + 1, name.end - 1)
+  return text.includes('\\') ? String(parseSpan(bytes, name)) : text
 }
 
 /** Calls `visit` for each field of the object. */
-function visitFields(bytes: Buffer, visit: (name: unknown, span: Span) => void): void {
+function visitFields(bytes: Buffer, visit: (name: string, span: Span) => void): void {
   let at = skipBlanks(bytes, 0)
   if (bytes[at] !== openBrace) fail(at)
   at = skipBlanks(bytes, at + 1)

@@ -1,4 +1,5 @@
 // From a model name to where it goes. Answers are remembered until a Provider or a Secret changes.
+import { createCatalogMemory } from '../../catalog/memory.ts'
 import { resolveModels } from '../../catalog/models.ts'
 import type { ModelChoice } from '../../contract/api/assignment.ts'
 import type { Provider } from '../../contract/resources/provider.ts'
@@ -8,7 +9,6 @@ import { defaultProviderName } from '../../rules/model-choice.ts'
 import type { UsecaseDeps } from '../deps.ts'
 import { policyOf } from '../models.ts'
 import { addressOf, createTarget, familyOf, type Target, type TargetParts } from './target.ts'
-import { createTargetMemory } from './target-memory.ts'
 
 export type ProxyDefaults = {
   /** `--chat-provider`; empty: none. */
@@ -24,6 +24,9 @@ export type Targets = {
 }
 
 type Wish = { provider: Provider; model: string | undefined }
+
+/** For what another replica changed and this one was not told. */
+const longestMs = 5000
 
 /** No bytes go to the demo provider. */
 const noPipe: BytePipe = {
@@ -87,12 +90,13 @@ async function resolveTarget(resolver: Resolver, namespace: string, name: string
 }
 
 export function createTargets(deps: UsecaseDeps, defaults: ProxyDefaults): Targets {
-  const memory = createTargetMemory(deps.ports)
+  const memory = createCatalogMemory(deps.ports, { kinds: ['Provider'], longestMs })
+  const shelf = memory.createShelf<Target>()
   const resolver = { deps, defaults }
   return {
     find(namespace, model) {
       const key = `${namespace}\n${model ?? ''}`
-      return memory.read(key) ?? memory.fill(key, () => resolveTarget(resolver, namespace, model))
+      return shelf.peek(key) ?? shelf.get(key, { load: () => resolveTarget(resolver, namespace, model) })
     },
     close: memory.close,
   }

@@ -7,6 +7,7 @@ import { createRedactor } from '../../observability/redaction.ts'
 import type { BytePipe } from '../../ports/egress.ts'
 import type { RateLimit } from '../../ports/rate-limits.ts'
 import type { ResourceKey } from '../../ports/resources.ts'
+import { nameProviderIn } from '../provider-name.ts'
 import type { ProxyFamily } from './types.ts'
 
 /** What is asked of a provider. */
@@ -106,7 +107,7 @@ export function createTarget({ choice, serverTools, pipe, namespace, fallbacks =
     fallbacks,
     serverTools,
     key: { namespace: provider.namespace, name: provider.name },
-    name: provider.namespace === namespace ? provider.name : `${provider.namespace}/${provider.name}`,
+    name: nameProviderIn(namespace, provider),
     model,
     pipe,
     pathOf: createPaths(provider),

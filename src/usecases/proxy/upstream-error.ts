@@ -67,10 +67,18 @@ function ownError(kind: ModelErrorKind, status: number, message: string): SvcErr
   return new SvcError(kind === 'model_not_found' ? 'NotFound' : 'UpstreamFailed', message)
 }
 
+/** What stands against the provider, in one sentence without its key: for those who look after it. */
+export function describeRefusal({ status, body }: Omit<UpstreamRefusal, 'headers'>, target: Target): string {
+  const text = body.toString('utf8')
+  const words = text.trim().slice(0, 500) || 'no further details'
+  const { message } = classifyVendorError({ message: words, ...readVendorError(parse(text)), status }, describe(target))
+  return target.redact(message)
+}
+
 /** PROXY-017 to PROXY-021: the provider's credential is not the caller's; all else is for the caller to read. */
 export function answerRefusal({ status, headers, body }: UpstreamRefusal, target: Target, now: Date): RefusalAnswer {
   const text = body.toString('utf8')
-  const found = readVendorError(parse(text))
+  const found = status >= 400 && status < 600 ? readVendorError(parse(text)) : undefined
   const at = describe(target)
   if (found === undefined) return { error: explainUnreadable({ status, headers, body }, target, now) }
   const { kind, message } = classifyVendorError({ ...found, status }, at)

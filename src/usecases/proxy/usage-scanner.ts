@@ -1,5 +1,6 @@
 // Picks the token counts out of an answer while its bytes go by: only what holds them is parsed (PROXY-004).
 import { noUsage, type TokenUsage } from '../../llm/messages.ts'
+import { readCount, readNestedCount } from '../../llm/token-count.ts'
 import { skipNested } from './request-text.ts'
 import type { JsonObject } from './types.ts'
 
@@ -23,14 +24,6 @@ function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-function readCount(value: unknown): number | undefined {
-  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined
-}
-
-function readNested(value: unknown, field: string): number {
-  return isObject(value) ? (readCount(value[field]) ?? 0) : 0
-}
-
 /** llma counts cached input apart from the rest, llmo within it (vendor documents: usage of both APIs). */
 function mergeCounts(before: TokenUsage | undefined, counts: JsonObject): TokenUsage {
   const { inputTokens, outputTokens, cachedTokens } = before ?? noUsage
@@ -40,7 +33,7 @@ function mergeCounts(before: TokenUsage | undefined, counts: JsonObject): TokenU
     return {
       inputTokens: prompt,
       outputTokens: output,
-      cachedTokens: readNested(counts.prompt_tokens_details, 'cached_tokens'),
+      cachedTokens: readNestedCount(counts.prompt_tokens_details, 'cached_tokens') ?? 0,
     }
   }
   const input = readCount(counts.input_tokens)
@@ -50,7 +43,7 @@ function mergeCounts(before: TokenUsage | undefined, counts: JsonObject): TokenU
     return {
       inputTokens: input,
       outputTokens: output,
-      cachedTokens: readNested(counts.input_tokens_details, 'cached_tokens'),
+      cachedTokens: readNestedCount(counts.input_tokens_details, 'cached_tokens') ?? 0,
     }
   }
   const cached = readCount(counts.cache_read_input_tokens) ?? 0

@@ -1,18 +1,24 @@
-// What a running attempt says of its model calls: usage with its cost, leases of a rate limit, cool-downs.
-import type { CooldownRequest, LeaseAnswer, LeaseRequest, UsageSubmit } from '../../contract/api/internal.ts'
-import type { Price, Provider } from '../../contract/resources/provider.ts'
+// What a running attempt says of its model calls: usage with its cost, leases of a rate limit, cool-downs, failures.
+import type {
+  CallsReport,
+  CooldownRequest,
+  LeaseAnswer,
+  LeaseRequest,
+  UsageSubmit,
+} from '../../contract/api/internal.ts'
+import type { Provider } from '../../contract/resources/provider.ts'
 import type { Task } from '../../contract/resources/task.ts'
 import { SvcError } from '../../errors.ts'
+import { computeCost } from '../../llm/pricing.ts'
 import type { WorkerIdentity } from '../../ports/identity.ts'
 import type { Lease, RateLimit } from '../../ports/rate-limits.ts'
-import type { ResourceKey } from '../../ports/resources.ts'
-import { listProviderWishes } from '../../rules/model-choice.ts'
+import type { ResourceKey, ResourceReader } from '../../ports/resources.ts'
+import { expandWishes, listProviderWishes } from '../../rules/model-choice.ts'
 import { callerAnnotation } from '../../rules/scheduled-run.ts'
 import type { UsecaseDeps } from '../deps.ts'
+import { nameProviderIn } from '../provider-name.ts'
 import { notFound } from '../resources.ts'
 import { requireLiveAttempt, requireOwnTask } from './live-attempt.ts'
-
-const million = 1_000_000
 
 export type WorkerModelCalls = {
   /** Records one call; the same id again is ignored. */
@@ -24,18 +30,8 @@ export type WorkerModelCalls = {
   /** Takes, corrects or only asks. Forbidden for a provider that the task does not use; NotFound. */
   takeLease(identity: WorkerIdentity, provider: ResourceKey, want: LeaseRequest): Promise<LeaseAnswer>
   coolDown(identity: WorkerIdentity, provider: ResourceKey, request: CooldownRequest): Promise<void>
-}
-
-/** In the price's currency; input tokens include the cached ones. Undefined without a price. */
-function priceTokens(
-  tokens: { inputTokens: number; outputTokens: number; cachedTokens: number },
-  price: Price | undefined,
-): number | undefined {
-  if (price === undefined) return undefined
-  const input = price.inputPerMillion ?? 0
-  const fresh = Math.max(0, tokens.inputTokens - tokens.cachedTokens)
-  const cached = tokens.cachedTokens * (price.cachedInputPerMillion ?? input)
-  return (fresh * input + cached + tokens.outputTokens * (price.outputPerMillion ?? 0)) / million
+  /** Notes how the provider answers (PROV-011). */
+  reportCalls(identity: WorkerIdentity, provider: ResourceKey, report: CallsReport): Promise<void>
 }
 
 function describeTask(task: Task): { session?: string; agent?: string; caller?: string } {
@@ -49,18 +45,23 @@ function describeTask(task: Task): { session?: string; agent?: string; caller?: 
   }
 }
 
-export function createWorkerModelCalls({ ports }: UsecaseDeps): WorkerModelCalls {
+/** One of those that the task may be given, the fallbacks that its provider names too. */
+async function usesProvider(resources: ResourceReader, task: Task, key: ResourceKey): Promise<boolean> {
+  const ref = task.spec.agentRef
+  const agentKey = ref && { namespace: ref.namespace ?? task.metadata.namespace, name: ref.name }
+  const agent = agentKey && (await resources.get('Agent', agentKey))
+  const wishes = listProviderWishes(task, agent)
+  const expanded = expandWishes(wishes, await resources.get('Provider', wishes[0]))
+  return expanded.some((wish) => wish.name === key.name && wish.namespace === key.namespace)
+}
+
+export function createWorkerModelCalls({ ports, health }: UsecaseDeps): WorkerModelCalls {
   const { resources, records, clock } = ports
 
   /** Another task's provider is none of its business: it could use up the limit or stop it for all. */
   async function requireProvider(task: Task, key: ResourceKey): Promise<Provider> {
-    const ref = task.spec.agentRef
-    const agentKey = ref && { namespace: ref.namespace ?? task.metadata.namespace, name: ref.name }
-    const agent = agentKey && (await resources.get('Agent', agentKey))
-    const isUsed = listProviderWishes(task, agent).some(
-      (wish) => wish.name === key.name && wish.namespace === key.namespace,
-    )
-    if (!isUsed) throw new SvcError('Forbidden', `task "${task.metadata.name}" does not use provider "${key.name}"`)
+    if (!(await usesProvider(resources, task, key)))
+      throw new SvcError('Forbidden', `task "${task.metadata.name}" does not use provider "${key.name}"`)
     const provider = await resources.get('Provider', key)
     if (provider === undefined) throw notFound('Provider', key)
     return provider
@@ -76,22 +77,24 @@ export function createWorkerModelCalls({ ports }: UsecaseDeps): WorkerModelCalls
     async submitUsage(identity, path, usage) {
       requireOwnTask(identity, path)
       const task = await requireLiveAttempt(resources, identity)
-      const { provider: key, id, ...counted } = usage
+      const { provider: key, id, brokeOff, ...counted } = usage
       const price = (await resources.get('Provider', key))?.spec.price
-      const cost = priceTokens(usage, price)
       await records.usage.record([
         {
           ...counted,
           ...describeTask(task),
           id: `${identity.taskUid}:${id}`,
           namespace: identity.namespace,
-          provider: key.namespace === identity.namespace ? key.name : `${key.namespace}/${key.name}`,
+          provider: nameProviderIn(identity.namespace, key),
           taskUid: identity.taskUid,
           taskName: identity.taskName,
-          ...(cost === undefined || price === undefined ? {} : { cost, currency: price.currency }),
+          ...computeCost(usage, price),
           createdAt: clock.now().toISOString(),
         },
       ])
+      if (health === undefined || brokeOff) return
+      // What a task says of a provider that is not its own is worth nothing.
+      if (await usesProvider(resources, task, key)) health.noteEnd({ provider: key })
     },
     async takeLease(identity, key, want) {
       const provider = await requireProvider(await requireLiveAttempt(resources, identity), key)
@@ -110,6 +113,10 @@ export function createWorkerModelCalls({ ports }: UsecaseDeps): WorkerModelCalls
     async coolDown(identity, key, { seconds, reason }) {
       await requireProvider(await requireLiveAttempt(resources, identity), key)
       await records.rateLimits.coolDown(key, new Date(clock.now().getTime() + seconds * 1000), reason)
+    },
+    async reportCalls(identity, key, report) {
+      await requireProvider(await requireLiveAttempt(resources, identity), key)
+      health?.noteCalls(key, report)
     },
   }
 }

@@ -3,23 +3,14 @@ import { release } from 'node:os'
 import { join } from 'node:path'
 import type { WorkloadLimits } from '../../../ports/workloads.ts'
 import { type AttemptEnd, type AttemptSink, describeEnd, describeMemory, type RunningAttempt } from '../attempt.ts'
-import { type Bubblewrap, leafArguments } from '../confinement/bubblewrap.ts'
+import type { Bubblewrap } from '../confinement/bubblewrap.ts'
+import { viewArguments } from '../confinement/confined-view.ts'
 import type { ControlGroup } from '../confinement/control-group.ts'
 import type { ControlGroups } from '../confinement/control-groups.ts'
 import { countsProcessesPerNamespace, limitProcess } from '../confinement/launch-script.ts'
 import { isSandboxFailure, type LocalProcess, launchConfined, launchPlain } from '../confinement/local-process.ts'
 import { forgetProcess, recordProcess } from '../confinement/process-record.ts'
-import {
-  baseEnvironment,
-  bindArguments,
-  environmentArguments,
-  maskArguments,
-  nodeInside,
-  procArguments,
-  rootArguments,
-  sealArguments,
-  workspaceInside,
-} from '../confinement/root-folder.ts'
+import { baseEnvironment, bindArguments, nodeInside, workspaceInside } from '../confinement/root-folder.ts'
 import { findSystemCallFilter } from '../confinement/system-calls.ts'
 import { makeWorkFolder, removeWorkFolder } from '../confinement/work-folder.ts'
 import { type CommandCapture, createCommandCapture } from '../output/command-capture.ts'
@@ -59,19 +50,17 @@ function confinedArguments(
 ) {
   const { tokenPath } = command
   const token = tokenPath === undefined ? [] : [{ source: tokenPath, target: tokenInside }]
-  const binds = [{ source: options.nodePath, target: nodeInside }]
-  const variables = { ...command.env, ...nameTokenFile(tokenPath && tokenInside) }
-  return [
-    ...rootArguments({ network: true, temporaryBytes: scratchBytes }),
-    ...procArguments(bubblewrap.proc, { leaf: false }),
-    ...leafArguments(bubblewrap),
-    ...bindArguments(binds),
-    ...maskArguments(options.masked, binds),
-    ...bindArguments([{ source: command.folder, target: workspaceInside, writable: true }, ...token]),
-    ...environmentArguments({ variables }),
-    ...sealArguments(),
-    ...['--chdir', workspaceInside],
-  ]
+  return viewArguments({
+    bubblewrap,
+    network: true,
+    temporaryBytes: scratchBytes,
+    nests: false,
+    sealsProc: false,
+    binds: [{ source: options.nodePath, target: nodeInside }],
+    masked: options.masked,
+    workspace: bindArguments([{ source: command.folder, target: workspaceInside, writable: true }, ...token]),
+    variables: { ...command.env, ...nameTokenFile(tokenPath && tokenInside) },
+  })
 }
 
 type Place = { folder: string; group: ControlGroup | undefined; tokenPath: string | undefined }

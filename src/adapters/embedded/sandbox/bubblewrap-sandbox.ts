@@ -3,7 +3,8 @@ import { realpathSync } from 'node:fs'
 import { release } from 'node:os'
 import { SvcError } from '../../../errors.ts'
 import type { SandboxCommand, SandboxLimits, SandboxOutcome } from '../../../ports/sandbox.ts'
-import { type Bubblewrap, leafArguments } from '../confinement/bubblewrap.ts'
+import type { Bubblewrap } from '../confinement/bubblewrap.ts'
+import { viewArguments } from '../confinement/confined-view.ts'
 import type { ControlGroup } from '../confinement/control-group.ts'
 import type { ControlGroups } from '../confinement/control-groups.ts'
 import {
@@ -13,15 +14,7 @@ import {
   type ProcessLimits,
 } from '../confinement/launch-script.ts'
 import { firstDataFd, isSandboxFailure, type LocalProcess, launchConfined } from '../confinement/local-process.ts'
-import {
-  bindArguments,
-  environmentArguments,
-  nodeInside,
-  procArguments,
-  rootArguments,
-  sealArguments,
-  workspaceInside,
-} from '../confinement/root-folder.ts'
+import { nodeInside, workspaceInside } from '../confinement/root-folder.ts'
 import { findSystemCallFilter } from '../confinement/system-calls.ts'
 import { captureOutput } from './captured-output.ts'
 import { checkFileNames } from './file-names.ts'
@@ -70,17 +63,16 @@ function dataArguments(files: InputFile[]): string[] {
 }
 
 function sandboxArguments(options: BubblewrapSandboxOptions, command: SandboxCommand, files: InputFile[]): string[] {
-  return [
-    ...rootArguments({ network: false, temporaryBytes: Math.max(4096, command.limits.diskBytes) }),
-    ...procArguments(options.bubblewrap.proc, { leaf: true }),
-    ...leafArguments(options.bubblewrap),
-    ...bindArguments([{ source: realpathSync(options.nodePath), target: nodeInside }]),
-    ...workspaceArguments(command),
-    ...dataArguments(files),
-    ...environmentArguments({ variables: command.env ?? {} }),
-    ...sealArguments(),
-    ...['--chdir', workspaceInside],
-  ]
+  return viewArguments({
+    bubblewrap: options.bubblewrap,
+    network: false,
+    temporaryBytes: Math.max(4096, command.limits.diskBytes),
+    nests: false,
+    sealsProc: true,
+    binds: [{ source: realpathSync(options.nodePath), target: nodeInside }],
+    workspace: [...workspaceArguments(command), ...dataArguments(files)],
+    variables: command.env ?? {},
+  })
 }
 
 async function collectFacts(running: LocalProcess, limits: SandboxLimits, group: ControlGroup | undefined) {

@@ -2,22 +2,12 @@
 
 import { realpathSync } from 'node:fs'
 import type { Bubblewrap } from '../confinement/bubblewrap.ts'
+import { viewArguments } from '../confinement/confined-view.ts'
 import type { ControlGroup } from '../confinement/control-group.ts'
 import { type ControlGroups, delegateBinds } from '../confinement/control-groups.ts'
 import { type LocalProcess, launchConfined, launchPlain } from '../confinement/local-process.ts'
 import { forgetProcess, recordProcess } from '../confinement/process-record.ts'
-import {
-  type Bind,
-  baseEnvironment,
-  bindArguments,
-  environmentArguments,
-  maskArguments,
-  nodeInside,
-  procArguments,
-  rootArguments,
-  sealArguments,
-  workspaceInside,
-} from '../confinement/root-folder.ts'
+import { type Bind, baseEnvironment, bindArguments, nodeInside, workspaceInside } from '../confinement/root-folder.ts'
 import { makeWorkFolder, removeWorkFolder } from '../confinement/work-folder.ts'
 import { superviseWorker, type WorkerProcess } from './worker-process.ts'
 
@@ -67,21 +57,20 @@ export type WorkerSandbox = { folder: string; group: ControlGroup | undefined; c
 
 /** The sandbox of a worker shares the network: it must reach the service on loopback, and the vendors. */
 function workerArguments(options: WorkerLauncherOptions, bubblewrap: Bubblewrap, sandbox: WorkerSandbox): string[] {
-  const binds = listBinds(options, sandbox.group)
   const cache = options.compileCache
   const cacheBind =
     cache === undefined ? [] : [{ source: cache, target: cacheInside, writable: sandbox.cacheIsWritable === true }]
-  const variables = { ...options.environment, ...(cache === undefined ? {} : { NODE_COMPILE_CACHE: cacheInside }) }
-  return [
-    ...rootArguments({ network: true, temporaryBytes: scratchBytes }),
-    ...procArguments(bubblewrap.proc, { leaf: false }),
-    ...bindArguments(binds),
-    ...maskArguments(options.masked, binds),
-    ...bindArguments([...cacheBind, { source: sandbox.folder, target: workspaceInside, writable: true }]),
-    ...environmentArguments({ variables }),
-    ...sealArguments(),
-    ...['--chdir', workspaceInside],
-  ]
+  return viewArguments({
+    bubblewrap,
+    network: true,
+    temporaryBytes: scratchBytes,
+    nests: true,
+    sealsProc: false,
+    binds: listBinds(options, sandbox.group),
+    masked: options.masked,
+    workspace: bindArguments([...cacheBind, { source: sandbox.folder, target: workspaceInside, writable: true }]),
+    variables: { ...options.environment, ...(cache === undefined ? {} : { NODE_COMPILE_CACHE: cacheInside }) },
+  })
 }
 
 /** Starts the program, confined where that can be had. */

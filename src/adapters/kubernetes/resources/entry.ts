@@ -1,8 +1,7 @@
 // What the cache keeps of an object: its JSON as callers get it, and the values it is looked up by.
 import type { Kind } from '../../../contract/resources/index.ts'
 import type { ResourceKey } from '../../../ports/resources.ts'
-import { readFields } from '../../../rules/resource-fields.ts'
-import { labelField, type StoredObject } from '../../sql/resources/stored-object.ts'
+import { listIndexEntries, type StoredObject } from '../../resource-store/stored-object.ts'
 import type { ApiObject } from '../reflector.ts'
 
 /** Where an object stands in the order of lists: by namespace, then by name, bytewise. */
@@ -46,13 +45,7 @@ function trimMetadata(metadata: Record<string, unknown>): Record<string, unknown
   return isFilled(annotations) ? { ...rest, annotations } : rest
 }
 
-function listValues(kind: Kind, object: StoredObject): string[] {
-  const fields = Object.entries(readFields(kind, object)).map(([field, value]) => formatValue(field, value))
-  const labels = Object.entries(object.metadata.labels ?? {})
-  return [...fields, ...labels.map(([label, value]) => formatValue(labelField(label), value))]
-}
-
-function toEntry(kind: Kind, object: StoredObject, isApplied: boolean, text = JSON.stringify(object)): Entry {
+function toEntry(object: StoredObject, isApplied: boolean, text = JSON.stringify(object)): Entry {
   const { namespace, name, uid, resourceVersion, labels, deletionTimestamp, finalizers = [] } = object.metadata
   return {
     namespace,
@@ -61,7 +54,7 @@ function toEntry(kind: Kind, object: StoredObject, isApplied: boolean, text = JS
     uid,
     version: Number(resourceVersion),
     text,
-    values: listValues(kind, object),
+    values: listIndexEntries(object).map(({ field, value }) => formatValue(field, value)),
     labels,
     isApplied,
     isGone: deletionTimestamp !== undefined && finalizers.length === 0,
@@ -73,10 +66,10 @@ export function makeEntry(kind: Kind, answer: ApiObject): Entry {
   const { apiVersion, kind: _kind, metadata, spec, status } = answer
   const annotations = metadata.annotations as Record<string, string> | undefined
   const object = { apiVersion, kind, metadata: trimMetadata(metadata), spec, ...(status !== undefined && { status }) }
-  return toEntry(kind, object as unknown as StoredObject, annotations?.[appliedAnnotation] !== undefined)
+  return toEntry(object as unknown as StoredObject, annotations?.[appliedAnnotation] !== undefined)
 }
 
 /** The entry of a text that the cache had before. */
-export function parseEntry(kind: Kind, text: string): Entry {
-  return toEntry(kind, JSON.parse(text), false, text)
+export function parseEntry(text: string): Entry {
+  return toEntry(JSON.parse(text), false, text)
 }

@@ -2,7 +2,7 @@
 import { apiVersion, type Kind, kinds, type ResourceOf } from '../../../contract/resources/index.ts'
 import { isSvcError, SvcError } from '../../../errors.ts'
 import type { ResourceKey } from '../../../ports/resources.ts'
-import { describeMissing, describeTaken } from '../../sql/resources/stored-object.ts'
+import { describeKey, describeMissing, describeTaken } from '../../resource-store/stored-object.ts'
 import type { Collection } from '../api/paths.ts'
 import type { KubernetesApi } from '../api.ts'
 import type { ApiObject } from '../reflector.ts'
@@ -34,12 +34,11 @@ export function collectionOf(kind: Kind): Collection {
 /** The error in the words that every store has for it. */
 export function translate(error: unknown, kind: Kind, key: ResourceKey): unknown {
   if (!isSvcError(error)) return error
-  const subject = `${kind} "${key.namespace}/${key.name}"`
   switch (error.reason) {
     case 'AlreadyExists':
       return describeTaken(kind, key)
     case 'Conflict': {
-      const message = `${subject} was changed meanwhile, or is another object than the one meant: read it again and repeat the change`
+      const message = `${describeKey(kind, key)} was changed meanwhile, or is another object than the one meant: read it again and repeat the change`
       return new SvcError('Conflict', message, { cause: error })
     }
     case 'NotFound':

@@ -2,7 +2,7 @@
 import type { Kind } from '../../../contract/resources/index.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { ResourceKey } from '../../../ports/resources.ts'
-import type { Change, RingLimits } from '../../sql/resources/change-ring.ts'
+import type { Change, RingLimits } from '../../resource-store/change-ring.ts'
 import { type Entry, formatKey } from './entry.ts'
 import { createKindRing, type KindRing } from './kind-ring.ts'
 import { createOwnWrites } from './own-writes.ts'

@@ -1,5 +1,5 @@
 // The remembered changes of one kind, which begin anew when the API server no longer tells what came between.
-import { type ChangeRing, createChangeRing, type Follower, type RingLimits } from '../../sql/resources/change-ring.ts'
+import { type ChangeRing, createChangeRing, type Follower, type RingLimits } from '../../resource-store/change-ring.ts'
 
 export type KindRing = ChangeRing & {
   /** Nothing was changed up to this version. */

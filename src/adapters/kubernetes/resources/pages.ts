@@ -4,8 +4,8 @@ import type { Kind, ResourceOf } from '../../../contract/resources/index.ts'
 import type { ListQuery, ResourcePage, ResourceText } from '../../../ports/resources.ts'
 import { type LabelRequirement, matchesLabels, parseLabelSelector } from '../../../rules/label-selector.ts'
 import { checkFields } from '../../../rules/resource-fields.ts'
-import { decodePageToken, encodePageToken, hashFilter, type PageToken } from '../../sql/resources/page-token.ts'
-import { labelField } from '../../sql/resources/stored-object.ts'
+import { decodePageToken, encodePageToken, hashFilter, type PageToken } from '../../resource-store/page-token.ts'
+import { labelField } from '../../resource-store/stored-object.ts'
 import { type CacheKey, type Entry, formatKey, formatValue, parseEntry } from './entry.ts'
 import type { KindCache } from './kind-cache.ts'
 
@@ -81,7 +81,7 @@ function undoChanges(cache: KindCache, snapshot: number, namespace: string | und
   for (const change of cache.ring.listSince(snapshot, { kind: cache.kind, namespace }) ?? []) {
     const key = formatKey(change)
     if (undone.has(key)) continue
-    undone.set(key, change.before === undefined ? undefined : parseEntry(cache.kind, change.before))
+    undone.set(key, change.before === undefined ? undefined : parseEntry(change.before))
   }
   return undone
 }

@@ -2,7 +2,7 @@
 import type { Kind, ResourceOf } from '../../../contract/resources/index.ts'
 import { isSvcError } from '../../../errors.ts'
 import type { DeletePreconditions, ResourceKey, ResourceWriter } from '../../../ports/resources.ts'
-import { describeMissing } from '../../sql/resources/stored-object.ts'
+import { describeMissing } from '../../resource-store/stored-object.ts'
 import type { ApiObject } from '../reflector.ts'
 import type { Entry } from './entry.ts'
 import { collectionOf, type Exchange, translate } from './exchange.ts'

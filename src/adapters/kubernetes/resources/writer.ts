@@ -2,7 +2,7 @@
 import { apiVersion, type Kind, type ResourceOf } from '../../../contract/resources/index.ts'
 import { isSvcError } from '../../../errors.ts'
 import type { ResourceDraft, ResourceKey, ResourceWriter, StatusWriter } from '../../../ports/resources.ts'
-import { describeMissing, type StoredObject, stringifyObject } from '../../sql/resources/stored-object.ts'
+import { describeMissing, type StoredObject, stringifyObject } from '../../resource-store/stored-object.ts'
 import type { ApiRequest } from '../api.ts'
 import type { ApiObject } from '../reflector.ts'
 import { appliedAnnotation } from './entry.ts'

@@ -1,10 +1,10 @@
 // Finds candidates of a list in key order, in bounded batches, led by the most selective value that the filter asks for.
 import type { Kind } from '../../../contract/resources/index.ts'
 import type { ResourceKey } from '../../../ports/resources.ts'
+import type { IndexEntry } from '../../resource-store/stored-object.ts'
 import type { Reader, Statement } from '../database.ts'
 import { type Fragment, joinSql, sql } from '../statement.ts'
 import type { IndexCondition, ResourceFilter } from './filter.ts'
-import type { IndexEntry } from './stored-object.ts'
 
 /** Index rows counted at most to compare two values: beyond it they are equally bad. */
 const probeLimit = 1000

@@ -1,6 +1,6 @@
 // How many objects there are, so that no list has to count rows.
 import type { Kind } from '../../../contract/resources/index.ts'
-import type { Change, Scope } from './change-ring.ts'
+import type { Change, Scope } from '../../resource-store/change-ring.ts'
 
 export type ResourceCounts = {
   apply(change: Change): void

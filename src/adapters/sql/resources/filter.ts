@@ -3,8 +3,8 @@ import type { Kind } from '../../../contract/resources/index.ts'
 import type { ListQuery } from '../../../ports/resources.ts'
 import { type LabelRequirement, matchesLabels, parseLabelSelector } from '../../../rules/label-selector.ts'
 import { checkFields, listFields, matchesFields } from '../../../rules/resource-fields.ts'
+import { type IndexEntry, labelField, type StoredObject } from '../../resource-store/stored-object.ts'
 import { encodeText } from '../stored-text.ts'
-import { type IndexEntry, labelField, type StoredObject } from './stored-object.ts'
 
 /** A condition on indexed values: the object has (or has not) one of them. */
 export type IndexCondition = { field: string; values: string[]; isNegated: boolean }

@@ -1,10 +1,11 @@
 // Every change of an object goes through one of these three: rows, index, version and the event of the watch together.
 import type { ResourceKey } from '../../../ports/resources.ts'
+import type { Change } from '../../resource-store/change-ring.ts'
+import { describeTaken, type StoredObject, stringifyObject } from '../../resource-store/stored-object.ts'
 import type { Tx } from '../database.ts'
-import type { Change } from './change-ring.ts'
 import { noteAbsentOwners, noteDependants, type OwnerQueue } from './owners.ts'
 import { deleteRow, insertRow, replaceRow, saveCounter } from './rows.ts'
-import { describeTaken, type StoredObject, type StoredRow, stringifyObject } from './stored-object.ts'
+import type { StoredRow } from './stored-row.ts'
 import { isUnchanged } from './transitions.ts'
 
 export type MutationParts = {

@@ -7,7 +7,7 @@ import { encodeText } from '../stored-text.ts'
 import type { Mutations } from './mutations.ts'
 import { type AbsentOwner, hasOwner } from './owners.ts'
 import { readRow } from './rows.ts'
-import { ownerField, type StoredRow } from './stored-object.ts'
+import { ownerField, type StoredRow } from './stored-row.ts'
 import { markDeleted } from './transitions.ts'
 
 /** Dependants dealt with in one write. */

@@ -1,11 +1,12 @@
 // Owners that are gone: noted in the write that makes them so, durable until their dependants have been dealt with.
 import { isKind, kindNames, type ObjectMeta } from '../../../contract/resources/index.ts'
 import type { OwnerReference } from '../../../contract/resources/metadata.ts'
+import type { StoredObject } from '../../resource-store/stored-object.ts'
 import type { Reader, Tx } from '../database.ts'
 import { listSql, sql } from '../statement.ts'
 import { encodeText } from '../stored-text.ts'
 import { readRow } from './rows.ts'
-import { ownerField, type StoredObject } from './stored-object.ts'
+import { ownerField } from './stored-row.ts'
 
 /** An owner that does not exist (any more), and the namespace of what it owned. */
 export type AbsentOwner = { namespace: string; uid: string }

@@ -2,13 +2,14 @@
 import { setImmediate as yieldTurn } from 'node:timers/promises'
 import type { Kind, ResourceOf } from '../../../contract/resources/index.ts'
 import type { ListQuery, ResourceKey, ResourcePage, ResourceText } from '../../../ports/resources.ts'
+import type { Change, ChangeRing } from '../../resource-store/change-ring.ts'
+import { decodePageToken, encodePageToken, hashFilter, type PageToken } from '../../resource-store/page-token.ts'
+import type { StoredObject } from '../../resource-store/stored-object.ts'
 import type { Database } from '../database.ts'
 import { type Candidate, type CandidateScope, chooseLeader, selectCandidates } from './candidates.ts'
-import type { Change, ChangeRing } from './change-ring.ts'
 import type { ResourceCounts } from './counts.ts'
 import { parseFilter, type ResourceFilter } from './filter.ts'
-import { decodePageToken, encodePageToken, hashFilter, type PageToken } from './page-token.ts'
-import { parseObject, type StoredObject } from './stored-object.ts'
+import { parseObject } from './stored-row.ts'
 
 /** Index rows looked at in one statement: doubled while a filter finds too little. */
 const firstBatch = 250

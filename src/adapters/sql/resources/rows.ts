@@ -1,10 +1,11 @@
 // The statements on the tables of resources.
 import type { Kind } from '../../../contract/resources/index.ts'
 import type { ResourceKey } from '../../../ports/resources.ts'
+import type { IndexEntry, StoredObject } from '../../resource-store/stored-object.ts'
 import type { Reader, Tx } from '../database.ts'
 import { joinSql, sql } from '../statement.ts'
 import { decodeText } from '../stored-text.ts'
-import { type IndexEntry, listIndexEntries, parseRow, type StoredObject, type StoredRow } from './stored-object.ts'
+import { listIndexRows, parseRow, type StoredRow } from './stored-row.ts'
 
 /** The JSON of an object and its version. */
 export type TextRow = { text: string; version: number }
@@ -44,7 +45,7 @@ export async function insertRow(tx: Tx, row: StoredRow): Promise<boolean> {
   const { changes } = await tx.run(sql`insert into resources (kind, namespace, name, resource_version, object)
     values (${kind}, ${metadata.namespace}, ${metadata.name}, ${Number(metadata.resourceVersion)}, ${row.text})
     on conflict do nothing`)
-  if (changes > 0) await insertEntries(tx, row.object, listIndexEntries(row.object))
+  if (changes > 0) await insertEntries(tx, row.object, listIndexRows(row.object))
   return changes > 0
 }
 
@@ -56,8 +57,8 @@ export async function replaceRow(tx: Tx, before: StoredObject, row: StoredRow): 
   const { kind, metadata } = row.object
   await tx.run(sql`update resources set object = ${row.text}, resource_version = ${Number(metadata.resourceVersion)}
     where kind = ${kind} and namespace = ${metadata.namespace} and name = ${metadata.name}`)
-  const old = listIndexEntries(before)
-  const fresh = listIndexEntries(row.object)
+  const old = listIndexRows(before)
+  const fresh = listIndexRows(row.object)
   await deleteEntries(tx, before, subtractEntries(old, fresh))
   await insertEntries(tx, row.object, subtractEntries(fresh, old))
 }
@@ -66,7 +67,7 @@ export async function deleteRow(tx: Tx, object: StoredObject): Promise<void> {
   const { kind, metadata } = object
   await tx.run(sql`delete from resources
     where kind = ${kind} and namespace = ${metadata.namespace} and name = ${metadata.name}`)
-  await deleteEntries(tx, object, listIndexEntries(object))
+  await deleteEntries(tx, object, listIndexRows(object))
 }
 
 /** The version of the last write, kept apart from the rows because the last write may have removed one. */

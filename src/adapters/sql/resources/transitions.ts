@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { apiVersion, type Kind, type ObjectMeta } from '../../../contract/resources/index.ts'
 import { SvcError } from '../../../errors.ts'
 import type { DeletePreconditions } from '../../../ports/resources.ts'
-import type { StoredObject } from './stored-object.ts'
+import { describeKey, type StoredObject } from '../../resource-store/stored-object.ts'
 
 /** What callers may write of an object's metadata. */
 type WritableMetadata = Pick<ObjectMeta, 'labels' | 'annotations' | 'finalizers' | 'ownerReferences'>
@@ -63,8 +63,8 @@ export function makeObject(kind: Kind, draft: Draft, made: { uid: string; now: D
 
 /** Conflict when the object is not, or no longer, the one that the caller means. Absent and empty values match. */
 export function checkPreconditions(current: StoredObject, expected: DeletePreconditions): void {
-  const { uid, resourceVersion, namespace, name } = current.metadata
-  const subject = `${current.kind} "${namespace}/${name}"`
+  const { uid, resourceVersion } = current.metadata
+  const subject = describeKey(current.kind, current.metadata)
   if (expected.uid && expected.uid !== uid) {
     throw new SvcError('Conflict', `${subject} is another object than the one with uid ${expected.uid}: read it again`)
   }

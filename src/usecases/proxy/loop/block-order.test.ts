@@ -66,6 +66,14 @@ describe('the order of blocks', () => {
     expect(events.filter((event) => event.type === 'text_delta')).toHaveLength(2)
   })
 
+  it('ends a block when another of its number begins', () => {
+    for (const open of [openText, openCall]) {
+      const events = run([[open(0), openText(0), text(0, 'a'), openCall(0), args(0, '{}'), stop(0)]])
+      checkOrder(events)
+      expect(events.filter((event) => event.type === 'block_stop')).toHaveLength(3)
+    }
+  })
+
   it('holds for whatever comes, and loses nothing', () => {
     const step = fc.record({ index: fc.nat(3), kind: fc.constantFrom('delta', 'stop') })
     fc.assert(

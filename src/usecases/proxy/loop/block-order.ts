@@ -21,6 +21,10 @@ function kindOf(event: BlockEvent): Open['kind'] | undefined {
   return event.type === 'tool_use_start' ? 'tool_use' : undefined
 }
 
+function isStart({ type }: BlockEvent): boolean {
+  return type === 'block_start' || type === 'tool_use_start' || type === 'block'
+}
+
 export function createBlockOrder(): BlockOrder {
   let next = 0
   let open: Open | undefined
@@ -47,6 +51,14 @@ export function createBlockOrder(): BlockOrder {
     return [...closed, { type: 'block_start', index, block: kind }, { ...event, index }]
   }
 
+  /** An event of the open block. */
+  function goOn(event: BlockEvent): ModelEvent[] {
+    const index = open?.index ?? 0
+    if (event.type !== 'block_stop') return [{ ...event, index }]
+    open = undefined
+    return [{ ...event, index }, ...drain()]
+  }
+
   function drain(): ModelEvent[] {
     const [first] = waiting
     if (first === undefined) return []
@@ -55,12 +67,9 @@ export function createBlockOrder(): BlockOrder {
   }
 
   function push(event: BlockEvent): ModelEvent[] {
-    if (open?.local === event.index) {
-      const { index } = open
-      if (event.type !== 'block_stop') return [{ ...event, index }]
-      open = undefined
-      return [{ ...event, index }, ...drain()]
-    }
+    const isOpen = open?.local === event.index
+    // A vendor that begins a number anew begins another block.
+    if (isOpen) return isStart(event) ? start(event) : goOn(event)
     if (open?.kind !== 'tool_use') return start(event)
     waiting.set(event.index, [...(waiting.get(event.index) ?? []), event])
     return []

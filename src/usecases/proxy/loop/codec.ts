@@ -24,12 +24,17 @@ export type CallerCodec = {
   idPrefix: string
 }
 
+/** A body may hold a hundred thousand blocks, and the same mistake in each. */
+const mostProblems = 50
+
 /** Checks a body that stays as it is: fields nobody here knows are for the upstream. */
 function requireShape(schema: z.ZodType, body: JsonObject): void {
   const parsed = schema.safeParse(body)
   if (parsed.success) return
-  const details = parsed.error.issues.map(({ path, message }) => ({ path: path.join('.'), message }))
+  const { issues } = parsed.error
+  const details = issues.slice(0, mostProblems).map(({ path, message }) => ({ path: path.join('.'), message }))
   const problems = details.map(({ path, message }) => (path === '' ? message : `${path}: ${message}`))
+  if (issues.length > mostProblems) problems.push(`and ${issues.length - mostProblems} more`)
   throw new SvcError('InvalidRequest', problems.join('; '), { details })
 }
 

@@ -1,4 +1,5 @@
 // The Tool resources of a namespace, ready to be run; read again when one of them or a Secret changes.
+import { createCatalogMemory } from '../../../catalog/memory.ts'
 import { assignTool } from '../../../catalog/tools.ts'
 import type { Tool as ToolResource } from '../../../contract/resources/tool.ts'
 import { isSvcError } from '../../../errors.ts'
@@ -10,65 +11,30 @@ import { failTool } from '../../../tools/tool-error.ts'
 /** `secrets`: values that no result may hold. */
 export type CustomTools = { tools: Tool[]; secrets: string[] }
 
-export type CustomToolCache = { get(namespace: string): Promise<CustomTools> }
+export type CustomToolCache = {
+  /** At once where it is known. */
+  get(namespace: string): CustomTools | Promise<CustomTools>
+  /** From then on nothing is kept. */
+  close(): void
+}
 
-type CachePorts = Pick<Ports, 'resources' | 'secrets' | 'clock'>
-
-/** How long a watch that broke is left alone; until then nothing is cached. */
-const restartMs = 1000
-
-export function createCustomToolCache({ resources, secrets, clock }: CachePorts): CustomToolCache {
-  const known = new Map<string, CustomTools>()
-  /** Rises with each change: what was read before it is not kept. */
-  let version = 0
-  let watching: Promise<boolean> | undefined
-
-  function forget(namespace?: string): void {
-    version += 1
-    if (namespace === undefined) known.clear()
-    else known.delete(namespace)
-  }
-
-  /** Ends with the store. */
-  async function follow(resourceVersion: string): Promise<void> {
-    const { signal } = new AbortController()
-    try {
-      for await (const { object } of resources.watch('Tool', { resourceVersion, signal })) {
-        forget(object.metadata.namespace)
-      }
-    } catch {
-      // Too old, or the store is away: a new watch begins with the next request.
-    }
-    forget()
-    await clock.sleep(restartMs)
-    watching = undefined
-  }
-
-  async function startWatch(): Promise<boolean> {
-    const page = await resources.list('Tool', { limit: 1 })
-    follow(page.resourceVersion).catch(() => {})
-    return true
-  }
-
-  async function read(namespace: string): Promise<CustomTools> {
-    const { items } = await resources.list('Tool', { namespace })
-    const made = await Promise.all(items.map((item) => makeTool(secrets, item)))
-    return { tools: made.map(({ tool }) => tool), secrets: made.flatMap(({ token }) => token ?? []) }
-  }
-
-  secrets.onChange(({ namespace }) => forget(namespace))
+export function createCustomToolCache(ports: Pick<Ports, 'resources' | 'secrets' | 'clock'>): CustomToolCache {
+  const memory = createCatalogMemory(ports, { kinds: ['Tool'] })
+  const shelf = memory.createShelf<CustomTools>()
   return {
-    async get(namespace) {
-      const cached = known.get(namespace)
-      if (cached !== undefined) return cached
-      watching ??= startWatch()
-      await watching
-      const before = version
-      const tools = await read(namespace)
-      if (before === version) known.set(namespace, tools)
-      return tools
-    },
+    get: (namespace) =>
+      shelf.peek(namespace) ?? shelf.get(namespace, { namespace, load: () => readTools(ports, namespace) }),
+    close: memory.close,
   }
+}
+
+async function readTools(
+  { resources, secrets }: Pick<Ports, 'resources' | 'secrets'>,
+  namespace: string,
+): Promise<CustomTools> {
+  const { items } = await resources.list('Tool', { namespace })
+  const made = await Promise.all(items.map((item) => makeTool(secrets, item)))
+  return { tools: made.map(({ tool }) => tool), secrets: made.flatMap(({ token }) => token ?? []) }
 }
 
 /** One that can not be called yet is offered all the same, and says why (LLMA-026). */

@@ -17,7 +17,7 @@ export type ProxyLoopSettings = {
   search?: SearchSettings | undefined
 }
 
-export type ProxyLoopDeps = Pick<UsecaseDeps, 'ports' | 'settings' | 'builtinTools'> & {
+export type ProxyLoopDeps = Pick<UsecaseDeps, 'ports' | 'settings' | 'builtinTools' | 'health'> & {
   loop: ProxyLoopSettings
   /** Called once for each model call that was answered. */
   noteUsage(call: ProxyCall, served: ServedCall): void

@@ -19,7 +19,7 @@ export function openLoopModel(deps: ProxyLoopDeps, call: ProxyCall): ModelClient
     calls += 1
     if (calls === 1) return first.stream(request, signal)
     later ??= openModel(call.models, deps, { onUsage })
-    return later.stream(answersCall(request) ? relaxChoice(request) : request, signal)
+    return later.stream(dropKey(answersCall(request) ? relaxChoice(request) : request), signal)
   }
 
   return {
@@ -34,6 +34,13 @@ export function openLoopModel(deps: ProxyLoopDeps, call: ProxyCall): ModelClient
       return events
     },
   }
+}
+
+/** The caller's key is for one request; with it a vendor would give the first answer again. */
+function dropKey(request: ModelRequest): ModelRequest {
+  if (request.headers?.['idempotency-key'] === undefined) return request
+  const { 'idempotency-key': _key, ...headers } = request.headers
+  return { ...request, headers }
 }
 
 /** Whether the last message holds results of the service's own tools. */

@@ -1,6 +1,7 @@
 // The tool loop of both proxies: one request of a client, as many model and tool calls as it takes, one answer.
 import { isSvcError, SvcError } from '../../../errors.ts'
 import type { AnswerEncoder, EncoderOptions } from '../../../llm/answer.ts'
+import { followSignals } from '../../../llm/linked-signal.ts'
 import { type LoopEvent, type LoopRun, runLoop } from '../../../llm/loop.ts'
 import { createLoopState, type LoopState } from '../../../llm/loop-state.ts'
 import type { ModelRequest } from '../../../llm/messages.ts'
@@ -19,6 +20,8 @@ export type ProxyLoop = {
   (call: ProxyCall): Promise<ProxyAnswer>
   /** Whether the service has a tool to offer in a namespace. */
   hasTools(namespace: string): Promise<boolean>
+  /** Forgets the tools. */
+  close(): void
 }
 
 /** Made once: it keeps the tools of namespaces. Rejects with SvcError as long as nothing of an answer was given. */
@@ -28,7 +31,7 @@ export function createProxyLoop(deps: ProxyLoopDeps): ProxyLoop {
     const job = await prepare(deps, tools, call)
     return call.stream ? answerStreamed(job) : answerWhole(job)
   }
-  return Object.assign(run, { hasTools: tools.hasTools })
+  return Object.assign(run, { hasTools: tools.hasTools, close: tools.close })
 }
 
 type Job = {
@@ -95,11 +98,11 @@ async function answerWhole({ call, codec, run, reply: options, encoding }: Job):
 }
 
 async function answerStreamed(job: Job): Promise<ProxyAnswer> {
-  const broken = new AbortController()
-  const channel = createFrameChannel(() => broken.abort(new Error('the client closed the connection')))
+  const gone = followSignals(job.call.signal)
+  const channel = createFrameChannel(() => gone.abort(new Error('the client closed the connection')))
   const encoder = job.codec.createEncoder(job.encoding)
-  const running = streamLoop(job, { channel, encoder, signal: AbortSignal.any([job.call.signal, broken.signal]) })
-  running.catch((error) => channel.end(error))
+  const running = streamLoop(job, { channel, encoder, signal: gone.signal })
+  running.catch((error) => channel.end(error)).finally(gone.release)
   await channel.opened()
   return { status: 200, headers: {}, frames: channel.frames() }
 }

@@ -148,6 +148,8 @@ export function describeEnd(
   last: Extract<ModelEvent, { type: 'stop' }> | undefined,
 ): Extract<ModelEvent, { type: 'stop' }> {
   const isModels = reason !== 'deadline' && reason !== 'iterations'
+  // The call may be cut in the middle: a client that took it for whole would run it.
+  if (reason === 'external_tools' && last?.reason === 'max_tokens') return last
   if (isModels && last !== undefined && (reasons[reason] ?? last.reason) === last.reason) return last
   return { type: 'stop', reason: reasons[reason] ?? 'end_turn' }
 }

@@ -4,9 +4,10 @@ import type { HostTool, ToolHost } from '../../../llm/tool-host.ts'
 import { createRedactor, type Redactor } from '../../../observability/redaction.ts'
 import { builtinTools, createToolHost } from '../../../tools/registry.ts'
 import { createScratchFolders } from '../../../tools/scratch.ts'
-import type { TokenPropagation, Tool, ToolContext } from '../../../tools/tool.ts'
+import { showTool, type TokenPropagation, type Tool, type ToolContext } from '../../../tools/tool.ts'
 import { mayAccess } from '../../access.ts'
 import { issueToolToken } from '../../tool-token.ts'
+import { accountOf } from '../request.ts'
 import type { ProxyCall } from '../types.ts'
 import { type CustomTools, createCustomToolCache } from './custom-tools.ts'
 import type { ProxyLoopDeps } from './deps.ts'
@@ -19,6 +20,8 @@ export type ToolOpener = {
   open(call: ProxyCall, own: ToolSchema[], session: string): Promise<LoopTools>
   /** Whether there is anything that could be offered in a namespace. */
   hasTools(namespace: string): Promise<boolean>
+  /** Stops following the tools of namespaces. */
+  close(): void
 }
 
 /** How long the list of built-in tools is good for. */
@@ -28,11 +31,6 @@ const none: CustomTools = { tools: [], secrets: [] }
 
 function toExternal(tool: ToolSchema): HostTool {
   return { ...tool, repeatable: false, external: true }
-}
-
-/** What a tool allows itself is bound by what the service allows any (LIM-010). */
-function toHosted({ check: _check, invoke: _invoke, ...shown }: Tool, toolTimeoutMs: number): HostTool {
-  return { ...shown, timeoutMs: Math.min(shown.timeoutMs ?? toolTimeoutMs, toolTimeoutMs) }
 }
 
 /** Makes things only when a tool is really called: most requests call none. */
@@ -83,7 +81,8 @@ export function createToolOpener(deps: ProxyLoopDeps): ToolOpener {
   async function openContext(call: ProxyCall, session: string): Promise<ToolContext> {
     const { caller, namespace } = call
     return {
-      workspaceRoot: await scratch.open([namespace, caller.username, session]),
+      // Names may be given again, or by two authorities; accounts may not.
+      workspaceRoot: await scratch.open([namespace, caller.authType, accountOf(caller), session]),
       sharesWorkspace: true,
       sandbox: ports.sandbox,
       egress: ports.egress,
@@ -116,7 +115,7 @@ export function createToolOpener(deps: ProxyLoopDeps): ToolOpener {
     const ownNames = new Set(own.map(({ name }) => name))
     // The caller's tool wins (PROXY-012).
     const server = tools.filter(({ name }) => !ownNames.has(name))
-    const list = [...own.map(toExternal), ...server.map((tool) => toHosted(tool, loop.toolTimeoutMs))]
+    const list = [...own.map(toExternal), ...server.map(showTool)]
     const openHost = once(async () => {
       const context = await openContext(call, session)
       const isBuiltin = (tool: Tool) => builtinTools.includes(tool)
@@ -134,6 +133,7 @@ export function createToolOpener(deps: ProxyLoopDeps): ToolOpener {
   return {
     open,
     hasTools: async (namespace) => (await listBuiltin()).length > 0 || (await cache.get(namespace)).tools.length > 0,
+    close: cache.close,
   }
 }
 

@@ -6,6 +6,7 @@ import { sessionsMigration } from './0003-sessions.ts'
 import { serviceRecordsMigration } from './0004-service-records.ts'
 import { usageCallsMigration } from './0005-usage-calls.ts'
 import { auditMigration } from './0006-audit.ts'
+import { providerHealthMigration } from './0007-provider-health.ts'
 
 export const migrations: readonly Migration[] = [
   resourcesMigration,
@@ -14,4 +15,5 @@ export const migrations: readonly Migration[] = [
   serviceRecordsMigration,
   usageCallsMigration,
   auditMigration,
+  providerHealthMigration,
 ]

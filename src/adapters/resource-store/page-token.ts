@@ -1,8 +1,8 @@
 // The token that a list hands out for its next page.
 import { createHash } from 'node:crypto'
-import type { Kind } from '../../../contract/resources/index.ts'
-import { SvcError } from '../../../errors.ts'
-import type { ListQuery, ResourceKey } from '../../../ports/resources.ts'
+import type { Kind } from '../../contract/resources/index.ts'
+import { SvcError } from '../../errors.ts'
+import type { ListQuery, ResourceKey } from '../../ports/resources.ts'
 
 export type PageToken = {
   /** Last key of the page before. */

@@ -1,28 +1,16 @@
-// A resource as text in a row, and what it is looked up by.
-import type { Kind, Resource, ResourceOf } from '../../../contract/resources/index.ts'
-import { SvcError } from '../../../errors.ts'
-import type { ResourceKey } from '../../../ports/resources.ts'
-import { readFields } from '../../../rules/resource-fields.ts'
-import { encodeText } from '../stored-text.ts'
+// A resource as every store keeps it: as JSON of bounded size, with what it is found by and what is said when it is missing.
+import type { Kind, Resource } from '../../contract/resources/index.ts'
+import { SvcError } from '../../errors.ts'
+import type { ResourceKey } from '../../ports/resources.ts'
+import { readFields } from '../../rules/resource-fields.ts'
 
 export type StoredObject = Resource<unknown, unknown> & { kind: Kind }
-
-/** An object with the JSON it is stored as. */
-export type StoredRow = { object: StoredObject; text: string }
 
 /** HTTP-032: the same limit as in a cluster, where etcd sets it. */
 const maxObjectBytes = 1_048_576
 
-/** A fresh object of the caller's own: every read parses, so that nobody shares one. */
-export function parseObject<K extends Kind>(_kind: K, text: string): ResourceOf<K> {
-  return JSON.parse(text)
-}
-
-export function parseRow(text: string): StoredRow {
-  return { object: JSON.parse(text), text }
-}
-
-function describeKey(kind: Kind, key: ResourceKey): string {
+/** The object in messages. */
+export function describeKey(kind: Kind, key: ResourceKey): string {
   return `${kind} "${key.namespace}/${key.name}"`
 }
 
@@ -60,15 +48,10 @@ export function labelField(key: string): string {
   return `label:${key}`
 }
 
-/** Field of the uids that own an object. */
-export const ownerField = 'owner'
-
+/** What lists ask for: the values of the kind's indexed fields, and the labels. */
 export function listIndexEntries(object: StoredObject): IndexEntry[] {
-  const { labels = {}, ownerReferences = [] } = object.metadata
-  const owners = new Set(ownerReferences.map((owner) => owner.uid))
   return [
-    ...Object.entries(readFields(object.kind, object)).map(([field, value]) => ({ field, value: encodeText(value) })),
-    ...Object.entries(labels).map(([key, value]) => ({ field: labelField(key), value: encodeText(value) })),
-    ...[...owners].map((uid) => ({ field: ownerField, value: encodeText(uid) })),
+    ...Object.entries(readFields(object.kind, object)).map(([field, value]) => ({ field, value })),
+    ...Object.entries(object.metadata.labels ?? {}).map(([key, value]) => ({ field: labelField(key), value })),
   ]
 }

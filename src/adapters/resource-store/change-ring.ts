@@ -1,6 +1,6 @@
 // The last changes, in memory: watches read from here, and lists undo what came after their snapshot.
-import type { Kind } from '../../../contract/resources/index.ts'
-import type { ResourceKey, WatchEvent } from '../../../ports/resources.ts'
+import type { Kind } from '../../contract/resources/index.ts'
+import type { ResourceKey, WatchEvent } from '../../ports/resources.ts'
 
 export type Change = {
   version: number
@@ -52,7 +52,7 @@ export interface ChangeRing {
 
 type Entry = Follower & { scope: Scope; offer(sequence: number): void }
 
-const defaultRingLimits: RingLimits = { changes: 4096, characters: 8_388_608 }
+export const defaultRingLimits: RingLimits = { changes: 4096, characters: 8_388_608 }
 
 function measureChange(change: Change): number {
   return change.object.length + (change.before?.length ?? 0)

@@ -1,7 +1,7 @@
 // Watches: what there is (unless resuming), then every change in order, or an error that says to list again.
-import type { Kind, ResourceOf } from '../../../contract/resources/index.ts'
-import { SvcError } from '../../../errors.ts'
-import type { ResourcePage, ResourceReader, WatchEvent, WatchOptions } from '../../../ports/resources.ts'
+import type { Kind, ResourceOf } from '../../contract/resources/index.ts'
+import { SvcError } from '../../errors.ts'
+import type { ResourcePage, ResourceReader, WatchEvent, WatchOptions } from '../../ports/resources.ts'
 import type { Change, ChangeRing, Follower, Scope } from './change-ring.ts'
 
 /** Objects of the initial listing read at a time. */

@@ -1,0 +1,46 @@
+// All that a confined program sees, as arguments of bubblewrap. What comes later covers what came before, so the order is part of it.
+import { type Bubblewrap, leafArguments } from './bubblewrap.ts'
+import {
+  type Bind,
+  bindArguments,
+  environmentArguments,
+  maskArguments,
+  procArguments,
+  rootArguments,
+  sealArguments,
+  workspaceInside,
+} from './root-folder.ts'
+
+export type ConfinedView = {
+  bubblewrap: Bubblewrap
+  network: boolean
+  /** Of /tmp and /dev/shm, each. */
+  temporaryBytes: number
+  /** Whether it may make sandboxes of its own. */
+  nests: boolean
+  /** Whether it can write nothing in /proc. */
+  sealsProc: boolean
+  binds: Bind[]
+  /** Folders of the host that `binds` must not show (SAND-001). */
+  masked?: string[]
+  /** The workspace and what is mounted beside it, over everything else. */
+  workspace: string[]
+  /** Beyond PATH, HOME, LANG, TERM and TMPDIR. */
+  variables: Record<string, string>
+}
+
+/** It starts in the workspace. */
+export function viewArguments(view: ConfinedView): string[] {
+  const { bubblewrap, network, temporaryBytes, binds } = view
+  return [
+    ...rootArguments({ network, temporaryBytes }),
+    ...procArguments(bubblewrap.proc, { leaf: view.sealsProc }),
+    ...(view.nests ? [] : leafArguments(bubblewrap)),
+    ...bindArguments(binds),
+    ...maskArguments(view.masked ?? [], binds),
+    ...view.workspace,
+    ...environmentArguments({ variables: view.variables }),
+    ...sealArguments(),
+    ...['--chdir', workspaceInside],
+  ]
+}

@@ -1,0 +1,206 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { createManualClock, type ManualClock } from '../../test/fixtures/llm/manual-clock.ts'
+import { createResources, type ResourceStore } from '../adapters/sql/resources.ts'
+import { openSqlite, type SqliteDatabase } from '../adapters/sql/sqlite/database.ts'
+import { systemIds as ids } from '../adapters/system/clock.ts'
+import type { ResourceKey } from '../ports/resources.ts'
+import type { ChangePorts } from './change-watch.ts'
+import { type CatalogMemory, createCatalogMemory, type MemoryOptions, type Source } from './memory.ts'
+
+let folder: string
+let database: SqliteDatabase
+let store: ResourceStore
+let clock: ManualClock
+let memory: CatalogMemory
+/** End the watches that are open, as a store does that goes away. */
+let breakers: (() => void)[]
+let isAway: boolean
+const listeners = new Set<(key: ResourceKey) => void>()
+
+/** A store that can go away. */
+const resources: ChangePorts['resources'] = {
+  list: (kind, query) => (isAway ? Promise.reject(new Error('the store is away')) : store.list(kind, query)),
+  watch(kind, options) {
+    const broken = new AbortController()
+    breakers.push(() => broken.abort())
+    return store.watch(kind, { ...options, signal: AbortSignal.any([options.signal, broken.signal]) })
+  },
+}
+
+const secrets: ChangePorts['secrets'] = {
+  onChange(listener) {
+    listeners.add(listener)
+    return () => listeners.delete(listener)
+  },
+}
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'svc-memory-'))
+  database = openSqlite({ path: join(folder, 'svc.db') })
+  clock = createManualClock()
+  store = await createResources(database, { clock, ids })
+  breakers = []
+  isAway = false
+})
+afterEach(async () => {
+  memory.close()
+  await store.close()
+  await database.close()
+  await rm(folder, { recursive: true })
+  expect(listeners.size).toBe(0)
+})
+
+function openShelf(options: Partial<MemoryOptions> = {}) {
+  memory = createCatalogMemory({ resources, secrets, clock }, { kinds: ['Skill', 'Agent'], ...options })
+  return memory.createShelf<string>()
+}
+
+let made = 0
+
+/** A value that is another one each time it is made. */
+function makeFor(namespace?: string): Source<string> {
+  const load = async () => `value ${++made}`
+  return namespace === undefined ? { load } : { namespace, load }
+}
+
+function change(kind: 'Skill' | 'Agent' | 'Provider', namespace: string) {
+  const spec = kind === 'Skill' ? { description: 'x', content: 'y' } : { type: 'llmo' }
+  return store.create(kind, { metadata: { namespace, name: ids.hex(8) }, spec: spec as never })
+}
+
+const isGone = (read: () => unknown) => expect.poll(read).toBeUndefined()
+
+describe('a memory of the catalog', () => {
+  it('gives at once what it keeps, and makes it once for all who ask at the same time', async () => {
+    const shelf = openShelf()
+    expect(shelf.peek('a')).toBeUndefined()
+    const before = made
+    const [first, second] = await Promise.all([shelf.get('a', makeFor('n')), shelf.get('a', makeFor('n'))])
+    expect([first, made - before]).toEqual([second, 1])
+    expect(shelf.peek('a')).toBe(first)
+    expect(await shelf.get('a', makeFor('n'))).toBe(first)
+    expect(memory.createShelf<string>().peek('a')).toBeUndefined()
+  })
+
+  it('forgets what was made of a namespace in which something changes, and what was made of any', async () => {
+    const shelf = openShelf()
+    const kept = await shelf.get('b', makeFor('other'))
+    for (const kind of ['Skill', 'Agent'] as const) {
+      await Promise.all([shelf.get('a', makeFor('n')), shelf.get('all', makeFor())])
+      await change(kind, 'n')
+      await isGone(() => shelf.peek('a') ?? shelf.peek('all'))
+    }
+    expect(shelf.peek('b')).toBe(kept)
+  })
+
+  it('keeps what changes of other kinds have no part in', async () => {
+    const shelf = openShelf({ kinds: ['Agent'] })
+    const kept = await shelf.get('b', makeFor('n'))
+    await shelf.get('c', makeFor('other'))
+    await change('Provider', 'n')
+    await change('Agent', 'other')
+    await isGone(() => shelf.peek('c'))
+    expect(shelf.peek('b')).toBe(kept)
+  })
+
+  it('forgets what was made of a namespace whose Secrets change', async () => {
+    const shelf = openShelf()
+    await Promise.all([shelf.get('a', makeFor('n')), shelf.get('all', makeFor())])
+    const kept = await shelf.get('b', makeFor('other'))
+    for (const tell of listeners) tell({ namespace: 'n', name: 'key' })
+    expect([shelf.peek('a'), shelf.peek('all'), shelf.peek('b')]).toEqual([undefined, undefined, kept])
+  })
+
+  it('does not keep a value when something changed while it was made', async () => {
+    const shelf = openShelf()
+    await shelf.get('witness', makeFor('n'))
+    const gate = Promise.withResolvers<string>()
+    const slow = shelf.get('slow', { namespace: 'n', load: () => gate.promise })
+    await change('Agent', 'n')
+    await isGone(() => shelf.peek('witness'))
+    const fresh = await shelf.get('slow', makeFor('n'))
+    gate.resolve('of the state before')
+    expect(await slow).toBe('of the state before')
+    expect(shelf.peek('slow')).toBe(fresh)
+  })
+
+  it('does not keep a failure', async () => {
+    const shelf = openShelf()
+    const failing = () => shelf.get('a', { namespace: 'n', load: () => Promise.reject(new Error('no key')) })
+    await expect(failing()).rejects.toThrow('no key')
+    expect(await shelf.get('a', makeFor('n'))).toBe(shelf.peek('a'))
+  })
+})
+
+describe('a memory whose store goes away', () => {
+  it('keeps nothing from when a watch breaks until all are open again', async () => {
+    const shelf = openShelf()
+    await shelf.get('a', makeFor('n'))
+    expect(breakers).toHaveLength(2)
+    breakers[0]?.()
+    await isGone(() => shelf.peek('a'))
+    await expect.poll(() => listeners.size).toBe(0)
+    const before = made
+    await shelf.get('a', makeFor('n'))
+    await shelf.get('a', makeFor('n'))
+    expect([made - before, shelf.peek('a'), breakers.length]).toEqual([2, undefined, 2])
+    await clock.advance(1000)
+    const kept = await shelf.get('a', makeFor('n'))
+    expect([shelf.peek('a'), breakers.length]).toEqual([kept, 4])
+    await change('Skill', 'n')
+    await isGone(() => shelf.peek('a'))
+  })
+
+  it('does not keep a value that was being made when a watch broke', async () => {
+    const shelf = openShelf()
+    await shelf.get('witness', makeFor('n'))
+    const gate = Promise.withResolvers<string>()
+    const slow = shelf.get('slow', { namespace: 'n', load: () => gate.promise })
+    breakers[1]?.()
+    await isGone(() => shelf.peek('witness'))
+    gate.resolve('unsure')
+    expect([await slow, shelf.peek('slow')]).toEqual(['unsure', undefined])
+  })
+
+  it('makes values all the same while nothing can be watched', async () => {
+    const shelf = openShelf()
+    isAway = true
+    expect(await shelf.get('a', makeFor('n'))).toBe(`value ${made}`)
+    expect(shelf.peek('a')).toBeUndefined()
+    isAway = false
+    await clock.advance(1000)
+    expect(await shelf.get('a', makeFor('n'))).toBe(shelf.peek('a'))
+  })
+})
+
+describe('the bounds of a memory', () => {
+  it('are a number of values, of which the oldest go', async () => {
+    const shelf = openShelf({ mostKept: 2 })
+    for (const key of ['a', 'b', 'c']) await shelf.get(key, makeFor('n'))
+    expect(['a', 'b', 'c'].map((key) => shelf.peek(key) !== undefined)).toEqual([false, true, true])
+  })
+
+  it('are a time, where one is set', async () => {
+    const shelf = openShelf({ longestMs: 5000 })
+    const kept = await shelf.get('a', makeFor('n'))
+    await clock.advance(4999)
+    expect(shelf.peek('a')).toBe(kept)
+    await clock.advance(1)
+    expect(shelf.peek('a')).toBeUndefined()
+    await shelf.get('b', makeFor('n'))
+    await clock.advance(5000)
+    expect(shelf.peek('b')).toBeUndefined()
+  })
+
+  it('are its end: closed, it follows and keeps nothing', async () => {
+    const shelf = openShelf({ longestMs: 5000 })
+    await shelf.get('a', makeFor('n'))
+    memory.close()
+    expect([shelf.peek('a'), listeners.size, clock.sleeping()]).toEqual([undefined, 0, 0])
+    expect(await shelf.get('a', makeFor('n'))).toBe(`value ${made}`)
+    expect([shelf.peek('a'), listeners.size, breakers.length]).toEqual([undefined, 0, 2])
+  })
+})

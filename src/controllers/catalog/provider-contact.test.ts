@@ -1,0 +1,81 @@
+import { describe, expect, it } from 'vitest'
+import type { Provider, ProviderStatus } from '../../contract/resources/provider.ts'
+import type { ProviderContact } from '../../ports/provider-health.ts'
+import { describeCalls, findContact, ownCalls, type Seen } from './provider-contact.ts'
+
+const noon = Date.parse('2026-03-01T12:00:00.000Z')
+const at = (seconds: number) => new Date(noon + seconds * 1000)
+const time = (seconds: number) => at(seconds).toISOString()
+
+function makeProvider(status?: ProviderStatus): Provider {
+  const metadata = { namespace: 'default', name: 'main', creationTimestamp: '2026-03-01T12:00:00Z' }
+  return { metadata, ...(status && { status }) } as Provider
+}
+
+const find = (status: ProviderStatus | undefined, seen: Partial<Seen>) =>
+  findContact(makeProvider(status), { calls: undefined, address: undefined, cooling: undefined, now: at(100), ...seen })
+
+const failing: ProviderContact = { goodAt: at(10), failed: { at: at(20), reason: 'HTTP 401' }, failures: 3 }
+const answering: ProviderContact = { ...failing, goodAt: at(30), failures: 0 }
+const away = { state: 'unreachable' as const, message: 'no such host', at: at(50), nextAt: at(80) }
+const there = { state: 'reachable' as const, at: at(50), nextAt: at(80) }
+
+describe('the contact to a vendor', () => {
+  it('is nothing while nothing was seen', () => {
+    expect(find(undefined, {})).toEqual({})
+  })
+
+  it('was when a call or a look at the address was answered last, which is never forgotten [PROV-011]', () => {
+    expect(find(undefined, { calls: answering })).toEqual({ lastReached: time(30) })
+    expect(find({ lastReached: time(5) }, { calls: answering, address: there })).toEqual({ lastReached: time(50) })
+    expect(find({ lastReached: time(60) }, { calls: answering, address: there })).toEqual({ lastReached: time(60) })
+  })
+
+  it('has the error of the last call that failed, with its time, until one is answered [PROV-011]', () => {
+    const failed = { lastReached: time(10), lastError: 'HTTP 401', lastErrorAt: time(20) }
+    expect(find(undefined, { calls: failing })).toEqual(failed)
+    // A look that is answered takes nothing back: the key is still refused.
+    expect(find(failed, { calls: failing, address: there })).toEqual({ ...failed, lastReached: time(50) })
+    expect(find(failed, { calls: answering })).toEqual({ lastReached: time(30) })
+  })
+
+  it('has the error of a look or of a cool-down with the time when it was first seen', () => {
+    const cooling = { until: at(200), reason: 'slow down' }
+    const first = find(undefined, { address: away })
+    expect(first).toEqual({ lastError: 'no such host', lastErrorAt: time(100) })
+    expect(find(first, { address: { ...away, at: at(90) }, now: at(130) })).toEqual(first)
+    const cooled = { lastError: 'slow down', lastErrorAt: time(130), coolingDownUntil: time(200) }
+    expect(find(first, { address: away, cooling, now: at(130) })).toEqual(cooled)
+    expect(find(cooled, { cooling, now: at(160) })).toEqual(cooled)
+  })
+
+  it('keeps the error when its cause is over, until a call was answered after it', () => {
+    const before = { lastError: 'slow down', lastErrorAt: time(25) }
+    expect(find(before, {})).toEqual(before)
+    expect(find(before, { calls: { goodAt: at(20), failures: 0 } })).toEqual({ ...before, lastReached: time(20) })
+    expect(find(before, { calls: answering })).toEqual({ lastReached: time(30) })
+    expect(find({ lastError: 'of an older version' }, { calls: answering })).toEqual({ lastReached: time(30) })
+  })
+})
+
+describe('calls', () => {
+  it('say whether the vendor answers, and why not', () => {
+    expect(describeCalls(undefined)).toBeUndefined()
+    expect(describeCalls({ failures: 0 })).toBeUndefined()
+    const bad = { type: 'Answering', status: 'False', reason: 'CallsFail' }
+    expect(describeCalls(failing)).toEqual({ ...bad, message: 'the last 3 calls failed: HTTP 401' })
+    expect(describeCalls({ ...failing, failures: 1 })).toEqual({ ...bad, message: 'the last call failed: HTTP 401' })
+    expect(describeCalls(answering)).toMatchObject({ type: 'Answering', status: 'True', reason: 'CallsAnswered' })
+  })
+
+  it('of a provider that had the name before are not those of this one', () => {
+    const provider = makeProvider()
+    expect(ownCalls(provider, undefined)).toBeUndefined()
+    expect(ownCalls(provider, { goodAt: at(-5), failed: { at: at(-1), reason: 'x' }, failures: 9 })).toEqual({
+      failures: 0,
+    })
+    const mixed = { goodAt: at(-5), failed: { at: at(0), reason: 'x' }, failures: 2 }
+    expect(ownCalls(provider, mixed)).toEqual({ failed: mixed.failed, failures: 2 })
+    expect(ownCalls(provider, answering)).toEqual(answering)
+  })
+})

@@ -1,0 +1,82 @@
+// How a provider's vendor was met last, put together from calls, looks at its address and cool-downs (PROV-011).
+import type { Provider, ProviderStatus } from '../../contract/resources/provider.ts'
+import type { ProviderContact } from '../../ports/provider-health.ts'
+import type { CoolDown } from '../../ports/rate-limits.ts'
+import type { ConditionChange } from '../../rules/conditions.ts'
+import type { EndpointCheck } from './endpoint-check.ts'
+
+type ErrorField = 'lastError' | 'lastErrorAt'
+export type Contact = Pick<ProviderStatus, ErrorField | 'lastReached' | 'coolingDownUntil'>
+
+export type Seen = {
+  /** The provider's own calls. */
+  calls: ProviderContact | undefined
+  address: EndpointCheck | undefined
+  cooling: CoolDown | undefined
+  now: Date
+}
+
+/** Without those of another that had its name before. */
+export function ownCalls({ metadata }: Provider, calls: ProviderContact | undefined): ProviderContact | undefined {
+  if (calls === undefined) return undefined
+  const madeAt = new Date(metadata.creationTimestamp)
+  const { goodAt, failed, failures } = calls
+  const isOwn = failed !== undefined && failed.at >= madeAt
+  return {
+    ...(goodAt !== undefined && goodAt >= madeAt && { goodAt }),
+    ...(isOwn && { failed }),
+    failures: isOwn ? failures : 0,
+  }
+}
+
+function newer(a: string | undefined, b: string | undefined): string | undefined {
+  if (a === undefined || b === undefined) return a ?? b
+  return a > b ? a : b
+}
+
+function findReached(before: string | undefined, { calls, address }: Seen): string | undefined {
+  const looked = address?.state === 'reachable' ? address.at.toISOString() : undefined
+  return newer(newer(before, looked), calls?.goodAt?.toISOString())
+}
+
+/** What stands against it now; what is only looked at has no time of its own. */
+function findTrouble({ calls, address, cooling }: Seen): { message: string; at?: Date } | undefined {
+  if (cooling !== undefined) return { message: cooling.reason }
+  if (calls?.failed !== undefined && calls.failures > 0) return { message: calls.failed.reason, at: calls.failed.at }
+  return address === undefined || address.state === 'reachable' ? undefined : { message: address.message }
+}
+
+/** An error stays to be read until a call was answered. */
+function keepError({ lastError, lastErrorAt }: ProviderStatus, { calls }: Seen): Pick<Contact, ErrorField> {
+  const goodAt = calls?.goodAt?.toISOString()
+  if (lastError === undefined || (goodAt !== undefined && goodAt >= (lastErrorAt ?? ''))) return {}
+  return { lastError, ...(lastErrorAt !== undefined && { lastErrorAt }) }
+}
+
+function findError(status: ProviderStatus, seen: Seen): Pick<Contact, ErrorField> {
+  const trouble = findTrouble(seen)
+  if (trouble === undefined) return keepError(status, seen)
+  const { message, at } = trouble
+  const firstSeen = message === status.lastError ? status.lastErrorAt : undefined
+  return { lastError: message, lastErrorAt: at?.toISOString() ?? firstSeen ?? seen.now.toISOString() }
+}
+
+export function findContact({ status = {} }: Provider, seen: Seen): Contact {
+  const reached = findReached(status.lastReached, seen)
+  return {
+    ...(reached !== undefined && { lastReached: reached }),
+    ...findError(status, seen),
+    ...(seen.cooling !== undefined && { coolingDownUntil: seen.cooling.until.toISOString() }),
+  }
+}
+
+/** Whether calls are answered; undefined while there was none. */
+export function describeCalls(calls: ProviderContact | undefined): ConditionChange | undefined {
+  if (calls?.failed !== undefined && calls.failures > 0) {
+    const which = calls.failures === 1 ? 'the last call' : `the last ${calls.failures} calls`
+    const message = `${which} failed: ${calls.failed.reason}`
+    return { type: 'Answering', status: 'False', reason: 'CallsFail', message }
+  }
+  if (calls?.goodAt === undefined) return undefined
+  return { type: 'Answering', status: 'True', reason: 'CallsAnswered', message: 'the last call was answered' }
+}

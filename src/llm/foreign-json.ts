@@ -1,0 +1,37 @@
+// JSON of foreign hands. Nested deeper than anybody means it, it would exhaust the stack of whoever writes it again.
+
+export const deepestJson = 500
+
+const quote = 0x22
+const backslash = 0x5c
+const opening = new Set([0x5b, 0x7b])
+const closing = new Set([0x5d, 0x7d])
+
+/** After the text that opens at `start`. */
+function skipText(text: string, start: number): number {
+  let at = start + 1
+  while (at < text.length && text.charCodeAt(at) !== quote) at += text.charCodeAt(at) === backslash ? 2 : 1
+  return at
+}
+
+export function isTooDeep(text: string): boolean {
+  // Each level takes two characters at least.
+  if (text.length <= 2 * deepestJson) return false
+  let depth = 0
+  for (let at = 0; at < text.length && depth <= deepestJson; at += 1) {
+    const code = text.charCodeAt(at)
+    if (code === quote) at = skipText(text, at)
+    else if (opening.has(code)) depth += 1
+    else if (closing.has(code)) depth -= 1
+  }
+  return depth > deepestJson
+}
+
+/** Undefined for what is none, or nested too deeply. */
+export function parseForeignJson(text: string): unknown {
+  try {
+    return isTooDeep(text) ? undefined : JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

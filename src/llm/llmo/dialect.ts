@@ -1,0 +1,51 @@
+// What a server may not know of the language, by its address: learnt from its refusals, remembered as long as the process
+// runs. The vendor and its imitators differ in these fields.
+
+export type Dialect = {
+  /** The vendor's own API has renamed the field; servers that imitate it know the old name. */
+  maxTokensField: 'max_tokens' | 'max_completion_tokens'
+  /** Whether a stream may be asked for its counts. */
+  streamOptions: boolean
+}
+
+export type Dialects = {
+  /** Absent: nothing is known yet. */
+  of(address: string): Dialect | undefined
+  learn(address: string, dialect: Dialect): void
+}
+
+const mostServers = 1000
+
+export function createDialects(): Dialects {
+  const known = new Map<string, Dialect>()
+  return {
+    of: (address) => known.get(address),
+    learn(address, dialect) {
+      if (known.size >= mostServers) known.clear()
+      known.set(address, dialect)
+    },
+  }
+}
+
+const dialectsByOwner = new WeakMap<object, Dialects>()
+
+/** One memory for all who dial through the same port. */
+export function dialectsOf(owner: object): Dialects {
+  const dialects = dialectsByOwner.get(owner) ?? createDialects()
+  dialectsByOwner.set(owner, dialects)
+  return dialects
+}
+
+/** How a server is asked of which nothing is known. */
+export function guessDialect(isVendor: boolean): Dialect {
+  return { maxTokensField: isVendor ? 'max_completion_tokens' : 'max_tokens', streamOptions: true }
+}
+
+/** Another way to ask after a refusal with these words; undefined when they are about something else. */
+export function readRefusal(dialect: Dialect, message: string): Dialect | undefined {
+  if (dialect.streamOptions && message.includes('stream_options')) return { ...dialect, streamOptions: false }
+  const other = dialect.maxTokensField === 'max_tokens' ? 'max_completion_tokens' : 'max_tokens'
+  return message.includes('max_completion_tokens') || message.includes(`'max_tokens'`)
+    ? { ...dialect, maxTokensField: other }
+    : undefined
+}

@@ -1,0 +1,14 @@
+// Counts as vendors give them. What is none must not get into sums: they are kept as whole numbers, and written together.
+import type { JsonObject } from './messages.ts'
+
+/** No call has as many; a thousand times a million of these can still be added. */
+const most = 1e12
+
+export function readCount(value: unknown): number | undefined {
+  return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= most ? value : undefined
+}
+
+/** A field of an object that may not be there. */
+export function readNestedCount(value: unknown, field: string): number | undefined {
+  return typeof value === 'object' && value !== null ? readCount((value as JsonObject)[field]) : undefined
+}

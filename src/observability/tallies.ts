@@ -1,0 +1,94 @@
+// Counters and histograms for paths where each microsecond counts: the labels are named once, for a lane; counting is an
+// addition from then on, and the text is made when Prometheus asks. (prom-client builds a key of all labels at each call.)
+import type { Histogram, Registry } from 'prom-client'
+
+type Labels = Readonly<Record<string, string>>
+type Sample = { labels: Record<string, string | number>; value: number; metricName?: string }
+
+export type CounterLane = { add(count: number): void }
+export type HistogramLane = { observe(value: number): void }
+
+/** Made at the first use of its labels; there are as many as the labels have combinations. */
+export type Lanes<Lane> = { lane(labels: Labels): Lane }
+
+type Description = { name: string; help: string }
+
+function register(registry: Registry, { name, help }: Description, type: string, read: () => Sample[]): void {
+  const get = async () => ({ name, help, type, values: read(), aggregator: 'sum' })
+  // The registry asks for no more than this of a metric.
+  registry.registerMetric({ name, help, type, get } as unknown as Histogram)
+}
+
+export function createCounter(registry: Registry, description: Description): Lanes<CounterLane> {
+  const lanes: { labels: Labels; value: number }[] = []
+  register(registry, description, 'counter', () => lanes.map(({ labels, value }) => ({ labels: { ...labels }, value })))
+  return {
+    lane(labels) {
+      const tally = { labels, value: 0 }
+      lanes.push(tally)
+      return {
+        add(count) {
+          tally.value += count
+        },
+      }
+    },
+  }
+}
+
+type Distribution = { labels: Labels; counts: number[]; sum: number }
+
+function readDistribution(name: string, buckets: readonly number[], { labels, counts, sum }: Distribution): Sample[] {
+  let count = 0
+  const cumulative = [...buckets, '+Inf'].map((le, index) => {
+    count += counts[index] ?? 0
+    return { metricName: `${name}_bucket`, labels: { le, ...labels }, value: count }
+  })
+  return [
+    ...cumulative,
+    { metricName: `${name}_sum`, labels: { ...labels }, value: sum },
+    { metricName: `${name}_count`, labels: { ...labels }, value: count },
+  ]
+}
+
+/** `buckets`: upper bounds, rising. */
+export function createHistogram(
+  registry: Registry,
+  { buckets, ...description }: Description & { buckets: readonly number[] },
+): Lanes<HistogramLane> {
+  const lanes: Distribution[] = []
+  const read = () => lanes.flatMap((lane) => readDistribution(description.name, buckets, lane))
+  register(registry, description, 'histogram', read)
+
+  function findBucket(value: number): number {
+    let index = 0
+    while (index < buckets.length && value > (buckets[index] ?? 0)) index += 1
+    return index
+  }
+
+  return {
+    lane(labels) {
+      const counts = Array.from({ length: buckets.length + 1 }, () => 0)
+      const lane: Distribution = { labels, counts, sum: 0 }
+      lanes.push(lane)
+      return {
+        observe(value) {
+          const index = findBucket(value)
+          counts[index] = (counts[index] ?? 0) + 1
+          lane.sum += value
+        },
+      }
+    },
+  }
+}
+
+/** Remembers what was made for a key. */
+export function createMemo<Value>(): (key: string, make: () => Value) => Value {
+  const known = new Map<string, Value>()
+  return (key, make) => {
+    const found = known.get(key)
+    if (found !== undefined) return found
+    const made = make()
+    known.set(key, made)
+    return made
+  }
+}

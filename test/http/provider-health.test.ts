@@ -1,0 +1,113 @@
+// What the status of a provider tells of its calls: a vendor that refuses the key, then answers; over HTTP, with its controller.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Provider } from '../../src/contract/resources/provider.ts'
+import { createCatalogControllers } from '../../src/controllers/catalog/controllers.ts'
+import { defaultCatalogSettings } from '../../src/controllers/catalog/settings.ts'
+import { createRunner, type Runner } from '../../src/controllers/engine/runner.ts'
+import type { Leadership } from '../../src/ports/leadership.ts'
+import { type Proxied, simpleMessage, startProxied, until, vendorKey } from '../fixtures/proxy/proxied.ts'
+import { answerJson, llmaAnswer, type Received } from '../fixtures/proxy/upstream.ts'
+import { ownerToken } from './service.ts'
+
+const messages = '/llma/v1/messages'
+
+let proxied: Proxied
+let runner: Runner
+
+const alone: Leadership = { acquire: async () => new AbortController().signal, release: async () => undefined }
+const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
+
+beforeAll(async () => {
+  proxied = await startProxied()
+  proxied.upstream.script.answer = answerAs
+  const deps = { ...proxied.service.ports, log }
+  const controllers = createCatalogControllers({ ...deps, settings: defaultCatalogSettings })
+  runner = createRunner({ ...deps, controllers, leadership: alone })
+  runner.start()
+})
+afterAll(async () => {
+  await runner.stop()
+  await proxied.stop()
+})
+
+const read = async (name: string): Promise<Provider['status']> =>
+  ((await proxied.service.call(`GET /api/v1/providers/${name}`)).json() as Provider).status
+const conditionOf = (status: Provider['status'], type: string) =>
+  status?.conditions?.find((condition) => condition.type === type)
+const answering = async (name: string) => conditionOf(await read(name), 'Answering')
+
+type Answer = (received: Received) => void
+/** What calls of each provider get, by its name; it stands first in the path. */
+const answers: Record<string, Answer> = {}
+
+/** Looks at the address are answered whatever calls get. */
+function answerAs(received: Received): void {
+  const answer = received.method === 'HEAD' ? undefined : answers[received.path.split('/')[1] ?? '']
+  const usual = answerJson(llmaAnswer)
+  ;(answer ?? usual)(received)
+}
+
+const refuse = (status: number, type: string, message: string): Answer =>
+  answerJson({ type: 'error', error: { type, message } }, status)
+
+async function addProvider(name: string): Promise<void> {
+  await proxied.addProvider(name, { baseURL: `${proxied.upstream.url}/${name}` })
+  await until(async () => (await read(name))?.ready === true, 'the provider to be ready')
+}
+
+const viaBytes = (name: string) => proxied.ask(messages, simpleMessage(`${name}/m`))
+const viaLoop = (name: string) =>
+  proxied.ask(messages, simpleMessage(`${name}/m`), { headers: { 'x-svc-tools': 'enabled' } })
+const viaChat = (name: string) =>
+  fetch(`${proxied.url}/api/v1/chat`, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      accept: 'application/json',
+      authorization: `Bearer ${ownerToken}`,
+    },
+    body: JSON.stringify({ message: 'hi', provider: name, model: 'm' }),
+  })
+
+describe.concurrent.each([
+  ['bytes passed on', 'passed', viaBytes],
+  ['the tool loop', 'looped', viaLoop],
+  ['chat', 'chatted', viaChat],
+])('a provider that is called by %s', (_way, name, ask) => {
+  it('is told to fail while its key is refused, and to answer once it is not [PROV-011] [SECRET-008]', async () => {
+    await addProvider(name)
+    expect(await answering(name)).toBeUndefined()
+    answers[name] = refuse(401, 'authentication_error', `invalid key ${vendorKey}`)
+    const refused = await ask(name)
+    expect(refused.status).toBe(502)
+    await refused.text()
+    await until(async () => (await answering(name))?.status === 'False', 'the failure to be told')
+    const failing = await read(name)
+    expect(failing).toMatchObject({ ready: true, lastError: expect.stringContaining('HTTP 401') })
+    expect(conditionOf(failing, 'Answering')?.message).toContain('refused the API key')
+    expect(JSON.stringify(failing)).not.toContain(vendorKey)
+    expect(Date.parse(failing?.lastErrorAt ?? '')).toBeLessThanOrEqual(Date.now())
+
+    answers[name] = answerJson(llmaAnswer)
+    const answered = await ask(name)
+    expect(answered.status).toBe(200)
+    await answered.text()
+    await until(async () => (await answering(name))?.status === 'True', 'the success to be told')
+    const good = await read(name)
+    expect(good?.lastError).toBeUndefined()
+    expect(Date.parse(good?.lastReached ?? '')).toBeGreaterThanOrEqual(Date.parse(failing?.lastErrorAt ?? ''))
+  })
+})
+
+describe.concurrent('a provider', () => {
+  it('that finds fault with a request answers, and one that is away does not', async () => {
+    await addProvider('strict')
+    answers.strict = refuse(400, 'invalid_request_error', 'max_tokens: too many')
+    expect((await viaLoop('strict')).status).toBe(400)
+    await proxied.addProvider('away', { baseURL: 'http://127.0.0.1:9' })
+    expect((await viaLoop('away')).status).toBe(502)
+    await until(async () => (await answering('strict'))?.status === 'True', 'the answer to be told')
+    await until(async () => (await answering('away'))?.status === 'False', 'the failure to be told')
+    expect((await answering('away'))?.message).toContain('unreachable')
+  })
+})
