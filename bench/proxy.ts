@@ -37,7 +37,8 @@ async function measureRates(
   options: { total: number; model?: string },
 ): Promise<Row[]> {
   const rows: Row[] = []
-  await load(gateway, 16, count(2000), options.model)
+  // What is measured is a gateway that runs, not one that starts.
+  await load(gateway, 16, Math.round(options.total / 4), options.model)
   for (const concurrency of levels) {
     const total = Math.round(concurrency === 1 ? options.total / 4 : options.total)
     const before = readCpu(gateway.pid)
@@ -105,7 +106,7 @@ async function measureOurs(upstream: string): Promise<Row[]> {
   const { passthrough, loop } = await startOurs(upstream)
   const rows = await measure(passthrough, 40_000)
   rows.push(await measureStreams(passthrough, passthrough.name, { concurrency: 1000, total: count(2000) }))
-  rows.push(...(await measureRates(loop, 'svc, loop without tool calls', { total: count(10_000) })))
+  rows.push(...(await measureRates(loop, 'svc, loop without tool calls', { total: count(40_000) })))
   rows.push(...(await measureRates(loop, 'svc, loop with one tool call', { total: count(4000), model: 'bench-tool' })))
   rows.push(...(await measureEndurance(passthrough)))
   await passthrough.stop()
