@@ -127,6 +127,23 @@ describe.skipIf(postgresMissing !== undefined)('two replicas on one PostgreSQL',
     expect(vendor.requests.at(-1)?.messages.filter(({ role }) => role === 'user')).toHaveLength(3)
   })
 
+  it('have slots of their own for turns, which calls of the proxies do not take [LIM-016]', async () => {
+    const gate = Promise.withResolvers<void>()
+    script = ({ messages }) =>
+      messages.some(({ content }) => content === 'wait') ? [{ wait: gate.promise }, { text: 'x' }] : [{ text: 'x' }]
+    const [full, other] = replicas
+    const waiting = Array.from({ length: 10 }, () => chatJson(full, { message: 'wait' }))
+    await expect.poll(() => vendor.requests.length).toBe(10)
+    expect((await chatJson(full, { message: 'one more' })).status).toBe(429)
+    expect((await chatJson(other, { message: 'one more' })).status).toBe(200)
+    const body = JSON.stringify({ model: 'default/m', messages: [{ role: 'user', content: 'hi' }] })
+    const headers = { authorization: `Bearer ${full.token}`, 'content-type': 'application/json' }
+    const completion = await fetch(new URL('/llmo/v1/chat/completions', full.url), { method: 'POST', headers, body })
+    expect(completion.status).toBe(200)
+    gate.resolve()
+    expect((await Promise.all(waiting)).map(({ status }) => status)).toEqual(Array.from({ length: 10 }, () => 200))
+  })
+
   it('end a turn that the other runs, also of a session that was named by it just now [SESS-005] [SESS-014]', async () => {
     script = () => [{ text: 'x' }, { wait: new Promise(() => {}) }]
     const stream = await openChat(replicas[0], { message: 'wait' })
