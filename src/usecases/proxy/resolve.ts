@@ -39,7 +39,7 @@ function describeUnknown(model: string | undefined, namespace: string, defaults:
   const named = model?.includes('/') ? `there is no provider "${model.split('/', 1)[0]}"` : 'no provider is named'
   const other =
     defaults.provider === '' ? `"${defaultProviderName}"` : `"${defaults.provider}" or "${defaultProviderName}"`
-  return `model: ${named} and none called ${other} in namespace "${namespace}"; send provider/model with the name of a provider`
+  return `model: ${named} and none called ${other} in namespace "${namespace}"; send provider/model with the name of one, or create one (svc provider create)`
 }
 
 type Resolver = { deps: UsecaseDeps; defaults: ProxyDefaults }
