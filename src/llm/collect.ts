@@ -1,6 +1,6 @@
 // Folds a stream of model events into one turn.
 import { messageOf } from '../errors.ts'
-import { parseForeignJson } from './foreign-json.ts'
+import { parseForeignObject } from './foreign-json.ts'
 import {
   type ContentBlock,
   type JsonObject,
@@ -19,10 +19,9 @@ type Draft =
 /** Reads the arguments a model wrote. Anything but a JSON object is kept as `invalidArgs`. */
 export function parseArgs(json: string): { args: JsonObject; invalidArgs?: string } {
   if (json.trim() === '') return { args: {} }
-  const value = parseForeignJson(json)
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { args: value as JsonObject }
-  // Kept as text: the model is told what it wrote.
-  return { args: {}, invalidArgs: json }
+  const args = parseForeignObject(json)
+  // What is none is kept as text: the model is told what it wrote.
+  return args === undefined ? { args: {}, invalidArgs: json } : { args }
 }
 
 function finishDraft(draft: Draft): ContentBlock[] {

@@ -1,5 +1,6 @@
 // Deadlines without a timer each: those with the same time stand in one row, whose first is always the next to run out.
 import type { Clock } from '../ports/clock.ts'
+import { rememberBy } from './remembered.ts'
 
 /** Links are cut on the way out: what is gone keeps nothing alive, and nothing that came after it. */
 export class Deadline {
@@ -83,13 +84,7 @@ function expire(deadline: Deadline): void {
   onLate?.()
 }
 
-const rowsByClock = new WeakMap<Clock, Map<number, Row>>()
-
-function rowsOf(clock: Clock): Map<number, Row> {
-  const rows = rowsByClock.get(clock) ?? new Map<number, Row>()
-  rowsByClock.set(clock, rows)
-  return rows
-}
+const rowsOf = rememberBy((_clock: Clock) => new Map<number, Row>())
 
 /** Calls `onLate` once, when `ms` have passed since the start or the last `renew`, and it was not cancelled. */
 export function startDeadline(clock: Clock, ms: number, onLate: () => void): Deadline {

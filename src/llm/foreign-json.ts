@@ -1,4 +1,5 @@
 // JSON of foreign hands. Nested deeper than anybody means it, it would exhaust the stack of whoever writes it again.
+import type { JsonObject } from './messages.ts'
 
 export const deepestJson = 500
 
@@ -34,4 +35,10 @@ export function parseForeignJson(text: string): unknown {
   } catch {
     return undefined
   }
+}
+
+/** The same for what must be an object. */
+export function parseForeignObject(text: string): JsonObject | undefined {
+  const value = parseForeignJson(text)
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : undefined
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { ToolSchema } from './messages.ts'
-import { rememberTools, writeBody } from './request-body.ts'
+import { rememberBy } from './remembered.ts'
+import { writeBody } from './request-body.ts'
 
 describe('the text of a body', () => {
   it('is its JSON, with tools and without', () => {
@@ -17,7 +18,7 @@ describe('the text of a body', () => {
 
   it('makes the wire form of a tool once', () => {
     let made = 0
-    const encode = rememberTools(({ name }) => ({ name, number: made++ }))
+    const encode = rememberBy(({ name }: ToolSchema) => ({ name, number: made++ }))
     const tool: ToolSchema = { name: 'look', description: '', parameters: {} }
     expect(encode(tool)).toBe(encode(tool))
     expect(encode({ ...tool })).toEqual({ name: 'look', number: 1 })

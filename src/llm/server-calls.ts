@@ -1,5 +1,5 @@
 // How calls of the service's own tools look to the caller of a proxy, and how they are known again when they come back (PROXY-013, PROXY-014).
-import { parseForeignJson } from './foreign-json.ts'
+import { parseForeignObject } from './foreign-json.ts'
 import type { JsonObject } from './messages.ts'
 
 /** `session` names the scratch folder of the conversation, so that it needs no memory of a replica. */
@@ -31,12 +31,7 @@ const callPattern = /^\[Tool (\S+) call (svc_[0-9a-f]{12}_\S+)\]: (\{.*\})$/s
 export function readCall(text: string): DescribedCall | undefined {
   const [, name = '', id = '', args = ''] = callPattern.exec(text) ?? []
   const known = readServerCallId(id)
-  return known === undefined || parseObject(args) === undefined ? undefined : { ...known, name, args }
-}
-
-export function parseObject(text: string): JsonObject | undefined {
-  const value = parseForeignJson(text)
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : undefined
+  return known === undefined || parseForeignObject(args) === undefined ? undefined : { ...known, name, args }
 }
 
 /** A result as the specification wants it shown (LLMA-032). */

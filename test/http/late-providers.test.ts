@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { ProxySample } from '../../src/usecases/proxy/request.ts'
 import { type Proxied, simpleMessage, startProxied, until } from '../fixtures/proxy/proxied.ts'
 import type { Received } from '../fixtures/proxy/upstream.ts'
+import { passBytes, runLoop, runTurn } from '../fixtures/proxy/ways.ts'
 import { ownerToken } from './service.ts'
 
 const messages = '/llma/v1/messages'
@@ -51,15 +52,9 @@ const addProvider = (name: string) => proxied.addProvider(name, { baseURL: `${pr
 const read = (name: string) => proxied.service.ports.records.providerHealth.read({ namespace: 'default', name })
 const sampleOf = (model: string) => samples.find((sample) => sample.model === model)
 
-const viaBytes = (name: string) => proxied.ask(messages, simpleMessage(`${name}/m`))
-const viaLoop = (name: string) =>
-  proxied.ask(messages, simpleMessage(`${name}/m`), { headers: { 'x-svc-tools': 'enabled' } })
-const viaChat = (name: string) =>
-  fetch(`${proxied.url}/api/v1/chat`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', authorization: `Bearer ${ownerToken}` },
-    body: JSON.stringify({ message: 'hi', provider: name, model: 'm' }),
-  })
+const viaBytes = (name: string) => passBytes(proxied, name)
+const viaLoop = (name: string) => runLoop(proxied, name)
+const viaChat = (name: string) => runTurn(proxied, name)
 
 describe.concurrent.each([
   ['bytes passed on', 'passed', viaBytes, '--chat-max-duration'],

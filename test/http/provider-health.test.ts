@@ -5,11 +5,9 @@ import { createCatalogControllers } from '../../src/controllers/catalog/controll
 import { defaultCatalogSettings } from '../../src/controllers/catalog/settings.ts'
 import { createRunner, type Runner } from '../../src/controllers/engine/runner.ts'
 import type { Leadership } from '../../src/ports/leadership.ts'
-import { type Proxied, simpleMessage, startProxied, until, vendorKey } from '../fixtures/proxy/proxied.ts'
+import { type Proxied, startProxied, until, vendorKey } from '../fixtures/proxy/proxied.ts'
 import { answerJson, llmaAnswer, type Received } from '../fixtures/proxy/upstream.ts'
-import { ownerToken } from './service.ts'
-
-const messages = '/llma/v1/messages'
+import { passBytes, runLoop, runTurn } from '../fixtures/proxy/ways.ts'
 
 let proxied: Proxied
 let runner: Runner
@@ -55,19 +53,9 @@ async function addProvider(name: string): Promise<void> {
   await until(async () => (await read(name))?.ready === true, 'the provider to be ready')
 }
 
-const viaBytes = (name: string) => proxied.ask(messages, simpleMessage(`${name}/m`))
-const viaLoop = (name: string) =>
-  proxied.ask(messages, simpleMessage(`${name}/m`), { headers: { 'x-svc-tools': 'enabled' } })
-const viaChat = (name: string) =>
-  fetch(`${proxied.url}/api/v1/chat`, {
-    method: 'POST',
-    headers: {
-      'content-type': 'application/json',
-      accept: 'application/json',
-      authorization: `Bearer ${ownerToken}`,
-    },
-    body: JSON.stringify({ message: 'hi', provider: name, model: 'm' }),
-  })
+const viaBytes = (name: string) => passBytes(proxied, name)
+const viaLoop = (name: string) => runLoop(proxied, name)
+const viaChat = (name: string) => runTurn(proxied, name)
 
 describe.concurrent.each([
   ['bytes passed on', 'passed', viaBytes],

@@ -1,7 +1,7 @@
 // Neutral to llma: requests.
 import { SvcError } from '../../errors.ts'
-import type { ContentBlock, JsonObject, Message, ModelRequest, ToolChoice } from '../messages.ts'
-import { rememberTools } from '../request-body.ts'
+import type { ContentBlock, JsonObject, Message, ModelRequest, ToolChoice, ToolSchema } from '../messages.ts'
+import { rememberBy } from '../remembered.ts'
 
 /** The vendor requires the field; a request that names no limit gets this one. */
 const defaultMaxTokens = 4096
@@ -69,7 +69,7 @@ function addContent(wire: WireMessage, content: JsonObject[]): void {
   wire.whole = { ...wire.whole, content: [...blocks, ...content] }
 }
 
-const encodeTool = rememberTools((tool) => {
+const encodeTool = rememberBy((tool: ToolSchema): JsonObject => {
   if (tool.raw?.family === 'llma') return tool.raw.json
   return { name: tool.name, description: tool.description, input_schema: { type: 'object', ...tool.parameters } }
 })

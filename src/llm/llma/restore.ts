@@ -1,6 +1,7 @@
 // Rebuilds the loop's own blocks in an llma conversation that comes back: each as tool_use and tool_result (PROXY-014).
+import { parseForeignObject } from '../foreign-json.ts'
 import type { JsonObject } from '../messages.ts'
-import { isFailure, lostResult, parseObject, readCall, readResult, readServerCallId } from '../server-calls.ts'
+import { isFailure, lostResult, readCall, readResult, readServerCallId } from '../server-calls.ts'
 
 type Wire = { role: string; content: string | JsonObject[] } & JsonObject
 
@@ -30,7 +31,7 @@ function readCallBlock(block: JsonObject): { session: string; id: string; block:
   const call = block.type === 'text' ? readCall(String(block.text)) : undefined
   if (call === undefined) return undefined
   const { session, id, name, args } = call
-  return { session, id, block: { type: 'tool_use', id, name, input: parseObject(args) ?? {} } }
+  return { session, id, block: { type: 'tool_use', id, name, input: parseForeignObject(args) ?? {} } }
 }
 
 function isTouched(message: Wire): boolean {

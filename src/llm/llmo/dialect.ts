@@ -1,5 +1,6 @@
 // What a server may not know of the language, by its address: learnt from its refusals, remembered as long as the process
 // runs. The vendor and its imitators differ in these fields.
+import { rememberBy } from '../remembered.ts'
 
 export type Dialect = {
   /** The vendor's own API has renamed the field; servers that imitate it know the old name. */
@@ -27,14 +28,8 @@ export function createDialects(): Dialects {
   }
 }
 
-const dialectsByOwner = new WeakMap<object, Dialects>()
-
 /** One memory for all who dial through the same port. */
-export function dialectsOf(owner: object): Dialects {
-  const dialects = dialectsByOwner.get(owner) ?? createDialects()
-  dialectsByOwner.set(owner, dialects)
-  return dialects
-}
+export const dialectsOf = rememberBy((_owner: object) => createDialects())
 
 /** How a server is asked of which nothing is known. */
 export function guessDialect(isVendor: boolean): Dialect {

@@ -1,7 +1,7 @@
 // Neutral to llmo: requests.
 import { SvcError } from '../../errors.ts'
-import type { ContentBlock, JsonObject, Message, ModelRequest, TextBlock, ToolChoice } from '../messages.ts'
-import { rememberTools } from '../request-body.ts'
+import type { ContentBlock, JsonObject, Message, ModelRequest, TextBlock, ToolChoice, ToolSchema } from '../messages.ts'
+import { rememberBy } from '../remembered.ts'
 import type { Dialect } from './dialect.ts'
 
 export type WireOptions = {
@@ -65,7 +65,7 @@ function encodeSystem(system: TextBlock[]): JsonObject[] {
   return added === '' ? original : [{ role: 'system', content: added }, ...original]
 }
 
-const encodeTool = rememberTools((tool) => {
+const encodeTool = rememberBy((tool: ToolSchema): JsonObject => {
   if (tool.raw?.family === 'llmo') return tool.raw.json
   const parameters = { type: 'object', ...tool.parameters }
   return { type: 'function', function: { name: tool.name, description: tool.description, parameters } }

@@ -97,7 +97,7 @@ function send(deps: PassageDeps, job: Job, { outlet, takeOver, onEnd }: Relay): 
     ...wish,
     outlet,
     takeOver,
-    now: () => deps.clock.now(),
+    clock: deps.clock,
     onTooMuch: (status, retryMs, reason) => deps.providers.coolDown(target, { status, retryMs, reason }),
     onDone(call) {
       settle(deps, job, call)

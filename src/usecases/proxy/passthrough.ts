@@ -2,6 +2,7 @@
 import { SvcError } from '../../errors.ts'
 import type { TokenUsage } from '../../llm/messages.ts'
 import { isPacked, unpackBody } from '../../llm/packed-body.ts'
+import type { Clock } from '../../ports/clock.ts'
 import type { PipeControl, PipeRequest, PipeSink } from '../../ports/egress.ts'
 import type { Target } from './target.ts'
 import {
@@ -49,7 +50,7 @@ export type Passage = {
   /** The counts were asked for here, not by the caller, who does not see them. */
   usageWish?: UsageWish
   outlet: Outlet
-  now(): Date
+  clock: Pick<Clock, 'now'>
   /** Told when the vendor wants to be left alone; `retryMs`: it said for how long. */
   onTooMuch(status: number, retryMs: number | undefined, reason: string): void
   /** The provider can not serve and no byte has gone out: whether another takes over, to whom the outlet belongs from then on. */
@@ -119,11 +120,19 @@ function createRefusal(passage: Passage, status: number, headers: HeaderMap) {
   const parts: Buffer[] = []
   let size = 0
 
-  function readBody(): Buffer {
+  let whole: Buffer | undefined
+
+  function unpack(): Buffer {
     const body = Buffer.concat(parts)
     const encoding = headers['content-encoding']
     if (typeof encoding !== 'string' || !isPacked(encoding)) return body
     return unpackBody(body, encoding, maxUnpackedBytes) ?? Buffer.from(`an answer in ${encoding.slice(0, 50)}`)
+  }
+
+  /** Once it has come to its end. */
+  function readBody(): Buffer {
+    whole ??= unpack()
+    return whole
   }
 
   return {
@@ -136,12 +145,12 @@ function createRefusal(passage: Passage, status: number, headers: HeaderMap) {
     describe: () => describeRefusal({ status, body: readBody() }, passage.target),
     note(): void {
       if (!isTooMuch(status)) return
-      passage.onTooMuch(status, readRetryMs(headers, passage.now()), readReason(readBody()))
+      passage.onTooMuch(status, readRetryMs(headers, passage.clock.now()), readReason(readBody()))
     },
     answer(): void {
       const { target, outlet } = passage
       const body = readBody()
-      const answer = answerRefusal({ status, headers, body }, target, passage.now())
+      const answer = answerRefusal({ status, headers, body }, target, passage.clock.now())
       if ('error' in answer) {
         outlet.fail(answer.error)
         return

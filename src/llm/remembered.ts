@@ -1,0 +1,11 @@
+// What is made of an object, made once and kept for as long as the object is there.
+export function rememberBy<Key extends object, Value>(make: (key: Key) => Value): (key: Key) => Value {
+  const known = new WeakMap<Key, { value: Value }>()
+  return (key) => {
+    const found = known.get(key)
+    if (found !== undefined) return found.value
+    const value = make(key)
+    known.set(key, { value })
+    return value
+  }
+}
