@@ -3,8 +3,12 @@ import { defineConfig } from 'vitest/config'
 /** What is waited for may be written once a second, on a machine that has much else to do. */
 const expect = { poll: { timeout: 10_000 } }
 
+/** A file that a run's report goes to, for `npm run requirements`. */
+const report = process.env.SVC_TEST_REPORT
+
 export default defineConfig({
   test: {
+    reporters: report === undefined ? ['default'] : ['default', ['json', { outputFile: report }]],
     projects: [
       { test: { name: 'unit', include: ['src/**/*.test.ts'], testTimeout: 15_000 } },
       { test: { name: 'checks', include: ['test/checks/**/*.test.ts'], testTimeout: 60_000 } },

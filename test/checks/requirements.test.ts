@@ -1,16 +1,9 @@
 // Requirement ids as data: each is cited by the name of a test or marked pending, never both, never neither.
 import { parseSync, Visitor } from 'oxc-parser'
 import { describe, expect, it } from 'vitest'
+import { pendingIds as pending, readCitations, requiredIds as required } from './requirement-rows.ts'
 import { listFiles, readSource } from './source-tree.ts'
 
-function readRows(path: string): string[][] {
-  const [, ...rows] = readSource(path).trimEnd().split('\n')
-  return rows.map((row) => row.split('\t'))
-}
-
-const idPattern = /\b[A-Z]+-\d{3}\b/g
-const required = readRows('test/scenarios/requirements.tsv').map(([id]) => id ?? '')
-const pending = new Map(readRows('test/scenarios/pending.tsv').map(([id, reason]) => [id ?? '', reason ?? '']))
 const testFiles = ['src', 'test'].flatMap((folder) => listFiles(folder, ['.test.ts', '.contract.ts']))
 
 /** Ids in the names of `it`, `test` and `describe` calls (also `it.each(...)(name)`). */
@@ -19,7 +12,7 @@ function listCitations(path: string): string[] {
   const visitor = new Visitor({
     CallExpression(call) {
       if (!/^(it|test|describe)$/.test(readCallee(call.callee))) return
-      ids.push(...(readName(call.arguments[0]).match(idPattern) ?? []))
+      ids.push(...readCitations(readName(call.arguments[0])))
     },
   })
   visitor.visit(parseSync(path, readSource(path)).program)
