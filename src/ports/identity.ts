@@ -22,6 +22,16 @@ export type CallerTransaction = {
   requesterContext: Record<string, unknown>
 }
 
+/** Where something that is done for a caller comes from. */
+export type ActionOrigin = {
+  /** Name of the session. */
+  session?: string
+  taskUid?: string
+  requestId?: string
+  /** Address that the request came from. */
+  address?: string
+}
+
 export type Caller = {
   authType: 'token' | 'tokenReview' | 'oidc' | 'contextToken'
   username: string
@@ -47,6 +57,8 @@ export type Caller = {
   agent?: AgentGrant
   /** A model acts for the caller: it may name no secrets (SECRET-007). */
   isModel?: boolean
+  /** What the model acts in; told to the audit log, decides nothing. */
+  origin?: ActionOrigin
   /** Server-side tools in the proxies unless switched off on the token. */
   serverTools: boolean
 }

@@ -4,6 +4,7 @@ import type { Kind, ResourceOf } from '../contract/resources/index.ts'
 import { SvcError } from '../errors.ts'
 import type { IdempotentOutcome } from '../ports/idempotency.ts'
 import type { Caller } from '../ports/identity.ts'
+import { callerKey, identifyCaller } from '../rules/caller-identity.ts'
 import type { UsecaseDeps } from './deps.ts'
 
 const hour = 3_600_000
@@ -30,7 +31,7 @@ export type Idempotency = {
 }
 
 function identify(caller: Caller): string {
-  return JSON.stringify([caller.authType, caller.uid ?? caller.username, caller.boundNamespace ?? ''])
+  return JSON.stringify([callerKey(identifyCaller(caller)), caller.boundNamespace ?? ''])
 }
 
 export function createIdempotency({ ports, settings }: UsecaseDeps): Idempotency {

@@ -2,6 +2,7 @@
 import type { TokenUsage } from '../../llm/messages.ts'
 import type { PipeControl } from '../../ports/egress.ts'
 import type { Caller } from '../../ports/identity.ts'
+import { callerKey, identifyCaller } from '../../rules/caller-identity.ts'
 import type { Outlet } from './passthrough.ts'
 import type { Endpoint } from './target.ts'
 import type { ProxyAnswer, ProxyFamily } from './types.ts'
@@ -50,8 +51,8 @@ export type ProxySample = {
 }
 
 /** Whose account a request counts on. */
-export function accountOf({ uid, username }: Caller): string {
-  return uid ?? username
+export function accountOf(caller: Caller): string {
+  return callerKey(identifyCaller(caller))
 }
 
 /** The task that a request of an agent counts on. */

@@ -82,7 +82,7 @@ export function createToolOpener(deps: ProxyLoopDeps): ToolOpener {
     const { caller, namespace } = call
     return {
       // Names may be given again, or by two authorities; accounts may not.
-      workspaceRoot: await scratch.open([namespace, caller.authType, accountOf(caller), session]),
+      workspaceRoot: await scratch.open([namespace, accountOf(caller), session]),
       sharesWorkspace: true,
       sandbox: ports.sandbox,
       egress: ports.egress,

@@ -1,0 +1,16 @@
+// Who it was, as records name callers.
+
+/** How a caller is known: by a token of the service, by the cluster's review, by an issuer, or as a task at work. */
+const callerKinds = ['token', 'tokenReview', 'oidc', 'contextToken', 'worker'] as const
+type CallerKind = (typeof callerKinds)[number]
+
+/** Callers are told apart by kind and id; the name is what they go by, for people to read, and decides nothing. */
+export type CallerIdentity = {
+  kind: CallerKind
+  /**
+   * Id of a token, `<issuer>#<subject>` (an issuer has no fragment), the cluster's uid of a user or else its name, or the
+   * uid of a task.
+   */
+  id: string
+  name: string
+}
