@@ -1,7 +1,9 @@
 // Resolves Tool resources to what a call of them needs: address, token, parameters.
 import type { AssignedTool } from '../contract/api/assignment.ts'
+import { findAwaited } from '../contract/awaited.ts'
 import { parseDuration } from '../contract/duration.ts'
 import type { Tool } from '../contract/resources/tool.ts'
+import { summarize } from '../contract/validation.ts'
 import { SvcError } from '../errors.ts'
 import type { Secrets } from '../ports/secrets.ts'
 import { readEntry } from './secret-entry.ts'
@@ -11,10 +13,7 @@ export async function assignTool(secrets: Secrets, tool: Tool): Promise<Assigned
   const { name } = tool.metadata
   const { http } = tool.spec
   if (http?.url === undefined) {
-    throw new SvcError(
-      'InvalidRequest',
-      `tool "${name}" needs actor support, which this service does not have; remove it`,
-    )
+    throw new SvcError('InvalidRequest', summarize(`tool "${name}"`, findAwaited('Tool', tool.spec)))
   }
   const { url, method, headers = {}, timeout } = http
   const credential = await readToolToken(secrets, tool)

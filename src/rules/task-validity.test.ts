@@ -15,7 +15,6 @@ describe('findTaskProblem', () => {
   it('finds none in what can run', () => {
     expect(findTaskProblem(task({}), undefined, abilities)).toBeUndefined()
     expect(findTaskProblem(task({ agentRef: { name: 'it' } }), agent({}), abilities)).toBeUndefined()
-    expect(findTaskProblem(task(agentTask), agent(runtime), abilities)).toBeUndefined()
     expect(findTaskProblem(task({ type: 'container', command: ['true'] }), undefined, abilities)).toBeUndefined()
   })
 
@@ -46,7 +45,9 @@ describe('findTaskProblem', () => {
       /autonomous/,
     ],
     ['a container task without command and image', { type: 'container' }, undefined, /command is required/],
-    ['a git workspace', { workspace: { gitRepo: 'https://example.com/a/b' } }, undefined, /not available/],
+    ['a git workspace', { workspace: { gitRepo: 'https://example.com/a/b' } }, undefined, /waits for git workspaces/],
+    ['an agent task, whose runtime is here', agentTask, runtime, /"agent" waits for agent runtimes/],
+    ['an earlier task to start from', { priorTaskRef: { name: 'a' } }, undefined, /priorTaskRef waits for git/],
   ])('refuses %s in one sentence [TASK-046]', (_what, spec, its, message) => {
     expect(findTaskProblem(task(spec), its && agent(its), abilities)).toMatch(message)
   })

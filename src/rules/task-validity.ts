@@ -1,4 +1,5 @@
 // Whether a task can run at all, now that its agent is known: each problem is one clear sentence.
+import { findAwaited } from '../contract/awaited.ts'
 import type { Agent } from '../contract/resources/agent.ts'
 import { agentProblems } from '../contract/resources/agent.ts'
 import type { Task } from '../contract/resources/task.ts'
@@ -67,19 +68,22 @@ const checkApproval: Check = (task, agent) => {
   return 'request_approval needs an agent with coordination.enabled and coordination.autonomous; set both or remove the tool'
 }
 
-const checkAbilities: Check = (task, agent) => {
-  const { workspace, priorTaskRef, ai } = task.spec
-  if (workspace !== undefined || task.spec.agentRuntime?.workspace !== undefined) {
-    return 'git workspaces are not available on this service; remove spec.workspace'
-  }
-  if (priorTaskRef !== undefined)
-    return 'priorTaskRef needs a git workspace, which this service does not have; remove it'
-  const skills = [...(agent?.spec.skills ?? []), ...(ai?.skills ?? [])]
+/** What is asked of the task alone; an agent that was stored with more than there is runs as it always did. */
+const checkAwaited: Check = (task) => {
+  const problems = findAwaited('Task', task.spec)
+  return problems.length === 0 ? undefined : summarize('task', problems)
+}
+
+const checkConfigMaps: Check = (task, agent) => {
+  const skills = [...(agent?.spec.skills ?? []), ...(task.spec.ai?.skills ?? [])]
   const fromMap = skills.some((skill) => skill.configMapRef) || agent?.spec.systemPrompt?.configMapRef !== undefined
   return fromMap ? 'ConfigMap references are not available on this service; use a Skill or an inline prompt' : undefined
 }
 
-const checks: Check[] = [checkSpec, checkIsolation, checkAgent, checkRuntime, checkApproval, checkAbilities]
+const checks: Check[] = [
+  ...[checkSpec, checkIsolation, checkAgent, checkRuntime, checkApproval],
+  ...[checkAwaited, checkConfigMaps],
+]
 
 /** Why the task can never run as it is, in one sentence; undefined when nothing speaks against it. */
 export function findTaskProblem(task: Task, agent: Agent | undefined, abilities: Abilities): string | undefined {

@@ -1,4 +1,5 @@
 // Which tools an ai task has: the built-in ones, its agent's and its own.
+import { awaitedTools } from '../contract/awaited.ts'
 import type { Agent } from '../contract/resources/agent.ts'
 import type { Task } from '../contract/resources/task.ts'
 
@@ -6,23 +7,7 @@ import type { Task } from '../contract/resources/task.ts'
 export const builtInTools = ['web_search', 'code_exec', 'file_read', 'web_fetch', 'file_write'] as const
 
 /** Tools of the service that are not objects of kind Tool; the rest of what is named are custom tools. */
-const serviceTools = new Set<string>([
-  ...builtInTools,
-  'request_approval',
-  ...['delegate_task', 'wait_for_tasks', 'create_container_task', 'cancel_task', 'send_message', 'check_messages'],
-  ...[
-    'recall_memory',
-    'remember',
-    'propose_memory',
-    'search_transcript',
-    'create_agent',
-    'delete_agent',
-    'update_plan',
-  ],
-  ...['create_pull_request', 'check_pull_request_ci', 'list_pull_requests', 'check_pr_review_marker'],
-  ...['merge_pull_request', 'auto_merge_pull_request', 'review_pull_request', 'post_review_comment'],
-  ...['list_issues', 'get_issue', 'comment_on_issue'],
-])
+const serviceTools = new Set<string>([...builtInTools, ...Object.values(awaitedTools).flat()])
 
 export function isServiceTool(name: string): boolean {
   return serviceTools.has(name)

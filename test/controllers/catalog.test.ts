@@ -215,7 +215,7 @@ describe('a tool', () => {
     await when('Tool', 'keyed', ({ status }) => status?.available === true)
     await bench.create('Tool', 'mcp', { description: 'd', mcp: { actor: { templateRef: { name: 'x' } } } })
     const mcp = await when('Tool', 'mcp', ({ status }) => status?.available === false)
-    expect(mcp.status?.error).toContain('actor support')
+    expect(mcp.status?.error).toContain('mcp waits for MCP tools on actors')
   })
 })
 

@@ -183,7 +183,7 @@ describe('secrets', () => {
       token,
     )
     expect(foreign.statusCode).toBe(403)
-    const agent = { name: 'foreign', type: 'agent', prompt: 'p', agentRef: { name: 'a', namespace: 'default' } }
+    const agent = { name: 'foreign', type: 'ai', prompt: 'p', agentRef: { name: 'a', namespace: 'default' } }
     expect((await post('tasks', agent, token)).statusCode).toBe(403)
   })
 })

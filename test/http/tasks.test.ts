@@ -34,20 +34,19 @@ describe('creating a task', () => {
   })
 
   it('takes {metadata, spec}, the agent and a timeout in Go style [TASK-005] [TASK-033] [TASK-035] [HTTP-028]', async () => {
-    const spec = { type: 'agent', prompt: 'go', agentRef: { name: 'not-there-yet' }, timeout: '1h30m' }
+    const spec = { type: 'ai', prompt: 'go', agentRef: { name: 'not-there-yet' }, timeout: '1h30m' }
     const answer = await post({ metadata: { name: 'nested', labels: { team: 'a' } }, spec })
     expect(answer.statusCode).toBe(201)
     expect(answer.json()).toMatchObject({ metadata: { labels: { team: 'a' } }, spec })
   })
 
-  it('takes a session, an execution workspace and a repository [TASK-007] [TASK-008] [TASK-009]', async () => {
+  it('takes a session and a placement [TASK-007]', async () => {
     const spec = {
-      type: 'agent',
+      type: 'ai',
       prompt: 'go',
       agentRef: { name: 'a' },
       sessionRef: { name: 'talk', create: true },
-      execution: { workspace: { enabled: false, reusePolicy: 'session' } },
-      workspace: { gitRepo: 'https://github.com/owner/repo' },
+      execution: { nodeSelector: { disk: 'fast' } },
     }
     const answer = await post({ name: 'rich', spec })
     expect(answer.statusCode).toBe(201)

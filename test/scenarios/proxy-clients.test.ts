@@ -259,7 +259,7 @@ const howTools = [
 ] as const
 
 describe.skipIf(!existsSync(commandLine))('the Claude Code command line (scripts/install-clients.sh)', () => {
-  it.each(howTools)('edits a file over several turns %s [PROXY-023] [NAME-014]', async (_how, header) => {
+  it.each(howTools)('edits a file over several turns %s [PROXY-023]', async (_how, header) => {
     const folder = join(service.folder, `project${header.length}`)
     mkdirSync(folder, { recursive: true })
     const file = join(folder, 'greeting.txt')

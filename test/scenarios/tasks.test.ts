@@ -35,7 +35,7 @@ async function listEvents(name: string): Promise<TimelineItem[]> {
 }
 
 describe('a container task without an image', () => {
-  it('runs in the sandbox; its output is its log and its result [TASK-001, MODE-003, TASK-026]', async () => {
+  it('runs in the sandbox; its output is its log and its result [MODE-003, TASK-026]', async () => {
     await createTask(service, 'plain', command('echo out; echo err >&2'))
     const task = await waitForPhase(service, 'plain', 'Succeeded')
     expect(task.status).toMatchObject({ attempts: 1, resultRef: { available: true } })

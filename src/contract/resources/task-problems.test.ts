@@ -68,7 +68,7 @@ describe('rules across the fields of a task [TASK-034]', () => {
     ])
   })
 
-  it('keeps actor settings from the other provider [WS-018] [WS-020]', () => {
+  it('keeps actor settings from the other provider', () => {
     const path = 'execution.workspace'
     const provider = 'agent-sandbox'
     expect(pathsOf(inWorkspace({ provider, boot: true }))).toEqual([`${path}.boot`])
@@ -82,7 +82,7 @@ describe('rules across the fields of a task [TASK-034]', () => {
     const defaults: WorkspaceDefaults = { enabledProviders: ['agent-sandbox'], defaultProvider: 'agent-sandbox' }
     const templateRef = { name: 't' }
 
-    it('refuses a provider that is not enabled [WS-005]', () => {
+    it('refuses a provider that is not enabled', () => {
       expect(pathsOf(inWorkspace({ enabled: true, provider: 'actor', templateRef }), defaults)).toEqual([
         'execution.workspace.provider',
       ])
@@ -90,7 +90,7 @@ describe('rules across the fields of a task [TASK-034]', () => {
       expect(pathsOf(inWorkspace({ provider: 'actor' }), defaults)).toEqual([])
     })
 
-    it('wants a template unless there is a default one [WS-009]', () => {
+    it('wants a template unless there is a default one', () => {
       expect(pathsOf(inWorkspace({ enabled: true }), defaults)).toEqual(['execution.workspace.templateRef.name'])
       expect(pathsOf(inWorkspace({ enabled: true }), { ...defaults, defaultTemplate: 't' })).toEqual([])
     })

@@ -11,6 +11,9 @@ export type WorkspaceDefaults = {
   defaultCleanupPolicy?: 'delete' | 'retain'
 }
 
+/** Of a service without any: every enabled workspace is refused. */
+export const noWorkspaces: WorkspaceDefaults = { enabledProviders: [], defaultProvider: 'agent-sandbox' }
+
 type Rule = [broken: boolean, path: string, message: string]
 
 function collect(rules: Rule[]): Problem[] {

@@ -25,7 +25,7 @@ describe('task spec', () => {
     expect(spec.execution?.workspace).toEqual({ enabled: false, reusePolicy: 'none', boot: false })
   })
 
-  it('accepts the whole of a workspace and of a repository [TASK-005] [TASK-006] [TASK-007] [TASK-008] [TASK-009]', () => {
+  it('accepts the whole of a workspace and of a repository [TASK-005] [TASK-006] [TASK-007]', () => {
     const input = {
       type: 'agent',
       agentRef: { name: 'coder', namespace: 'team' },
@@ -105,7 +105,7 @@ describe('task spec', () => {
     expect(pathsOf(input)).toContain(path)
   })
 
-  it('accepts WS-006 providers only [WS-006] [WS-015]', () => {
+  it('accepts WS-006 providers only [WS-006]', () => {
     for (const provider of ['agent-sandbox', 'actor']) {
       expect(pathsOf({ type: 'agent', execution: { workspace: { provider, cleanupPolicy: 'retain' } } })).toEqual([])
     }

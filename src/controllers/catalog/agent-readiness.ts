@@ -1,4 +1,5 @@
 // Whether everything an agent names is there.
+import { findAwaited } from '../../contract/awaited.ts'
 import { type Agent, agentProblems } from '../../contract/resources/agent.ts'
 import { summarize } from '../../contract/validation.ts'
 import { defaultProviderName } from '../../rules/model-choice.ts'
@@ -75,6 +76,8 @@ function checkAbilities({ spec }: Agent, runtimes: string[]): string | undefined
   if (spec.runtime !== undefined && !runtimes.includes(spec.runtime.type ?? '')) {
     return `runtime ${spec.runtime.type ?? spec.runtime.runtimeRef?.name} is not available on this service`
   }
+  const awaited = findAwaited('Agent', spec)
+  if (awaited.length > 0) return summarize('agent', awaited)
   const fromMap = spec.systemPrompt?.configMapRef !== undefined || spec.skills?.some((skill) => skill.configMapRef)
   return fromMap ? 'ConfigMap references are not available on this service; use inline text or a Skill' : undefined
 }

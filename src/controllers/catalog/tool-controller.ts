@@ -1,4 +1,5 @@
 // Tool: can its endpoint be reached, and is the Secret that it names there.
+import { findAwaited } from '../../contract/awaited.ts'
 import { type Tool, type ToolStatus, toolProblems } from '../../contract/resources/tool.ts'
 import { summarize } from '../../contract/validation.ts'
 import { readAllowedHosts } from '../../rules/trusted-address.ts'
@@ -33,9 +34,8 @@ type ToolContext = CatalogDeps & { checks: EndpointChecks }
 
 /** Whether the tool can be used, and why not. */
 async function inspect(context: ToolContext, tool: Tool, signal: AbortSignal): Promise<Finding> {
-  const problems = toolProblems(tool.spec)
+  const problems = [...toolProblems(tool.spec), ...findAwaited('Tool', tool.spec)]
   if (problems.length > 0) return { problem: summarize('tool', problems) }
-  if (tool.spec.mcp !== undefined) return { problem: 'MCP tools need actor support, which this service does not have' }
   const { problem, allowedHosts } = await checkCredential(context, tool)
   if (problem !== undefined) return { problem }
   const target = { url: tool.spec.http?.url ?? '', policy: allowedHosts === undefined ? {} : { allowedHosts } }

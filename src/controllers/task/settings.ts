@@ -1,6 +1,6 @@
 // What the task controllers are given: ports, settings, and how they are bound together.
 import type { AssignedEgress, AssignedSearch } from '../../contract/api/assignment.ts'
-import type { WorkspaceDefaults } from '../../contract/resources/task-problems.ts'
+import { noWorkspaces, type WorkspaceDefaults } from '../../contract/resources/task-problems.ts'
 import type { Metrics } from '../../observability/metrics.ts'
 import type { Clock, Ids } from '../../ports/clock.ts'
 import type { Egress } from '../../ports/egress.ts'
@@ -28,7 +28,7 @@ export type TaskSettings = {
   defaultLimits: WorkloadLimits
   /** Command lines that agent tasks can run here. */
   agentRuntimes: string[]
-  workspaces?: WorkspaceDefaults
+  workspaces: WorkspaceDefaults
   /** References into other namespaces are refused. */
   isolateNamespaces: boolean
   /** Absent: context tokens are off. */
@@ -46,6 +46,7 @@ export const defaultTaskSettings: Omit<TaskSettings, 'workerApiUrl'> = {
   toolTimeoutMs: 60_000,
   defaultLimits: { cpu: 1, memoryBytes: 2 * 1024 ** 3 },
   agentRuntimes: [],
+  workspaces: noWorkspaces,
   isolateNamespaces: false,
   concurrency: 32,
 }

@@ -1,6 +1,10 @@
 // What is decided before an object is stored: rights on what it names, and the rules of its kind.
-import type { Kind, ResourceOf, SpecOf } from '../../contract/resources/index.ts'
-import { SvcError } from '../../errors.ts'
+import { isDeepStrictEqual } from 'node:util'
+import { findAwaited } from '../../contract/awaited.ts'
+import { type Kind, kinds, type ResourceOf, type SpecOf } from '../../contract/resources/index.ts'
+import { noWorkspaces, taskProblems } from '../../contract/resources/task-problems.ts'
+import { joinPath, refuse } from '../../contract/validation.ts'
+import { type Problem, SvcError } from '../../errors.ts'
 import type { Caller } from '../../ports/identity.ts'
 import type { ResourceKey } from '../../ports/resources.ts'
 import { requireAccess } from '../access.ts'
@@ -56,12 +60,27 @@ function requireOwnSecret(caller: Caller, key: ResourceKey, ownerSecret: Resourc
   )
 }
 
+/** What this service can not do, whoever asks for it; paths are relative to the spec. */
+function findImpossible<K extends Kind>(kind: K, spec: SpecOf<K>): Problem[] {
+  const settings = kind === 'Task' ? taskProblems(spec as SpecOf<'Task'>, noWorkspaces) : []
+  return [...findAwaited(kind, spec), ...settings]
+}
+
+/** What was stored before it was refused stays as it is, so that the rest of the object can be changed. */
+function refuseImpossible<K extends Kind>(kind: K, { spec, before }: AdmissionRequest<K>): void {
+  const stored = before === undefined ? [] : findImpossible(kind, before.spec)
+  const added = findImpossible(kind, spec).filter((problem) => !stored.some((old) => isDeepStrictEqual(old, problem)))
+  const problems = added.map(({ path, message }) => ({ path: joinPath('spec', path), message }))
+  refuse(kinds[kind].singular, problems)
+}
+
 /** Forbidden, Conflict or InvalidRequest when the object may not be stored as it is. */
 export async function admit<K extends Kind>(
   kind: K,
   request: AdmissionRequest<K>,
   deps: UsecaseDeps,
 ): Promise<Admitted> {
+  refuseImpossible(kind, request)
   for (const { kind: target, name, namespace } of findReferences(kind, request.spec)) {
     const key = { name, namespace: namespace ?? request.namespace }
     await requireAccess(deps.ports, request.caller, { verb: 'get', kind: target, ...key })

@@ -1,0 +1,137 @@
+// What the contract has fields for and this service can not do yet: refused when it is asked for, at every door.
+import type { Problem } from '../errors.ts'
+import type { Kind } from './resources/index.ts'
+
+/** Capabilities that are still to come, in the words of a refusal. Each has a requirement that stands in pending.tsv. */
+export const awaitedCapabilities = {
+  agentRuntimes: 'agent runtimes',
+  gitWorkspaces: 'git workspaces',
+  executionWorkspaces: 'execution workspaces',
+  mcpActors: 'MCP tools on actors',
+  coordination: 'agent coordination',
+  autonomy: 'autonomous coordination',
+  memory: 'durable memory',
+  codehost: 'the code host',
+  scans: 'repository scans',
+  monitors: 'repository monitors',
+} as const
+export type AwaitedCapability = keyof typeof awaitedCapabilities
+
+/** Tools of the service that come with a capability; their names are taken already. */
+export const awaitedTools = {
+  coordination: [
+    ...['delegate_task', 'wait_for_tasks', 'create_container_task', 'cancel_task', 'send_message', 'check_messages'],
+    ...['create_agent', 'delete_agent', 'update_plan', 'request_approval'],
+  ],
+  memory: ['recall_memory', 'remember', 'propose_memory', 'search_transcript'],
+  codehost: [
+    ...['create_pull_request', 'check_pull_request_ci', 'list_pull_requests', 'check_pr_review_marker'],
+    ...['merge_pull_request', 'auto_merge_pull_request', 'review_pull_request', 'post_review_comment'],
+    ...['list_issues', 'get_issue', 'comment_on_issue'],
+  ],
+} as const satisfies Partial<Record<AwaitedCapability, readonly string[]>>
+
+export type AwaitedField = {
+  kind: Kind
+  /** Where in the spec, dotted; `[]` stands for every entry of a list. Empty: no object of the kind can be made. */
+  path: string
+  /** The values that are refused; absent: whatever is set. */
+  values?: readonly (string | boolean)[]
+  /** The part of the spec that has a meaning only with it; absent: what lies at the path. */
+  governs?: string
+  capability: AwaitedCapability
+  /** What to do in the meantime. */
+  instead: string
+}
+
+const scheduledTask = 'a scheduled task of type ai can look at a public repository in the meantime'
+const ownFetch = 'let the task fetch what it needs, for example with git in an image of its own'
+
+function listTools(kind: Kind, path: string): AwaitedField[] {
+  return (Object.keys(awaitedTools) as (keyof typeof awaitedTools)[]).map((capability) => {
+    return { kind, path, values: awaitedTools[capability], capability, instead: 'remove the tool from the list' }
+  })
+}
+
+/** Every refusal that stands until its capability is there. */
+export const awaitedFields: readonly AwaitedField[] = [
+  {
+    ...{ kind: 'Task', path: 'type', values: ['agent'], governs: 'agentRuntime', capability: 'agentRuntimes' },
+    instead: 'use type ai, or type container with the command line in an image',
+  },
+  { kind: 'Task', path: 'workspace', capability: 'gitWorkspaces', instead: ownFetch },
+  { kind: 'Task', path: 'agentRuntime.workspace', capability: 'gitWorkspaces', instead: ownFetch },
+  {
+    ...{ kind: 'Task', path: 'priorTaskRef', capability: 'gitWorkspaces' },
+    instead: 'put what the task needs of the earlier one into its prompt, or use a common sessionRef',
+  },
+  {
+    ...{ kind: 'Task', path: 'execution.workspace.enabled', values: [true], governs: 'execution.workspace' },
+    ...{ capability: 'executionWorkspaces', instead: 'leave it out: each attempt has a scratch folder of its own' },
+  },
+  ...listTools('Task', 'ai.tools[]'),
+  {
+    ...{ kind: 'Agent', path: 'runtime', capability: 'agentRuntimes' },
+    instead: "leave it out: the agent then uses a language model with the service's tools",
+  },
+  {
+    ...{ kind: 'Agent', path: 'coordination.enabled', values: [true], governs: 'coordination' },
+    ...{ capability: 'coordination', instead: 'let a chat or a program of yours make the tasks' },
+  },
+  {
+    ...{ kind: 'Agent', path: 'coordination.autonomous', values: [true], capability: 'autonomy' },
+    instead: 'use a schedule, or a session that several tasks continue',
+  },
+  ...listTools('Agent', 'tools[].name'),
+  { kind: 'Tool', path: 'mcp', capability: 'mcpActors', instead: 'offer the tool over plain HTTP (http.url)' },
+  { kind: 'RepositoryScan', path: '', capability: 'scans', instead: scheduledTask },
+  { kind: 'RepositoryMonitor', path: '', capability: 'monitors', instead: scheduledTask },
+]
+
+/** The refusal, to stand after the path; `value` is what was asked for there. */
+export function describeAwaited({ capability, instead }: AwaitedField, value?: unknown): string {
+  const asked = typeof value === 'string' ? `"${value}" ` : ''
+  return `${asked}waits for ${awaitedCapabilities[capability]}, which this service does not have yet; ${instead}`
+}
+
+type Found = { path: string; value: unknown }
+
+function step(found: Found[], part: string): Found[] {
+  const key = part.replace('[]', '')
+  const inside = found.flatMap(({ path, value }) => {
+    const held = key === '' ? value : (value as Record<string, unknown> | undefined)?.[key]
+    return held === undefined ? [] : [{ path: path === '' ? key : `${path}.${key}`, value: held }]
+  })
+  if (!part.endsWith('[]')) return inside
+  return inside.flatMap(({ path, value }) =>
+    (Array.isArray(value) ? value : []).map((entry, at) => ({ path: `${path}[${at}]`, value: entry as unknown })),
+  )
+}
+
+function findValues(spec: object, { path, values }: AwaitedField): Found[] {
+  if (path === '') return [{ path: '', value: spec }]
+  const found = path.split('.').reduce<Found[]>(step, [{ path: '', value: spec }])
+  return values === undefined ? found : found.filter(({ value }) => values.includes(value as string))
+}
+
+/** What of a spec this service can not do yet; paths are relative to the spec. */
+export function findAwaited(kind: Kind, spec: object): Problem[] {
+  return awaitedFields
+    .filter((field) => field.kind === kind)
+    .flatMap((field) =>
+      findValues(spec, field).map(({ path, value }) => ({ path, message: describeAwaited(field, value) })),
+    )
+}
+
+/** In CEL, whether an object asks for it; `root` is the expression for the spec. */
+export function writeAwaitedRule({ path, values }: AwaitedField, root: string): string {
+  if (path === '') return 'true'
+  const oneOf = (what: string) =>
+    `${what} in [${(values ?? []).map((value) => JSON.stringify(value).replaceAll('"', "'")).join(', ')}]`
+  const [before = '', after] = path.split('[]')
+  const parts = before.split('.')
+  const known = parts.map((_part, at) => `has(${root}.${parts.slice(0, at + 1).join('.')})`)
+  const last = `${root}.${before}`
+  if (after !== undefined) return [...known, `${last}.exists(entry, ${oneOf(`entry${after}`)})`].join(' && ')
+  return (values === undefined ? known : [...known, oneOf(last)]).join(' && ')
+}
