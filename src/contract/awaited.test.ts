@@ -1,0 +1,56 @@
+import { describe, expect, it } from 'vitest'
+import { awaitedFields, findAwaited, writeAwaitedRule } from './awaited.ts'
+import { AgentSpec } from './resources/agent.ts'
+import type { Kind } from './resources/index.ts'
+import { TaskSpec } from './resources/task.ts'
+
+const pathsOf = (kind: Kind, spec: object) => findAwaited(kind, spec).map(({ path }) => path)
+const ruleOf = (kind: Kind, path: string) => {
+  const field = awaitedFields.find((one) => one.kind === kind && one.path === path)
+  return field && writeAwaitedRule(field, 'object.spec')
+}
+
+describe('what the service can not do yet', () => {
+  it('is nothing of what it can do, defaults included', () => {
+    expect(pathsOf('Task', TaskSpec.parse({ type: 'ai', prompt: 'x', ai: { tools: ['web_search'] } }))).toEqual([])
+    const agent = { coordination: {}, tools: [{ name: 'weather' }], providerRef: { name: 'p' } }
+    expect(pathsOf('Agent', AgentSpec.parse(agent))).toEqual([])
+    expect(pathsOf('Tool', { description: 'd', http: { url: 'https://example.com' } })).toEqual([])
+  })
+
+  it.each<[Kind, object, string[]]>([
+    ['Task', { type: 'agent', workspace: {} }, ['type', 'workspace']],
+    ['Task', { type: 'agent', agentRuntime: { workspace: {} } }, ['type', 'agentRuntime.workspace']],
+    ['Task', { type: 'ai', ai: { tools: ['weather', 'remember', 'get_issue'] } }, ['ai.tools[1]', 'ai.tools[2]']],
+    ['Task', { execution: { workspace: { enabled: true } } }, ['execution.workspace.enabled']],
+    ['Agent', { runtime: {} }, ['runtime']],
+    ['Agent', { tools: [{ name: 'a' }, { name: 'send_message' }] }, ['tools[1].name']],
+    ['RepositoryScan', {}, ['']],
+  ])('is named where it stands: %s %j', (kind, spec, paths) => {
+    expect(pathsOf(kind, spec)).toEqual(paths)
+  })
+
+  it('is told with the value, what it waits for and what to do instead', () => {
+    expect(findAwaited('Agent', { tools: [{ name: 'remember' }] })).toEqual([
+      {
+        path: 'tools[0].name',
+        message:
+          '"remember" waits for durable memory, which this service does not have yet; remove the tool from the list',
+      },
+    ])
+  })
+
+  it('is said in CEL, which asks for every part on the way', () => {
+    expect(ruleOf('Task', 'type')).toBe("has(object.spec.type) && object.spec.type in ['agent']")
+    expect(ruleOf('Task', 'agentRuntime.workspace')).toBe(
+      'has(object.spec.agentRuntime) && has(object.spec.agentRuntime.workspace)',
+    )
+    expect(ruleOf('Agent', 'coordination.enabled')).toBe(
+      'has(object.spec.coordination) && has(object.spec.coordination.enabled) && object.spec.coordination.enabled in [true]',
+    )
+    expect(ruleOf('Agent', 'tools[].name')).toMatch(
+      /^has\(object.spec.tools\) && object.spec.tools.exists\(entry, entry.name in \['delegate_task', /,
+    )
+    expect(ruleOf('RepositoryMonitor', '')).toBe('true')
+  })
+})

@@ -1,0 +1,29 @@
+// A refusal that waits for a capability goes when the capability comes.
+import { describe, expect, it } from 'vitest'
+import { type AwaitedCapability, awaitedCapabilities, awaitedFields } from '../../src/contract/awaited.ts'
+import { pendingIds } from './requirement-rows.ts'
+
+/** What the service can do as soon as it has the capability. */
+const proofs: Record<AwaitedCapability, string> = {
+  agentRuntimes: 'NAME-014',
+  gitWorkspaces: 'TASK-049',
+  executionWorkspaces: 'WS-003',
+  mcpActors: 'MCP-001',
+  coordination: 'COORD-001',
+  autonomy: 'PLAN-016',
+  memory: 'COORD-012',
+  codehost: 'CODEHOST-001',
+  scans: 'SCAN-001',
+  monitors: 'MON-001',
+}
+
+describe('a capability that fields wait for', () => {
+  it.each(Object.entries(proofs))('is not there: %s, which %s would prove (else remove its refusals)', (_name, id) => {
+    expect([...pendingIds.keys()]).toContain(id)
+  })
+
+  it('has fields that wait for it', () => {
+    const named = new Set(awaitedFields.map(({ capability }) => capability))
+    expect([...named].toSorted()).toEqual(Object.keys(awaitedCapabilities).toSorted())
+  })
+})

@@ -1,0 +1,82 @@
+// What the contract has and the service can not do yet: refused in words when it is asked for, and only then.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { aiTask, type Service, startService } from './service.ts'
+
+let service: Service
+beforeAll(async () => {
+  service = await startService()
+})
+afterAll(() => service.stop())
+
+type Problem = { path: string; message: string }
+
+async function problemsOf(noun: string, payload: object): Promise<Problem[]> {
+  const answer = await service.call(`POST /api/v1/${noun}`, { payload })
+  expect(answer.statusCode).toBe(400)
+  return answer.json().error.details
+}
+
+const agentTask = { name: 'a', type: 'agent', prompt: 'p', agentRef: { name: 'coder' } }
+const inWorkspace = (workspace: object) => ({ ...agentTask, execution: { workspace } })
+
+describe('a field that waits for a capability', () => {
+  it.each([
+    ['tasks', agentTask, 'spec.type', '"agent" waits for agent runtimes'],
+    ['tasks', aiTask('a', { workspace: { gitRepo: 'https://github.com/a/b' } }), 'spec.workspace', 'git workspaces'],
+    ['tasks', aiTask('a', { priorTaskRef: { name: 'b' } }), 'spec.priorTaskRef', 'git workspaces'],
+    ['tasks', aiTask('a', { ai: { tools: ['recall_memory'] } }), 'spec.ai.tools[0]', 'durable memory'],
+    ['agents', { name: 'a', spec: { runtime: { type: 'llma-cli' } } }, 'spec.runtime', 'agent runtimes'],
+    [
+      'agents',
+      { name: 'a', spec: { coordination: { enabled: true } } },
+      'spec.coordination.enabled',
+      'agent coordination',
+    ],
+    ['agents', { name: 'a', spec: { tools: [{ name: 'get_issue' }] } }, 'spec.tools[0].name', 'the code host'],
+    [
+      'tools',
+      { name: 'a', spec: { description: 'd', mcp: { actor: { templateRef: { name: 't' } } } } },
+      'spec.mcp',
+      'MCP tools on actors',
+    ],
+  ])('is refused at creation: %s %j', async (noun, payload, path, words) => {
+    const found = (await problemsOf(noun, payload)).find((problem) => problem.path === path)
+    expect(found?.message).toContain(words)
+    expect(found?.message).toContain('which this service does not have yet')
+  })
+
+  it('does not hold back a change of an object that was stored with it', async () => {
+    const key = { namespace: 'default', name: 'old' }
+    await service.ports.resources.create('Agent', { metadata: key, spec: { runtime: { type: 'llma-cli' } } } as never)
+    const put = (spec: object) => service.call('PUT /api/v1/agents/old', { payload: { spec } })
+    const runtime = { type: 'llma-cli' }
+    expect((await put({ runtime, ttlAfterLastTask: '1h' })).statusCode).toBe(200)
+    expect((await put({ runtime, tools: [{ name: 'remember' }] })).statusCode).toBe(400)
+  })
+})
+
+describe('an execution workspace', () => {
+  const pathsOf = async (workspace: object) =>
+    (await problemsOf('tasks', inWorkspace(workspace))).map(({ path }) => path.replace(/^(spec\.)?execution\.workspace\./, ''))
+
+  it('is refused while its provider is not enabled, and without a template [WS-005] [WS-009]', async () => {
+    for (const provider of [{}, { provider: 'agent-sandbox' }, { provider: 'actor' }]) {
+      const paths = await pathsOf({ enabled: true, ...provider })
+      expect(paths).toEqual(expect.arrayContaining(['enabled', 'provider', 'templateRef.name']))
+      expect(await pathsOf({ enabled: true, ...provider, templateRef: { name: 't' } })).not.toContain(
+        'templateRef.name',
+      )
+      expect(await pathsOf({ enabled: false, ...provider })).toEqual(['spec.type'])
+    }
+  })
+
+  it('takes boot and pools for actors only, and neither unless asked [WS-018] [WS-020]', async () => {
+    const pool = { poolRef: { name: 'p' }, cleanupPolicy: 'delete' }
+    for (const provider of [{}, { provider: 'agent-sandbox' }]) {
+      expect(await pathsOf({ ...provider, boot: true })).toContain('boot')
+      expect(await pathsOf({ ...provider, ...pool })).toContain('poolRef')
+      expect(await pathsOf(provider)).toEqual(['spec.type'])
+    }
+    expect(await pathsOf({ provider: 'actor', boot: true, ...pool })).toEqual(['spec.type'])
+  })
+})
