@@ -57,7 +57,9 @@ describe('a field that waits for a capability', () => {
 
 describe('an execution workspace', () => {
   const pathsOf = async (workspace: object) =>
-    (await problemsOf('tasks', inWorkspace(workspace))).map(({ path }) => path.replace(/^(spec\.)?execution\.workspace\./, ''))
+    (await problemsOf('tasks', inWorkspace(workspace))).map(({ path }) =>
+      path.replace(/^(spec\.)?execution\.workspace\./, ''),
+    )
 
   it('is refused while its provider is not enabled, and without a template [WS-005] [WS-009]', async () => {
     for (const provider of [{}, { provider: 'agent-sandbox' }, { provider: 'actor' }]) {
