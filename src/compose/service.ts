@@ -126,6 +126,7 @@ function composeHttp(config: Config, mode: OpenedMode, parts: ServiceParts): Htt
       ...(tls === undefined ? {} : { tls }),
       tokenHeaders: readIdentityConfig(config).context?.headers ?? [],
       authFailuresPerMinute: config.authFailuresPerMinute,
+      trustedProxies: config.trustedProxies,
       version,
       metricsApart: mode.metricsListener !== undefined,
     },

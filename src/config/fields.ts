@@ -27,6 +27,10 @@ const list = z.union([z.array(z.string()), z.string().transform((all) => all.spl
   error: 'must be names with commas between them, or a list',
 })
 export const names = list.transform((items) => items.filter((item) => item !== ''))
+const network = z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()], {
+  error: 'must be addresses or networks such as 10.0.0.0/8 with commas between them',
+})
+export const networks = names.pipe(z.array(network))
 export const flag = z.union([z.boolean(), z.stringbool()], { error: 'must be true or false' })
 
 /** A whole number, as text or as YAML has it. */

@@ -1,6 +1,6 @@
 // Settings of those who come with a token of somebody else: OpenID Connect, and context (transaction) tokens.
 import { z } from 'zod'
-import { define, duration, names, oneOf, text, whole } from './fields.ts'
+import { define, duration, names, networks, oneOf, text, whole } from './fields.ts'
 
 const address = z
   .url({ protocol: /^https?$/, error: 'must be an address such as https://issuer.example.com' })
@@ -15,7 +15,11 @@ function scopes(scope: string) {
 
 export const identitySettings = {
   authFailuresPerMinute: define(whole(0).default(100), {
-    help: 'failed authentications per minute and address above which more get 429; 0 is no limit',
+    help: 'failed authentications per minute and address above which more get 429 (the same credential again counts once); 0 is no limit',
+  }),
+  trustedProxies: define(networks.default([]), {
+    help: 'proxies that are believed when they say whose request it is (X-Forwarded-For, Forwarded)',
+    placeholder: 'cidr,...',
   }),
   oidcIssuer: define(address, { help: 'issuer of OpenID Connect tokens that are accepted', placeholder: 'url' }),
   oidcAudience: define(names.default([]), {

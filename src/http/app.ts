@@ -9,6 +9,7 @@ import type { Metrics } from '../observability/metrics.ts'
 import type { Ports } from '../ports/index.ts'
 import type { Usecases } from '../usecases/index.ts'
 import { type Bind, type BindDeps, createBind } from './bind.ts'
+import { type ClientAddress, createClientAddress, unmap } from './client-address.ts'
 import { createDrain } from './drain.ts'
 import { bindInternalRoutes, bindRawInternalRoutes } from './internal/internal-routes.ts'
 import { createNotFoundHandler } from './known-paths.ts'
@@ -34,6 +35,8 @@ export type HttpSettings = {
   tokenHeaders?: readonly TokenHeader[]
   /** Failed authentications per address and minute above which more get 429; 0 is no limit, the default. */
   authFailuresPerMinute?: number
+  /** Addresses and networks (CIDR) of proxies that say whose request it is; default: none. */
+  trustedProxies?: readonly string[]
   /** In OpenAPI. */
   version: string
   /** Metrics have a listener of their own: here they are not found (HTTP-041). */
@@ -119,14 +122,18 @@ function makeServer(deps: HttpDeps): FastifyInstance {
   })
 }
 
-function addEntry(server: FastifyInstance, { settings, ports: _ports }: HttpDeps): void {
+function addEntry(server: FastifyInstance, settings: HttpSettings, addressOf: ClientAddress): void {
   const checkHost = createHostCheck({ publicHosts: settings.publicHosts })
   const answerCors = createCors(settings.corsAllowedOrigins)
   const fixedHeaders = securityHeadersOf(settings.tls !== undefined)
   server.decorateRequest('identity', undefined)
+  server.decorateRequest('clientAddress', '')
   server.decorateRequest('jsonText', undefined)
   server.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id).headers(fixedHeaders)
+    // No proxy stands before workers: whoever says so there made it up.
+    const isWorkers = request.routeOptions.config.route?.auth === 'worker'
+    request.clientAddress = isWorkers ? unmap(request.ip) : addressOf(request.raw)
     try {
       checkHost(request.raw)
     } catch (error) {
@@ -200,7 +207,9 @@ function addRawRoutes(server: FastifyInstance, deps: HttpDeps, binding: BindDeps
   })
 }
 
-function makeProxyEdge(deps: HttpDeps, { guard, tokenHeaders }: BindDeps, draining: AbortSignal): ProxyEdge {
+type ProxyEntry = Pick<BindDeps, 'guards' | 'tokenHeaders'> & { addressOf: ClientAddress; draining: AbortSignal }
+
+function makeProxyEdge(deps: HttpDeps, { guards, tokenHeaders, addressOf, draining }: ProxyEntry): ProxyEdge {
   const { ports, usecases, metrics, log } = deps
   const { publicHosts, corsAllowedOrigins, bodyLimitBytes = defaultBodyLimit } = deps.settings
   const headers = securityHeadersOf(deps.settings.tls !== undefined)
@@ -209,7 +218,8 @@ function makeProxyEdge(deps: HttpDeps, { guard, tokenHeaders }: BindDeps, draini
     ports,
     proxies: usecases.proxies,
     audit: usecases.audit,
-    guard,
+    guard: guards.users,
+    addressOf,
     metrics,
     log,
     settings,
@@ -222,17 +232,20 @@ export function createApp(deps: HttpDeps): HttpApp {
   const log = deps.log.child({ name: 'http' })
   const server = makeServer(deps)
   const drain = createDrain(server)
+  const { authFailuresPerMinute: limit = 0, trustedProxies = [] } = deps.settings
+  const makeGuard = () => createAttemptGuard({ limit, clock: deps.ports.clock, log })
+  const addressOf = createClientAddress(trustedProxies)
   const binding: BindDeps = {
     authenticator: deps.ports.authenticator,
     workerTokens: deps.ports.workerTokens,
     tokenHeaders: deps.settings.tokenHeaders ?? [],
-    guard: createAttemptGuard({ limit: deps.settings.authFailuresPerMinute ?? 0, clock: deps.ports.clock, log }),
+    guards: { users: makeGuard(), workers: makeGuard() },
     answers: {
       events: { heartbeatMs: deps.settings.heartbeatMs ?? 15_000, drain: drain.signal },
       trackStream: deps.metrics.trackStream,
     },
   }
-  addEntry(server, deps)
+  addEntry(server, deps.settings, addressOf)
   addBodies(server)
   addErrors(server, log)
   addMeasures(server, { ...deps, log })
@@ -241,7 +254,7 @@ export function createApp(deps: HttpDeps): HttpApp {
   bindPublicRoutes(bind, { ...deps, isDraining: () => drain.signal.aborted })
   bindInternalRoutes(bind, deps)
   addRawRoutes(server, deps, binding)
-  addProxies(server, makeProxyEdge(deps, binding, drain.signal))
+  addProxies(server, makeProxyEdge(deps, { ...binding, addressOf, draining: drain.signal }))
   return {
     server,
     async drain(timeoutMs) {

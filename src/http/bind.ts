@@ -24,6 +24,8 @@ export type Bind = <R extends Route>(route: R, handler: Handler<R>, options?: Bi
 declare module 'fastify' {
   interface FastifyRequest {
     identity: Caller | WorkerIdentity | undefined
+    /** Where the request comes from. */
+    clientAddress: string
     jsonText: string | undefined
   }
   interface FastifyContextConfig {
@@ -37,7 +39,8 @@ export type BindDeps = {
   workerTokens: WorkerTokens
   /** Headers of context tokens, for users' routes. */
   tokenHeaders: readonly TokenHeader[]
-  guard: AttemptGuard
+  /** Counted apart: who tries tokens at one door holds up nobody at the other. */
+  guards: { users: AttemptGuard; workers: AttemptGuard }
   answers: Pick<AnswerContext, 'events' | 'trackStream'>
 }
 
@@ -57,13 +60,19 @@ async function identifyWorker(token: string, { workerTokens }: BindDeps): Promis
 
 /** Whoever the credential belongs to. A worker route knows no context tokens, and a user's route no workers. */
 async function identify(route: Route, request: FastifyRequest, deps: BindDeps): Promise<Caller | WorkerIdentity> {
+  const { authenticator, workerTokens, guards } = deps
   const isUser = route.auth === 'user'
   const credential = readCredential(request.headers, isUser ? deps.tokenHeaders : [])
   const { token } = credential
   request.trail = { attempted: true }
-  return deps.guard<Caller | WorkerIdentity>(request, token, () =>
-    isUser ? deps.authenticator.authenticate(credential) : identifyWorker(token, deps),
-  )
+  const { clientAddress: address, id: requestId, socket: connection } = request
+  const source = { address, requestId, connection, route: route.path }
+  if (isUser) {
+    const isOwn = () => authenticator.recognizes?.(credential) ?? false
+    return guards.users(source, { token, isOwn, check: () => authenticator.authenticate(credential) })
+  }
+  const isOwn = () => workerTokens.recognizes?.(token) ?? false
+  return guards.workers(source, { token, isOwn, check: () => identifyWorker(token, deps) })
 }
 
 function createIdentifier(route: Route, deps: BindDeps): ((request: FastifyRequest) => Promise<void>) | undefined {

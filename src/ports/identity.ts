@@ -72,6 +72,11 @@ export interface Authenticator {
    * subject is not allowed; Unavailable when its issuer can not be asked.
    */
   authenticate(credential: Credential): Promise<Caller>
+  /**
+   * Whether the service itself signed the credential for a task, told at once and without asking anybody: no count of
+   * failures holds it up. Absent: it signs none.
+   */
+  recognizes?(credential: Credential): boolean
 }
 
 export interface Authorizer {
@@ -93,6 +98,8 @@ export type AgentGrant = WorkerIdentity & {
 
 export interface AgentTokens {
   mint(grant: AgentGrant): Promise<string>
+  /** Whether the service signed it, told at once; it may have run out. */
+  recognizes(token: string): boolean
   /** The grant, or Unauthenticated. Whether attempt and budget last is the proxies' check. */
   verify(token: string): Promise<AgentGrant>
 }
@@ -102,6 +109,8 @@ export interface WorkerTokens {
   mint(identity: WorkerIdentity): Promise<string>
   /** The identity, or Unauthenticated. Whether the attempt is still the live one is the caller's check. */
   verify(token: string): Promise<WorkerIdentity>
+  /** Whether the service signed the token itself, told at once; absent where somebody else does. */
+  recognizes?(token: string): boolean
 }
 
 /** What a token is exchanged for (RFC 8693). */

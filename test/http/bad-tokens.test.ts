@@ -101,3 +101,70 @@ describe('tokens of one door at another', () => {
     }
   })
 })
+
+describe('failures are counted', () => {
+  let counting: Service
+  let tried = 0
+  beforeAll(async () => {
+    counting = await startService({ http: { authFailuresPerMinute: 3, trustedProxies: ['127.0.0.1'] } })
+  })
+  afterAll(() => counting.stop())
+
+  const userPath = 'GET /api/v1/auth/whoami'
+  const workerPath = 'GET /internal/v1/plans/default/counted'
+  const from = (address: string) => ({ headers: { 'x-forwarded-for': address } })
+  const guess = async (headers: Record<string, string>, path = userPath) => {
+    tried += 1
+    return (await counting.call(path, { token: `guess-${tried}`, headers })).statusCode
+  }
+  const tryOften = async (headers: Record<string, string>, path = userPath) => {
+    const statuses: number[] = []
+    for (let index = 0; index < 5; index++) statuses.push(await guess(headers, path))
+    return statuses
+  }
+  const makeToken = async (payload: object): Promise<string> =>
+    (await counting.call('POST /api/v1/tokens', { payload, ...from('192.0.2.1') })).json().token
+
+  it('by the client’s address behind a trusted proxy, whatever a client makes up before it', async () => {
+    const late = await makeToken({ name: 'late' })
+    const statuses: number[] = []
+    for (const number of [1, 2, 3, 4])
+      statuses.push(await guess({ 'x-forwarded-for': `10.0.0.${number}, 198.51.100.7` }))
+    expect(statuses).toEqual([401, 401, 401, 429])
+    expect((await counting.call(userPath, { token: late, ...from('198.51.100.7') })).statusCode).toBe(429)
+    expect((await counting.call(userPath, { token: late, ...from('198.51.100.8') })).statusCode).toBe(200)
+    const refused = (await counting.call('GET /api/v1/audit?allowed=false', from('192.0.2.1'))).json().items
+    expect(refused.map(({ address }: { address: string }) => address)).toContain('198.51.100.7')
+  })
+
+  it('for the proxies as well', async () => {
+    const url = await counting.listen()
+    const headers = { 'x-forwarded-for': '198.51.100.20' }
+    await tryOften(headers)
+    const ask = async (more: Record<string, string>) => {
+      const answer = await fetch(`${url}/llmo/v1/models`, { headers: { ...more, 'x-api-key': `guess-${++tried}` } })
+      await answer.text()
+      return answer.status
+    }
+    expect(await ask(headers)).toBe(429)
+    expect(await ask({ forwarded: 'for=198.51.100.21' })).toBe(401)
+  })
+
+  it('once for a client that shows the same bad token again and again', async () => {
+    const stale = { token: 'stale-token', ...from('198.51.100.30') }
+    const statuses: number[] = []
+    for (let index = 0; index < 5; index++) statuses.push((await counting.call(userPath, stale)).statusCode)
+    expect(statuses).toEqual([401, 401, 401, 429, 429])
+    expect(await guess(stale.headers)).toBe(401)
+  })
+
+  it('apart for users and workers, and a worker’s own token is held up by none', async () => {
+    await counting.call('POST /api/v1/tasks', { payload: { name: 'counted', type: 'container', command: ['true'] } })
+    expect(await tryOften({}, workerPath)).toEqual([401, 401, 401, 429, 429])
+    expect(await guess({})).toBe(401)
+    const { token } = await counting.runTask('counted')
+    expect((await counting.call(workerPath, { token })).statusCode).toBe(404)
+    // No proxy stands before workers: what they say of their address is nothing.
+    expect(await guess({ 'x-forwarded-for': '198.51.100.40' }, workerPath)).toBe(429)
+  })
+})

@@ -66,6 +66,7 @@ export function createWorkerTokens({ keys, clock }: WorkerTokensOptions): Worker
       const signed = `${encodePart({ alg: 'HS256', typ: 'JWT', kid: current.id })}.${encodePart(claims)}`
       return `${signed}.${sign(current.key, signed).toString('base64url')}`
     },
+    recognizes: (token) => openToken(keys.derive(purpose), token) !== undefined,
     verify: async (token): Promise<WorkerIdentity> => {
       const claims = openToken(keys.derive(purpose), token)
       if (!isClaims(claims)) throw new SvcError('Unauthenticated', 'The worker token is not valid.')

@@ -43,19 +43,24 @@ export function createAgentTokens({ key, clock }: AgentTokensOptions): AgentToke
   const own = Buffer.from(hkdfSync('sha256', key, new Uint8Array(), purpose, keyBytes))
   const sign = (payload: string) => createHmac('sha256', own).update(payload).digest()
 
+  /** The payload of a token with a good signature. */
+  function open(token: string): string | undefined {
+    if (!token.startsWith(prefix) || token.length > longestToken) return undefined
+    const [payload = '', signature = '', ...rest] = token.slice(prefix.length).split('.')
+    const [given, expected] = [Buffer.from(signature, 'base64url'), sign(payload)]
+    // Another spelling of the same bytes is another token.
+    const isSpelt = given.toString('base64url') === signature && rest.length === 0
+    return isSpelt && given.length === expected.length && timingSafeEqual(given, expected) ? payload : undefined
+  }
+
   return {
     async mint(grant) {
       const payload = Buffer.from(JSON.stringify(grant)).toString('base64url')
       return `${prefix}${payload}.${sign(payload).toString('base64url')}`
     },
+    recognizes: (token) => open(token) !== undefined,
     async verify(token) {
-      if (!token.startsWith(prefix) || token.length > longestToken) refuse()
-      const [payload = '', signature = '', ...rest] = token.slice(prefix.length).split('.')
-      const [given, expected] = [Buffer.from(signature, 'base64url'), sign(payload)]
-      // Another spelling of the same bytes is another token.
-      const isSpelt = given.toString('base64url') === signature && rest.length === 0
-      if (!isSpelt || given.length !== expected.length || !timingSafeEqual(given, expected)) refuse()
-      const grant = parseGrant(payload)
+      const grant = parseGrant(open(token) ?? refuse())
       return Date.parse(grant.expiresAt) > clock.now().getTime() ? grant : refuse()
     },
   }
@@ -81,6 +86,7 @@ function toCaller(grant: AgentGrant): Caller {
 /** Lets agents in beside everybody else; what they may do is the rules' business. */
 export function withAgentTokens(inner: Authenticator, tokens: AgentTokens): Authenticator {
   return {
+    recognizes: ({ token }) => tokens.recognizes(token),
     async authenticate(credential) {
       if (!credential.token.startsWith(prefix)) return inner.authenticate(credential)
       return toCaller(await tokens.verify(credential.token))

@@ -4,11 +4,24 @@ import type { Logger } from '../../observability/log.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { createFailedAttempts } from './failed-attempts.ts'
 
-/** Where an attempt comes from; every request of the framework is one. */
-export type AttemptSource = { ip: string; id: string; socket: object; routeOptions: { url?: string | undefined } }
+/** Where an attempt comes from. */
+export type AttemptSource = {
+  address: string
+  requestId: string
+  connection: object
+  /** Pattern of the path. */
+  route: string | undefined
+}
+
+export type Attempt<T> = {
+  token: string
+  /** Whether the service signed the token itself, which costs nothing to see and cannot be guessed. */
+  isOwn: () => boolean
+  check: () => Promise<T>
+}
 
 /** Runs the check of a credential. TooManyRequests, or what the check throws. */
-export type AttemptGuard = <T>(request: AttemptSource, token: string, check: () => Promise<T>) => Promise<T>
+export type AttemptGuard = <T>(source: AttemptSource, attempt: Attempt<T>) => Promise<T>
 
 export type AttemptGuardOptions = {
   /** Failures per address and minute; 0: no limit. */
@@ -30,18 +43,28 @@ function describeCause(error: unknown): string {
 
 export function createAttemptGuard({ limit, clock, log }: AttemptGuardOptions): AttemptGuard {
   const attempts = createFailedAttempts(limit, clock)
-  return async (request, token, check) => {
-    const attempt = { address: request.ip, credential: token, connection: request.socket }
-    attempts.check(attempt)
+
+  /** What the service gave to its own tasks is held up by nobody's failures. */
+  function refuseTooMany(attempt: Parameters<typeof attempts.check>[0], isOwn: () => boolean): void {
+    try {
+      attempts.check(attempt)
+    } catch (error) {
+      if (!isOwn()) throw error
+    }
+  }
+
+  return async ({ address, connection, requestId, route }, { token: credential, isOwn, check }) => {
+    const attempt = { address, credential, connection }
+    refuseTooMany(attempt, isOwn)
     try {
       const identity = await check()
       attempts.succeed(attempt)
       return identity
     } catch (error) {
       if (isFailure(error)) {
-        const where = { requestId: request.id, address: request.ip, route: request.routeOptions.url }
+        const where = { requestId, address, route }
         log.warn({ ...where, why: describeCause(error) }, 'authentication failed')
-        if (attempts.fail(request.ip)) log.warn(where, 'too many failed authentications: this address gets 429 for now')
+        if (attempts.fail(attempt)) log.warn(where, 'too many failed authentications: this address gets 429 for now')
       }
       throw error
     }

@@ -99,6 +99,11 @@ export function addAudit(server: FastifyInstance, log: Pick<AuditLog, 'note'>): 
     const { identity } = request
     const note = describeRequest({ route, identity, trail: trailOf(request), status: reply.statusCode })
     if (note === undefined) return
-    log.note({ ...note, via: route.auth === 'worker' ? 'worker' : 'api', address: request.ip, requestId: request.id })
+    log.note({
+      ...note,
+      via: route.auth === 'worker' ? 'worker' : 'api',
+      address: request.clientAddress,
+      requestId: request.id,
+    })
   })
 }

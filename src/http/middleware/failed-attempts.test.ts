@@ -5,8 +5,11 @@ import { createFailedAttempts } from './failed-attempts.ts'
 function makeBench(limit = 3) {
   let now = Date.parse('2026-03-01T12:00:00Z')
   const attempts = createFailedAttempts(limit, { now: () => new Date(now), sleep: () => Promise.resolve() })
+  let tried = 0
+  const fail = (address: string, credential = `bad ${++tried}`) =>
+    attempts.fail({ address, credential, connection: {} })
   const failOften = (address: string, times = limit) => {
-    for (let index = 0; index < times; index++) attempts.fail(address)
+    for (let index = 0; index < times; index++) fail(address)
   }
   const retryAfter = (address: string, credential = 'new', connection = {}): number | undefined => {
     try {
@@ -17,7 +20,7 @@ function makeBench(limit = 3) {
       throw error
     }
   }
-  return { attempts, failOften, retryAfter, advance: (ms: number) => (now += ms) }
+  return { attempts, fail, failOften, retryAfter, advance: (ms: number) => (now += ms) }
 }
 
 describe('failed attempts', () => {
@@ -65,16 +68,40 @@ describe('failed attempts', () => {
   })
 
   it('tell once when an address is shut out', () => {
-    const { attempts } = makeBench()
-    expect([1, 2, 3, 4].map(() => attempts.fail('10.0.0.1'))).toEqual([false, false, true, false])
+    const { fail } = makeBench()
+    expect([1, 2, 3, 4].map(() => fail('10.0.0.1'))).toEqual([false, false, true, false])
   })
 
   it('are forgotten for the longest quiet address when there are too many', () => {
-    const { failOften, retryAfter, attempts } = makeBench(1)
+    const { failOften, retryAfter, fail } = makeBench(1)
     failOften('10.0.0.1')
-    for (let index = 0; index < 10_000; index++) attempts.fail(`11.0.${index >> 8}.${index & 255}`)
+    for (let index = 0; index < 10_000; index++) fail(`11.0.${index >> 8}.${index & 255}`)
     expect(retryAfter('10.0.0.1')).toBeUndefined()
     expect(retryAfter('11.0.39.15')).toBeGreaterThan(0)
+  })
+
+  it('with the same credential hold up that credential, wherever it is shown, and nobody else', () => {
+    const { fail, retryAfter, advance } = makeBench()
+    for (const address of ['10.0.0.1', '10.0.0.1', '10.0.0.2']) {
+      expect(retryAfter(address, 'stale')).toBeUndefined()
+      fail(address, 'stale')
+    }
+    expect(retryAfter('10.0.0.3', 'stale')).toBe(60)
+    expect(retryAfter('10.0.0.1', 'another')).toBeUndefined()
+    advance(60_000)
+    expect(retryAfter('10.0.0.1', 'stale')).toBeUndefined()
+  })
+
+  it('of a credential that was good take its place among the good from it', () => {
+    const { attempts, fail, failOften, retryAfter } = makeBench()
+    const connection = {}
+    attempts.succeed({ credential: 'revoked', connection })
+    attempts.fail({ address: '10.0.0.9', credential: 'revoked', connection })
+    failOften('10.0.0.1')
+    expect(retryAfter('10.0.0.1', 'revoked', connection)).toBeGreaterThan(0)
+    attempts.succeed({ credential: 'revoked', connection })
+    fail('10.0.0.9', 'other')
+    expect(retryAfter('10.0.0.1', 'revoked', connection)).toBeUndefined()
   })
 
   it('are not counted with a limit of 0', () => {

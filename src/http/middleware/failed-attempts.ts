@@ -1,18 +1,23 @@
-// Slows down whoever tries credentials: so many failures per address and minute, then 429. Bounded in memory.
+// Slows down whoever tries credentials: so many of them per address and minute, then 429. Bounded in memory.
 import { hash } from 'node:crypto'
 import { isIPv6 } from 'node:net'
 import { SvcError } from '../../errors.ts'
 import type { Clock } from '../../ports/clock.ts'
+import { unmap } from '../client-address.ts'
 
 const windowMs = 60_000
 const mostAddresses = 10_000
+const mostBad = 10_000
 const mostGood = 2_000
 
 export type FailedAttempts = {
-  /** TooManyRequests when the address has failed too often of late, unless the credential was good a while ago. */
+  /**
+   * TooManyRequests when too many credentials of the address, or this one from wherever, have failed of late, unless it
+   * was good a while ago.
+   */
   check(attempt: Attempt): void
-  /** Notes a failure; true when it was the last one allowed. */
-  fail(address: string): boolean
+  /** Notes a failure; true when it was the last credential that the address may try. */
+  fail(attempt: Attempt): boolean
   succeed(attempt: Pick<Attempt, 'credential' | 'connection'>): void
 }
 
@@ -27,7 +32,7 @@ type Count = { failures: number; since: number }
 
 /** Who has one IPv6 address has the 2^64 of its network. */
 function groupOf(address: string): string {
-  const plain = address.replace(/^::ffff:(?=\d+\.)/i, '')
+  const plain = unmap(address)
   return isIPv6(plain) ? expand(plain).slice(0, 4).join(':') : plain
 }
 
@@ -46,41 +51,76 @@ function put<V>(map: Map<string, V>, key: string, value: V, most: number): void 
   map.set(key, value)
 }
 
+type Counts = {
+  /** How often the key has failed in the last minute. */
+  of(key: string): Count | undefined
+  add(key: string): number
+  forget(key: string): void
+}
+
+function createCounts(most: number, clock: Clock): Counts {
+  const counts = new Map<string, Count>()
+  const isCurrent = ({ since }: Count) => Math.abs(clock.now().getTime() - since) < windowMs
+
+  function of(key: string): Count | undefined {
+    const count = counts.get(key)
+    return count !== undefined && isCurrent(count) ? count : undefined
+  }
+
+  return {
+    of,
+    add(key) {
+      const count = of(key) ?? { failures: 0, since: clock.now().getTime() }
+      count.failures += 1
+      put(counts, key, count, most)
+      return count.failures
+    },
+    forget: (key) => void counts.delete(key),
+  }
+}
+
+const tooMany = {
+  address: 'too many failed authentications from this address: try again later',
+  credential: 'this credential has failed too often: send another one, or try again later',
+}
+
 /** `limit` 0: no limit. */
 export function createFailedAttempts(limit: number, clock: Clock): FailedAttempts {
-  const counts = new Map<string, Count>()
+  const addresses = createCounts(mostAddresses, clock)
+  // By hash. A program that shows the same bad one again and again guesses nothing: its address pays for it once.
+  const bad = createCounts(mostBad, clock)
   // Good credentials by hash: one bad program behind an address does not lock out the others there.
   const good = new Map<string, true>()
   const lastGood = new WeakMap<object, string>()
   const digest = (credential: string) => hash('sha256', credential, 'base64')
 
-  function current(group: string): Count | undefined {
-    const count = counts.get(group)
-    return count !== undefined && Math.abs(clock.now().getTime() - count.since) < windowMs ? count : undefined
+  function refuseBeyond(count: Count | undefined, message: string): void {
+    if (count === undefined || count.failures < limit) return
+    const retryAfterSeconds = Math.ceil((count.since + windowMs - clock.now().getTime()) / 1000)
+    throw new SvcError('TooManyRequests', message, { retryAfterSeconds })
   }
 
   return {
     check({ address, credential, connection }) {
-      const count = limit === 0 || counts.size === 0 ? undefined : current(groupOf(address))
-      if (count === undefined || count.failures < limit) return
-      if (lastGood.get(connection) === credential || good.has(digest(credential))) return
-      const retryAfterSeconds = Math.ceil((count.since + windowMs - clock.now().getTime()) / 1000)
-      throw new SvcError('TooManyRequests', 'too many failed authentications from this address: try again later', {
-        retryAfterSeconds,
-      })
+      if (limit === 0 || lastGood.get(connection) === credential) return
+      const key = digest(credential)
+      if (good.has(key)) return
+      refuseBeyond(bad.of(key), tooMany.credential)
+      refuseBeyond(addresses.of(groupOf(address)), tooMany.address)
     },
-    fail(address) {
+    fail({ address, credential, connection }) {
       if (limit === 0) return false
-      const group = groupOf(address)
-      const count = current(group) ?? { failures: 0, since: clock.now().getTime() }
-      count.failures += 1
-      put(counts, group, count, mostAddresses)
-      return count.failures === limit
+      const key = digest(credential)
+      good.delete(key)
+      lastGood.delete(connection)
+      return bad.add(key) === 1 && addresses.add(groupOf(address)) === limit
     },
     succeed({ credential, connection }) {
       if (limit === 0 || lastGood.get(connection) === credential) return
       lastGood.set(connection, credential)
-      put(good, digest(credential), true, mostGood)
+      const key = digest(credential)
+      bad.forget(key)
+      put(good, key, true, mostGood)
     },
   }
 }

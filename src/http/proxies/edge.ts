@@ -11,6 +11,7 @@ import type { AuditLog } from '../../usecases/audit-log.ts'
 import type { ProxyUsecases } from '../../usecases/proxy/proxy.ts'
 import type { ProxyPlan } from '../../usecases/proxy/request.ts'
 import type { ProxyFamily } from '../../usecases/proxy/types.ts'
+import type { ClientAddress } from '../client-address.ts'
 import type { AttemptGuard } from '../middleware/attempt-guard.ts'
 import { describeRequest, isAllowed } from '../middleware/audit.ts'
 import { createCorsHeaders } from '../middleware/cors.ts'
@@ -27,6 +28,7 @@ export type ProxyEdgeDeps = {
   proxies: ProxyUsecases
   audit: Pick<AuditLog, 'note' | 'keeps'>
   guard: AttemptGuard
+  addressOf: ClientAddress
   metrics: Metrics
   log: Logger
   settings: {
@@ -90,9 +92,13 @@ function identify(edge: Edge, reply: Reply, place: Place): Promise<Caller> {
   const { request, requestId } = reply
   const credential = readCredential(request.headers, edge.settings.tokenHeaders)
   reply.trail.attempted = true
-  const { socket } = request
-  const source = { ip: socket.remoteAddress ?? '', id: requestId, socket, routeOptions: { url: place.path } }
-  return edge.guard(source, credential.token, () => edge.ports.authenticator.authenticate(credential))
+  const { authenticator } = edge.ports
+  const source = { address: edge.addressOf(request), requestId, connection: request.socket, route: place.path }
+  return edge.guard(source, {
+    token: credential.token,
+    isOwn: () => authenticator.recognizes?.(credential) ?? false,
+    check: () => authenticator.authenticate(credential),
+  })
 }
 
 async function runLoop(edge: Edge, reply: Reply, plan: Extract<ProxyPlan, { answer: unknown }>): Promise<void> {
@@ -150,13 +156,17 @@ function fail({ log }: Edge, reply: Reply, place: Place, error: unknown): void {
   log.error({ ...where, error: known.cause ?? known }, 'request failed')
 }
 
-function noteRequest({ audit }: Edge, { request, response, requestId, trail }: Reply, endpoint: string): void {
+function noteRequest(
+  { audit, addressOf }: Edge,
+  { request, response, requestId, trail }: Reply,
+  endpoint: string,
+): void {
   const status = response.statusCode
   if (!audit.keeps({ allowed: isAllowed(status), verb: 'use', via: 'proxy' })) return
   const { caller: identity, ...known } = trail
   const route = proxyRoutes.get(endpoint)
   const note = route && describeRequest({ route, identity, trail: known, status })
-  if (note !== undefined) audit.note({ ...note, via: 'proxy', address: request.socket.remoteAddress ?? '', requestId })
+  if (note !== undefined) audit.note({ ...note, via: 'proxy', address: addressOf(request), requestId })
 }
 
 function watch(edge: Edge, reply: Reply, endpoint: string, arrivedAt: number) {
