@@ -62,7 +62,7 @@ async function openChain() {
       headers: ['Txn-Token'],
     },
   })
-  const stored = await tokens.create({ name: 'bench', readOnly: false, serverTools: true })
+  const stored = await tokens.create({ name: 'bench', role: 'editor', serverTools: true })
   const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
   const ways: Way[] = [
     { what: 'owner token', headers: bearer('the-owner-of-the-bench') },

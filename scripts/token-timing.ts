@@ -75,7 +75,7 @@ function changeSignature(token: string, at: number): string {
   return `${head}.${claims}.${bytes.toString('base64url')}`
 }
 
-const stored = (await tokens.create({ name: 'timing', readOnly: false, serverTools: true })).token
+const stored = (await tokens.create({ name: 'timing', role: 'editor', serverTools: true })).token
 const signed = await issuer.sign()
 const pairs: [Pair, number][] = [
   [

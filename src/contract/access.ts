@@ -20,12 +20,18 @@ export type TaskFacts = {
   tools: string[] | 'any'
 }
 
+/** From the least to the most: each may do what those before it may. */
+export const roles = ['viewer', 'runner', 'editor', 'owner'] as const
+export type Role = (typeof roles)[number]
+
 export type Access = {
   verb: AccessVerb
   kind: AccessKind
   /** Absent: of the whole service. */
   namespace?: string
   name?: string
+  /** The object names a Secret, now or before the change. */
+  namesSecret?: boolean
   /** Of a task that is to be created. */
   task?: TaskFacts
 }

@@ -1,5 +1,5 @@
 // Who calls, and what their token allows.
-import type { Access, Decision } from '../contract/access.ts'
+import type { Access, Decision, Role } from '../contract/access.ts'
 import type { AttemptKey } from './workloads.ts'
 
 /** The verified context token (transaction token) that a call came with. */
@@ -32,6 +32,9 @@ export type ActionOrigin = {
   address?: string
 }
 
+/** Whom the cluster's RBAC is asked about, in the words of a SubjectAccessReview. */
+export type ClusterSubject = { user: string; uid?: string; groups: string[]; extra?: Record<string, string[]> }
+
 export type Caller = {
   authType: 'token' | 'tokenReview' | 'oidc' | 'contextToken'
   username: string
@@ -44,15 +47,14 @@ export type Caller = {
   roles?: string[]
   /** Of a context token. */
   transaction?: CallerTransaction
-  /** What else the cluster says of the caller; its authorizers may ask for it. */
-  extra?: Record<string, string[]>
   /** The namespace the caller acts in when none is named. */
   namespace?: string
   /** Present: the caller may act in this namespace only. */
   boundNamespace?: string
-  readOnly: boolean
-  /** The holder of the machine: may name private addresses for providers (NET-004). */
-  isOwner: boolean
+  /** What the caller may do. Of an owner also: the machine is its own (NET-004). */
+  role: Role
+  /** Present: the cluster's RBAC decides in the place of the role. */
+  cluster?: ClusterSubject
   /** The command line of an agent: it may use this provider within this budget, and nothing else. */
   agent?: AgentGrant
   /** A model acts for the caller: it may name no secrets (SECRET-007). */
@@ -138,14 +140,14 @@ export type TokenRecord = {
   id: string
   name: string
   namespace?: string
-  readOnly: boolean
+  role: Role
   serverTools: boolean
   createdAt: string
   expiresAt?: string
   lastUsedAt?: string
 }
 
-export type TokenDraft = { name: string; namespace?: string; readOnly: boolean; serverTools: boolean; expiresAt?: Date }
+export type TokenDraft = { name: string; namespace?: string; role: Role; serverTools: boolean; expiresAt?: Date }
 
 export interface Tokens {
   /** The token's text is returned once and kept only as a hash. */

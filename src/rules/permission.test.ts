@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { authorize, type Rights, resolveNamespace } from './permission.ts'
 
-const user: Rights = { readOnly: false, isOwner: false }
-const owner: Rights = { readOnly: false, isOwner: true }
-const reader: Rights = { readOnly: true, isOwner: false }
-const bound: Rights = { readOnly: false, isOwner: false, boundNamespace: 'team' }
+const user: Rights = { role: 'editor' }
+const owner: Rights = { role: 'owner' }
+const reader: Rights = { role: 'viewer' }
+const bound: Rights = { role: 'editor', boundNamespace: 'team' }
 
 describe('authorization', () => {
   it('lets an unbound caller work in every namespace', () => {
@@ -30,10 +30,8 @@ describe('authorization', () => {
   it('keeps the audit log to the owner and to those whom a cluster gives it', () => {
     const access = { verb: 'list', kind: 'Audit' } as const
     expect(authorize(owner, access).allowed).toBe(true)
-    expect(authorize({ ...user, authType: 'tokenReview' }, access).allowed).toBe(true)
-    for (const authType of ['token', 'oidc', 'contextToken']) {
-      expect(authorize({ ...user, authType }, access).allowed).toBe(false)
-    }
+    expect(authorize({ ...user, cluster: {} }, access).allowed).toBe(true)
+    for (const role of ['viewer', 'runner', 'editor'] as const) expect(authorize({ role }, access).allowed).toBe(false)
   })
 
   it('lets no model near a secret, whosoever it works for', () => {

@@ -9,8 +9,7 @@ const owner: Caller = {
   authType: 'token',
   username: 'owner',
   groups: [],
-  readOnly: false,
-  isOwner: true,
+  role: 'owner',
   serverTools: true,
 }
 
@@ -106,7 +105,7 @@ describe('the audit log', () => {
     const { log } = open()
     log.note(write)
     expect(await log.list(owner, { limit: 10 })).toMatchObject([write])
-    await expect(log.list({ ...owner, isOwner: false }, { limit: 10 })).rejects.toMatchObject({ reason: 'Forbidden' })
+    await expect(log.list({ ...owner, role: 'editor' }, { limit: 10 })).rejects.toMatchObject({ reason: 'Forbidden' })
   })
 })
 

@@ -86,10 +86,11 @@ export function createAuditLog({ ports, settings }: UsecaseDeps): AuditLog {
       batches.wake()
     },
     async list(caller, query) {
-      const place = query.namespace === undefined ? {} : { namespace: query.namespace }
-      await requireAccess(ports, caller, { verb: 'list', kind: 'Audit', ...place })
+      const namespace = query.namespace ?? caller.boundNamespace
+      const seen = namespace === undefined ? {} : { namespace }
+      await requireAccess(ports, caller, { verb: 'list', kind: 'Audit', ...seen })
       await backlog.flush()
-      return records.audit.list(query)
+      return records.audit.list({ ...query, ...seen })
     },
     close: batches.close,
   }

@@ -25,12 +25,12 @@ function readExpiry(expires: string | undefined, now: Date): Date | undefined {
 export function createTokenUsecases({ ports }: UsecaseDeps): TokenUsecases {
   const { tokens, clock } = ports
   return {
-    async create(caller, { name, namespace, readOnly, serverTools, expires }) {
+    async create(caller, { name, namespace, role, readOnly, serverTools, expires }) {
       await requireAccess(ports, caller, { verb: 'create', kind: 'Token' })
       const expiresAt = readExpiry(expires, clock.now())
       return tokens.create({
         name,
-        readOnly,
+        role: role ?? (readOnly ? 'viewer' : 'editor'),
         serverTools,
         ...(namespace === undefined ? {} : { namespace }),
         ...(expiresAt === undefined ? {} : { expiresAt }),

@@ -63,7 +63,7 @@ describeOnCluster('identity on a cluster', () => {
       username: `system:serviceaccount:${namespace}:${name}`,
       uid: expect.any(String),
       namespace,
-      isOwner: false,
+      role: 'editor',
     })
     expect(caller.groups).toContain(`system:serviceaccounts:${namespace}`)
   })

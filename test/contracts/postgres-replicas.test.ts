@@ -100,7 +100,7 @@ describe.skipIf(postgresMissing !== undefined)('two replicas on one PostgreSQL',
       tokens: createTokens({ database: other.database, clock, ids }),
       clock: still,
     })
-    const { record, token } = await tokens.create({ name: 't', readOnly: false, serverTools: true })
+    const { record, token } = await tokens.create({ name: 't', role: 'editor', serverTools: true })
     await guard.authenticate({ token, source: 'bearer' })
     await tokens.revoke(record.id)
     const isRefused = () =>

@@ -9,7 +9,7 @@ export function describeTokens(name: string, open: OpenBench): void {
   describe(`tokens on ${name}`, () => {
     const bench = useBench(open, { beforeEach, afterEach })
     const tokens = () => bench().stores().tokens
-    const plain: TokenDraft = { name: 'laptop', readOnly: false, serverTools: true }
+    const plain: TokenDraft = { name: 'laptop', role: 'editor', serverTools: true }
     const refused = { reason: 'Unauthenticated', message: 'the credential is missing or not valid: send a valid token' }
     const lastUse = async () => (await tokens().list()).find((record) => record.name === 'laptop')?.lastUsedAt
 
@@ -30,20 +30,18 @@ export function describeTokens(name: string, open: OpenBench): void {
         username: 'laptop',
         uid: record.id,
         groups: [],
-        readOnly: false,
-        isOwner: false,
+        role: 'editor',
         serverTools: true,
       })
     })
 
     it('binds to a namespace, to reading, and away from server tools', async () => {
-      const { token } = await tokens().create({ name: 'ci', namespace: 'team', readOnly: true, serverTools: false })
+      const { token } = await tokens().create({ name: 'ci', namespace: 'team', role: 'viewer', serverTools: false })
       expect(await bench().authenticator().authenticate({ token, source: 'x-api-key' })).toMatchObject({
         namespace: 'team',
         boundNamespace: 'team',
-        readOnly: true,
+        role: 'viewer',
         serverTools: false,
-        isOwner: false,
       })
     })
 
@@ -93,8 +91,7 @@ export function describeTokens(name: string, open: OpenBench): void {
     it('knows the owner by a token that is stored nowhere', async () => {
       const authenticator = bench().authenticator({ ownerToken: 'the-owner' })
       expect(await authenticator.authenticate({ token: 'the-owner', source: 'bearer' })).toMatchObject({
-        isOwner: true,
-        readOnly: false,
+        role: 'owner',
         serverTools: true,
       })
       expect(await tokens().list()).toEqual([])

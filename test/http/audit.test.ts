@@ -8,7 +8,7 @@ let reader: string
 let bound: string
 beforeAll(async () => {
   service = await startService()
-  reader = await makeToken({ name: 'reader', readOnly: true })
+  reader = await makeToken({ name: 'reader', role: 'viewer' })
   bound = await makeToken({ name: 'bound', namespace: 'team' })
 })
 afterAll(() => service.stop())

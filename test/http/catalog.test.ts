@@ -1,5 +1,6 @@
 // Agents, skills, tools, providers, secrets, sessions, usage, tokens and who calls.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Role } from '../../src/contract/access.ts'
 import { type Service, startService } from './service.ts'
 
 let service: Service
@@ -11,8 +12,8 @@ afterAll(() => service.stop())
 const post = (path: string, payload: object, token?: string) =>
   service.call(`POST /api/v1/${path}`, { payload, ...(token === undefined ? {} : { token }) })
 
-const makeToken = async (draft: { namespace?: string; readOnly?: boolean }) =>
-  (await service.ports.tokens.create({ name: 'some', readOnly: false, serverTools: true, ...draft })).token
+const makeToken = async (draft: { namespace?: string; role?: Role }) =>
+  (await service.ports.tokens.create({ name: 'some', role: 'editor', serverTools: true, ...draft })).token
 
 describe('agents, skills, tools and providers', () => {
   it.each([
@@ -114,7 +115,7 @@ describe('a provider', () => {
 
   it('may have a private address of --allow-network from anybody', async () => {
     const open = await startService({ usecases: { allowNetworks: ['10.1.0.0/16'] } })
-    const { token } = await open.ports.tokens.create({ name: 't', readOnly: false, serverTools: true })
+    const { token } = await open.ports.tokens.create({ name: 't', role: 'editor', serverTools: true })
     const statusFor = async (baseURL: string, name: string) =>
       (await open.call('POST /api/v1/providers', { payload: { name, spec: { type: 'llmo', baseURL } }, token }))
         .statusCode
@@ -268,11 +269,11 @@ describe('usage', () => {
 
 describe('tokens', () => {
   it('are made, listed and revoked by the owner alone; the text is shown once', async () => {
-    const created = await post('tokens', { name: 'ci', namespace: 'team', readOnly: true, expires: '30d' })
+    const created = await post('tokens', { name: 'ci', namespace: 'team', role: 'viewer', expires: '30d' })
     expect(created.statusCode).toBe(201)
     const { id, token } = created.json()
     const list = await service.call('GET /api/v1/tokens')
-    expect(list.json().items[0]).toMatchObject({ id, name: 'ci', namespace: 'team', readOnly: true })
+    expect(list.json().items[0]).toMatchObject({ id, name: 'ci', namespace: 'team', role: 'viewer' })
     expect(list.body).not.toContain(token)
     const other = await makeToken({})
     expect((await post('tokens', { name: 'mine' }, other)).statusCode).toBe(403)
@@ -284,7 +285,7 @@ describe('tokens', () => {
   })
 
   it('that only read may not write, and those of a namespace stay in it [HTTP-008]', async () => {
-    const reader = await makeToken({ readOnly: true })
+    const reader = await makeToken({ role: 'viewer' })
     expect((await service.call('GET /api/v1/agents', { token: reader })).statusCode).toBe(200)
     for (const [path, payload] of [
       ['tasks', { bad: 'body' }],
@@ -310,7 +311,7 @@ describe('who calls', () => {
       authenticated: true,
       authType: 'token',
       username: 'owner',
-      readOnly: false,
+      role: 'owner',
     })
   })
 

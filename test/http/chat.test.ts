@@ -48,7 +48,7 @@ describe('POST /api/v1/chat', () => {
   it('is refused without a token, and to one that may only read', async () => {
     await start()
     expect((await service.call('POST /api/v1/chat', { payload: { message: 'x' }, token: null })).statusCode).toBe(401)
-    const made = await service.call('POST /api/v1/tokens', { payload: { name: 'reader', readOnly: true } })
+    const made = await service.call('POST /api/v1/tokens', { payload: { name: 'reader', role: 'viewer' } })
     expect((await chat({ message: 'x' }, made.json().token)).statusCode).toBe(403)
   })
 
@@ -169,8 +169,7 @@ describe('two replicas on one store', () => {
     authType: 'token' as const,
     username: 'owner',
     groups: [],
-    readOnly: false,
-    isOwner: true,
+    role: 'owner' as const,
     serverTools: true,
   }
 

@@ -94,7 +94,7 @@ describe('a read', () => {
     const { token } = await service.ports.tokens.create({
       name: 't',
       namespace: 'x',
-      readOnly: false,
+      role: 'editor',
       serverTools: true,
     })
     expect((await service.call('GET /api/v1/agents/guarded?namespace=default', { headers, token })).statusCode).toBe(
@@ -168,7 +168,7 @@ describe('a creation with an Idempotency-Key', () => {
     const other = await post('key-2', aiTask('different'))
     expect([other.statusCode, other.json().error.reason]).toEqual([409, 'Conflict'])
     expect((await post('key-2', aiTask('different', { namespace: 'elsewhere' }))).statusCode).toBe(201)
-    const { token } = await service.ports.tokens.create({ name: 'someone', readOnly: false, serverTools: true })
+    const { token } = await service.ports.tokens.create({ name: 'someone', role: 'editor', serverTools: true })
     expect((await post('key-2', aiTask('someones'), token)).statusCode).toBe(201)
   })
 

@@ -160,7 +160,7 @@ describe('a context token', () => {
       subject,
       issuer: issuer.url,
       roles: ['a', 'b'],
-      readOnly: false,
+      role: 'editor',
       serverTools: true,
       transaction: {
         profile: 'kontxt',

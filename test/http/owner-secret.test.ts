@@ -6,7 +6,7 @@ let service: Service
 let token: string
 beforeAll(async () => {
   service = await startService({ usecases: { ownerSecret: { namespace: 'default', name: 'environment' } } })
-  token = (await service.ports.tokens.create({ name: 'writer', readOnly: false, serverTools: true })).token
+  token = (await service.ports.tokens.create({ name: 'writer', role: 'editor', serverTools: true })).token
 })
 afterAll(() => service.stop())
 

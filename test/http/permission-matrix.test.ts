@@ -1,6 +1,6 @@
 // Every route of the table, asked by every sort of caller: a route that is added without a rule here fails.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { AccessKind } from '../../src/contract/access.ts'
+import type { AccessKind, Role } from '../../src/contract/access.ts'
 import type { Route } from '../../src/contract/api/route.ts'
 import { routesByName } from '../../src/contract/api/routes.ts'
 import { aiTask, ownerToken, type Service, startService } from './service.ts'
@@ -8,7 +8,7 @@ import { aiTask, ownerToken, type Service, startService } from './service.ts'
 /** Where the objects that are asked for lie. */
 const place = 'team'
 
-/** `here`: in a namespace. `owner`: the owner's alone. `service`: of the whole service, for whoever has a token. */
+/** `here`: in a namespace. `owner`: an owner's alone. `service`: of the whole service, for whoever is bound to no namespace. */
 const reach: Record<AccessKind, 'here' | 'owner' | 'service'> = {
   Task: 'here',
   Agent: 'here',
@@ -35,21 +35,42 @@ const withoutUse = new Set(['takeToolToken'])
 const withoutCredential = new Set(['getHealth', 'getReadiness', 'getOpenApi'])
 
 const names = [
-  ...['nobody', 'owner', 'writer', 'reader', 'bound here', 'bound elsewhere', 'expired', 'revoked', 'garbage'],
+  ...['nobody', 'owner', 'second owner', 'editor', 'runner', 'viewer', 'bound here', 'bound elsewhere'],
+  ...['expired', 'revoked', 'garbage'],
   ...['worker of the task', 'worker of another task', 'worker of an older attempt', 'worker of a namesake elsewhere'],
   'agent of the task',
 ] as const
 type CallerName = (typeof names)[number]
 type Verdict = 'in' | 401 | 403
 
-const known = new Set<CallerName>(['owner', 'writer', 'reader', 'bound here', 'bound elsewhere'])
+const roleOf: Partial<Record<CallerName, Role>> = {
+  owner: 'owner',
+  'second owner': 'owner',
+  editor: 'editor',
+  runner: 'runner',
+  viewer: 'viewer',
+  'bound here': 'editor',
+  'bound elsewhere': 'editor',
+}
+
+/** What a runner may do beyond reading: tasks, chat and the proxies, and agents and skills, where no Secret is named. */
+const runnersRoutes = new Set([
+  ...['createTask', 'cancelTask', 'retryTask', 'deleteTask'],
+  ...['sendChat', 'cancelChat', 'deleteSession'],
+  ...['createAgent', 'updateAgent', 'deleteAgent', 'createSkill', 'updateSkill', 'deleteSkill'],
+  ...['countLlmaTokens', 'createLlmaMessage', 'createLlmoCompletion', 'createLlmoEmbeddings', 'createLlmoResponse'],
+])
 
 /** A caller who is known here, at a route with a right. */
-function judgeUser(caller: CallerName, right: NonNullable<Route['verb']>): Verdict {
-  const isWrite = right.verb !== 'get' && right.verb !== 'list'
-  if (caller === 'owner') return 'in'
-  if (reach[right.kind] === 'owner' || (caller === 'reader' && isWrite)) return 403
-  return caller === 'bound elsewhere' && reach[right.kind] === 'here' ? 403 : 'in'
+function judgeUser(name: string, caller: CallerName, { kind, verb }: NonNullable<Route['verb']>): Verdict {
+  const role = roleOf[caller]
+  if (role === 'owner') return 'in'
+  if (reach[kind] === 'owner') return 403
+  if (role !== 'editor' && kind === 'Secret') return 403
+  const isRead = verb === 'get' || verb === 'list'
+  if (!isRead && (role === 'viewer' || (role === 'runner' && !runnersRoutes.has(name)))) return 403
+  if (!caller.startsWith('bound')) return 'in'
+  return reach[kind] === 'service' || caller === 'bound elsewhere' ? 403 : 'in'
 }
 
 /** The command line of a task's attempt: calls of its provider, and who it is. */
@@ -67,9 +88,9 @@ function judge(name: string, route: Route, caller: CallerName): Verdict | undefi
   if (route.auth === 'none') return withoutCredential.has(name) ? 'in' : undefined
   if (route.auth === 'worker') return judgeWorker(name, caller)
   if (caller === 'agent of the task') return judgeAgent(name, route)
-  if (!known.has(caller)) return 401
+  if (roleOf[caller] === undefined) return 401
   if (route.verb === undefined) return withoutRight.has(name) ? 'in' : undefined
-  return judgeUser(caller, route.verb)
+  return judgeUser(name, caller, route.verb)
 }
 
 const bodies: Record<string, object> = {
@@ -161,8 +182,10 @@ beforeAll(async () => {
   const expired = await makeToken({ name: 'expired', expires: '300ms' })
   Object.assign(tokens, {
     owner: ownerToken,
-    writer: (await makeToken({ name: 'writer' })).token,
-    reader: (await makeToken({ name: 'reader', readOnly: true })).token,
+    'second owner': (await makeToken({ name: 'second-owner', role: 'owner' })).token,
+    editor: (await makeToken({ name: 'editor' })).token,
+    runner: (await makeToken({ name: 'runner', role: 'runner' })).token,
+    viewer: (await makeToken({ name: 'viewer', readOnly: true })).token,
     'bound here': (await makeToken({ name: 'bound-here', namespace: place })).token,
     'bound elsewhere': (await makeToken({ name: 'bound-elsewhere', namespace: 'other' })).token,
     expired: expired.token,
@@ -218,7 +241,7 @@ function verdictOf(status: number): Verdict {
 
 const entries = Object.entries(routesByName)
 // Whoever may change things comes last: what they change is then no longer in anybody's way.
-const order: readonly CallerName[] = names.toSorted((a, b) => Number(a === 'owner') - Number(b === 'owner'))
+const order: readonly CallerName[] = names.toSorted((a, b) => Number(roleOf[a] === 'owner') - Number(roleOf[b] === 'owner'))
 
 describe('a route', () => {
   it.each(entries)(

@@ -134,7 +134,7 @@ describe.each([
 
   it('of a token that only reads is refused: calls cost money', async () => {
     const { token } = (
-      await proxied.service.call('POST /api/v1/tokens', { payload: { name: `reader-${family}`, readOnly: true } })
+      await proxied.service.call('POST /api/v1/tokens', { payload: { name: `reader-${family}`, role: 'viewer' } })
     ).json()
     expect((await proxied.ask(path, simpleMessage(model), { token })).status).toBe(403)
   })

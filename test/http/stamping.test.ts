@@ -117,8 +117,7 @@ describe('a stamped task', () => {
     authType: 'token',
     username: 'owner',
     groups: [],
-    readOnly: false,
-    isOwner: true,
+    role: 'owner',
     serverTools: true,
   }
 

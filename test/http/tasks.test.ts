@@ -220,7 +220,7 @@ describe('trying a task again', () => {
   it('counts as made by who tries it again [USAGE-002]', async () => {
     await post(aiTask('shared'))
     await service.setStatus('Task', 'shared', { phase: 'Failed' })
-    const { token } = await service.ports.tokens.create({ name: 'colleague', readOnly: false, serverTools: true })
+    const { token } = await service.ports.tokens.create({ name: 'colleague', role: 'editor', serverTools: true })
     const retried = await service.call('POST /api/v1/tasks/shared/retry', { token })
     const callerOf = async (name: string) =>
       (await service.ports.resources.get('Task', { namespace: 'default', name }))?.metadata.annotations?.[

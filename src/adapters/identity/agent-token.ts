@@ -75,8 +75,7 @@ function toCaller(grant: AgentGrant): Caller {
     groups: [],
     namespace,
     boundNamespace: namespace,
-    readOnly: false,
-    isOwner: false,
+    role: 'runner',
     // The command line brings its own.
     serverTools: false,
     agent: grant,

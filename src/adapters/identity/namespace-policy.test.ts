@@ -7,8 +7,7 @@ const base: Caller = {
   authType: 'tokenReview',
   username: 'ann',
   groups: [],
-  readOnly: false,
-  isOwner: false,
+  role: 'editor',
   serverTools: true,
 }
 
@@ -32,7 +31,7 @@ describe('isolation', () => {
 
   it('lets nobody in who has no namespace, but the owner', async () => {
     await expect(place(base, isolated)).rejects.toMatchObject({ reason: 'Forbidden' })
-    const owner = { ...base, isOwner: true }
+    const owner: Caller = { ...base, role: 'owner' }
     expect(await place(owner, isolated)).toBe(owner)
   })
 
@@ -71,7 +70,7 @@ describe('the one namespace that is served', () => {
       },
     }
     const { authorize: decide } = guardNamespace('team', next)
-    const owner = { ...base, isOwner: true }
+    const owner: Caller = { ...base, role: 'owner' }
     expect((await decide(owner, { verb: 'get', kind: 'Task', namespace: 'other' })).allowed).toBe(false)
     expect(asked).toEqual([])
     expect((await decide(owner, { verb: 'get', kind: 'Task', namespace: 'team' })).allowed).toBe(true)

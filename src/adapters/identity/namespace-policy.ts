@@ -2,6 +2,7 @@
 import type { Access, Decision } from '../../contract/access.ts'
 import { SvcError } from '../../errors.ts'
 import type { Authenticator, Authorizer, Caller } from '../../ports/identity.ts'
+import { isOwner } from '../../rules/permission.ts'
 
 export type NamespacePolicy = {
   /** `--watch-namespace`: no other is served. */
@@ -15,7 +16,7 @@ const allowed: Decision = { allowed: true }
 /** Forbidden for somebody who has no namespace to stay in. */
 function placeCaller(caller: Caller, { served, isolated }: NamespacePolicy): Caller {
   const own = caller.boundNamespace ?? caller.namespace
-  if (isolated && !caller.isOwner) {
+  if (isolated && !isOwner(caller)) {
     if (own === undefined)
       throw new SvcError('Forbidden', 'namespace-bound identity required: this service keeps callers apart')
     return { ...caller, namespace: own, boundNamespace: own }

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Clock, Ids } from '../../ports/clock.ts'
+import type { TokenDraft } from '../../ports/identity.ts'
 import type { Database } from './database.ts'
 import { openSqlite } from './sqlite/database.ts'
 import { sql } from './statement.ts'
@@ -42,7 +43,7 @@ function open(tokens: TokenStore = createTokens({ database, clock, ids })) {
   return { tokens, ask: (token: string) => authenticator.authenticate({ token, source: 'bearer' }) }
 }
 
-const draft = { name: 'ci', readOnly: false, serverTools: true }
+const draft: TokenDraft = { name: 'ci', role: 'editor', serverTools: true }
 const refused = { reason: 'Unauthenticated' }
 
 describe('somebody who read the database', () => {
@@ -115,7 +116,7 @@ describe('a token that was stolen', () => {
   it('never makes its holder the owner', async () => {
     const { tokens, ask } = open()
     const { token } = await tokens.create({ ...draft, name: 'owner' })
-    expect(await ask(token)).toMatchObject({ username: 'owner', isOwner: false })
+    expect(await ask(token)).toMatchObject({ username: 'owner', role: 'editor' })
     expect((await ask(token)).uid).not.toBe('owner')
   })
 })

@@ -26,8 +26,7 @@ const OWNER: Caller = {
   username: 'owner',
   uid: 'owner',
   groups: [],
-  readOnly: false,
-  isOwner: true,
+  role: 'owner',
   serverTools: true,
 }
 
@@ -39,8 +38,7 @@ function toCaller(record: TokenRecord): Caller {
     uid: record.id,
     groups: [],
     ...(namespace === undefined ? {} : { namespace, boundNamespace: namespace }),
-    readOnly: record.readOnly,
-    isOwner: false,
+    role: record.role,
     serverTools: record.serverTools,
   }
 }

@@ -1,5 +1,6 @@
 // Access tokens in SQL, kept as SHA-256: with 256 random bits behind it, a hash needs no salt and no slowness.
 import { hash, randomBytes } from 'node:crypto'
+import type { Role } from '../../contract/access.ts'
 import { SvcError } from '../../errors.ts'
 import type { Clock, Ids } from '../../ports/clock.ts'
 import type { TokenDraft, TokenRecord, Tokens } from '../../ports/identity.ts'
@@ -16,7 +17,7 @@ type TokenRow = {
   hash: string
   name: string
   namespace: string | null
-  read_only: number
+  role: Role
   server_tools: number
   created_at: string
   expires_at: string | null
@@ -52,7 +53,7 @@ function toRecord(row: Omit<TokenRow, 'hash'>): TokenRecord {
     id: row.id,
     name: decodeText(row.name),
     ...(namespace === undefined ? {} : { namespace }),
-    readOnly: row.read_only === 1,
+    role: row.role,
     serverTools: row.server_tools === 1,
     createdAt: row.created_at,
     ...(row.expires_at === null ? {} : { expiresAt: row.expires_at }),
@@ -75,9 +76,9 @@ export function createTokens(options: TokensOptions): TokenStore {
   async function insertToken(draft: TokenDraft, hash: string): Promise<TokenRow | undefined> {
     return database.write((tx) =>
       tx.first(sql<TokenRow>`insert into api_tokens
-          (id, hash, name, namespace, read_only, server_tools, created_at, expires_at)
+          (id, hash, name, namespace, role, server_tools, created_at, expires_at)
         values (${ids.next('tok')}, ${hash}, ${encodeText(draft.name)}, ${encodeOptional(draft.namespace)},
-          ${draft.readOnly ? 1 : 0}, ${draft.serverTools ? 1 : 0}, ${clock.now().toISOString()},
+          ${draft.role}, ${draft.serverTools ? 1 : 0}, ${clock.now().toISOString()},
           ${draft.expiresAt?.toISOString() ?? null})
         returning *`),
     )
@@ -95,7 +96,7 @@ export function createTokens(options: TokensOptions): TokenStore {
     async list() {
       const rows = await database.read.all(sql<
         Omit<TokenRow, 'hash'>
-      >`select id, name, namespace, read_only, server_tools,
+      >`select id, name, namespace, role, server_tools,
         created_at, expires_at, last_used_at from api_tokens order by created_at desc, id desc`)
       return rows.map(toRecord)
     },

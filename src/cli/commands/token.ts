@@ -1,18 +1,20 @@
 // token: credentials for people and programs, beside the owner's.
 import { type Command, Option } from 'commander'
+import { type Role, roles } from '../../contract/access.ts'
 import { createToken, deleteToken, listTokens } from '../../contract/api/tokens.ts'
 import { printAnswer, printList } from '../answers.ts'
 import type { CliContext } from '../context.ts'
 import { readGlobalOptions } from '../global-options.ts'
 
-type CreateOptions = { bind?: string; readOnly?: boolean; expires?: string; serverTools?: 'on' | 'off' }
+type CreateOptions = { bind?: string; role?: Role; readOnly?: boolean; expires?: string; serverTools?: 'on' | 'off' }
 
 export function addTokenCommands(program: Command, context: CliContext): void {
   const token = program.command('token').description('credentials for people and programs')
   token
     .command('create <name>')
     .description('make a token and print it, once')
-    .option('--read-only', 'may only read')
+    .addOption(new Option('--role <role>', 'what it may do (default: editor)').choices(roles))
+    .option('--read-only', 'the same as --role viewer')
     .option('--expires <duration>', 'refused after this long, such as 30d')
     .addOption(new Option('--server-tools <switch>', 'whether the proxies run tools for it').choices(['on', 'off']))
     .addHelpText(
@@ -44,6 +46,7 @@ async function create(name: string, given: CreateOptions, { command, context }: 
   const body = {
     name,
     ...(options.namespace === undefined ? {} : { namespace: options.namespace }),
+    ...(given.role === undefined ? {} : { role: given.role }),
     ...(given.readOnly === undefined ? {} : { readOnly: given.readOnly }),
     ...(given.expires === undefined ? {} : { expires: given.expires }),
     ...(given.serverTools === undefined ? {} : { serverTools: given.serverTools === 'on' }),
@@ -63,7 +66,7 @@ async function listAll(command: Command, context: CliContext): Promise<void> {
       { title: 'ID', value: (item) => item.id },
       { title: 'NAME', value: (item) => item.name },
       { title: 'NAMESPACE', value: (item) => item.namespace ?? 'any' },
-      { title: 'READ ONLY', value: (item) => item.readOnly },
+      { title: 'ROLE', value: (item) => item.role },
       { title: 'EXPIRES', value: (item) => item.expiresAt ?? 'never' },
       { title: 'LAST USED', value: (item) => item.lastUsedAt ?? 'never' },
     ],

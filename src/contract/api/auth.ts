@@ -1,5 +1,6 @@
 // Who the caller is.
 import { z } from 'zod'
+import { roles as accessRoles } from '../access.ts'
 import { defineRoute } from './route.ts'
 
 const tag = 'Authentication'
@@ -39,7 +40,8 @@ export const Whoami = z
     namespace: z.string().optional(),
     /** Present: the only namespace the caller may act in. */
     boundNamespace: z.string().optional(),
-    readOnly: z.boolean(),
+    /** Absent: the cluster's RBAC decides. */
+    role: z.enum(accessRoles).optional(),
     serverTools: z.boolean(),
   })
   .meta({ id: 'Whoami' })

@@ -17,7 +17,16 @@ describe('tokens', () => {
     expect(TokenCreate.safeParse({ name: 'a', expires }).success).toBe(false)
   })
 
-  it('may write and use tools unless it is said otherwise', () => {
-    expect(TokenCreate.parse({ name: 'a' })).toEqual({ name: 'a', readOnly: false, serverTools: true })
+  it('use tools unless it is said otherwise', () => {
+    expect(TokenCreate.parse({ name: 'a' })).toEqual({ name: 'a', serverTools: true })
+  })
+
+  it.each([
+    [{ readOnly: true, role: 'editor' }, 'readOnly'],
+    [{ role: 'owner', namespace: 'team' }, 'namespace'],
+    [{ role: 'admin' }, 'role'],
+  ])('can not be %o', (rights, path) => {
+    const problems = TokenCreate.safeParse({ name: 'a', ...rights }).error?.issues.map((issue) => issue.path.join('.'))
+    expect(problems).toEqual([path])
   })
 })

@@ -1,5 +1,6 @@
 // Tokens of users in embedded mode. The text of a token is answered once and never again.
 import { z } from 'zod'
+import { type Role, roles } from '../access.ts'
 import { tryParseDuration } from '../duration.ts'
 import { Name, Timestamp } from '../resources/metadata.ts'
 import { listOf } from './list.ts'
@@ -19,12 +20,23 @@ export function parseTokenExpiry(expires: string, now: Date): Date | undefined {
   return span === undefined || span <= 0 ? undefined : new Date(now.getTime() + span)
 }
 
+type TokenRights = { role?: Role | undefined; readOnly?: boolean | undefined; namespace?: string | undefined }
+
+function checkRole({ role, readOnly, namespace }: TokenRights, context: z.RefinementCtx): void {
+  const add = (path: string, message: string) => context.addIssue({ code: 'custom', path: [path], message })
+  if (readOnly === true && role !== undefined && role !== 'viewer') add('readOnly', `must not stand beside role ${role}`)
+  if (role === 'owner' && namespace !== undefined) add('namespace', 'must be absent: an owner acts in all namespaces')
+}
+
 export const TokenCreate = z
   .strictObject({
     name: Name,
     /** The token is good for this namespace only. Absent: for all. */
     namespace: Name.optional(),
-    readOnly: z.boolean().default(false),
+    /** What the token may do. Absent: what an editor may. */
+    role: z.enum(roles).optional(),
+    /** The same as the role viewer. */
+    readOnly: z.boolean().optional(),
     /** A time (RFC 3339), a duration (`12h`) or days (`30d`). Absent: it does not end. */
     expires: z
       .string()
@@ -38,6 +50,7 @@ export const TokenCreate = z
     /** Whether the proxies run the tool loop for this caller. */
     serverTools: z.boolean().default(true),
   })
+  .superRefine(checkRole)
   .meta({ id: 'TokenCreate' })
 export type TokenCreate = z.infer<typeof TokenCreate>
 
@@ -45,7 +58,7 @@ const tokenFields = {
   id: z.string(),
   name: z.string(),
   namespace: z.string().optional(),
-  readOnly: z.boolean(),
+  role: z.enum(roles),
   serverTools: z.boolean(),
   createdAt: Timestamp,
   expiresAt: Timestamp.optional(),

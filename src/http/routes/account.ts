@@ -13,10 +13,10 @@ function presentTransaction({ context: _context, requesterContext: _rctx, ...sho
 }
 
 function presentCaller(caller: Caller): auth.Whoami {
-  const { authType, username, uid, groups, namespace, boundNamespace, readOnly, serverTools } = caller
+  const { authType, username, uid, groups, namespace, boundNamespace, role, serverTools } = caller
   const { subject, issuer, email, roles, transaction } = caller
   const origin = { subject, issuer, email, roles, transaction: transaction && presentTransaction(transaction) }
-  const rights = { namespace, boundNamespace, readOnly, serverTools }
+  const rights = { namespace, boundNamespace, ...(caller.cluster === undefined ? { role } : {}), serverTools }
   // JSON leaves out what is undefined.
   return { authenticated: true, authType, username, uid, groups, ...origin, ...rights }
 }

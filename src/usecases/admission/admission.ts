@@ -7,6 +7,7 @@ import { joinPath, refuse } from '../../contract/validation.ts'
 import { type Problem, SvcError } from '../../errors.ts'
 import type { Caller } from '../../ports/identity.ts'
 import type { ResourceKey } from '../../ports/resources.ts'
+import { isOwner } from '../../rules/permission.ts'
 import { requireAccess } from '../access.ts'
 import type { UsecaseDeps } from '../deps.ts'
 import { requireContext } from './context.ts'
@@ -53,7 +54,7 @@ const rules: { [K in Kind]: Rule<K> } = {
 
 /** Whoever names a Secret says where it goes (a provider's address, a command): that decision on the machine's own keys is the owner's. */
 function requireOwnSecret(caller: Caller, key: ResourceKey, ownerSecret: ResourceKey | undefined): void {
-  if (caller.isOwner || key.name !== ownerSecret?.name || key.namespace !== ownerSecret.namespace) return
+  if (isOwner(caller) || key.name !== ownerSecret?.name || key.namespace !== ownerSecret.namespace) return
   throw new SvcError(
     'Forbidden',
     `only the owner of the service may name the secret "${key.namespace}/${key.name}"; use a provider that has it, or a secret of your own`,

@@ -2,6 +2,7 @@
 import { refuse } from '../../contract/validation.ts'
 import type { Caller } from '../../ports/identity.ts'
 import { type AddressClass, classifyUrl } from '../../rules/address.ts'
+import { isOwner } from '../../rules/permission.ts'
 import { trustedAnnotation } from '../../rules/trusted-address.ts'
 import type { UsecaseDeps } from '../deps.ts'
 import type { AdmissionRequest, Admitted } from './admission.ts'
@@ -16,7 +17,7 @@ const advice: Record<AddressClass, string | undefined> = {
 
 function checkBaseUrl(baseUrl: string, caller: Caller, deps: UsecaseDeps): void {
   const where = classifyUrl(baseUrl, deps.settings.ownAddresses(), deps.settings.allowNetworks)
-  const message = where === 'private' && caller.isOwner ? undefined : advice[where]
+  const message = where === 'private' && isOwner(caller) ? undefined : advice[where]
   if (message !== undefined) refuse('provider', [{ path: 'spec.baseURL', message }])
 }
 
@@ -42,5 +43,5 @@ export function admitProvider(request: AdmissionRequest<'Provider'>, deps: Useca
   // Who changes other fields neither gives nor takes the trust in an address.
   if (before !== undefined && before.spec.baseURL === baseURL) return {}
   if (baseURL !== undefined) checkBaseUrl(baseURL, caller, deps)
-  return { annotations: { [trustedAnnotation]: caller.isOwner ? baseURL : undefined } }
+  return { annotations: { [trustedAnnotation]: isOwner(caller) ? baseURL : undefined } }
 }

@@ -36,11 +36,6 @@ export type ProxyUsecases = {
 
 export type ProxyDeps = { usecases: UsecaseDeps; settings: ProxySettings; createLoop: CreateLoop }
 
-function requireSpending(caller: Caller): void {
-  if (caller.readOnly)
-    throw new SvcError('Forbidden', 'this token can only read; use one that may write to call models')
-}
-
 function isConversation(endpoint: Endpoint): boolean {
   return endpoint === 'messages' || endpoint === 'chat'
 }
@@ -99,7 +94,6 @@ export function createProxyUsecases({ usecases, settings, createLoop }: ProxyDep
 
   return {
     async plan(request) {
-      requireSpending(request.caller)
       requireRight(request.caller, { verb: 'use', kind: 'Provider', namespace: request.namespace })
       if (request.caller.agent !== undefined) await requireBudget(ports, meter, request.caller.agent)
       const fields = readRequestFields(request.body)

@@ -47,8 +47,7 @@ describe('a context token', () => {
       issuer: issuer.url,
       roles: scopes,
       namespace: 'team',
-      readOnly: false,
-      isOwner: false,
+      role: 'editor',
       serverTools: true,
       transaction: {
         profile: 'kontxt',

@@ -70,8 +70,7 @@ function toCaller(transaction: CallerTransaction): Caller {
     roles: scopes,
     transaction,
     ...(typeof namespace === 'string' && namespace !== '' ? { namespace } : {}),
-    readOnly: false,
-    isOwner: false,
+    role: 'editor',
     serverTools: true,
   }
 }

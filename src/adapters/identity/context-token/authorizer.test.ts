@@ -23,7 +23,7 @@ function makeCaller(authType: Caller['authType'], words: string[]): Caller {
     ...{ profile: 'kontxt', type: 'txntoken+jwt', id: 't', issuer: 'i', subject: 's', audience: ['svc'] },
     ...{ scope: words.join(' '), scopes: words, requestingWorkload: 'w', context: {}, requesterContext: {} },
   }
-  const rights = { readOnly: false, isOwner: false, serverTools: true }
+  const rights = { role: 'editor' as const, serverTools: true }
   return { authType, username: 'guest', groups: [], ...rights, ...(authType === 'contextToken' && { transaction }) }
 }
 

@@ -53,8 +53,7 @@ describe('an OpenID Connect token', () => {
       email: 'ada@acme.example',
       roles: ['admin', 'user'],
       namespace: 'guests',
-      readOnly: false,
-      isOwner: false,
+      role: 'editor',
       serverTools: true,
     })
   })

@@ -37,8 +37,7 @@ export function toCaller(claims: Claims, namespace: string): Caller {
     ...(email === undefined ? {} : { email }),
     roles,
     namespace,
-    readOnly: false,
-    isOwner: false,
+    role: 'editor',
     serverTools: true,
   }
 }

@@ -45,10 +45,14 @@ describe('tokens by TokenReview', () => {
       username: 'system:serviceaccount:team:builder',
       uid: 'u1',
       groups: ['system:serviceaccounts', 'system:authenticated'],
-      extra: { 'authentication.kubernetes.io/pod-name': ['builder-0'] },
+      cluster: {
+        user: 'system:serviceaccount:team:builder',
+        uid: 'u1',
+        groups: ['system:serviceaccounts', 'system:authenticated'],
+        extra: { 'authentication.kubernetes.io/pod-name': ['builder-0'] },
+      },
       namespace: 'team',
-      readOnly: false,
-      isOwner: false,
+      role: 'editor',
       serverTools: true,
     })
   })

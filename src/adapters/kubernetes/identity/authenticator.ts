@@ -29,10 +29,9 @@ function toCaller({ authenticated, error, user }: TokenReviewStatus): Caller | u
     username,
     ...(uid ? { uid } : {}),
     groups,
-    ...(extra ? { extra } : {}),
+    cluster: { user: username, groups, ...(uid ? { uid } : {}), ...(extra ? { extra } : {}) },
     ...(namespace === undefined ? {} : { namespace }),
-    readOnly: false,
-    isOwner: false,
+    role: 'editor',
     serverTools: true,
   }
 }

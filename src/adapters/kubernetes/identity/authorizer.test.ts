@@ -10,10 +10,14 @@ const caller: Caller = {
   username: 'system:serviceaccount:team:builder',
   uid: 'u1',
   groups: ['system:authenticated'],
-  extra: { scopes: ['a'] },
+  cluster: {
+    user: 'system:serviceaccount:team:builder',
+    uid: 'u1',
+    groups: ['system:authenticated'],
+    extra: { scopes: ['a'] },
+  },
   namespace: 'team',
-  readOnly: false,
-  isOwner: false,
+  role: 'editor',
   serverTools: true,
 }
 
@@ -139,11 +143,20 @@ describe('rights by SubjectAccessReview', () => {
     },
   )
 
+  it('are asked for under the names that the cluster knows the caller by, whatever else it is called', async () => {
+    const { asked, check } = open()
+    const cluster = { user: 'oidc:ada', groups: ['oidc:dev'] }
+    await check({ verb: 'list', kind: 'Task' }, { ...caller, authType: 'oidc', username: 'kubernetes-admin', cluster })
+    expect(asked).toMatchObject([cluster])
+    expect(JSON.stringify(asked)).not.toContain('kubernetes-admin')
+  })
+
   it.each(['oidc', 'contextToken'] as const)(
-    'are not asked for callers of another issuer (%s), whose names the cluster may know as others; what is guarded stays so',
+    'are not asked for callers whom the cluster does not know (%s); what is guarded stays so',
     async (authType) => {
       const { asked, check } = open({ allowed: false }, 'team')
-      const guest: Caller = { ...caller, authType, username: 'kubernetes-admin' }
+      const { cluster: _known, ...unknown } = caller
+      const guest: Caller = { ...unknown, authType, username: 'kubernetes-admin' }
       expect(await check({ verb: 'create', kind: 'Task', namespace: 'team' }, guest)).toEqual({ allowed: true })
       for (const access of [
         { verb: 'create', kind: 'Task', namespace: 'other' },

@@ -2,7 +2,7 @@
 import type { Access, AccessKind, Decision } from '../../../contract/access.ts'
 import { apiVersion, kinds } from '../../../contract/resources/index.ts'
 import type { Clock } from '../../../ports/clock.ts'
-import type { Authorizer, Caller } from '../../../ports/identity.ts'
+import type { Authorizer } from '../../../ports/identity.ts'
 import type { KubernetesApi } from '../api.ts'
 import { createAnswers } from './answers.ts'
 import { askReview } from './reviews.ts'
@@ -63,27 +63,15 @@ function describeAccess({ verb: asked, kind, namespace, name }: Access): object 
   return { resourceAttributes: { ...targetOf(kind), verb, ...place } }
 }
 
-function describeCaller({ username, uid, groups, extra }: Caller): object {
-  return { user: username, groups, ...(uid ? { uid } : {}), ...(extra ? { extra } : {}) }
-}
-
-function refuse({ username }: Caller, { verb, kind, namespace }: Access, reason: string | undefined): Decision {
+function refuse(user: string, { verb, kind, namespace }: Access, reason: string | undefined): Decision {
   const what = kind === 'Metrics' ? 'metrics' : kind === 'Token' ? 'tokens' : targetOf(kind).resource
   const where = namespace === undefined ? 'in all namespaces' : `in namespace "${namespace}"`
   const why = reason ? ` (${reason})` : ''
-  const message = `"${username}" may not ${verb} ${what} ${where}${why}; bind a role that allows it`
+  const message = `"${user}" may not ${verb} ${what} ${where}${why}; bind a role that allows it`
   return { allowed: false, reason: message }
 }
 
 const reads: readonly Access['verb'][] = ['get', 'list']
-
-/**
- * Names of another issuer mean nothing to the cluster: a user of its own may be called the same. Whom that issuer lets in
- * is decided by its settings and by scopes; what belongs to the cluster and to the service stays theirs.
- */
-function isOthersOwn({ authType }: Caller): boolean {
-  return authType === 'oidc' || authType === 'contextToken'
-}
 
 export function createReviewAuthorizer(options: ReviewAuthorizerOptions): Authorizer {
   const { api, clock, servedNamespace } = options
@@ -109,18 +97,19 @@ export function createReviewAuthorizer(options: ReviewAuthorizerOptions): Author
     }
   }
 
-  async function review(caller: Caller, access: Access, spec: object): Promise<Decision> {
+  async function review(user: string, access: Access, spec: object): Promise<Decision> {
     const { allowed, denied, reason } = await askReview(api, 'SubjectAccessReview', spec)
-    return allowed === true && denied !== true ? { allowed: true } : refuse(caller, access, reason)
+    return allowed === true && denied !== true ? { allowed: true } : refuse(user, access, reason)
   }
 
   return {
-    async authorize(caller, access) {
+    async authorize({ cluster }, access) {
       const guardedAnswer = guard(access)
       if (guardedAnswer) return guardedAnswer
-      if (isOthersOwn(caller)) return { allowed: true }
-      const spec = { ...describeCaller(caller), ...describeAccess(access) }
-      return answers.ask(JSON.stringify(spec), () => review(caller, access, spec))
+      // Whom the cluster does not know, a user of its own may be called the same: role and namespace have decided.
+      if (cluster === undefined) return { allowed: true }
+      const spec = { ...cluster, ...describeAccess(access) }
+      return answers.ask(JSON.stringify(spec), () => review(cluster.user, access, spec))
     },
   }
 }

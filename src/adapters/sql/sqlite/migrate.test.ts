@@ -46,6 +46,25 @@ describe('migrations', () => {
     expect(await readNotes([first, second])).toEqual([{ text: 'old', author: 'unknown' }])
   })
 
+  it('make a token that could only read a viewer, and every other an editor', async () => {
+    const addToken = (name: string, readOnly: number) =>
+      open(migrations.slice(0, 7), (database) =>
+        database.write((tx) =>
+          tx.run(sql`insert into api_tokens (id, hash, name, read_only, server_tools, created_at)
+            values (${name}, ${name}, ${name}, ${readOnly}, 1, '2026-01-01T00:00:00.000Z')`),
+        ),
+      )
+    await addToken('reader', 1)
+    await addToken('writer', 0)
+    const roles = await open(migrations, (database) =>
+      database.read.all(sql`select name, role from api_tokens order by name`),
+    )
+    expect(roles).toEqual([
+      { name: 'reader', role: 'viewer' },
+      { name: 'writer', role: 'editor' },
+    ])
+  })
+
   it('refuse data of a newer version and leave it alone', async () => {
     await addNote([first, second], 'new')
     expect(() => openSqlite({ path, migrations: [first] })).toThrow(

@@ -7,6 +7,7 @@ import { serviceRecordsMigration } from './0004-service-records.ts'
 import { usageCallsMigration } from './0005-usage-calls.ts'
 import { auditMigration } from './0006-audit.ts'
 import { providerHealthMigration } from './0007-provider-health.ts'
+import { tokenRolesMigration } from './0008-token-roles.ts'
 
 export const migrations: readonly Migration[] = [
   resourcesMigration,
@@ -16,4 +17,5 @@ export const migrations: readonly Migration[] = [
   usageCallsMigration,
   auditMigration,
   providerHealthMigration,
+  tokenRolesMigration,
 ]
