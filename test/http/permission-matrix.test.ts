@@ -61,16 +61,21 @@ const runnersRoutes = new Set([
   ...['countLlmaTokens', 'createLlmaMessage', 'createLlmoCompletion', 'createLlmoEmbeddings', 'createLlmoResponse'],
 ])
 
-/** A caller who is known here, at a route with a right. */
-function judgeUser(name: string, caller: CallerName, { kind, verb }: NonNullable<Route['verb']>): Verdict {
-  const role = roleOf[caller]
-  if (role === 'owner') return 'in'
+/** What roles below the owner's may do, wherever it is. */
+function judgeRole(name: string, role: Role, { kind, verb }: NonNullable<Route['verb']>): Verdict {
   if (reach[kind] === 'owner') return 403
-  if (role !== 'editor' && kind === 'Secret') return 403
+  if (role === 'editor') return 'in'
+  if (kind === 'Secret') return 403
   const isRead = verb === 'get' || verb === 'list'
-  if (!isRead && (role === 'viewer' || (role === 'runner' && !runnersRoutes.has(name)))) return 403
-  if (!caller.startsWith('bound')) return 'in'
-  return reach[kind] === 'service' || caller === 'bound elsewhere' ? 403 : 'in'
+  return isRead || (role === 'runner' && runnersRoutes.has(name)) ? 'in' : 403
+}
+
+/** A caller who is known here, at a route with a right. */
+function judgeUser(name: string, caller: CallerName, right: NonNullable<Route['verb']>): Verdict {
+  const role = roleOf[caller] ?? 'viewer'
+  if (role === 'owner') return 'in'
+  const isOutside = reach[right.kind] === 'service' ? caller.startsWith('bound') : caller === 'bound elsewhere'
+  return isOutside ? 403 : judgeRole(name, role, right)
 }
 
 /** The command line of a task's attempt: calls of its provider, and who it is. */
@@ -241,7 +246,9 @@ function verdictOf(status: number): Verdict {
 
 const entries = Object.entries(routesByName)
 // Whoever may change things comes last: what they change is then no longer in anybody's way.
-const order: readonly CallerName[] = names.toSorted((a, b) => Number(roleOf[a] === 'owner') - Number(roleOf[b] === 'owner'))
+const order: readonly CallerName[] = names.toSorted(
+  (a, b) => Number(roleOf[a] === 'owner') - Number(roleOf[b] === 'owner'),
+)
 
 describe('a route', () => {
   it.each(entries)(

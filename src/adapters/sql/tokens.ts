@@ -94,9 +94,7 @@ export function createTokens(options: TokensOptions): TokenStore {
     },
 
     async list() {
-      const rows = await database.read.all(sql<
-        Omit<TokenRow, 'hash'>
-      >`select id, name, namespace, role, server_tools,
+      const rows = await database.read.all(sql<Omit<TokenRow, 'hash'>>`select id, name, namespace, role, server_tools,
         created_at, expires_at, last_used_at from api_tokens order by created_at desc, id desc`)
       return rows.map(toRecord)
     },

@@ -24,7 +24,8 @@ type TokenRights = { role?: Role | undefined; readOnly?: boolean | undefined; na
 
 function checkRole({ role, readOnly, namespace }: TokenRights, context: z.RefinementCtx): void {
   const add = (path: string, message: string) => context.addIssue({ code: 'custom', path: [path], message })
-  if (readOnly === true && role !== undefined && role !== 'viewer') add('readOnly', `must not stand beside role ${role}`)
+  if (readOnly === true && role !== undefined && role !== 'viewer')
+    add('readOnly', `must not stand beside role ${role}`)
   if (role === 'owner' && namespace !== undefined) add('namespace', 'must be absent: an owner acts in all namespaces')
 }
 
