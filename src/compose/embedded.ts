@@ -26,6 +26,7 @@ import { type Closing, createClosing } from './lifecycle.ts'
 import type { OpenedMode } from './mode.ts'
 import { type OwnerToken, takeOwnerToken } from './owner-token.ts'
 import { choosePlans } from './plan-store.ts'
+import { openScratch } from './scratch.ts'
 
 type OpenOptions = { owner: OwnerToken; log: Logger }
 
@@ -60,6 +61,7 @@ async function openAll(config: Config, options: OpenOptions, closing: Closing): 
     secrets: withEnvironmentSecret(stored, environmentValues(config), clock.now()),
     workloads,
     sandbox,
+    scratch: openScratch(config),
     authenticator: createTokenAuthenticator({ tokens, clock, ownerToken: options.owner.text }),
     tokens,
     workerTokens: createWorkerTokens({ keys, clock }),

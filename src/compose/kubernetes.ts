@@ -32,6 +32,7 @@ import { openClusterWork } from './kubernetes-work.ts'
 import { type Closing, createClosing } from './lifecycle.ts'
 import type { OpenedMode } from './mode.ts'
 import { choosePlans } from './plan-store.ts'
+import { openScratch } from './scratch.ts'
 import { bindTerm } from './term.ts'
 
 const leaseName = 'svc-controllers'
@@ -76,6 +77,7 @@ async function openAll(config: Config, log: Logger, closing: Closing): Promise<O
     secrets,
     workloads: term.workloads,
     sandbox: carryWorkspace(work.sandbox),
+    scratch: openScratch(config),
     authenticator: createReviewAuthenticator({ api, clock }),
     authorizer: createReviewAuthorizer({ api, clock, operatorNamespace, servedNamespace: config.watchNamespace }),
     tokens: createTokens({ database, clock, ids }),

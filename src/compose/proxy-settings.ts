@@ -1,5 +1,4 @@
 // The settings of the proxies, from flags, environment and file.
-import { join } from 'node:path'
 import type { Config } from '../config/load.ts'
 import { parseDuration } from '../contract/duration.ts'
 import type { Metrics } from '../observability/metrics.ts'
@@ -19,7 +18,6 @@ export function readProxySettings(
       maxIterations: config.chatMaxIterations,
       maxDurationMs: parseDuration(config.chatMaxDuration),
       toolTimeoutMs: parseDuration(config.chatToolTimeout),
-      scratchDir: join(config.paths.dataDir, 'scratch', 'proxies'),
       search,
     },
     observe: observeWith(metrics, traces),

@@ -16,6 +16,7 @@ import type { RateLimits } from './rate-limits.ts'
 import type { Resources } from './resources.ts'
 import type { Results } from './results.ts'
 import type { Sandbox } from './sandbox.ts'
+import type { Scratch } from './scratch.ts'
 import type { Secrets } from './secrets.ts'
 import type { Sessions } from './sessions.ts'
 import type { Usage } from './usage.ts'
@@ -47,6 +48,7 @@ export type Ports = {
   secrets: Secrets
   workloads: Workloads
   sandbox: Sandbox
+  scratch: Scratch
   authenticator: Authenticator
   /** Absent: the rules of the service decide alone. */
   authorizer?: Authorizer

@@ -1,8 +1,5 @@
 // Who is to blame for an answer that is cut off at the service's own time limit: a provider that was waited for.
-import { mkdtemp, rm } from 'node:fs/promises'
 import { connect } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { ProxySample } from '../../src/usecases/proxy/request.ts'
 import { type Proxied, simpleMessage, startProxied, until } from '../fixtures/proxy/proxied.ts'
@@ -14,24 +11,19 @@ const messages = '/llma/v1/messages'
 const maxDurationMs = 700
 
 let proxied: Proxied
-let scratchDir: string
 const samples: ProxySample[] = []
 
 beforeAll(async () => {
-  scratchDir = await mkdtemp(join(tmpdir(), 'svc-late-'))
   proxied = await startProxied({
     usecases: { chat: { maxDurationMs } },
     proxy: {
-      loop: { maxIterations: 50, maxDurationMs, toolTimeoutMs: 10_000, scratchDir },
+      loop: { maxIterations: 50, maxDurationMs, toolTimeoutMs: 10_000 },
       observe: (sample) => void samples.push(sample),
     },
   })
   proxied.upstream.script.answer = answerAs
 })
-afterAll(async () => {
-  await proxied.stop()
-  await rm(scratchDir, { recursive: true, force: true })
-})
+afterAll(() => proxied.stop())
 
 const frame = (length: number) => `event: ping\ndata: ${JSON.stringify({ type: 'ping', more: 'x'.repeat(length) })}\n\n`
 

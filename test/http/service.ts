@@ -16,6 +16,7 @@ import { createSecretStorage } from '../../src/adapters/sql/secrets.ts'
 import { openSqlite } from '../../src/adapters/sql/sqlite/database.ts'
 import { createTokenAuthenticator } from '../../src/adapters/sql/token-authenticator.ts'
 import { createTokens } from '../../src/adapters/sql/tokens.ts'
+import { createScratch } from '../../src/adapters/workspaces/scratch.ts'
 import type { Route } from '../../src/contract/api/route.ts'
 import { routes } from '../../src/contract/api/routes.ts'
 import type { Kind, ResourceOf, StatusOf } from '../../src/contract/resources/index.ts'
@@ -96,6 +97,7 @@ async function openPorts(options: ServiceOptions) {
     workerTokens: createWorkerTokens({ keys, clock }),
     workloads: absent('a workload'),
     sandbox: options.sandbox ?? absent('a sandbox'),
+    scratch: createScratch({ root: join(folder, 'scratch'), clock }),
     leadership: absent('leadership'),
     egress: options.egress ?? absent('egress'),
     clock,
@@ -116,14 +118,10 @@ const builtinNames = ['web_search', 'code_exec', 'file_read', 'web_fetch', 'file
 const defaultProxySettings: ProxySettings = {
   defaults: { provider: '', model: '' },
   callers: { maxConcurrent: 0, requestsPerMinute: 0 },
-  loop: { maxIterations: 50, maxDurationMs: 60_000, toolTimeoutMs: 10_000, scratchDir: '' },
+  loop: { maxIterations: 50, maxDurationMs: 60_000, toolTimeoutMs: 10_000 },
 }
 
-function makeUsecases(
-  ports: Ports,
-  { folder, metrics }: { folder: string; metrics: Metrics },
-  options: ServiceOptions,
-) {
+function makeUsecases(ports: Ports, metrics: Metrics, options: ServiceOptions) {
   const names = options.builtinTools ?? builtinNames
   const info = { builtin: true, description: 'a tool', parameters: {}, available: true } as const
   return createUsecases({
@@ -138,7 +136,6 @@ function makeUsecases(
     builtinTools: { names, list: async () => names.map((name) => ({ name, ...info })) },
     proxy: {
       ...defaultProxySettings,
-      loop: { ...defaultProxySettings.loop, scratchDir: join(folder, 'scratch') },
       observe: metrics.observeProxy,
       ...options.proxy,
     },
@@ -171,7 +168,7 @@ export async function startService(options: ServiceOptions = {}) {
   const logged: string[] = []
   const log = createLog({ level: options.logLevel ?? 'debug', write: (line) => logged.push(line) })
   const metrics = createMetrics()
-  const usecases = makeUsecases(ports, { folder, metrics }, options)
+  const usecases = makeUsecases(ports, metrics, options)
   const settings = { publicHosts: [], corsAllowedOrigins: [], version: '0.0.0', ...options.http }
   const app = createApp({ ports, usecases, settings, log, metrics })
 

@@ -11,8 +11,6 @@ export type ProxyLoopSettings = {
   maxDurationMs: number
   /** `--chat-tool-timeout` (LIM-010). */
   toolTimeoutMs: number
-  /** Where the scratch roots of conversations lie. */
-  scratchDir: string
   /** Absent: web_search is not configured. */
   search?: SearchSettings | undefined
 }

@@ -3,7 +3,6 @@ import type { ToolSchema } from '../../../llm/messages.ts'
 import type { HostTool, ToolHost } from '../../../llm/tool-host.ts'
 import { createRedactor, type Redactor } from '../../../observability/redaction.ts'
 import { builtinTools, createToolHost } from '../../../tools/registry.ts'
-import { createScratchFolders } from '../../../tools/scratch.ts'
 import { showTool, type TokenPropagation, type Tool, type ToolContext } from '../../../tools/tool.ts'
 import { mayAccess } from '../../access.ts'
 import { issueToolToken } from '../../tool-token.ts'
@@ -76,13 +75,10 @@ export function createToolOpener(deps: ProxyLoopDeps): ToolOpener {
   const { ports, settings, builtinTools: shownTools, loop } = deps
   const cache = createCustomToolCache(ports)
   let builtin: { at: number; tools: Tool[] } | undefined
-  const scratch = createScratchFolders({ root: loop.scratchDir, clock: ports.clock })
 
-  async function openContext(call: ProxyCall, session: string): Promise<ToolContext> {
-    const { caller, namespace } = call
+  function makeContext(call: ProxyCall, workspaceRoot: string): ToolContext {
     return {
-      // Names may be given again, or by two authorities; accounts may not.
-      workspaceRoot: await scratch.open([namespace, accountOf(caller), session]),
+      workspaceRoot,
       sharesWorkspace: true,
       sandbox: ports.sandbox,
       egress: ports.egress,
@@ -111,20 +107,23 @@ export function createToolOpener(deps: ProxyLoopDeps): ToolOpener {
   }
 
   async function open(call: ProxyCall, own: ToolSchema[], session: string): Promise<LoopTools> {
-    const { tools, custom } = await listServerTools(call)
+    const { tools, custom: offered } = await listServerTools(call)
     const ownNames = new Set(own.map(({ name }) => name))
     // The caller's tool wins (PROXY-012).
     const server = tools.filter(({ name }) => !ownNames.has(name))
     const list = [...own.map(toExternal), ...server.map(showTool)]
-    const openHost = once(async () => {
-      const context = await openContext(call, session)
-      const isBuiltin = (tool: Tool) => builtinTools.includes(tool)
-      const builtin = server.filter(isBuiltin).map(({ name }) => name)
-      return createToolHost({ builtin, custom: server.filter((tool) => !isBuiltin(tool)), context })
-    })
-    const redactor = once(() => createRedactor([...custom.secrets, ...keysOf(call)], 'tokens'))
+    const isBuiltin = (tool: Tool) => builtinTools.includes(tool)
+    const builtin = server.filter(isBuiltin).map(({ name }) => name)
+    const custom = server.filter((tool) => !isBuiltin(tool))
+    // The folder lasts from call to call; it is held while one runs.
+    const runCall: ToolHost['call'] = async (toolCall, signal) => {
+      const hold = await ports.scratch.hold(nameScratch(call, session))
+      const context = makeContext(call, hold.folder)
+      return await createToolHost({ builtin, custom, context }).call(toolCall, signal).finally(hold.release)
+    }
+    const redactor = once(() => createRedactor([...offered.secrets, ...keysOf(call)], 'tokens'))
     return {
-      host: { list: () => list, call: async (toolCall, signal) => (await openHost()).call(toolCall, signal) },
+      host: { list: () => list, call: runCall },
       redact: (text) => redactor()(text),
       isExternal: (name) => ownNames.has(name),
     }
@@ -135,6 +134,11 @@ export function createToolOpener(deps: ProxyLoopDeps): ToolOpener {
     hasTools: async (namespace) => (await listBuiltin()).length > 0 || (await cache.get(namespace)).tools.length > 0,
     close: cache.close,
   }
+}
+
+/** Names may be given again, or by two authorities; accounts may not. */
+function nameScratch({ caller, namespace }: ProxyCall, session: string): string[] {
+  return [namespace, accountOf(caller), session]
 }
 
 function keysOf({ models }: ProxyCall): string[] {

@@ -1,0 +1,87 @@
+// Removes folders that untrusted code wrote in, whatever it made of them: links, trees of any depth, locked folders.
+import { randomUUID } from 'node:crypto'
+import { chmod, type FileHandle, opendir, readdir, rename, rm, rmdir, unlink } from 'node:fs/promises'
+import { join } from 'node:path'
+import { addressOf, enterFolder, entryOf, hasHandles, unlockFolder } from './folder-handle.ts'
+
+function codeOf(error: unknown): string | undefined {
+  return (error as NodeJS.ErrnoException).code
+}
+
+/** Removes an entry that is no folder, never what it points to; false when it is a folder. */
+async function removeFile(address: string): Promise<boolean> {
+  try {
+    await unlink(address)
+    return true
+  } catch (error) {
+    const code = codeOf(error)
+    if (code === 'ENOENT') return true
+    // EISDIR on Linux, EPERM elsewhere (unlink(2)).
+    if (code === 'EISDIR' || code === 'EPERM') return false
+    throw error
+  }
+}
+
+/** Calls `take` for each folder in a folder whose other entries it removes. */
+async function clearFiles(folder: FileHandle, take: (name: string) => Promise<void>): Promise<number> {
+  let count = 0
+  for await (const { name } of await opendir(addressOf(folder))) {
+    count++
+    if (!(await removeFile(entryOf(folder, name)))) await take(name)
+  }
+  return count
+}
+
+async function useFolder<T>(address: string, use: (folder: FileHandle) => Promise<T>): Promise<T> {
+  const folder = await enterFolder(address)
+  try {
+    await unlockFolder(folder)
+    return await use(folder)
+  } finally {
+    await folder.close()
+  }
+}
+
+/** Folders below a folder move up beside it: so no depth needs more than three descriptors, nor any recursion. */
+async function flattenFolder(root: FileHandle, name: string): Promise<void> {
+  await useFolder(entryOf(root, name), async (folder) => {
+    const hoist = async (child: string) => {
+      // A folder that may not be written cannot move: its entry `..` changes.
+      await useFolder(entryOf(folder, child), async () => undefined)
+      await rename(entryOf(folder, child), entryOf(root, randomUUID()))
+    }
+    while ((await clearFiles(folder, hoist)) > 0);
+  })
+  await rmdir(entryOf(root, name))
+}
+
+async function emptyFolder(root: FileHandle): Promise<void> {
+  while ((await clearFiles(root, (name) => flattenFolder(root, name))) > 0);
+}
+
+/** Where there are no descriptors to go by: links are not followed, but for one that is swapped in meanwhile. */
+async function removeByPath(path: string): Promise<void> {
+  await rm(path, { recursive: true, force: true }).catch(async () => {
+    await unlockByPath(path)
+    await rm(path, { recursive: true, force: true, maxRetries: 3 })
+  })
+}
+
+async function unlockByPath(path: string): Promise<void> {
+  await chmod(path, 0o700).catch(() => undefined)
+  const entries = await readdir(path, { withFileTypes: true }).catch(() => [])
+  for (const entry of entries) if (entry.isDirectory()) await unlockByPath(join(path, entry.name))
+}
+
+/** Removes a file or a folder with all in it; what is not there is what was wanted. The folder it lies in is the service's own. */
+export async function removeTree(path: string): Promise<void> {
+  if (!hasHandles) return await removeByPath(path)
+  if (await removeFile(path)) return
+  await useFolder(path, emptyFolder)
+  await rmdir(path)
+}
+
+/** Removes what is in a folder of the service's own; what cannot be removed is left. */
+export async function clearFolder(path: string): Promise<void> {
+  for (const name of await readdir(path).catch(() => [])) await removeTree(join(path, name)).catch(() => undefined)
+}

@@ -1,0 +1,103 @@
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, describe, expect, it } from 'vitest'
+import { createManualClock } from '../../../test/fixtures/llm/manual-clock.ts'
+import { createScratch } from './scratch.ts'
+
+const root = mkdtempSync(join(tmpdir(), 'svc-scratch-test-'))
+const outside = mkdtempSync(join(tmpdir(), 'svc-scratch-outside-'))
+afterEach(() => {
+  for (const folder of [root, outside]) rmSync(folder, { recursive: true, force: true })
+})
+
+const hour = 3_600_000
+
+function open() {
+  const clock = createManualClock()
+  const scratch = createScratch({ root, clock })
+  const visit = async (...parts: string[]) => {
+    const { folder, release } = await scratch.hold(parts)
+    await release()
+    return folder
+  }
+  return { clock, scratch, visit }
+}
+
+describe('scratch folders', () => {
+  it('are one for each conversation of each caller, and private [BUILT-027]', async () => {
+    const { visit } = open()
+    const folder = await visit('default', 'ann', 's1')
+    writeFileSync(join(folder, 'kept'), 'x')
+    expect(await visit('default', 'ann', 's1')).toBe(folder)
+    expect(existsSync(join(folder, 'kept'))).toBe(true)
+    const others = await Promise.all([visit('default', 'ann', 's2'), visit('default', 'bob', 's1')])
+    expect(new Set([folder, ...others]).size).toBe(3)
+    expect(statSync(folder).mode & 0o777).toBe(0o700)
+  })
+
+  it('go when nobody has held them for an hour', async () => {
+    const { clock, visit } = open()
+    const old = await visit('a')
+    await clock.advance(hour * 0.8)
+    const used = await visit('b')
+    await clock.advance(hour * 0.3)
+    await visit('c')
+    expect([existsSync(old), existsSync(used)]).toEqual([false, true])
+  })
+
+  it('keep the age that the service noted, whatever age and links a program gives them', async () => {
+    const { clock, visit } = open()
+    for (let number = 0; number < 60; number++) {
+      mkdirSync(join(outside, `d${number}`), { recursive: true })
+      writeFileSync(join(outside, `d${number}`, 'file'), 'x')
+    }
+    const folder = await visit('a')
+    mkdirSync(join(folder, 'inner'))
+    rmSync(join(folder, 'inner'), { recursive: true })
+    symlinkSync(outside, join(folder, 'inner'))
+    utimesSync(folder, 0, 0)
+    await clock.advance(hour / 2)
+    await visit('b')
+    expect(existsSync(folder)).toBe(true)
+    await clock.advance(2 * hour)
+    await visit('b')
+    expect(existsSync(folder)).toBe(false)
+    expect(readdirSync(outside).filter((name) => existsSync(join(outside, name, 'file'))).length).toBe(60)
+  })
+
+  it('stay while they are held, however long, and age from the end of the last hold', async () => {
+    const { clock, scratch, visit } = open()
+    const first = await scratch.hold(['a'])
+    const second = await scratch.hold(['a'])
+    await clock.advance(10 * hour)
+    await first.release()
+    await first.release()
+    await clock.advance(10 * hour)
+    await visit('b')
+    expect(existsSync(second.folder)).toBe(true)
+    await second.release()
+    await clock.advance(hour / 2)
+    await visit('b')
+    expect(existsSync(second.folder)).toBe(true)
+  })
+
+  it('are swept after a restart, too', async () => {
+    const before = open()
+    const left = await before.visit('a')
+    const after = open()
+    await after.clock.advance(2 * hour)
+    await after.visit('b')
+    expect(existsSync(left)).toBe(false)
+  })
+})

@@ -1,0 +1,104 @@
+// The Scratch port: a folder for each conversation, and the service's own record of when it was last in use.
+import { createHash } from 'node:crypto'
+import { lstat, mkdir, readdir, utimes } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Clock } from '../../ports/clock.ts'
+import type { Scratch } from '../../ports/scratch.ts'
+import { removeTree } from './removal.ts'
+
+export type ScratchOptions = {
+  /** Where the folders lie; made when it is missing. */
+  root: string
+  clock: Clock
+  /** A folder that nobody held for so long is removed. Default one hour. */
+  idleMs?: number
+}
+
+const defaultIdleMs = 3_600_000
+
+type Shelf = Required<ScratchOptions> & {
+  /** How many hold each folder. */
+  held: Map<string, number>
+  removing: Map<string, Promise<void>>
+  sweptAt: number
+}
+
+/**
+ * A record is a folder around the one that programs see: they can give their own any age, but not this one, whose time
+ * of change says when it was last in use.
+ */
+function recordOf({ root }: Shelf, name: string): string {
+  return join(root, name)
+}
+
+async function noteUse(shelf: Shelf, name: string): Promise<void> {
+  const now = shelf.clock.now()
+  await utimes(recordOf(shelf, name), now, now)
+}
+
+async function sweepOne(shelf: Shelf, name: string, oldest: number): Promise<void> {
+  const { mtimeMs } = await lstat(recordOf(shelf, name))
+  // Nothing is waited for between this question and the note that it is being removed.
+  if (mtimeMs >= oldest || shelf.held.has(name)) return
+  const removal = removeTree(recordOf(shelf, name)).finally(() => shelf.removing.delete(name))
+  shelf.removing.set(name, removal)
+  await removal
+}
+
+async function sweep(shelf: Shelf, now: number): Promise<void> {
+  for (const name of await readdir(shelf.root)) {
+    // What cannot be removed now is for the next time.
+    await sweepOne(shelf, name, now - shelf.idleMs).catch(() => undefined)
+  }
+}
+
+async function sweepNowAndThen(shelf: Shelf): Promise<void> {
+  const now = shelf.clock.now().getTime()
+  if (now - shelf.sweptAt <= shelf.idleMs / 4) return
+  shelf.sweptAt = now
+  await sweep(shelf, now)
+}
+
+async function letGo(shelf: Shelf, name: string): Promise<void> {
+  await noteUse(shelf, name).catch(() => undefined)
+  const left = (shelf.held.get(name) ?? 1) - 1
+  if (left > 0) shelf.held.set(name, left)
+  else shelf.held.delete(name)
+}
+
+async function openFolder(shelf: Shelf, name: string): Promise<string> {
+  await shelf.removing.get(name)?.catch(() => undefined)
+  const folder = join(recordOf(shelf, name), 'files')
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  await noteUse(shelf, name)
+  return folder
+}
+
+export function createScratch(options: ScratchOptions): Scratch {
+  const shelf: Shelf = {
+    ...options,
+    idleMs: options.idleMs ?? defaultIdleMs,
+    held: new Map(),
+    removing: new Map(),
+    sweptAt: Number.NEGATIVE_INFINITY,
+  }
+  return {
+    async hold(parts) {
+      const name = createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 32)
+      shelf.held.set(name, (shelf.held.get(name) ?? 0) + 1)
+      let ended: Promise<void> | undefined
+      const release = () => {
+        ended ??= letGo(shelf, name)
+        return ended
+      }
+      try {
+        const folder = await openFolder(shelf, name)
+        await sweepNowAndThen(shelf)
+        return { folder, release }
+      } catch (error) {
+        await release()
+        throw error
+      }
+    },
+  }
+}
