@@ -54,16 +54,18 @@ function callOnce(...calls: { name: string; args: object }[]) {
 const promptOf = (request: VendorRequest | undefined) => readText(request?.messages[0]?.content)
 
 describe('a turn without a session', () => {
-  it('that calls no tool is one write at its end [CHAT-005] [SESS-003] [SESS-013]', async () => {
+  it('has one, made and held, before the model is first asked [CHAT-005] [CHAT-029] [SESS-003] [SESS-013]', async () => {
     await start()
     const { sessions } = service.ports.records
-    const lock = vi.spyOn(sessions, 'lock')
-    const { sleep } = service.ports.clock
-    // However slow the machine is, no time goes by.
-    vi.spyOn(service.ports.clock, 'sleep').mockImplementation((_ms, signal) => sleep(3_600_000, signal))
     const append = vi.spyOn(sessions, 'append')
+    const held: unknown[] = []
+    script = async () => {
+      const { items } = await sessions.list({ limit: 10 })
+      held.push(items.map(({ name, activeTask }) => ({ name, isHeld: activeTask !== undefined })))
+      return [{ text: 'ok' }]
+    }
     const { body } = await chat({ message: 'hello' })
-    expect(lock).not.toHaveBeenCalled()
+    expect(held).toEqual([[{ name: body.sessionId, isHeld: true }]])
     expect(append).toHaveBeenCalledTimes(1)
     const key = { namespace: 'default', name: body.sessionId }
     expect((await sessions.transcript(key)).map(({ content }) => content)).toEqual(['hello', 'ok'])
@@ -71,25 +73,11 @@ describe('a turn without a session', () => {
     expect((await sessions.get(key))?.activeTask).toBeUndefined()
   })
 
-  it('has its session before a tool runs, and lets it go', async () => {
+  it('lets its session go after a turn with tools', async () => {
     await start()
-    const { sessions } = service.ports.records
-    const steps: string[] = []
-    const { lock } = sessions
-    const { list } = service.ports.resources
-    vi.spyOn(sessions, 'lock').mockImplementation(async (...args) => {
-      const isTaken = await lock(...args)
-      steps.push('held')
-      return isTaken
-    })
-    vi.spyOn(service.ports.resources, 'list').mockImplementation((kind, query) => {
-      if (kind === 'Task') steps.push('listed')
-      return list(kind, query)
-    })
     script = callOnce({ name: 'list_tasks', args: {} })
     const { body } = await chat({ message: 'what runs?' })
-    expect(steps).toEqual(['held', 'listed'])
-    const session = await sessions.get({ namespace: 'default', name: body.sessionId })
+    const session = await service.ports.records.sessions.get({ namespace: 'default', name: body.sessionId })
     expect(session?.activeTask).toBeUndefined()
     expect(session?.messageCount).toBe(4)
   })

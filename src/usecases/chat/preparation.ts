@@ -11,7 +11,7 @@ import { asksToManage } from './intent.ts'
 import { createModelChooser } from './models.ts'
 import { createPromptBuilder } from './prompt.ts'
 import { createSecretWords } from './secret-words.ts'
-import { holdNewSession, holdSession } from './session-hold.ts'
+import { holdSession } from './session-hold.ts'
 import type { ChatSettings } from './settings.ts'
 import { catalogKinds, createSurroundings } from './surroundings.ts'
 import type { TurnParts } from './turn.ts'
@@ -71,7 +71,7 @@ export function createTurnMaker(deps: ChatDeps, settings: ChatSettings): TurnMak
       system: buildPrompt({ namespace, surroundings: around, builtinTools, manages, maxTasks, agent, instructions }),
       tools: createCoordinationHost({ orchestration, toolTimeoutMs, clock }, { manages }),
       orchestration,
-      hold: request.sessionId === undefined ? holdNewSession(holding, key, id) : await holdSession(holding, key, id),
+      hold: await holdSession(holding, key, id),
     }
   }
 

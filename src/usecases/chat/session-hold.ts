@@ -1,14 +1,12 @@
-// A session held by one turn: taken over all replicas, kept by a lease, given up when it is cancelled from anywhere.
-// One that was named just now is known to nobody: it is taken when its turn does something or lasts, else stored at the end.
+// A session held by one turn: taken over all replicas before anything of the turn happens, kept by a lease, given up when it
+// is cancelled from anywhere.
 import { isSvcError } from '../../errors.ts'
 import type { SessionKey, TranscriptMessage } from '../../ports/sessions.ts'
-import { busySession, type HoldDeps, newHolder, readHolder, takeSession } from './session-holder.ts'
+import { type HoldDeps, newHolder, readHolder, takeSession } from './session-holder.ts'
 
 const renewAfterMs = 10_000
 /** How soon a running turn notices that it was cancelled elsewhere. */
 const lookEveryMs = 500
-/** A turn that lasts longer is made known to the other replicas. */
-const takeAfterMs = 100
 
 type TokenCount = { inputTokens: number; outputTokens: number }
 
@@ -20,23 +18,16 @@ export type SessionHold = {
   cancel(): void
   /** The client went away. */
   leave(): void
-  /** Resolves once every replica knows that this turn has the session. Conflict when another has it. */
-  secure(): Promise<void>
   store(messages: TranscriptMessage[]): Promise<void>
   /** Stores the rest and lets the session go. `compact` runs before it is let go. */
   finish(messages: TranscriptMessage[], usage: TokenCount, compact?: () => Promise<void>): Promise<void>
 }
 
-/** Conflict when another turn or a task has it; NotFound when it is the session of tasks. Made when it is missing. */
+/** Conflict when another turn or a task has it; NotFound when it is the session of tasks. Made when it is missing (CHAT-029). */
 export async function holdSession(deps: HoldDeps, key: SessionKey, turn: string): Promise<SessionHold> {
   const holder = newHolder(deps, turn)
   await takeSession(deps, key, holder)
-  return createHold(deps, { key, turn, holder, isTaken: true })
-}
-
-/** The same for a session that was named just now: nobody else can have it. */
-export function holdNewSession(deps: HoldDeps, key: SessionKey, turn: string): SessionHold {
-  return createHold(deps, { key, turn, holder: newHolder(deps, turn), isTaken: false })
+  return createHold(deps, { key, turn, holder })
 }
 
 // Reasons of one's own: making the usual ones costs a stack trace for every turn.
@@ -44,31 +35,13 @@ const over = new Error('the turn is over')
 const cancelled = new Error('the turn was cancelled')
 const left = new Error('the client went away')
 
-type Start = { key: SessionKey; turn: string; holder: string; isTaken: boolean }
+type Start = { key: SessionKey; turn: string; holder: string }
 
 /** The turn's place in the session's record. `cancel` is called when it has been lost. */
 function createLease(deps: HoldDeps, { key, turn, ...start }: Start, cancel: () => void) {
   const { sessions, clock } = deps
   let { holder } = start
   let renewed = clock.now().getTime()
-  let taken = start.isTaken ? Promise.resolve() : undefined
-
-  async function take(): Promise<void> {
-    try {
-      if (await sessions.lock(key, holder, { create: 'chat' })) return
-    } catch (error) {
-      // A store that is away may be back at the next try.
-      taken = undefined
-      throw error
-    }
-    cancel()
-    throw busySession(key)
-  }
-
-  function secure(): Promise<void> {
-    taken ??= take()
-    return taken
-  }
 
   async function renew(): Promise<void> {
     const now = clock.now().getTime()
@@ -79,20 +52,14 @@ function createLease(deps: HoldDeps, { key, turn, ...start }: Start, cancel: () 
   }
 
   return {
-    secure,
     /** Takes notice of a mark; ends the turn when the session is not its own any more. */
     async look(): Promise<void> {
-      await secure()
       const active = (await sessions.get(key))?.activeTask
       if (active === holder) return renew()
       if (active !== undefined && readHolder(active)?.turn === turn) holder = active
       cancel()
     },
-    /** Undefined when nobody was told of the turn. */
-    async holder(): Promise<string | undefined> {
-      await taken?.catch(() => {})
-      return taken === undefined ? undefined : holder
-    },
+    holder: () => holder,
     /** Also what a mark has made of the holder in between. */
     async release(): Promise<void> {
       const active = (await sessions.get(key))?.activeTask
@@ -110,10 +77,8 @@ function createHold(deps: HoldDeps, start: Start): SessionHold {
   const lease = createLease(deps, start, cancel)
 
   async function watch(): Promise<void> {
-    let pauseMs = start.isTaken ? lookEveryMs : takeAfterMs
     while (!stopping.signal.aborted && !ending.signal.aborted) {
-      await clock.sleep(pauseMs, stopping.signal).catch(() => {})
-      pauseMs = lookEveryMs
+      await clock.sleep(lookEveryMs, stopping.signal).catch(() => {})
       // A store that is away for a moment says nothing about the turn.
       if (!stopping.signal.aborted) await lease.look().catch(() => {})
     }
@@ -121,14 +86,9 @@ function createHold(deps: HoldDeps, start: Start): SessionHold {
   const watching = watch()
 
   async function storeLast(messages: TranscriptMessage[], usage: TokenCount, compact?: () => Promise<void>) {
-    const holder = await lease.holder()
-    if (holder === undefined) {
-      await sessions.append(key, messages, { usage, create: 'chat' })
-      return compact?.()
-    }
     let isFree = false
     try {
-      const release = compact === undefined ? { release: holder } : {}
+      const release = compact === undefined ? { release: lease.holder() } : {}
       isFree = (await sessions.append(key, messages, { usage, ...release })).released
       await compact?.()
     } finally {
@@ -142,9 +102,7 @@ function createHold(deps: HoldDeps, start: Start): SessionHold {
     wasCancelled: () => ending.signal.reason === cancelled,
     cancel,
     leave: () => ending.abort(left),
-    secure: lease.secure,
     async store(messages) {
-      await lease.secure()
       await sessions.append(key, messages)
     },
     async finish(messages, usage, compact) {

@@ -152,8 +152,6 @@ function runModel(deps: UsecaseDeps, parts: TurnParts, running: Running & { hist
     emit(event) {
       recorder.push(event)
       forward(event, running.sink)
-      // What a tool does must not be done by two turns of one session.
-      return event.type === 'tool_call' ? hold.secure() : undefined
     },
   })
 }

@@ -9,7 +9,7 @@ import type { ProxyLoopDeps } from './loop/deps.ts'
 import type { ProxyLoop } from './loop/run.ts'
 import { accountOf, type ProxyPlan, type ProxyRequest, type ProxySample, taskOf, wantsTools } from './request.ts'
 import type { RequestFields } from './request-text.ts'
-import { endpointFamilies, type Target } from './target.ts'
+import { type Conversation, endpointFamilies, type Target } from './target.ts'
 import type { JsonObject, ProxyCall } from './types.ts'
 import type { UsageMeter } from './usage-meter.ts'
 
@@ -23,11 +23,13 @@ export type LoopPlanDeps = {
 }
 
 export type LoopPlans = {
-  plan(request: ProxyRequest, target: Target, fields: RequestFields): ProxyPlan
+  plan(request: ConversationRequest, target: Target, fields: RequestFields): ProxyPlan
   /** Whether the loop would have anything to add to a request; without, its bytes can be passed on (PROXY-003). */
   isIdle(request: ProxyRequest): Promise<boolean>
   close(): void
 }
+
+type ConversationRequest = ProxyRequest & { endpoint: Conversation }
 
 function headersOf(flat: readonly string[]): Record<string, string> {
   const headers: Record<string, string> = {}
@@ -45,7 +47,7 @@ function parseBody(text: string): JsonObject {
 }
 
 function openCall(
-  request: ProxyRequest,
+  request: ConversationRequest,
   target: Target,
   { stream, signal }: { stream: boolean; signal: AbortSignal },
 ): ProxyCall {
@@ -53,6 +55,7 @@ function openCall(
   const bodyText = request.body.toString('utf8')
   return {
     family: endpointFamilies[request.endpoint],
+    endpoint: request.endpoint,
     caller,
     namespace,
     body: parseBody(bodyText),

@@ -14,7 +14,7 @@ import { createProviderLimits } from './provider-limits.ts'
 import { accountOf, type ProxyPlan, type ProxyRequest, type ProxySample, wantsTools } from './request.ts'
 import { type RequestFields, readRequestFields } from './request-text.ts'
 import { createTargets, type ProxyDefaults } from './resolve.ts'
-import { type Endpoint, endpointFamilies, type Target } from './target.ts'
+import { endpointFamilies, isConversation, type Target } from './target.ts'
 import type { JsonObject, ProxyFamily } from './types.ts'
 import { createUsageMeter } from './usage-meter.ts'
 
@@ -35,10 +35,6 @@ export type ProxyUsecases = {
 }
 
 export type ProxyDeps = { usecases: UsecaseDeps; settings: ProxySettings; createLoop: CreateLoop }
-
-function isConversation(endpoint: Endpoint): boolean {
-  return endpoint === 'messages' || endpoint === 'chat'
-}
 
 /** Bytes can be passed on when the provider speaks the caller's language and nothing is to be added. */
 function isPassed(request: ProxyRequest, target: Target): boolean {
@@ -89,7 +85,9 @@ export function createProxyUsecases({ usecases, settings, createLoop }: ProxyDep
     await requireAccess(ports, caller, { verb: 'use', kind: 'Provider', namespace, name: target.key.name })
     const passes = isPassed(request, target) || (await isPassedIdly(request, target))
     const narrowed = target.fallbacks.length === 0 ? target : await narrowFallbacks(caller, target)
-    return passes ? planPassage(passages, request, narrowed, fields) : loops.plan(request, narrowed, fields)
+    const { endpoint } = request
+    if (passes || !isConversation(endpoint)) return planPassage(passages, request, narrowed, fields)
+    return loops.plan({ ...request, endpoint }, narrowed, fields)
   }
 
   return {

@@ -13,6 +13,13 @@ import type { ProxyFamily } from './types.ts'
 /** What is asked of a provider. */
 export type Endpoint = 'messages' | 'count_tokens' | 'chat' | 'embeddings' | 'responses'
 
+/** Those in which a model answers, and may call tools. */
+export type Conversation = Extract<Endpoint, 'messages' | 'chat' | 'responses'>
+
+export function isConversation(endpoint: Endpoint): endpoint is Conversation {
+  return endpoint === 'messages' || endpoint === 'chat' || endpoint === 'responses'
+}
+
 export const endpointFamilies: Record<Endpoint, ProxyFamily> = {
   messages: 'llma',
   count_tokens: 'llma',

@@ -1,6 +1,7 @@
 // What both proxies pass between their edges, the fast path and the loop.
 import type { ModelChoice } from '../../contract/api/assignment.ts'
 import type { Caller } from '../../ports/identity.ts'
+import type { Conversation } from './target.ts'
 
 /** Whose language the caller speaks. */
 export type ProxyFamily = 'llma' | 'llmo'
@@ -10,6 +11,8 @@ export type JsonObject = Record<string, unknown>
 /** One request that needs more than bytes passed on: tools of the service, or another family's language. */
 export type ProxyCall = {
   family: ProxyFamily
+  /** In which of the family's languages the caller speaks. */
+  endpoint: Conversation
   caller: Caller
   /** Where it acts: its providers and its tools. */
   namespace: string

@@ -1,4 +1,4 @@
-// The two languages of callers, behind one shape.
+// The languages of callers, behind one shape.
 import type { z } from 'zod'
 import { SvcError } from '../../../errors.ts'
 import type { AnswerEncoder, EncoderOptions, WholeAnswer } from '../../../llm/answer.ts'
@@ -10,7 +10,11 @@ import { decodeRequest as decodeLlmo } from '../../../llm/llmo/decode-request.ts
 import * as llmoAnswer from '../../../llm/llmo/encode-answer.ts'
 import { restoreMessages as restoreLlmo } from '../../../llm/llmo/restore.ts'
 import { LlmoRequest } from '../../../llm/llmo/schema.ts'
-import type { Family, JsonObject, ModelRequest } from '../../../llm/messages.ts'
+import type { JsonObject, ModelRequest } from '../../../llm/messages.ts'
+import { toCompletion } from '../../../llm/responses/decode-request.ts'
+import * as responsesAnswer from '../../../llm/responses/encode-answer.ts'
+import { ResponsesRequest } from '../../../llm/responses/schema.ts'
+import type { Conversation } from '../target.ts'
 
 /** `session`: of the conversation, when it holds calls of the service's tools. */
 export type ReadRequest = { request: ModelRequest; session?: string; includeUsage: boolean }
@@ -58,17 +62,29 @@ function readLlmo(body: JsonObject): ReadRequest {
   return { request, includeUsage, ...(session === undefined ? {} : { session }) }
 }
 
-export const codecs: Record<Family, CallerCodec> = {
-  llma: {
+/** A request of the responses API is a chat completion in other words. */
+function readResponses(body: JsonObject): ReadRequest {
+  requireShape(ResponsesRequest, body)
+  return readLlmo(toCompletion(body as unknown as ResponsesRequest))
+}
+
+export const codecs: Record<Conversation, CallerCodec> = {
+  messages: {
     read: readLlma,
     createEncoder: llmaAnswer.createAnswerEncoder,
     encodeAnswer: llmaAnswer.encodeAnswer,
     idPrefix: 'msg_',
   },
-  llmo: {
+  chat: {
     read: readLlmo,
     createEncoder: llmoAnswer.createAnswerEncoder,
     encodeAnswer: llmoAnswer.encodeAnswer,
     idPrefix: 'chatcmpl-',
+  },
+  responses: {
+    read: readResponses,
+    createEncoder: responsesAnswer.createAnswerEncoder,
+    encodeAnswer: responsesAnswer.encodeAnswer,
+    idPrefix: 'resp_',
   },
 }

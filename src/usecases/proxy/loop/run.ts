@@ -51,7 +51,7 @@ const longestWhole = 21_000
 
 async function prepare(deps: ProxyLoopDeps, tools: ToolOpener, call: ProxyCall): Promise<Job> {
   const { clock, ids } = deps.ports
-  const codec = codecs[call.family]
+  const codec = codecs[call.endpoint]
   const id = ids.hex(24)
   const { request, session = id.slice(0, sessionLength), includeUsage } = codec.read(call.body)
   const { host, redact, isExternal } = await tools.open(call, request.tools, session)
