@@ -271,7 +271,7 @@ describe('a request of a client', () => {
   it('that can not be translated fails as an event that names the block', async () => {
     const request = decodeLlma(LlmaRequest.parse(llmaBody))
     const turn = await collectTurn(makeClient('llmo', answerWith('')).stream(request, open))
-    expect(turn.error).toMatchObject({ kind: 'invalid_request', message: expect.stringContaining('"image"') })
+    expect(turn.error).toMatchObject({ reason: 'RequestUnsupported', message: expect.stringContaining('"image"') })
   })
 })
 
@@ -342,7 +342,7 @@ describe('unusual llma answers', () => {
       type: 'error',
       error: { type: 'overloaded_error', message: 'Overloaded' },
     })
-    expect(error).toMatchObject({ kind: 'overloaded', message: expect.stringContaining('Overloaded') })
+    expect(error).toMatchObject({ reason: 'ProviderOverloaded', message: expect.stringContaining('Overloaded') })
   })
 })
 
@@ -415,7 +415,7 @@ describe('unusual llmo answers', () => {
     const { error } = await readStream('llmo', {
       error: { message: 'too many tokens', code: 'context_length_exceeded' },
     })
-    expect(error?.kind).toBe('context_too_long')
+    expect(error?.reason).toBe('ContextTooLong')
   })
 
   it('learn which fields a server knows, and remember it', async () => {

@@ -43,7 +43,7 @@ describe('a guarded stream', () => {
   })
 
   it('ends after its last event, whatever follows', async () => {
-    const failed = failCall('server')
+    const failed = failCall('ProviderFailed')
     expect(await listEvents(guardStream(emit([...failed, ...sayText('more')]), open))).toEqual(failed)
   })
 
@@ -54,9 +54,9 @@ describe('a guarded stream', () => {
         open,
       ),
     )
-    expect(thrown).toMatchObject([{ type: 'error', error: { kind: 'server', message: 'bug' } }])
+    expect(thrown).toMatchObject([{ type: 'error', error: { reason: 'Internal', message: 'bug' } }])
     const early = await listEvents(guardStream(emit([]), open))
-    expect(early).toMatchObject([{ type: 'error', error: { kind: 'interrupted' } }])
+    expect(early).toMatchObject([{ type: 'error', error: { reason: 'AnswerBrokenOff' } }])
     const aborter = new AbortController()
     const hanging = listEvents(
       guardStream(
@@ -65,6 +65,6 @@ describe('a guarded stream', () => {
       ),
     )
     aborter.abort()
-    expect(await hanging).toMatchObject([{ type: 'error', error: { kind: 'aborted' } }])
+    expect(await hanging).toMatchObject([{ type: 'error', error: { reason: 'Stopped' } }])
   })
 })

@@ -114,7 +114,7 @@ function createWaiter(signal: AbortSignal) {
   }
 }
 
-const abortedEvent: ModelEvent = { type: 'error', error: { kind: 'aborted', message: 'The call was cancelled.' } }
+const abortedEvent: ModelEvent = { type: 'error', error: { reason: 'Stopped', message: 'The call was cancelled.' } }
 
 /** Holds any client to the promises of ModelClient: no throw, no hang after an abort, one last event. */
 export async function* guardStream(stream: AsyncIterable<ModelEvent>, signal: AbortSignal): AsyncGenerator<ModelEvent> {
@@ -129,7 +129,7 @@ export async function* guardStream(stream: AsyncIterable<ModelEvent>, signal: Ab
       if (next.value.type === 'stop' || next.value.type === 'error') return
     }
   } catch (error) {
-    yield { type: 'error', error: { kind: 'server', message: messageOf(error) } }
+    yield { type: 'error', error: { reason: 'Internal', message: messageOf(error) } }
   } finally {
     waiter.release()
     // Not awaited: a generator that hangs in a pending read would never return.
@@ -138,7 +138,7 @@ export async function* guardStream(stream: AsyncIterable<ModelEvent>, signal: Ab
 }
 
 function endedEarly(message: string): ModelEvent {
-  return { type: 'error', error: { kind: 'interrupted', message } }
+  return { type: 'error', error: { reason: 'AnswerBrokenOff', message } }
 }
 
 /** Reads a whole stream. */

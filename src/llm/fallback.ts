@@ -1,10 +1,11 @@
 // Asks one provider after another, in the order of preference, skipping those that cool down (PROV-010).
+import { ruleOfCall } from '../contract/failures.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { RateLimits } from '../ports/rate-limits.ts'
 import type { ResourceKey } from '../ports/resources.ts'
-import type { ModelError, ModelErrorKind, ModelEvent } from './messages.ts'
+import type { ModelError, ModelEvent } from './messages.ts'
 import type { ModelClient } from './model.ts'
-import { attemptCall, isLimited } from './retry.ts'
+import { asksForRest, attemptCall } from './retry.ts'
 
 export type CoolDowns = Pick<RateLimits, 'coolDown' | 'coolingDown'>
 
@@ -21,23 +22,6 @@ export type FallbackOptions = {
 const defaultCoolDownMs = 10_000
 const defaultMaxWaitMs = 60_000
 
-/** What another provider may well answer. Else the request or the caller is at fault, or the conversation has to be cut. */
-const otherMayAnswer: ModelErrorKind[] = [
-  'auth',
-  'missing_key',
-  'rate_limited',
-  'overloaded',
-  'model_not_found',
-  'network',
-  'interrupted',
-  'server',
-]
-
-function mayFallBack(error: ModelError): boolean {
-  // Without a status it was refused here: a block this family can not express, an address that may not be dialled.
-  return otherMayAnswer.includes(error.kind) || (error.kind === 'invalid_request' && error.status === undefined)
-}
-
 /** Notes a vendor's "too much" for everyone who shares the provider. */
 export function withCoolDown(client: ModelClient, key: ResourceKey, options: FallbackOptions): ModelClient {
   async function note(error: ModelError): Promise<void> {
@@ -50,13 +34,13 @@ export function withCoolDown(client: ModelClient, key: ResourceKey, options: Fal
       async answer(request, signal) {
         const events = await answer(request, signal)
         const last = events.at(-1)
-        if (last?.type === 'error' && isLimited(last.error)) await note(last.error)
+        if (last?.type === 'error' && asksForRest(last.error)) await note(last.error)
         return events
       },
     }),
     async *stream(request, signal) {
       for await (const event of client.stream(request, signal)) {
-        if (event.type === 'error' && isLimited(event.error)) await note(event.error)
+        if (event.type === 'error' && asksForRest(event.error)) await note(event.error)
         yield event
       }
     },
@@ -94,7 +78,7 @@ function describeCooling({ key, until, reason }: Rated): string {
 
 /** One error that says what each provider said. */
 function joinErrors(errors: ModelError[], skipped: string[]): ModelError {
-  const last = errors.at(-1) ?? { kind: 'server', message: 'No provider is configured for this call.' }
+  const last = errors.at(-1) ?? { reason: 'Internal', message: 'No provider is configured for this call.' }
   const reasons = [...errors.map((error) => error.message), ...skipped]
   if (reasons.length <= 1) return last
   const waits = errors.flatMap((error) => error.retryAfterMs ?? [])
@@ -116,7 +100,7 @@ export function withFallback(candidates: Candidate[], options: FallbackOptions):
       const errors: ModelError[] = []
       for (const candidate of order) {
         const { error, events } = await attemptCall(candidate.client, request, signal)
-        if (error === undefined || signal.aborted || !mayFallBack(error)) return yield* events()
+        if (error === undefined || signal.aborted || !ruleOfCall(error.reason).takeOver) return yield* events()
         errors.push(error)
       }
       yield { type: 'error', error: joinErrors(errors, skipped) }

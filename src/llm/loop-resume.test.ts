@@ -161,7 +161,10 @@ describe('a finished run', () => {
     const done: LoopState = { ...start(), text: 'answer', finished: { reason: 'answer' } }
     const kept = await live(createWorld(Number.POSITIVE_INFINITY), done, [])
     expect(kept.end).toEqual(done)
-    const failed: LoopState = { ...start(), finished: { reason: 'error', error: { kind: 'network', message: 'down' } } }
+    const failed: LoopState = {
+      ...start(),
+      finished: { reason: 'error', error: { reason: 'ProviderUnreachable', message: 'down' } },
+    }
     const again = await live(createWorld(Number.POSITIVE_INFINITY), failed, [])
     expect(again.end).toMatchObject({ text: 'all paid', finished: { reason: 'answer' } })
   })

@@ -396,7 +396,7 @@ describe('a conversation that is too long', () => {
   const big = 'x'.repeat(4000)
   const scripts = (): Script[] => [
     ...Array.from({ length: 4 }, (_, index) => callTools([{ id: `c${index}`, name: 'look', args: { index } }])),
-    failCall('context_too_long'),
+    failCall('ContextTooLong'),
   ]
 
   it('is cut to about half and sent once more, as part of the same call [LLMA-037] [LIM-015]', async () => {
@@ -416,23 +416,26 @@ describe('a conversation that is too long', () => {
 
   it('fails when it is still too long', async () => {
     const { state } = await play({
-      scripts: [...scripts(), failCall('context_too_long')],
+      scripts: [...scripts(), failCall('ContextTooLong')],
       toolset: { look: { run: () => big } },
     })
-    expect(state.finished).toMatchObject({ reason: 'error', error: { kind: 'context_too_long' } })
+    expect(state.finished).toMatchObject({ reason: 'error', error: { reason: 'ContextTooLong' } })
   })
 })
 
 describe('a call that fails', () => {
   it('ends the run with the progress made, and the error', async () => {
     const { state, events } = await play({
-      scripts: [callTools([{ id: 'a', name: 'look' }], 'so far so good'), failCall('auth')],
+      scripts: [callTools([{ id: 'a', name: 'look' }], 'so far so good'), failCall('CredentialRefused')],
     })
-    expect(state).toMatchObject({ text: 'so far so good', finished: { reason: 'error', error: { kind: 'auth' } } })
-    expect(events.at(-1)).toMatchObject({ type: 'finished', reason: 'error', error: { kind: 'auth' } })
+    expect(state).toMatchObject({
+      text: 'so far so good',
+      finished: { reason: 'error', error: { reason: 'CredentialRefused' } },
+    })
+    expect(events.at(-1)).toMatchObject({ type: 'finished', reason: 'error', error: { reason: 'CredentialRefused' } })
   })
 
-  const broken = [...sayText('half').slice(0, 3), ...failCall('interrupted')]
+  const broken = [...sayText('half').slice(0, 3), ...failCall('AnswerBrokenOff')]
 
   it('half-way is made again as often as the caller allows', async () => {
     const { state, events } = await play({
@@ -442,7 +445,10 @@ describe('a call that fails', () => {
     expect(state).toMatchObject({ text: 'whole', llmCalls: 1, interruptions: 0 })
     expect(events.filter((event) => event.type === 'discarded')).toHaveLength(2)
     const given = await play({ scripts: [broken, broken], limits: { maxInterruptions: 1 } })
-    expect(given.state).toMatchObject({ text: 'half', finished: { reason: 'error', error: { kind: 'interrupted' } } })
+    expect(given.state).toMatchObject({
+      text: 'half',
+      finished: { reason: 'error', error: { reason: 'AnswerBrokenOff' } },
+    })
   })
 
   it('by throwing is an error like any other', async () => {

@@ -186,8 +186,8 @@ async function failTurn(
 }
 
 function retryTurn(state: LoopState, error: ModelError, limits: LoopLimits): LoopState | undefined {
-  if (error.kind === 'context_too_long') return applyContextTooLong(state)
-  return error.kind === 'interrupted' ? applyInterruption(state, limits) : undefined
+  if (error.reason === 'ContextTooLong') return applyContextTooLong(state)
+  return error.reason === 'AnswerBrokenOff' ? applyInterruption(state, limits) : undefined
 }
 
 /** Runs independent calls side by side. What is done is saved while others still run, so that a crash forgets little. */

@@ -1,4 +1,5 @@
 // The neutral conversation: what every vendor's messages are translated to and from.
+import type { CallFailure } from '../contract/failures.ts'
 
 export type JsonObject = Record<string, unknown>
 
@@ -74,23 +75,8 @@ export type StopReason =
   /** The vendor wants the conversation sent back as it is, to go on. */
   | 'pause'
 
-export type ModelErrorKind =
-  | 'auth'
-  | 'missing_key'
-  | 'rate_limited'
-  | 'overloaded'
-  | 'context_too_long'
-  | 'model_not_found'
-  | 'invalid_request'
-  | 'too_large'
-  | 'network'
-  | 'interrupted'
-  | 'server'
-  /** The caller's own signal ended the call. */
-  | 'aborted'
-
 /** Why a call failed, in words for a user; `retryAfterMs` and `status` as the vendor gave them. */
-export type ModelError = { kind: ModelErrorKind; message: string; retryAfterMs?: number; status?: number }
+export type ModelError = { reason: CallFailure; message: string; retryAfterMs?: number; status?: number }
 
 /**
  * One event of a model's answer. Blocks are numbered from 0 and do not overlap in `llma`; in `llmo` tool calls may

@@ -46,10 +46,10 @@ function findObstacle(choice: ModelChoice): ModelError | undefined {
   const { provider, model } = choice
   if (model === '') {
     const message = `No model is named and Provider ${nameProvider(provider)} has no spec.defaultModel. Name a model, or set one there.`
-    return { kind: 'invalid_request', message }
+    return { reason: 'MissingModel', message }
   }
   const needsKey = provider.baseUrl === undefined || provider.type === 'azure-llmo'
-  return needsKey && provider.apiKey === undefined ? makeModelError('missing_key', describeTarget(choice)) : undefined
+  return needsKey && provider.apiKey === undefined ? makeModelError('MissingApiKey', describeTarget(choice)) : undefined
 }
 
 function openFetch({ openPipe, fetchWith }: ModelClientDeps['egress'], policy: EgressPolicy): VendorFetch {

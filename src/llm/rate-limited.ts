@@ -60,7 +60,7 @@ function failLease(error: unknown, signal: AbortSignal): ModelEvent {
   return signal.aborted
     ? {
         type: 'error',
-        error: { kind: 'aborted', message: 'The call was cancelled while it waited for the rate limit.' },
+        error: { reason: 'Stopped', message: 'The call was cancelled while it waited for the rate limit.' },
       }
-    : { type: 'error', error: { kind: 'server', message } }
+    : { type: 'error', error: { reason: 'ServiceUnavailable', message } }
 }

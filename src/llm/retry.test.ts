@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { createHastyClock } from '../../test/fixtures/llm/manual-clock.ts'
 import { createScriptedModel, failCall, type Script, sayText } from '../../test/fixtures/llm/scripted-model.ts'
 import { askText, listEvents } from '../../test/fixtures/llm/wire.ts'
+import type { CallFailure } from '../contract/failures.ts'
 import { collectTurn } from './collect.ts'
-import type { ModelErrorKind } from './messages.ts'
 import { type RetryOptions, withRetry } from './retry.ts'
 
 const open = new AbortController().signal
@@ -16,39 +16,42 @@ async function call(scripts: Script[], options: Partial<RetryOptions> = {}) {
 }
 
 describe('retrying', () => {
-  it.each(['rate_limited', 'overloaded', 'network', 'interrupted', 'server'] as ModelErrorKind[])(
-    'a call that failed as %s gives the answer of the next try',
-    async (kind) => {
-      const { turn, tries } = await call([failCall(kind), sayText('ok')])
-      expect([turn.stopReason, turn.error, tries]).toEqual(['end_turn', undefined, 2])
-    },
-  )
+  it.each([
+    'RateLimited',
+    'ProviderOverloaded',
+    'ProviderUnreachable',
+    'AnswerBrokenOff',
+    'ProviderFailed',
+  ] as CallFailure[])('a call that failed as %s gives the answer of the next try', async (kind) => {
+    const { turn, tries } = await call([failCall(kind), sayText('ok')])
+    expect([turn.stopReason, turn.error, tries]).toEqual(['end_turn', undefined, 2])
+  })
 
   it.each([
-    'auth',
-    'missing_key',
-    'model_not_found',
-    'invalid_request',
-    'context_too_long',
-    'too_large',
-    'aborted',
-  ] as ModelErrorKind[])('a call that failed as %s is not tried', async (kind) => {
+    'CredentialRefused',
+    'MissingApiKey',
+    'ModelNotFound',
+    'RequestRefused',
+    'ContextTooLong',
+    'RequestTooLarge',
+    'Stopped',
+  ] as CallFailure[])('a call that failed as %s is not tried', async (kind) => {
     const { turn, tries } = await call([failCall(kind)])
-    expect([turn.error?.kind, tries]).toEqual([kind, 1])
+    expect([turn.error?.reason, tries]).toEqual([kind, 1])
   })
 
   it('waits longer each time, with jitter, up to a cap, and gives up with the last error', async () => {
-    const failures = Array.from({ length: 4 }, () => failCall('server'))
+    const failures = Array.from({ length: 4 }, () => failCall('ProviderFailed'))
     const { turn, tries, slept } = await call(failures, { capMs: 3000 })
-    expect([turn.error?.kind, tries, slept]).toEqual(['server', 4, [1000, 2000, 3000]])
-    const jittered = await call([failCall('server'), sayText('ok')], { random: () => 0.25 })
+    expect([turn.error?.reason, tries, slept]).toEqual(['ProviderFailed', 4, [1000, 2000, 3000]])
+    const jittered = await call([failCall('ProviderFailed'), sayText('ok')], { random: () => 0.25 })
     expect(jittered.slept).toEqual([250])
   })
 
   it('waits as long as the vendor says, and lasts out a minute of "too much"', async () => {
-    const { slept } = await call([failCall('rate_limited', { retryAfterMs: 7000 }), sayText('ok')])
+    const { slept } = await call([failCall('RateLimited', { retryAfterMs: 7000 }), sayText('ok')])
     expect(slept).toEqual([7000])
-    const minute = await call([...Array.from({ length: 9 }, () => failCall('rate_limited')), sayText('ok')], {
+    const minute = await call([...Array.from({ length: 9 }, () => failCall('RateLimited')), sayText('ok')], {
       random: () => 0.5,
     })
     expect(minute.turn.stopReason).toBe('end_turn')
@@ -56,14 +59,17 @@ describe('retrying', () => {
   })
 
   it('does not wait for a vendor that asks for too long a pause', async () => {
-    const { turn, tries } = await call([failCall('rate_limited', { retryAfterMs: 600_000 })])
-    expect([turn.error?.kind, tries]).toEqual(['rate_limited', 1])
+    const { turn, tries } = await call([failCall('RateLimited', { retryAfterMs: 600_000 })])
+    expect([turn.error?.reason, tries]).toEqual(['RateLimited', 1])
   })
 
   it('never repeats what was already shown', async () => {
-    const { turn, tries } = await call([[...sayText('half').slice(0, 3), ...failCall('interrupted')]])
-    expect([turn.error?.kind, tries]).toEqual(['interrupted', 1])
-    const model = createScriptedModel([[...sayText('half').slice(0, 2), ...failCall('interrupted')], sayText('whole')])
+    const { turn, tries } = await call([[...sayText('half').slice(0, 3), ...failCall('AnswerBrokenOff')]])
+    expect([turn.error?.reason, tries]).toEqual(['AnswerBrokenOff', 1])
+    const model = createScriptedModel([
+      [...sayText('half').slice(0, 2), ...failCall('AnswerBrokenOff')],
+      sayText('whole'),
+    ])
     const events = await listEvents(
       withRetry(model, { clock: createHastyClock(), random: () => 0 }).stream(askText('x'), open),
     )
@@ -73,8 +79,8 @@ describe('retrying', () => {
   it('stops waiting when the caller leaves', async () => {
     const aborter = new AbortController()
     const clock = { ...createHastyClock(), sleep: async () => aborter.abort() }
-    const model = createScriptedModel([failCall('server'), failCall('aborted')])
+    const model = createScriptedModel([failCall('ProviderFailed'), failCall('Stopped')])
     const turn = await collectTurn(withRetry(model, { clock, random: () => 1 }).stream(askText('x'), aborter.signal))
-    expect(turn.error?.kind).toBe('aborted')
+    expect(turn.error?.reason).toBe('Stopped')
   })
 })

@@ -1,6 +1,7 @@
 // Calls again what failed for a passing reason, as long as nothing of the answer has been shown.
+import { ruleOfCall } from '../contract/failures.ts'
 import type { Clock, Ids } from '../ports/clock.ts'
-import type { ModelError, ModelErrorKind, ModelEvent, ModelRequest } from './messages.ts'
+import type { ModelError, ModelEvent, ModelRequest } from './messages.ts'
 import type { ModelClient } from './model.ts'
 
 export type RetryOptions = {
@@ -21,14 +22,13 @@ export type RetryOptions = {
   retries?: (error: ModelError) => boolean
 }
 
-const passing: ModelErrorKind[] = ['rate_limited', 'overloaded', 'network', 'interrupted', 'server']
-
-export function isPassing(error: ModelError): boolean {
-  return passing.includes(error.kind)
+export function isPassing({ reason }: ModelError): boolean {
+  return ruleOfCall(reason).again
 }
 
-export function isLimited(error: ModelError): boolean {
-  return error.kind === 'rate_limited' || error.kind === 'overloaded'
+/** The vendor wants to be left alone for a while. */
+export function asksForRest({ reason }: ModelError): boolean {
+  return ruleOfCall(reason).rest !== undefined
 }
 
 /** Events after which a second try would repeat what was already seen. */
@@ -39,7 +39,7 @@ function isContent(event: ModelEvent): boolean {
 /** The pause before try `tries + 1`: what the vendor says, else exponential with full jitter. Undefined: no more tries. */
 function pauseBefore(error: ModelError, tries: number, options: RetryOptions): number | undefined {
   const { baseMs = 1000, capMs = 30_000, maxRetryAfterMs = 90_000, retries = isPassing } = options
-  const maxTries = isLimited(error) ? (options.maxTriesWhenLimited ?? 10) : (options.maxTries ?? 4)
+  const maxTries = asksForRest(error) ? (options.maxTriesWhenLimited ?? 10) : (options.maxTries ?? 4)
   if (tries >= maxTries || !retries(error)) return undefined
   if (error.retryAfterMs !== undefined) return error.retryAfterMs > maxRetryAfterMs ? undefined : error.retryAfterMs
   return options.random() * Math.min(capMs, baseMs * 2 ** (tries - 1))

@@ -109,7 +109,7 @@ describe('a router', () => {
 
   it.each([
     [429, 'slow down'],
-    [529, 'overloaded'],
+    [529, 'ProviderOverloaded'],
     [401, 'bad key'],
     [404, 'model one-model does not exist'],
     [500, 'broken'],
@@ -121,9 +121,9 @@ describe('a router', () => {
 
   it('does not fall back when the request itself is wrong or too long', async () => {
     const long = setUp([choose('one'), choose('two')], { one: [answerError(400, 'prompt is too long')] })
-    expect((await long.ask()).error?.kind).toBe('context_too_long')
+    expect((await long.ask()).error?.reason).toBe('ContextTooLong')
     const wrong = setUp([choose('one'), choose('two')], { one: [answerError(400, 'bad temperature')] })
-    expect((await wrong.ask()).error?.kind).toBe('invalid_request')
+    expect((await wrong.ask()).error?.reason).toBe('RequestRefused')
     expect(wrong.asked).toEqual(['one'])
   })
 
@@ -180,12 +180,12 @@ describe('a router', () => {
     const { apiKey: _key, baseUrl: _url, ...bare } = choose('one').provider
     const missing = setUp([{ provider: bare, model: 'm' }], {})
     expect((await missing.ask()).error).toMatchObject({
-      kind: 'missing_key',
+      reason: 'MissingApiKey',
       message: expect.stringContaining('default/one'),
     })
     const unnamed = setUp([{ ...choose('one'), model: '' }], {})
     expect((await unnamed.ask()).error).toMatchObject({
-      kind: 'invalid_request',
+      reason: 'MissingModel',
       message: expect.stringContaining('No model is named'),
     })
     expect([...missing.asked, ...unnamed.asked]).toEqual([])
@@ -203,9 +203,9 @@ describe('a router', () => {
       three: [answerText('hi')],
     })
     await ask()
-    const told = ended.map(({ provider, error }) => [provider.name, error?.kind])
-    const away = Array.from({ length: 4 }, () => ['two', 'network'])
-    expect(told).toEqual([['one', 'server'], ['one', 'auth'], ...away, ['three', undefined]])
+    const told = ended.map(({ provider, error }) => [provider.name, error?.reason])
+    const away = Array.from({ length: 4 }, () => ['two', 'ProviderUnreachable'])
+    expect(told).toEqual([['one', 'ProviderFailed'], ['one', 'CredentialRefused'], ...away, ['three', undefined]])
     expect(ended[1]?.error?.message).toContain('[REDACTED]')
     expect(ended[1]?.error?.message).not.toContain('key-of-one')
   })
@@ -215,7 +215,7 @@ describe('a router', () => {
     const { ask, ended } = setUp([choose('one')], { one: [broken, answerText('late')] })
     await ask()
     await ask(AbortSignal.abort())
-    expect(ended.map(({ error }) => error?.kind)).toEqual(['interrupted', 'aborted'])
+    expect(ended.map(({ error }) => error?.reason)).toEqual(['AnswerBrokenOff', 'Stopped'])
   })
 
   it('says of tokens that there is no whole answer to them', async () => {
@@ -238,8 +238,8 @@ describe('a router', () => {
   })
 
   it.each([
-    ['the most of a time limit', 15_000, 'interrupted'],
-    ['the last of a time limit', 14_900, 'aborted'],
+    ['the most of a time limit', 15_000, 'AnswerBrokenOff'],
+    ['the last of a time limit', 14_900, 'Stopped'],
   ])('blames a provider that had %s and did not answer, and no other', async (_what, ms, kind) => {
     const limit = new AbortController()
     const hangs = () => {
@@ -249,8 +249,8 @@ describe('a router', () => {
     }
     const { ask, ended, clock } = setUp([choose('one'), choose('two')], { one: [hangs] })
     await ask(limit.signal)
-    expect(ended.map(({ provider, error }) => [provider.name, error?.kind])).toEqual([['one', kind]])
-    if (kind === 'interrupted') expect(ended[0]?.error?.message).toContain('after 15.0 s')
+    expect(ended.map(({ provider, error }) => [provider.name, error?.reason])).toEqual([['one', kind]])
+    if (kind === 'AnswerBrokenOff') expect(ended[0]?.error?.message).toContain('after 15.0 s')
   })
 
   it('tells of an answer in one piece too', async () => {
@@ -259,9 +259,9 @@ describe('a router', () => {
     const answers = { one: [() => Response.json(whole), answerError(403, 'no')] }
     const { router, ended } = setUp([choose('one')], answers, impatient)
     for (let count = 0; count < 2; count += 1) await router.answer?.({ ...askText('hello'), whole: true }, open)
-    expect(ended.map(({ provider, error }) => [provider.name, error?.kind])).toEqual([
+    expect(ended.map(({ provider, error }) => [provider.name, error?.reason])).toEqual([
       ['one', undefined],
-      ['one', 'auth'],
+      ['one', 'CredentialRefused'],
     ])
   })
 

@@ -9,7 +9,7 @@ import type { ModelClient } from './model.ts'
 import { createModelClient, type ModelClientDeps, nameProvider, redactError } from './model-client.ts'
 import { type Cost, computeCost } from './pricing.ts'
 import { type RateLimitOptions, withRateLimit } from './rate-limited.ts'
-import { isLimited, isPassing, type RetryOptions, withRetry } from './retry.ts'
+import { asksForRest, isPassing, type RetryOptions, withRetry } from './retry.ts'
 import { TimeLimitError } from './time-limit.ts'
 
 /** One call that reached a provider, for the usage records. */
@@ -52,11 +52,11 @@ type Report = {
 
 /** A provider that had most of a time limit for itself is late; one that was asked shortly before the end is not. */
 function blameLate(error: ModelError, choice: ModelChoice, { reason }: AbortSignal, ms: number): ModelError {
-  if (error.kind !== 'aborted' || !(reason instanceof TimeLimitError) || ms < reason.limitMs / 2) return error
+  if (error.reason !== 'Stopped' || !(reason instanceof TimeLimitError) || ms < reason.limitMs / 2) return error
   const name = nameProvider(choice.provider)
   const seconds = (ms / 1000).toFixed(1)
   return {
-    kind: 'interrupted',
+    reason: 'AnswerBrokenOff',
     message: `Provider ${name} had not finished its answer at the time limit, after ${seconds} s.`,
   }
 }
@@ -132,7 +132,7 @@ function createCandidate(choice: ModelChoice, isLast: boolean, deps: RouterDeps)
   const limit = choice.provider.rateLimit
   const limited = limit ? withRateLimit(counted, { rateLimits, provider: key, limit, clock }) : counted
   // While another provider can be asked, nobody waits for one that is asked too much.
-  const retries: RetryOptions['retries'] = isLast ? isPassing : (error) => isPassing(error) && !isLimited(error)
+  const retries: RetryOptions['retries'] = isLast ? isPassing : (error) => isPassing(error) && !asksForRest(error)
   return { key, client: withRetry(limited, { ...deps.retry, clock, random, retries }) }
 }
 

@@ -66,14 +66,14 @@ describe.each(families)('a %s stream', (family) => {
     for (let end = 0; end < bytes.length; end += 1) {
       const turn = await readPieces(family, [bytes.slice(0, end)])
       if (turn.stopReason !== undefined) expect(turn.message, `ended at byte ${end}`).toEqual(whole.message)
-      else expect(turn.error?.kind, `ended at byte ${end}`).toBe('interrupted')
+      else expect(turn.error?.reason, `ended at byte ${end}`).toBe('AnswerBrokenOff')
     }
   })
 
   it('whose connection breaks is an interruption', async () => {
     const turn = await readPieces(family, [bytes.slice(0, bytes.length / 2)], 'break')
     expect(turn.error).toMatchObject({
-      kind: 'interrupted',
+      reason: 'AnswerBrokenOff',
       message: expect.stringContaining('the connection was reset'),
     })
     expect(turn.message.content.length).toBeGreaterThan(0)
@@ -86,7 +86,7 @@ describe.each(families)('a %s stream', (family) => {
     const turn = collectTurn(client.stream(askText('hello'), open))
     await clock.advance(29_000)
     await clock.advance(2_000)
-    expect((await turn).error).toMatchObject({ kind: 'interrupted', message: expect.stringContaining('30 s') })
+    expect((await turn).error).toMatchObject({ reason: 'AnswerBrokenOff', message: expect.stringContaining('30 s') })
   })
 
   it('that never begins is given up after the idle time', async () => {
@@ -96,7 +96,7 @@ describe.each(families)('a %s stream', (family) => {
     const client = makeClient(family, neverAnswer, { clock, idleTimeoutMs: 30_000 })
     const turn = collectTurn(client.stream(askText('hello'), open))
     await clock.advance(30_000)
-    expect((await turn).error?.kind).toBe('interrupted')
+    expect((await turn).error?.reason).toBe('AnswerBrokenOff')
   })
 
   it('ends at once when the caller aborts', async () => {
@@ -104,7 +104,7 @@ describe.each(families)('a %s stream', (family) => {
     const client = makeClient(family, answerWith(streamBody([bytes.slice(0, 200)], 'stall')))
     const turn = collectTurn(client.stream(askText('hello'), aborter.signal))
     aborter.abort()
-    expect((await turn).error?.kind).toBe('aborted')
+    expect((await turn).error?.reason).toBe('Stopped')
   })
 
   it('of any bytes neither hangs nor throws, and its last event says how it ended', async () => {
@@ -124,7 +124,7 @@ describe.each(families)('a %s stream', (family) => {
 
   it('with a frame that is not JSON is an interruption', async () => {
     const turn = await readPieces(family, [encoder.encode('data: {"half": \n\n')])
-    expect(turn.error?.kind).toBe('interrupted')
+    expect(turn.error?.reason).toBe('AnswerBrokenOff')
   })
 })
 

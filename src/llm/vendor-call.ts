@@ -1,9 +1,10 @@
 // One HTTP call to a vendor, from a JSON body to a stream of neutral events. Both families go through here.
+import type { CallFailure } from '../contract/failures.ts'
 import { wasCutOff } from '../egress/failures.ts'
-import { isSvcError, messageOf } from '../errors.ts'
+import { isSvcError, messageOf, type SvcError } from '../errors.ts'
 import type { Clock } from '../ports/clock.ts'
 import { parseForeignJson } from './foreign-json.ts'
-import type { JsonObject, ModelError, ModelErrorKind, ModelEvent } from './messages.ts'
+import type { JsonObject, ModelError, ModelEvent } from './messages.ts'
 import { isPacked, unpackBody } from './packed-body.ts'
 import type { VendorFetch, VendorReader, VendorResponse } from './piped-fetch.ts'
 import { writeBody } from './request-body.ts'
@@ -105,15 +106,19 @@ export async function askVendor(call: VendorCall): Promise<ModelEvent[]> {
 }
 
 function explainThrown(error: unknown, call: VendorCall, answered: boolean): ModelError {
-  if (call.signal.aborted) return makeModelError('aborted', call.target)
+  if (call.signal.aborted) return makeModelError('Stopped', call.target)
   if (error instanceof StreamedError) return classifyVendorError(error.vendor, call.target)
   const message = messageOf(error)
   // It holds more than can be written, in depth or in number (V8 counts both as its stack).
-  if (error instanceof RangeError) return { kind: 'invalid_request', message: `The request is too complex: ${message}` }
-  // Refused on this side: an address that may not be dialled, a block that can not be translated.
-  if (isSvcError(error) && error.reason !== 'UpstreamFailed') return { kind: 'invalid_request', message }
-  const kind: ModelErrorKind = answered || error instanceof IdleError || wasCutOff(error) ? 'interrupted' : 'network'
-  return makeModelError(kind, call.target, { message })
+  if (error instanceof RangeError) return makeModelError('RequestUnsupported', call.target, { message })
+  if (isSvcError(error) && error.reason !== 'UpstreamFailed') return { reason: reasonOfRefusal(error), message }
+  const isAnswer = answered || error instanceof IdleError || wasCutOff(error)
+  return makeModelError(isAnswer ? 'AnswerBrokenOff' : 'ProviderUnreachable', call.target, { message })
+}
+
+/** Refused on this side: an address that may not be dialled, a block that can not be translated. */
+function reasonOfRefusal({ reason }: SvcError): CallFailure {
+  return reason === 'Forbidden' ? 'AddressRefused' : 'RequestUnsupported'
 }
 
 async function readFailure(response: VendorResponse, call: VendorCall): Promise<ModelError> {
@@ -122,8 +127,8 @@ async function readFailure(response: VendorResponse, call: VendorCall): Promise<
   const retryAfterMs = readRetryAfter(response.headers, call.clock.now())
   const found = readVendorError(parseForeignJson(text))
   if (found === undefined && status === 404) {
-    const message = `there is no such API at ${call.url}; check the address of the provider`
-    return makeModelError('invalid_request', call.target, { status, message })
+    const message = `there is no such API at ${call.url}`
+    return makeModelError('WrongAddress', call.target, { status, message })
   }
   const error: VendorError = { message: text.trim().slice(0, 500) || 'no further details', ...found, status }
   return classifyVendorError(retryAfterMs === undefined ? error : { ...error, retryAfterMs }, call.target)
@@ -228,15 +233,15 @@ function isLast(event: ModelEvent): boolean {
 
 function failBroken(call: VendorCall): ModelEvent[] {
   const message = 'it sent something that is no JSON, or nested too deeply'
-  return [{ type: 'error', error: makeModelError('interrupted', call.target, { message }) }]
+  return [{ type: 'error', error: makeModelError('AnswerBrokenOff', call.target, { message }) }]
 }
 
 function failPacked(call: VendorCall): ModelEvent[] {
   const message = 'it sent a compressed stream, which it was asked not to do'
-  return [{ type: 'error', error: makeModelError('server', call.target, { message }) }]
+  return [{ type: 'error', error: makeModelError('ProviderFailed', call.target, { message }) }]
 }
 
 function failEarly(call: VendorCall): ModelEvent[] {
   const message = 'the stream ended before the answer was complete'
-  return [{ type: 'error', error: makeModelError('interrupted', call.target, { message }) }]
+  return [{ type: 'error', error: makeModelError('AnswerBrokenOff', call.target, { message }) }]
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { ModelErrorKind } from './messages.ts'
+import type { CallFailure } from '../contract/failures.ts'
 import {
   type CallTarget,
   classifyVendorError,
@@ -11,17 +11,21 @@ import {
 const target: CallTarget = { provider: 'default/vendor', model: 'model-1', host: 'vendor.example', hasKey: true }
 
 /** Bodies as vendors and their imitators send them. */
-const answers: [ModelErrorKind, number, unknown][] = [
-  ['auth', 401, { type: 'error', error: { type: 'authentication_error', message: 'invalid x-api-key' } }],
+const answers: [CallFailure, number, unknown][] = [
+  ['CredentialRefused', 401, { type: 'error', error: { type: 'authentication_error', message: 'invalid x-api-key' } }],
   [
-    'auth',
+    'CredentialRefused',
     401,
     { error: { message: 'Incorrect API key provided', type: 'invalid_request_error', code: 'invalid_api_key' } },
   ],
-  ['auth', 403, { type: 'error', error: { type: 'permission_error', message: 'Your key may not use this resource' } }],
-  ['auth', 402, { type: 'error', error: { type: 'billing_error', message: 'Your credit balance is too low' } }],
   [
-    'rate_limited',
+    'CredentialRefused',
+    403,
+    { type: 'error', error: { type: 'permission_error', message: 'Your key may not use this resource' } },
+  ],
+  ['CreditUsedUp', 402, { type: 'error', error: { type: 'billing_error', message: 'Your credit balance is too low' } }],
+  [
+    'RateLimited',
     429,
     {
       type: 'error',
@@ -29,26 +33,26 @@ const answers: [ModelErrorKind, number, unknown][] = [
     },
   ],
   [
-    'rate_limited',
+    'RateLimited',
     429,
     { error: { message: 'Rate limit reached for tokens per min', type: 'tokens', code: 'rate_limit_exceeded' } },
   ],
   [
-    'rate_limited',
+    'RateLimited',
     429,
     { error: { message: 'You exceeded your current quota', type: 'insufficient_quota', code: 'insufficient_quota' } },
   ],
-  ['overloaded', 529, { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } }],
-  ['overloaded', 503, { error: { message: 'That model is currently overloaded', type: 'overloaded_error' } }],
-  ['server', 500, { type: 'error', error: { type: 'api_error', message: 'Internal server error' } }],
-  ['server', 502, undefined],
+  ['ProviderOverloaded', 529, { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } }],
+  ['ProviderOverloaded', 503, { error: { message: 'That model is currently overloaded', type: 'overloaded_error' } }],
+  ['ProviderFailed', 500, { type: 'error', error: { type: 'api_error', message: 'Internal server error' } }],
+  ['ProviderFailed', 502, undefined],
   [
-    'too_large',
+    'RequestTooLarge',
     413,
     { type: 'error', error: { type: 'request_too_large', message: 'Request exceeds the maximum size' } },
   ],
   [
-    'context_too_long',
+    'ContextTooLong',
     400,
     {
       type: 'error',
@@ -56,7 +60,7 @@ const answers: [ModelErrorKind, number, unknown][] = [
     },
   ],
   [
-    'context_too_long',
+    'ContextTooLong',
     400,
     {
       type: 'error',
@@ -67,7 +71,7 @@ const answers: [ModelErrorKind, number, unknown][] = [
     },
   ],
   [
-    'context_too_long',
+    'ContextTooLong',
     400,
     {
       error: {
@@ -78,13 +82,13 @@ const answers: [ModelErrorKind, number, unknown][] = [
     },
   ],
   [
-    'context_too_long',
+    'ContextTooLong',
     400,
     { object: 'error', message: 'The input (5000 tokens) is longer than the context length of the model', code: 400 },
   ],
-  ['context_too_long', 500, { error: { message: 'x', code: 'context_length_exceeded' } }],
+  ['ContextTooLong', 500, { error: { message: 'x', code: 'context_length_exceeded' } }],
   [
-    'invalid_request',
+    'RequestRefused',
     400,
     {
       type: 'error',
@@ -94,40 +98,36 @@ const answers: [ModelErrorKind, number, unknown][] = [
       },
     },
   ],
-  ['invalid_request', 400, { error: { message: "Invalid value for 'temperature'", type: 'invalid_request_error' } }],
+  ['RequestRefused', 400, { error: { message: "Invalid value for 'temperature'", type: 'invalid_request_error' } }],
+  ['ModelNotFound', 404, { type: 'error', error: { type: 'not_found_error', message: 'model: nope-1 was not found' } }],
   [
-    'model_not_found',
+    'ModelNotFound',
     404,
-    { type: 'error', error: { type: 'not_found_error', message: 'model: nope-1 was not found' } },
+    { error: { message: 'The model `nope` does not exist or you do not have access to it.', code: 'ModelNotFound' } },
   ],
+  ['ModelNotFound', 404, { error: 'model "nope" not found, try pulling it first' }],
   [
-    'model_not_found',
-    404,
-    { error: { message: 'The model `nope` does not exist or you do not have access to it.', code: 'model_not_found' } },
-  ],
-  ['model_not_found', 404, { error: 'model "nope" not found, try pulling it first' }],
-  [
-    'model_not_found',
+    'ModelNotFound',
     404,
     { error: { code: 'DeploymentNotFound', message: 'The API deployment for this resource does not exist.' } },
   ],
-  ['model_not_found', 400, { error: { message: 'invalid model ID', type: 'invalid_request_error' } }],
+  ['ModelNotFound', 400, { error: { message: 'invalid model ID', type: 'invalid_request_error' } }],
 ]
 
 describe('a vendor error', () => {
   it.each(answers)('means %s with status %i and body %j', (kind, status, body) => {
     const error = classifyVendorError({ message: 'no details', ...readVendorError(body), status }, target)
-    expect(error).toMatchObject({ kind, status })
+    expect(error).toMatchObject({ reason: kind, status })
   })
 
   it('tells a missing key, an unreachable vendor and a refused model apart [PROV-013]', () => {
     const body = { type: 'error', error: { type: 'authentication_error', message: 'x-api-key header is required' } }
     const vendor = { message: '', ...readVendorError(body), status: 401 }
     const missing = classifyVendorError(vendor, { ...target, hasKey: false })
-    const unreachable = makeModelError('network', target, { message: 'no such host name (ENOTFOUND)' })
+    const unreachable = makeModelError('ProviderUnreachable', target, { message: 'no such host name (ENOTFOUND)' })
     const refused = classifyVendorError({ message: 'model: model-1', type: 'not_found_error', status: 404 }, target)
     expect(missing).toMatchObject({
-      kind: 'missing_key',
+      reason: 'MissingApiKey',
       message: expect.stringMatching(/has no API key; set spec\.secretRef/),
     })
     expect(unreachable.message).toBe(

@@ -1,38 +1,39 @@
 // What a vendor's error means: one table for both families and the many servers that imitate them.
-import type { JsonObject, ModelError, ModelErrorKind } from './messages.ts'
+import type { CallFailure } from '../contract/failures.ts'
+import type { JsonObject, ModelError } from './messages.ts'
 
 /** Who was asked, for messages. */
 export type CallTarget = { provider: string; model: string; host: string; hasKey: boolean }
 
 export type VendorError = { status?: number; type?: string; code?: string; message: string; retryAfterMs?: number }
 
-const byType: Partial<Record<string, ModelErrorKind>> = {
-  authentication_error: 'auth',
-  permission_error: 'auth',
-  billing_error: 'auth',
-  rate_limit_error: 'rate_limited',
-  overloaded_error: 'overloaded',
-  request_too_large: 'too_large',
-  api_error: 'server',
-  server_error: 'server',
-  timeout_error: 'server',
-  invalid_api_key: 'auth',
-  insufficient_quota: 'rate_limited',
-  rate_limit_exceeded: 'rate_limited',
-  context_length_exceeded: 'context_too_long',
-  model_not_found: 'model_not_found',
-  DeploymentNotFound: 'model_not_found',
+const byType: Partial<Record<string, CallFailure>> = {
+  authentication_error: 'CredentialRefused',
+  permission_error: 'CredentialRefused',
+  billing_error: 'CreditUsedUp',
+  rate_limit_error: 'RateLimited',
+  overloaded_error: 'ProviderOverloaded',
+  request_too_large: 'RequestTooLarge',
+  api_error: 'ProviderFailed',
+  server_error: 'ProviderFailed',
+  timeout_error: 'ProviderFailed',
+  invalid_api_key: 'CredentialRefused',
+  insufficient_quota: 'RateLimited',
+  rate_limit_exceeded: 'RateLimited',
+  context_length_exceeded: 'ContextTooLong',
+  model_not_found: 'ModelNotFound',
+  DeploymentNotFound: 'ModelNotFound',
 }
 
-const byStatus: Partial<Record<number, ModelErrorKind>> = {
-  401: 'auth',
-  402: 'auth',
-  403: 'auth',
-  408: 'server',
-  413: 'too_large',
-  429: 'rate_limited',
-  503: 'overloaded',
-  529: 'overloaded',
+const byStatus: Partial<Record<number, CallFailure>> = {
+  401: 'CredentialRefused',
+  402: 'CreditUsedUp',
+  403: 'CredentialRefused',
+  408: 'ProviderFailed',
+  413: 'RequestTooLarge',
+  429: 'RateLimited',
+  503: 'ProviderOverloaded',
+  529: 'ProviderOverloaded',
 }
 
 const tooLong =
@@ -72,53 +73,58 @@ function isTooLong(message: string): boolean {
 const requestStatuses = [400, 403, 404, 413, 422]
 
 /** What the words alone say, where the vendor's type and status are too general. */
-function kindOfWords({ status, message }: VendorError): ModelErrorKind | undefined {
+function reasonOfWords({ status, message }: VendorError): CallFailure | undefined {
   if (status !== undefined && !requestStatuses.includes(status)) return undefined
-  if (isTooLong(message)) return 'context_too_long'
-  return noModel.test(message) ? 'model_not_found' : undefined
+  if (isTooLong(message)) return 'ContextTooLong'
+  return noModel.test(message) ? 'ModelNotFound' : undefined
 }
 
-function kindOf(error: VendorError): ModelErrorKind {
+function findReason(error: VendorError): CallFailure {
   const named = byType[error.code ?? ''] ?? byType[error.type ?? '']
-  if (named === 'context_too_long') return named
+  if (named === 'ContextTooLong') return named
   // "It failed" says less than a status that has a meaning of its own.
-  const known = named === 'server' ? (byStatus[error.status ?? 0] ?? named) : named
-  return kindOfWords(error) ?? known ?? kindOfStatus(error.status)
+  const known = named === 'ProviderFailed' ? (byStatus[error.status ?? 0] ?? named) : named
+  return reasonOfWords(error) ?? known ?? reasonOfStatus(error.status)
 }
 
-function kindOfStatus(status: number | undefined): ModelErrorKind {
-  if (status === undefined) return 'server'
+function reasonOfStatus(status: number | undefined): CallFailure {
+  if (status === undefined) return 'ProviderFailed'
   // What is no error status (a redirect, 304) is no word on the request either.
-  return byStatus[status] ?? (status >= 400 && status < 500 ? 'invalid_request' : 'server')
+  return byStatus[status] ?? (status >= 400 && status < 500 ? 'RequestRefused' : 'ProviderFailed')
 }
 
-const openings: Record<ModelErrorKind, (target: CallTarget) => string> = {
-  auth: ({ provider }) => `${provider} refused the API key; check the key and what it may do`,
-  missing_key: ({ provider }) =>
+const openings: Record<CallFailure, (target: CallTarget) => string> = {
+  CredentialRefused: ({ provider }) => `${provider} refused the API key; check the key and what it may do`,
+  MissingApiKey: ({ provider }) =>
     `${provider} has no API key; set spec.secretRef of the Provider to a Secret that holds it`,
-  rate_limited: ({ provider }) => `${provider} says that too much was asked of it`,
-  overloaded: ({ provider }) => `${provider} is overloaded`,
-  context_too_long: ({ model }) => `The conversation is too long for the model "${model}"`,
-  model_not_found: ({ provider, model }) => `${provider} refused the model "${model}"; name one that this key may use`,
-  invalid_request: ({ provider }) => `${provider} refused the request`,
-  too_large: ({ provider }) => `The request is too large for ${provider}`,
-  network: ({ provider, host }) => `${provider} is unreachable at ${host}; check its address and the network`,
-  interrupted: ({ provider }) => `${provider} broke off its answer`,
-  server: ({ provider }) => `${provider} failed`,
-  aborted: () => 'The call was cancelled',
+  CreditUsedUp: ({ provider }) => `${provider} answers no more until its account is paid`,
+  RateLimited: ({ provider }) => `${provider} says that too much was asked of it`,
+  ProviderOverloaded: ({ provider }) => `${provider} is overloaded`,
+  ContextTooLong: ({ model }) => `The conversation is too long for the model "${model}"`,
+  MissingModel: ({ provider }) =>
+    `${provider} has no spec.defaultModel and no model is named; name one, or set one there`,
+  ModelNotFound: ({ provider, model }) => `${provider} refused the model "${model}"; name one that this key may use`,
+  RequestRefused: ({ provider }) => `${provider} refused the request`,
+  RequestUnsupported: ({ provider }) => `The request can not be put into the language of ${provider}`,
+  RequestTooLarge: ({ provider }) => `The request is too large for ${provider}`,
+  ProviderUnreachable: ({ provider, host }) =>
+    `${provider} is unreachable at ${host}; check its address and the network`,
+  WrongAddress: ({ provider, host }) => `${provider} is not at ${host}; check spec.baseURL`,
+  AddressRefused: ({ provider }) => `${provider} may not be asked at its address`,
+  AnswerBrokenOff: ({ provider }) => `${provider} broke off its answer`,
+  ProviderFailed: ({ provider }) => `${provider} failed`,
+  ServiceUnavailable: () => 'The service could not do its part of the call',
+  Internal: () => 'Something went wrong inside the service',
+  Stopped: () => 'The call was cancelled',
 }
 
 /** One sentence for a user: what is wrong, what to do, and the vendor's own words (PROV-013). */
-export function makeModelError(
-  kind: ModelErrorKind,
-  target: CallTarget,
-  detail: Partial<VendorError> = {},
-): ModelError {
-  const opening = openings[kind]({ ...target, provider: `Provider ${target.provider}` })
+export function makeModelError(reason: CallFailure, target: CallTarget, detail: Partial<VendorError> = {}): ModelError {
+  const opening = openings[reason]({ ...target, provider: `Provider ${target.provider}` })
   const status = detail.status === undefined ? '' : ` (HTTP ${detail.status})`
   const words = detail.message === undefined ? '.' : `: ${detail.message.slice(0, 2000)}`
   return {
-    kind,
+    reason,
     message: `${opening}${status}${words}`,
     ...(detail.status === undefined ? {} : { status: detail.status }),
     ...(detail.retryAfterMs === undefined ? {} : { retryAfterMs: detail.retryAfterMs }),
@@ -127,11 +133,11 @@ export function makeModelError(
 
 /** Sorts a vendor's error, of an HTTP answer or inside a stream. */
 export function classifyVendorError(error: VendorError, target: CallTarget): ModelError {
-  const kind = kindOf(error)
-  if (kind === 'auth' && !target.hasKey) return makeModelError('missing_key', target, error)
+  const reason = findReason(error)
+  if (reason === 'CredentialRefused' && !target.hasKey) return makeModelError('MissingApiKey', target, error)
   const isQuota = error.code === 'insufficient_quota' || error.type === 'insufficient_quota'
   const detail = isQuota ? { retryAfterMs: quotaPauseMs, ...error } : error
-  return makeModelError(kind, target, detail)
+  return makeModelError(reason, target, detail)
 }
 
 /** `retry-after-ms`, or `Retry-After` in seconds or as a date (RFC 9110 section 10.2.3). */

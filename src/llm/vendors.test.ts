@@ -95,22 +95,22 @@ describe.each(['llma', 'llmo'] as Family[])('a %s vendor', (family) => {
   })
 
   it.each([
-    [401, 'authentication_error', 'auth'],
-    [404, 'not_found_error', 'model_not_found'],
-    [429, 'rate_limit_error', 'rate_limited'],
-    [529, 'overloaded_error', 'overloaded'],
-    [500, 'api_error', 'server'],
-  ])('answers %i with its meaning', async (status, type, kind) => {
+    [401, 'authentication_error', 'CredentialRefused'],
+    [404, 'not_found_error', 'ModelNotFound'],
+    [429, 'rate_limit_error', 'RateLimited'],
+    [529, 'overloaded_error', 'ProviderOverloaded'],
+    [500, 'api_error', 'ProviderFailed'],
+  ])('answers %i with its meaning', async (status, type, reason) => {
     vendor.onMessage('hello', { error: { message: 'the model is not found', type }, status, retryAfter: 3 })
     const { error } = await collectTurn(makeClient(family).stream(askText('hello'), open))
-    expect(error).toMatchObject({ kind, status })
+    expect(error).toMatchObject({ reason, status })
     if (status === 429) expect(error?.retryAfterMs).toBe(3000)
   })
 
   it('that hangs up in the middle is an interruption', async () => {
     vendor.onMessage('hello', { content: 'x'.repeat(300) }, { truncateAfterChunks: 20 })
     const turn = await collectTurn(makeClient(family).stream(askText('hello'), open))
-    expect(turn.error).toMatchObject({ kind: 'interrupted', message: expect.stringContaining('default/vendor') })
+    expect(turn.error).toMatchObject({ reason: 'AnswerBrokenOff', message: expect.stringContaining('default/vendor') })
     expect(turn.stopReason).toBeUndefined()
   })
 
@@ -119,7 +119,7 @@ describe.each(['llma', 'llmo'] as Family[])('a %s vendor', (family) => {
       makeClient(family, { baseUrl: 'http://127.0.0.1:59999' }).stream(askText('hello'), open),
     )
     expect(closed.error).toMatchObject({
-      kind: 'network',
+      reason: 'ProviderUnreachable',
       message: expect.stringMatching(/unreachable at 127\.0\.0\.1:59999.*ECONNREFUSED/),
     })
   })
@@ -181,19 +181,19 @@ describe('a vendor that misbehaves on its socket', () => {
     it('by stalling is given up after the idle time', async () => {
       const baseUrl = await serveRaw((socket) => socket.write(`${head}\r\n${half}`))
       const turn = await collectTurn(makeClient(family, { baseUrl }, 150).stream(askText('x'), open))
-      expect(turn.error).toMatchObject({ kind: 'interrupted', message: expect.stringContaining('0.15 s') })
+      expect(turn.error).toMatchObject({ reason: 'AnswerBrokenOff', message: expect.stringContaining('0.15 s') })
     })
 
     it('by never answering is given up after the idle time', async () => {
       const baseUrl = await serveRaw(() => {})
       const turn = await collectTurn(makeClient(family, { baseUrl }, 150).stream(askText('x'), open))
-      expect(turn.error?.kind).toBe('interrupted')
+      expect(turn.error?.reason).toBe('AnswerBrokenOff')
     })
 
     it('by sending half a frame and closing is an interruption', async () => {
       const baseUrl = await serveRaw((socket) => socket.end(`${head}connection: close\r\n\r\n${half}`))
       const turn = await collectTurn(makeClient(family, { baseUrl }).stream(askText('x'), open))
-      expect(turn.error?.kind).toBe('interrupted')
+      expect(turn.error?.reason).toBe('AnswerBrokenOff')
     })
 
     it('by resetting the connection is an interruption', async () => {
@@ -202,13 +202,13 @@ describe('a vendor that misbehaves on its socket', () => {
         socket.write(`${head}${length}\r\n${half}`, () => socket.resetAndDestroy()),
       )
       const turn = await collectTurn(makeClient(family, { baseUrl }).stream(askText('x'), open))
-      expect(turn.error?.kind).toBe('interrupted')
+      expect(turn.error?.reason).toBe('AnswerBrokenOff')
     })
 
     it('by not speaking HTTP is no answer', async () => {
       const baseUrl = await serveRaw((socket) => socket.end('hello?\r\n\r\n'))
       const turn = await collectTurn(makeClient(family, { baseUrl }).stream(askText('x'), open))
-      expect(turn.error?.kind).toBe('network')
+      expect(turn.error?.reason).toBe('ProviderUnreachable')
     })
   })
 })

@@ -1,5 +1,6 @@
 // Where attempts of tasks run: local processes, containers, Kubernetes Jobs.
 import type { WorkAssignment } from '../contract/api/assignment.ts'
+import type { PlaceFailure, RunFailure } from '../contract/failures.ts'
 
 /** One attempt of one task. */
 export type AttemptKey = { taskUid: string; attempt: number }
@@ -49,9 +50,9 @@ export type WorkloadState =
   | { phase: 'Succeeded'; startedAt: Date; finishedAt: Date; output?: CommandOutput }
   | {
       phase: 'Failed'
-      reason: FailureReason
-      /** The worker's own stable word for the cause (`MissingApiKey`, `ModelNotFound`, ...), when it gave one. */
-      cause?: string
+      reason: PlaceFailure
+      /** The worker's own word for the cause, when it gave one. */
+      cause?: RunFailure
       message: string
       exitCode?: number
       startedAt?: Date
@@ -66,18 +67,6 @@ export type PendingReason = 'Unschedulable' | 'NoPod' | 'ImageUnavailable' | 'St
 
 /** What a command wrote, for the task's result (last 5 MiB of stdout, `truncated` when more was written). */
 export type CommandOutput = { text: string; truncated: boolean }
-
-export type FailureReason =
-  | 'ExitCode'
-  | 'Signal'
-  | 'OutOfMemory'
-  | 'DeadlineExceeded'
-  | 'StartFailed'
-  | 'ImageUnavailable'
-  | 'NoSandbox'
-  | 'NoEngine'
-  | 'OutputLimit'
-  | 'Stopped'
 
 export interface Workloads {
   /** Starts the attempt unless it is there already; returns once it is recorded, not once it runs. Unavailable when full. */

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { RetryPolicy } from '../contract/resources/task.ts'
 import { mayRetry, retryCeilingMs, retryDelayMs } from './retry.ts'
 
-const failure = { reason: 'ExitCode', message: 'x' }
+const failure = { reason: 'ExitCode', message: 'x' } as const
 
 describe('retries', () => {
   it('are none by default and maxRetries beyond the first run otherwise', () => {
@@ -13,10 +13,13 @@ describe('retries', () => {
     expect(allowed).toEqual([true, true, false])
   })
 
-  it.each(['DeadlineExceeded', 'NoSandbox', 'NoEngine', 'Validation'])('are never made after %s', (reason) => {
-    const policy = RetryPolicy.parse({ maxRetries: 9 })
-    expect(mayRetry(policy, { attempts: 1, interruptions: 0 }, { ...failure, reason })).toBe(false)
-  })
+  it.each(['DeadlineExceeded', 'NoSandbox', 'NoEngine', 'Validation', 'CreditUsedUp'] as const)(
+    'are never made after %s',
+    (reason) => {
+      const policy = RetryPolicy.parse({ maxRetries: 9 })
+      expect(mayRetry(policy, { attempts: 1, interruptions: 0 }, { ...failure, reason })).toBe(false)
+    },
+  )
 
   it('double their ceiling from 10 s up to five minutes [TASK-042]', () => {
     const ceilings = [1, 2, 3, 4, 5, 6, 7].map((retry) => retryCeilingMs(undefined, retry) / 1000)

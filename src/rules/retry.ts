@@ -1,5 +1,6 @@
 // Whether a failed attempt is followed by another, and when.
 import { tryParseDuration } from '../contract/duration.ts'
+import { type FailureReason, failures, type RunFailure } from '../contract/failures.ts'
 import type { RetryPolicy } from '../contract/resources/task.ts'
 
 /** New attempts that interruptions may cost no retry for (TASK-043). */
@@ -11,19 +12,16 @@ const defaultMultiplier = 2
 
 /** How an attempt of a task ended badly. */
 export type AttemptFailure = {
-  reason: string
+  reason: FailureReason
   /** The worker's own word, where it gave one. */
-  cause?: string
+  cause?: RunFailure
   message: string
 }
 
-/** Failures that another attempt would meet again, or that must not be repeated. */
-const finalReasons = new Set([
-  ...['DeadlineExceeded', 'NoSandbox', 'NoEngine', 'Validation'],
-  // Words of the worker program for what only a change of the task, its provider or its key can mend.
-  ...['InvalidAssignment', 'UnsupportedTask', 'MissingApiKey', 'CredentialRefused', 'ModelNotFound'],
-  ...['RequestRefused', 'ContextTooLong'],
-])
+/** The word that decides: the more exact one. */
+export function reasonOf({ cause, reason }: AttemptFailure): FailureReason {
+  return cause ?? reason
+}
 
 export type RetryCounts = { attempts: number; interruptions: number }
 
@@ -34,7 +32,7 @@ export function countRuns({ attempts, interruptions }: RetryCounts): number {
 
 /** Whether the policy allows another run: the first one and `maxRetries` more. */
 export function mayRetry(policy: RetryPolicy | undefined, counts: RetryCounts, failure: AttemptFailure): boolean {
-  if (finalReasons.has(failure.cause ?? failure.reason)) return false
+  if (failures[reasonOf(failure)].class === 'final') return false
   return countRuns(counts) <= (policy?.maxRetries ?? 0)
 }
 

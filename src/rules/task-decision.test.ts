@@ -136,6 +136,7 @@ describe('decideTask', () => {
     const spec = { retryPolicy: { maxRetries: 1 } }
     expect(decide({ status: running, spec }, failed)).toEqual({
       action: 'retry',
+      reason: 'ExitCode',
       message: 'run 1 failed and is repeated: the command ended with exit code 3',
       delayMs: 5000,
     })
@@ -174,7 +175,7 @@ describe('decideTask', () => {
     const decision = decide({ status: running, spec }, { ...failed, cause: 'MissingApiKey', message: 'no key' })
     expect(decision).toEqual({ action: 'fail', reason: 'MissingApiKey', cause: 'MissingApiKey', message: 'no key' })
     const overloaded = decide({ status: running, spec }, { ...failed, cause: 'ProviderOverloaded' })
-    expect(overloaded).toMatchObject({ action: 'retry', cause: 'ProviderOverloaded' })
+    expect(overloaded).toMatchObject({ action: 'retry', reason: 'ProviderOverloaded' })
     expect(decide({ status: running, spec }, { ...failed, cause: 'Stopped' }).action).toBe('interrupt')
   })
 

@@ -1,8 +1,17 @@
 // The phase machine of tasks: from what is stored and what is seen of the attempt, to the one thing to do now.
 import { formatDuration, tryParseDuration } from '../contract/duration.ts'
+import { type FailureReason, failures, type PlaceFailure, type RunFailure } from '../contract/failures.ts'
 import { isTerminalPhase, type Task } from '../contract/resources/task.ts'
 import { findCondition } from './conditions.ts'
-import { type AttemptFailure, countRuns, maxInterruptions, mayRetry, type RetryCounts, retryDelayMs } from './retry.ts'
+import {
+  type AttemptFailure,
+  countRuns,
+  maxInterruptions,
+  mayRetry,
+  type RetryCounts,
+  reasonOf,
+  retryDelayMs,
+} from './retry.ts'
 
 /** What is seen of the live attempt (the same shape as the workloads port gives). */
 export type AttemptState =
@@ -11,7 +20,7 @@ export type AttemptState =
   | { phase: 'Running'; startedAt?: Date }
   | { phase: 'Succeeded' }
   /** `cause` is the worker's own word, more exact than `reason`. */
-  | { phase: 'Failed'; reason: string; cause?: string; message: string }
+  | { phase: 'Failed'; reason: PlaceFailure; cause?: RunFailure; message: string }
   | { phase: 'Missing' }
 
 type TaskView = {
@@ -35,11 +44,11 @@ export type TaskDecision =
   | { action: 'wait'; reason: string; message: string; lookAgainMs: number }
   /** Runs, or is held up before it can; look again then at the latest. */
   | { action: 'watch'; lookAgainMs: number; heldUp?: HeldUp }
-  | { action: 'retry'; cause?: string; message: string; delayMs: number }
+  | { action: 'retry'; reason: FailureReason; message: string; delayMs: number }
   /** The attempt was lost through no fault of its own; another follows at once (TASK-043). */
   | { action: 'interrupt'; message: string }
   | { action: 'succeed'; message: string }
-  | { action: 'fail'; reason: string; cause?: string; message: string }
+  | { action: 'fail'; reason: FailureReason; cause?: RunFailure; message: string }
   | { action: 'cancel'; message: string }
 
 /** Why a started attempt does not run yet. */
@@ -96,7 +105,7 @@ type FailureDecision = Extract<TaskDecision, { action: 'retry' | 'fail' }>
 
 /** What follows a failed attempt: another run, or the task's failure. */
 export function decideFailedAttempt(task: Task, failure: AttemptFailure, random: number): FailureDecision {
-  const reason = failure.cause ?? failure.reason
+  const reason = reasonOf(failure)
   if (reason === 'DeadlineExceeded' && task.spec.timeout !== undefined) {
     return { action: 'fail', reason: 'TimedOut', message: describeTimeout(task) }
   }
@@ -109,7 +118,7 @@ export function decideFailedAttempt(task: Task, failure: AttemptFailure, random:
   }
   const delayMs = retryDelayMs(task.spec.retryPolicy, counts, random)
   const message = `run ${countRuns(counts)} failed and is repeated: ${failure.message}`
-  return { action: 'retry', ...cause, message, delayMs }
+  return { action: 'retry', reason, message, delayMs }
 }
 
 /** `cause`: what is known of how it was lost. */
@@ -136,8 +145,8 @@ function hasSucceeded({ task, attempt, hasResult }: TaskView): boolean {
 type Failed = Extract<AttemptState, { phase: 'Failed' }>
 
 /** Ended from outside and by nobody's wish: as good as lost. */
-function isStopped({ reason, cause }: Failed): boolean {
-  return reason === 'Stopped' || cause === 'Stopped'
+function isLost({ reason, cause }: Failed): boolean {
+  return [reason, cause].some((word) => word !== undefined && failures[word].class === 'free')
 }
 
 function isOverdue(task: Task, attempt: AttemptState, now: Date): boolean {
@@ -158,7 +167,7 @@ function decideEnded(task: Task, attempt: AttemptState, random: number): TaskDec
       return decideFailedAttempt(task, { reason: 'NoResult', message }, random)
     }
     case 'Failed':
-      return isStopped(attempt) ? decideLoss(task, attempt.message) : decideFailedAttempt(task, attempt, random)
+      return isLost(attempt) ? decideLoss(task, attempt.message) : decideFailedAttempt(task, attempt, random)
     case 'Missing':
       return decideLoss(task)
     default:
@@ -178,7 +187,7 @@ function decideRunning(view: TaskView, { now, random }: DecisionInput): TaskDeci
   if (hasSucceeded(view)) return { action: 'succeed', message: 'task completed successfully' }
   const cancel = describeCancel(task)
   if (cancel !== undefined) return { action: 'cancel', message: cancel }
-  const failedOtherwise = attempt.phase === 'Failed' && !isStopped(attempt)
+  const failedOtherwise = attempt.phase === 'Failed' && !isLost(attempt)
   if (!failedOtherwise && isOverdue(task, attempt, now)) {
     return { action: 'fail', reason: 'TimedOut', message: describeTimeout(task) }
   }

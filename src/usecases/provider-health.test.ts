@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createManualClock } from '../../test/fixtures/llm/manual-clock.ts'
-import type { ModelError, ModelErrorKind } from '../llm/messages.ts'
+import type { CallFailure } from '../contract/failures.ts'
+import type { ModelError } from '../llm/messages.ts'
 import type { Records } from '../ports/index.ts'
 import type { ProviderNote } from '../ports/provider-health.ts'
 import { type CallOutcome, createProviderHealthLog } from './provider-health.ts'
@@ -81,7 +82,7 @@ describe('the health of a provider', () => {
     [bad(403), 'the vendor answered HTTP 403'],
     [bad(429), 'the vendor answered HTTP 429'],
     [bad(302), 'the vendor answered HTTP 302'],
-    [bad(529, 'overloaded'), 'overloaded'],
+    [bad(529, 'ProviderOverloaded'), 'ProviderOverloaded'],
     [bad(0), 'the vendor could not be reached'],
     [bad(200), 'the vendor broke off its answer'],
     [{ ...good, aborted: true }, 'nothing'],
@@ -90,24 +91,27 @@ describe('the health of a provider', () => {
     expect(await noteOne((log) => log.noteCall(main, outcome))).toBe(told)
   })
 
-  it.each<[ModelErrorKind, number | undefined, string]>([
-    ['auth', 401, 'why'],
-    ['auth', 400, 'why'],
-    ['missing_key', 401, 'why'],
-    ['missing_key', undefined, 'nothing'],
-    ['rate_limited', 429, 'why'],
-    ['overloaded', 529, 'why'],
-    ['network', undefined, 'why'],
-    ['interrupted', undefined, 'why'],
-    ['server', 500, 'why'],
-    ['invalid_request', 400, 'answered'],
-    ['invalid_request', undefined, 'nothing'],
-    ['model_not_found', 404, 'answered'],
-    ['context_too_long', undefined, 'answered'],
-    ['too_large', 413, 'answered'],
-    ['aborted', undefined, 'nothing'],
-  ])('takes a model call that ended as %s (status %s) as: %s', async (kind, status, told) => {
-    const error: ModelError = { kind, message: 'why', ...(status === undefined ? {} : { status }) }
+  it.each<[CallFailure, number | undefined, string]>([
+    ['CredentialRefused', 401, 'why'],
+    ['CredentialRefused', 400, 'why'],
+    ['MissingApiKey', 401, 'why'],
+    ['MissingApiKey', undefined, 'why'],
+    ['RateLimited', 429, 'why'],
+    ['ProviderOverloaded', 529, 'why'],
+    ['ProviderUnreachable', undefined, 'why'],
+    ['AnswerBrokenOff', undefined, 'why'],
+    ['ProviderFailed', 500, 'why'],
+    ['RequestRefused', 400, 'answered'],
+    ['RequestUnsupported', undefined, 'nothing'],
+    ['AddressRefused', undefined, 'why'],
+    ['CreditUsedUp', 402, 'why'],
+    ['WrongAddress', 404, 'why'],
+    ['ModelNotFound', 404, 'answered'],
+    ['ContextTooLong', undefined, 'answered'],
+    ['RequestTooLarge', 413, 'answered'],
+    ['Stopped', undefined, 'nothing'],
+  ])('takes a model call that ended as %s (status %s) as: %s', async (reason, status, told) => {
+    const error: ModelError = { reason, message: 'why', ...(status === undefined ? {} : { status }) }
     expect(await noteOne((log) => log.noteEnd({ provider: main, error }))).toBe(told)
   })
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { ModelErrorKind } from '../llm/messages.ts'
+import type { CallFailure } from '../contract/failures.ts'
 import { createCallReports } from './call-reports.ts'
 
 type Sent = Record<string, unknown>
@@ -17,8 +17,8 @@ function setUp(gate: () => Promise<void> = async () => {}) {
     clock: { now: () => new Date(now) },
   })
   const settle = () => new Promise((resolve) => setImmediate(resolve))
-  const end = (kind?: ModelErrorKind, name = 'main', message = `because of ${kind}`) => {
-    reports.note({ provider: { namespace: 'default', name }, ...(kind && { error: { kind, message } }) })
+  const end = (reason?: CallFailure, name = 'main', message = `because of ${reason}`) => {
+    reports.note({ provider: { namespace: 'default', name }, ...(reason && { error: { reason, message } }) })
     return settle()
   }
   const pass = (ms: number) => {
@@ -39,8 +39,8 @@ describe('reports of calls', () => {
   it('are not made of answers, of what was cancelled, and of what was wrong with the request [PROV-011]', async () => {
     const { sent, reports, end } = setUp()
     await end()
-    await end('aborted')
-    await end('invalid_request')
+    await end('Stopped')
+    await end('RequestRefused')
     await end()
     await reports.settle()
     expect(sent).toEqual([])
@@ -48,41 +48,41 @@ describe('reports of calls', () => {
 
   it('tell of a failure and of the first answer after it at once, each once [PROV-011]', async () => {
     const { sent, end } = setUp()
-    await end('auth')
-    expect(sent).toEqual([failed(1, 'auth')])
+    await end('CredentialRefused')
+    expect(sent).toEqual([failed(1, 'CredentialRefused')])
     await end()
     await end()
-    await end('network')
-    expect(sent).toEqual([failed(1, 'auth'), answered, failed(1, 'network')])
+    await end('ProviderUnreachable')
+    expect(sent).toEqual([failed(1, 'CredentialRefused'), answered, failed(1, 'ProviderUnreachable')])
   })
 
   it('sum what goes on failing, one report in five seconds, and give the rest at the end', async () => {
     const { sent, reports, end, pass } = setUp()
-    for (let count = 0; count < 4; count += 1) await end('server')
-    expect(sent).toEqual([failed(1, 'server')])
+    for (let count = 0; count < 4; count += 1) await end('ProviderFailed')
+    expect(sent).toEqual([failed(1, 'ProviderFailed')])
     pass(5000)
-    await end('network')
-    expect(sent.slice(1)).toEqual([failed(4, 'network')])
-    await end('auth')
+    await end('ProviderUnreachable')
+    expect(sent.slice(1)).toEqual([failed(4, 'ProviderUnreachable')])
+    await end('CredentialRefused')
     await reports.settle()
     await reports.settle()
-    expect(sent.slice(2)).toEqual([failed(1, 'auth')])
+    expect(sent.slice(2)).toEqual([failed(1, 'CredentialRefused')])
   })
 
   it('forget failures before an answer, and take a provider that found fault with a request for one that answers', async () => {
     const { sent, end } = setUp()
-    await end('server')
-    await end('server')
-    await end('context_too_long')
-    expect(sent).toEqual([failed(1, 'server'), answered])
+    await end('ProviderFailed')
+    await end('ProviderFailed')
+    await end('ContextTooLong')
+    expect(sent).toEqual([failed(1, 'ProviderFailed'), answered])
   })
 
   it('go out one after another for each provider, whatever others do', async () => {
     const gate = Promise.withResolvers<void>()
     const { sent, reports, end } = setUp(() => gate.promise)
-    await end('auth')
+    await end('CredentialRefused')
     await end()
-    await end('network', 'other')
+    await end('ProviderUnreachable', 'other')
     expect(sent.map(({ name, answered: isAnswered }) => [name, isAnswered])).toEqual([
       ['main', false],
       ['other', false],
@@ -97,12 +97,12 @@ describe('reports of calls', () => {
     const { sent, reports, end, pass } = setUp(async () => {
       if (isAway) throw new Error('away')
     })
-    await end('server')
+    await end('ProviderFailed')
     expect(sent).toHaveLength(1)
     isAway = false
     pass(5000)
-    await end('auth')
-    expect(sent.at(-1)).toEqual(failed(2, 'auth'))
+    await end('CredentialRefused')
+    expect(sent.at(-1)).toEqual(failed(2, 'CredentialRefused'))
     isAway = true
     await end()
     await reports.settle()
@@ -111,8 +111,8 @@ describe('reports of calls', () => {
 
   it('have reasons without secrets that are short enough to be taken [SECRET-008]', async () => {
     const { sent, end } = setUp()
-    await end('auth', 'main', `key hunter22 ${'\u{1f600}'.repeat(2000)}`)
-    await end('auth', 'blank', '')
+    await end('CredentialRefused', 'main', `key hunter22 ${'\u{1f600}'.repeat(2000)}`)
+    await end('CredentialRefused', 'blank', '')
     const [long, blank] = sent.map(({ reason }) => String(reason))
     expect(long).toMatch(/^key \[REDACTED\] /)
     expect(long?.length).toBeLessThanOrEqual(1000)

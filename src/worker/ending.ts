@@ -1,28 +1,14 @@
 // What the end of a loop means for the task: an answer to submit, or the cause in one sentence a user can act on.
 import { recordLimit } from '../contract/api/internal.ts'
+import type { RunFailure } from '../contract/failures.ts'
 import { isSvcError, messageOf } from '../errors.ts'
 import type { LoopState } from '../llm/loop-state.ts'
-import type { ModelError, ModelErrorKind } from '../llm/messages.ts'
+import type { ModelError } from '../llm/messages.ts'
 import { headOfText } from '../tools/workspace/text-window.ts'
 import { isSuperseded } from './api.ts'
-import { type FailureCause, failRun, type Outcome } from './outcome.ts'
+import { failRun, type Outcome } from './outcome.ts'
 
 type Ending = { answer: string } | { failure: Outcome }
-
-const causes: Record<ModelErrorKind, FailureCause> = {
-  auth: 'CredentialRefused',
-  missing_key: 'MissingApiKey',
-  rate_limited: 'RateLimited',
-  overloaded: 'ProviderOverloaded',
-  context_too_long: 'ContextTooLong',
-  model_not_found: 'ModelNotFound',
-  invalid_request: 'RequestRefused',
-  too_large: 'RequestRefused',
-  network: 'ProviderUnreachable',
-  interrupted: 'ProviderFailed',
-  server: 'ProviderFailed',
-  aborted: 'Stopped',
-}
 
 export function readEnding(state: LoopState): Ending {
   const reason = state.finished?.reason ?? 'error'
@@ -34,13 +20,13 @@ export function readEnding(state: LoopState): Ending {
   return failModel(state.finished?.error)
 }
 
-function fail(cause: FailureCause, message: string): Ending {
+function fail(cause: RunFailure, message: string): Ending {
   return { failure: failRun(cause, message) }
 }
 
 function failModel(error: ModelError | undefined): Ending {
   if (error === undefined) return fail('Internal', 'The run ended without an answer and without a cause.')
-  return fail(causes[error.kind], error.message)
+  return fail(error.reason, error.message)
 }
 
 function countTurns(state: LoopState): string {

@@ -1,30 +1,9 @@
 // How a run ends, and how the program says so.
-
-/** Stable words for the cause of a failed run; the message is for people. */
-export type FailureCause =
-  | 'InvalidAssignment'
-  | 'UnsupportedTask'
-  | 'MissingApiKey'
-  | 'CredentialRefused'
-  | 'ModelNotFound'
-  | 'ProviderUnreachable'
-  | 'RateLimited'
-  | 'ProviderOverloaded'
-  | 'ProviderFailed'
-  | 'ContextTooLong'
-  | 'RequestRefused'
-  | 'ModelRefused'
-  | 'OutputLimit'
-  | 'EmptyAnswer'
-  | 'DeadlineExceeded'
-  | 'Superseded'
-  | 'ServiceUnavailable'
-  | 'Stopped'
-  | 'Internal'
+import type { RunFailure } from '../contract/failures.ts'
 
 /** The last line on descriptor 3. */
-export type Outcome = { ok: true } | { ok: false; reason: FailureCause; message: string }
+export type Outcome = { ok: true } | { ok: false; reason: RunFailure; message: string }
 
-export function failRun(reason: FailureCause, message: string): Outcome {
+export function failRun(reason: RunFailure, message: string): Outcome {
   return { ok: false, reason, message }
 }

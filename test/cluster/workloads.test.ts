@@ -118,7 +118,7 @@ describeOnCluster('an attempt on a cluster', () => {
       const small = bench.restart({ scratchBytes: 1024 * 1024 })
       const key = await start('head -c 20000000 /dev/zero > /tmp/big; sleep 300', {}, small)
       const state = await waitForPhase(key, 'Failed', small, evictionMs)
-      expect(state).toMatchObject({ phase: 'Failed', reason: 'OutputLimit' })
+      expect(state).toMatchObject({ phase: 'Failed', reason: 'DiskFull' })
       await small.remove(key)
       await small.close()
     },

@@ -1,13 +1,7 @@
 // Attempts that end exactly as a test says: nothing real dies, hangs and gets lost on command.
+import type { PlaceFailure, RunFailure } from '../../src/contract/failures.ts'
 import { SvcError } from '../../src/errors.ts'
-import type {
-  AttemptKey,
-  FailureReason,
-  PendingReason,
-  WorkloadSpec,
-  WorkloadState,
-  Workloads,
-} from '../../src/ports/workloads.ts'
+import type { AttemptKey, PendingReason, WorkloadSpec, WorkloadState, Workloads } from '../../src/ports/workloads.ts'
 
 export type ScriptedWorkloads = Workloads & {
   /** Every start there was, in order. */
@@ -20,7 +14,7 @@ export type ScriptedWorkloads = Workloads & {
   /** The next start is refused with this error. */
   refuseNext(error: SvcError): void
   succeed(taskName: string, output?: string): void
-  fail(taskName: string, reason?: FailureReason, message?: string, cause?: string): void
+  fail(taskName: string, reason?: PlaceFailure, message?: string, cause?: RunFailure): void
   /** The attempt turns out to wait for something, as a pod without a node does. */
   holdUp(taskName: string, reason: PendingReason, message: string): void
   /** What was held up begins now. */

@@ -1,11 +1,12 @@
 // What each way to run an attempt gives back, and how its end is put into words.
-import type { CommandOutput, FailureReason } from '../../ports/workloads.ts'
+import type { PlaceFailure, RunFailure } from '../../contract/failures.ts'
+import type { CommandOutput } from '../../ports/workloads.ts'
 import type { ProcessExit } from './confinement/local-process.ts'
 
 export type AttemptEnd =
   | { ok: true }
   /** `cause` is the worker's own word for its failure. */
-  | { ok: false; reason: FailureReason; cause?: string; message: string; exitCode?: number }
+  | { ok: false; reason: PlaceFailure; cause?: RunFailure; message: string; exitCode?: number }
 
 export type RunningAttempt = {
   /** Resolves when nothing of it runs any more and its output is read; never rejects. */
@@ -23,9 +24,9 @@ export type AttemptSink = (lines: string[]) => Promise<void> | void
 
 /** An attempt that could not be started, with the reason that its task shows. */
 export class StartRefused extends Error {
-  readonly reason: FailureReason
+  readonly reason: PlaceFailure
 
-  constructor(reason: FailureReason, message: string) {
+  constructor(reason: PlaceFailure, message: string) {
     super(message)
     this.name = 'StartRefused'
     this.reason = reason

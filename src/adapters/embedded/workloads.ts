@@ -1,6 +1,7 @@
 // The Workloads port on one machine: attempts, their states, their deadlines and their ends.
+import type { PlaceFailure } from '../../contract/failures.ts'
 import { messageOf, SvcError } from '../../errors.ts'
-import type { AttemptKey, FailureReason, WorkloadSpec, WorkloadState, Workloads } from '../../ports/workloads.ts'
+import type { AttemptKey, WorkloadSpec, WorkloadState, Workloads } from '../../ports/workloads.ts'
 import { type AttemptEnd, type RunningAttempt, StartRefused } from './attempt.ts'
 import { createRunner, type Runner, type RunnerOptions, type RunnerStatus } from './runner.ts'
 
@@ -18,7 +19,7 @@ export type EmbeddedWorkloads = Workloads & {
   status(): Promise<RunnerStatus & { running: number }>
 }
 
-type Stop = { reason: FailureReason; message: string }
+type Stop = { reason: PlaceFailure; message: string }
 
 type Entry = {
   spec: WorkloadSpec

@@ -77,11 +77,11 @@ async function act(context: TaskContext, task: Task, decision: TaskDecision, see
       return await closeInterrupted(context, task, decision.message)
     case 'succeed':
       if (seen.attempt !== undefined && !seen.hasResult) await saveOutput(context, task, seen.attempt)
-      return await finishTask(context, task, { phase: 'Succeeded', reason: 'TaskSucceeded', message: decision.message })
+      return await finishTask(context, task, { phase: 'Succeeded', message: decision.message })
     case 'fail':
       return await failTask(context, task, decision)
     case 'cancel':
-      return await finishTask(context, task, { phase: 'Cancelled', reason: 'Cancelled', message: decision.message })
+      return await finishTask(context, task, { phase: 'Cancelled', message: decision.message })
   }
 }
 

@@ -1,6 +1,7 @@
 // The ends of attempts and of tasks: succeeded, failed, cancelled, to be repeated, lost.
 import { Readable } from 'node:stream'
-import type { Task, TaskPhase, TaskUsage } from '../../contract/resources/task.ts'
+import type { FailureReason, RunFailure } from '../../contract/failures.ts'
+import type { Task, TaskUsage } from '../../contract/resources/task.ts'
 import type { WorkloadState } from '../../ports/workloads.ts'
 import { dropConditions, setCondition } from '../../rules/conditions.ts'
 import type { AttemptFailure } from '../../rules/retry.ts'
@@ -11,16 +12,16 @@ import { appendOutcome, unlockSession } from './session-lock.ts'
 import type { StatusChange } from './status-recorder.ts'
 
 export type Outcome = {
-  phase: Extract<TaskPhase, 'Succeeded' | 'Failed' | 'Cancelled'>
-  /** CamelCase, for the event. */
-  reason: string
-  /** The worker's own word for its failure; then the condition Complete has it too. */
-  cause?: string
   /** One sentence a user can act on (TASK-046). */
   message: string
-}
+} & (
+  | { phase: 'Succeeded' | 'Cancelled' }
+  /** `cause`: the worker's own word; then the condition Complete has it too. */
+  | { phase: 'Failed'; reason: FailureReason; cause?: RunFailure }
+)
 
 const completeReasons = { Succeeded: 'TaskSucceeded', Failed: 'TaskFailed', Cancelled: 'TaskCancelled' } as const
+const eventReasons = { Succeeded: 'TaskSucceeded', Cancelled: 'Cancelled' } as const
 
 /** Stops the attempt that runs, if one does, and waits until nothing of it is left. */
 export async function stopAttempt(context: TaskContext, task: Task): Promise<void> {
@@ -39,7 +40,7 @@ async function sumUsage(context: TaskContext, task: Task): Promise<TaskUsage | u
 async function makeFinalStatus(context: TaskContext, task: Task, outcome: Outcome): Promise<StatusChange> {
   const now = context.clock.now()
   const { phase, message } = outcome
-  const reason = outcome.cause ?? completeReasons[phase]
+  const reason = (outcome.phase === 'Failed' && outcome.cause) || completeReasons[phase]
   const available = phase === 'Succeeded' && (await context.records.results.get(task.metadata.uid)) !== undefined
   const waits = dropConditions(task.status?.conditions, 'WaitingForReferences', waitingCondition)
   const status = phase === 'Succeeded' ? ('True' as const) : ('False' as const)
@@ -65,7 +66,8 @@ export async function finishTask(context: TaskContext, task: Task, outcome: Outc
   if (outcome.phase !== 'Cancelled') await appendOutcome(context, task, outcome.message)
   await unlockSession(context, task)
   const status = await makeFinalStatus(context, task, outcome)
-  const { phase, reason, message } = outcome
+  const { phase, message } = outcome
+  const reason = outcome.phase === 'Failed' ? outcome.reason : eventReasons[outcome.phase]
   const ended = await context.recorder.move(task, { type: 'PhaseChanged', phase, reason, message }, status)
   if (wasRunning) await stopAttempt(context, task)
   context.board.forget(keyOf(task))
@@ -86,11 +88,11 @@ export async function saveOutput(context: TaskContext, task: Task, state: Worklo
 export async function scheduleRetry(
   context: TaskContext,
   task: Task,
-  { cause, message, delayMs }: { cause?: string; message: string; delayMs: number },
+  { reason, message, delayMs }: Extract<TaskDecision, { action: 'retry' }>,
 ): Promise<Reconciled> {
   await stopAttempt(context, task)
   const nextRetryTime = new Date(context.clock.now().getTime() + delayMs).toISOString()
-  const event = { type: 'RetryScheduled', phase: 'Pending' as const, reason: cause ?? 'AttemptFailed', message }
+  const event = { type: 'RetryScheduled', phase: 'Pending' as const, reason, message }
   await context.recorder.move(task, event, {
     phase: 'Pending',
     message,

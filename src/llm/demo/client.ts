@@ -120,7 +120,7 @@ export function createDemoClient(deps: { clock: Clock }): ModelClient {
       try {
         yield* answer(request, signal)
       } catch {
-        yield { type: 'error', error: { kind: 'aborted', message: 'The call was cancelled.' } }
+        yield { type: 'error', error: { reason: 'Stopped', message: 'The call was cancelled.' } }
       }
     },
   }

@@ -128,6 +128,6 @@ describe('the demo provider', () => {
     await listEvents(createDemoClient({ clock }).stream(askText('wait 3 seconds'), open))
     expect(clock.slept).toEqual([3000])
     const events = await listEvents(createDemoClient({ clock }).stream(askText('wait 3 seconds'), AbortSignal.abort()))
-    expect(events.at(-1)).toMatchObject({ type: 'error', error: { kind: 'aborted' } })
+    expect(events.at(-1)).toMatchObject({ type: 'error', error: { reason: 'Stopped' } })
   })
 })

@@ -52,7 +52,7 @@ export function createLlmoClient(options: ClientOptions): ModelClient {
   /** Whether the server refused the way it was asked, and there is another. */
   function hasLearned(asked: Dialect, events: ModelEvent[]): boolean {
     const last = events.at(-1)
-    if (last?.type !== 'error' || last.error.kind !== 'invalid_request') return false
+    if (last?.type !== 'error' || last.error.reason !== 'RequestRefused') return false
     const learned = readRefusal(asked, last.error.message)
     if (learned !== undefined) dialects.learn(address, learned)
     return learned !== undefined

@@ -1,6 +1,6 @@
 // What a provider's refusal becomes for the caller: its own words where they are meant for the caller, ours where not.
+import { type CallFailure, ruleOfCall } from '../../contract/failures.ts'
 import { type ErrorReason, SvcError } from '../../errors.ts'
-import type { ModelErrorKind } from '../../llm/messages.ts'
 import type { CallTarget } from '../../llm/vendor-error.ts'
 import { classifyVendorError, makeModelError, readRetryAfter, readVendorError } from '../../llm/vendor-error.ts'
 import { addressOf, type Target } from './target.ts'
@@ -61,10 +61,11 @@ export function isTooMuch(status: number): boolean {
 }
 
 /** What is between the service and the vendor; undefined when the words are the caller's to read. */
-function ownError(kind: ModelErrorKind, status: number, message: string): SvcError | undefined {
-  if (kind === 'auth' || kind === 'missing_key') return new SvcError('UpstreamFailed', message)
+function ownError(reason: CallFailure, status: number, message: string): SvcError | undefined {
+  if (ruleOfCall(reason).blames === 'provider' && ruleOfCall(reason).error === 'UpstreamFailed' && status < 500)
+    return new SvcError('UpstreamFailed', message)
   if (status !== 403) return undefined
-  return new SvcError(kind === 'model_not_found' ? 'NotFound' : 'UpstreamFailed', message)
+  return new SvcError(reason === 'ModelNotFound' ? 'NotFound' : 'UpstreamFailed', message)
 }
 
 /** What stands against the provider, in one sentence without its key: for those who look after it. */
@@ -81,8 +82,8 @@ export function answerRefusal({ status, headers, body }: UpstreamRefusal, target
   const found = status >= 400 && status < 600 ? readVendorError(parse(text)) : undefined
   const at = describe(target)
   if (found === undefined) return { error: explainUnreadable({ status, headers, body }, target, now) }
-  const { kind, message } = classifyVendorError({ ...found, status }, at)
-  const error = ownError(kind, status, target.redact(message))
+  const { reason, message } = classifyVendorError({ ...found, status }, at)
+  const error = ownError(reason, status, target.redact(message))
   if (error !== undefined) return { error }
   const redacted = target.redact(text)
   return { body: redacted === text ? body : Buffer.from(redacted) }
@@ -91,7 +92,7 @@ export function answerRefusal({ status, headers, body }: UpstreamRefusal, target
 /** A body that is no JSON: a proxy in between, or no such API. */
 function explainUnreadable({ status, headers, body }: UpstreamRefusal, target: Target, now: Date): SvcError {
   const words = target.redact(body.toString('utf8').trim().slice(0, 500)) || 'no further details'
-  const { message } = makeModelError('server', describe(target), { status, message: words })
+  const { message } = makeModelError('ProviderFailed', describe(target), { status, message: words })
   const reason = status === 404 ? 'UpstreamFailed' : (reasonByStatus[status] ?? 'UpstreamFailed')
   if (!isTooMuch(status)) return new SvcError(reason, message)
   const retryMs = readRetryMs(headers, now) ?? defaultRetrySeconds * 1000

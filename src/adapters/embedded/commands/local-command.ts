@@ -102,7 +102,7 @@ async function awaitEnd(run: Run): Promise<AttemptEnd> {
   )
   const errorTail = run.capture.errorTail()
   if (failure !== undefined)
-    return { ok: false, reason: 'OutputLimit', message: `The output of the command could not be kept: ${failure}` }
+    return { ok: false, reason: 'DiskFull', message: `The output of the command could not be kept: ${failure}` }
   if (isSandboxFailure(exit, errorTail)) {
     const message = `The command could not be started: ${exit.startError ?? errorTail}`
     return { ok: false, reason: 'StartFailed', message }

@@ -1,5 +1,6 @@
 // Runs attempts in worker processes: takes one from the pool, hands over the work, words its end.
 import type { WorkAssignment } from '../../../contract/api/assignment.ts'
+import { readRunFailure } from '../../../contract/failures.ts'
 import { messageOf } from '../../../errors.ts'
 import type { Clock, Ids } from '../../../ports/clock.ts'
 import type { WorkloadLimits } from '../../../ports/workloads.ts'
@@ -39,18 +40,14 @@ export type WorkerAttempts = {
   close(): Promise<void>
 }
 
-/** A worker is not trusted: what is no plain word is no cause. */
-function readCause(reason: string | undefined): { cause?: string } {
-  return reason !== undefined && /^[A-Z][A-Za-z]{2,63}$/.test(reason) ? { cause: reason } : {}
-}
-
 /** An end that the worker itself announced: exit code 0 or 1 with its outcome. */
 function readAnnouncedEnd({ exit, outcome }: WorkerEnd): AttemptEnd | undefined {
   if (exit.code !== 0 && exit.code !== 1) return undefined
   if (outcome?.ok === false) {
     const message = outcome.message ?? outcome.reason ?? 'The worker gave no reason.'
-    const cause = readCause(outcome.reason)
-    return { ok: false, reason: 'ExitCode', ...cause, message, exitCode: 1 }
+    // A worker is not trusted: what is no known word is no cause.
+    const cause = readRunFailure(outcome.reason)
+    return { ok: false, reason: 'ExitCode', ...(cause && { cause }), message, exitCode: 1 }
   }
   return exit.code === 0 ? { ok: true } : undefined
 }

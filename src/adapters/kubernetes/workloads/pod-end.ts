@@ -27,7 +27,7 @@ function judgeReason(reason: string | undefined, message: string): AttemptEnd | 
   }
   if (reason !== 'Evicted') return undefined
   if (!isOverfull(message)) return stop(`its node evicted its pod: ${message}`)
-  return { ok: false, reason: 'OutputLimit', message: `It wrote more than its disk holds: ${message}` }
+  return { ok: false, reason: 'DiskFull', message: `It wrote more than its disk holds: ${message}` }
 }
 
 /** Ends of a pod that came from outside. */

@@ -90,7 +90,7 @@ describe('what is seen of an attempt on a cluster', () => {
   it('failed when it was evicted for the disk that it filled itself', () => {
     const message = 'Usage of EmptyDir volume "tmp" exceeds the limit "1Mi".'
     const { state } = look(podWith({}, { phase: 'Failed', reason: 'Evicted', message }))
-    expect(state).toMatchObject({ phase: 'Failed', reason: 'OutputLimit' })
+    expect(state).toMatchObject({ phase: 'Failed', reason: 'DiskFull' })
   })
 
   it.each([

@@ -1,4 +1,5 @@
 // What a Job and its pod say of the attempt, put into a state with a sentence that a user can act on. Pure.
+import type { PlaceFailure } from '../../../contract/failures.ts'
 import type { PendingReason, WorkloadState } from '../../../ports/workloads.ts'
 import { containerName } from './names.ts'
 import { type Condition, type ContainerState, findCondition, type Job, type Pod } from './objects.ts'
@@ -19,11 +20,7 @@ export type VerdictSettings = {
 /** The state, and when to look again though nothing changed. */
 export type Verdict = { state: WorkloadState; lookAgainAt?: number }
 
-function fail(
-  reason: 'ImageUnavailable' | 'StartFailed' | 'Stopped' | 'DeadlineExceeded',
-  message: string,
-  now: Date,
-): Verdict {
+function fail(reason: PlaceFailure, message: string, now: Date): Verdict {
   return { state: { phase: 'Failed', reason, message, finishedAt: now } }
 }
 
