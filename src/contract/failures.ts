@@ -1,5 +1,5 @@
 // The closed table of failures: every reason a model call, an attempt or a task can fail for, and what follows from it.
-import { type ErrorReason, errorStatus } from '../errors.ts'
+import type { ErrorReason } from '../errors.ts'
 
 /**
  * What becomes of the work. `final`: another attempt would meet it again, or must not be made. `retried`: the task's retry
@@ -145,11 +145,6 @@ export const failures: Readonly<Record<FailureReason, FailureRule>> & Readonly<R
 /** What follows from the failure of a model call. */
 export function ruleOfCall(reason: CallFailure): CallRule['call'] {
   return failures[reason].call
-}
-
-/** The HTTP status that a caller is answered whose model call failed so. */
-export function statusOfCall(reason: CallFailure): number {
-  return errorStatus[ruleOfCall(reason).error]
 }
 
 /** A word from outside, such as a worker's, when it is one that a run may end with. */
