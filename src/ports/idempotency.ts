@@ -1,6 +1,13 @@
 // Outcomes of creations that carried an Idempotency-Key (HTTP-033..036).
 
-export type IdempotentOutcome = { status: number; kind: string; namespace: string; name: string }
+export type IdempotentOutcome = {
+  status: number
+  kind: string
+  namespace: string
+  name: string
+  /** Of the object; absent in what was stored before outcomes had it. */
+  uid?: string
+}
 
 export type IdempotencyClaim =
   /** The key was free: do the work, then `settle` or `release`. */

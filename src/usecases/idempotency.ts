@@ -23,11 +23,20 @@ type IdempotentRequest<K extends Kind> = {
   body: unknown
 }
 
+type Creation<K extends Kind> = {
+  create: () => Promise<ResourceOf<K>>
+  /** Refuses what a creation now would; gets what the first one made, if it is still there. */
+  check: (made: ResourceOf<K> | undefined) => Promise<void>
+}
+
 type IdempotentAnswer<K extends Kind> = { object: ResourceOf<K>; replayed: boolean }
 
 export type Idempotency = {
-  /** Does `create` once per key; Conflict when the key was used with another body or its first use still runs. */
-  run<K extends Kind>(request: IdempotentRequest<K>, create: () => Promise<ResourceOf<K>>): Promise<IdempotentAnswer<K>>
+  /**
+   * Does `create` once per key, and gives what it made to those who may create it still. Conflict when the key was used with
+   * another body, its first use still runs, or what it made is gone.
+   */
+  run<K extends Kind>(request: IdempotentRequest<K>, creation: Creation<K>): Promise<IdempotentAnswer<K>>
 }
 
 function identify(caller: Caller): string {
@@ -43,12 +52,19 @@ export function createIdempotency({ ports, settings }: UsecaseDeps): Idempotency
     return createHmac('sha256', settings.idempotencyKey).update(text).digest('base64url')
   }
 
-  async function replay<K extends Kind>(kind: K, { namespace, name }: IdempotentOutcome): Promise<ResourceOf<K>> {
-    const object = await resources.get(kind, { namespace, name })
-    if (object !== undefined) return object
+  async function replay<K extends Kind>(
+    kind: K,
+    { namespace, name, uid }: IdempotentOutcome,
+    check: Creation<K>['check'],
+  ): Promise<ResourceOf<K>> {
+    const found = await resources.get(kind, { namespace, name })
+    const made = uid === undefined || found?.metadata.uid === uid ? found : undefined
+    await check(made)
+    if (made !== undefined) return made
+    const fate = found === undefined ? 'is gone since' : 'was deleted and made again since'
     throw new SvcError(
       'Conflict',
-      `"${name}" was created by an earlier request with this Idempotency-Key and is gone since; use a new key`,
+      `"${name}" was created by an earlier request with this Idempotency-Key and ${fate}; use a new key`,
     )
   }
 
@@ -60,13 +76,13 @@ export function createIdempotency({ ports, settings }: UsecaseDeps): Idempotency
       await records.idempotency.release(storedKey)
       throw error
     }
-    const { namespace, name } = object.metadata
-    await records.idempotency.settle(storedKey, { status: 201, kind, namespace, name })
+    const { namespace, name, uid } = object.metadata
+    await records.idempotency.settle(storedKey, { status: 201, kind, namespace, name, uid })
     return { object, replayed: false }
   }
 
   return {
-    async run(request, create) {
+    async run(request, { create, check }) {
       const { caller, route, kind, namespace, key } = request
       const storedKey = digest('key', [identify(caller), route, namespace, key])
       const claim = await records.idempotency.claim(storedKey, digest('body', request.body ?? null), {
@@ -75,7 +91,7 @@ export function createIdempotency({ ports, settings }: UsecaseDeps): Idempotency
         staleMs,
       })
       if (claim.state === 'claimed') return createOnce(storedKey, kind, create)
-      if (claim.state === 'settled') return { object: await replay(kind, claim.outcome), replayed: true }
+      if (claim.state === 'settled') return { object: await replay(kind, claim.outcome, check), replayed: true }
       const message =
         claim.state === 'running'
           ? 'a request with this Idempotency-Key is still under way; ask again in a moment'

@@ -16,7 +16,7 @@ import { createSecretUsecases, type SecretUsecases } from './secrets.ts'
 import { createSessionUsecases, type SessionUsecases } from './sessions.ts'
 import { cancelTask } from './tasks/cancel.ts'
 import { createTaskRecords, type TaskRecords } from './tasks/records.ts'
-import { retryTask } from './tasks/retry.ts'
+import { checkRetry, retryTask } from './tasks/retry.ts'
 import { createTaskStreams, type TaskStreams } from './tasks/streams.ts'
 import { createTokenUsecases, type TokenUsecases } from './tokens.ts'
 import { createToolUsecases, type ToolUsecases } from './tools.ts'
@@ -34,6 +34,8 @@ type TaskUsecases = TaskRecords &
   TaskStreams & {
     cancel(caller: Caller, key: ResourceKey, reason: string): Promise<Task>
     retry(caller: Caller, key: ResourceKey, name: string | undefined): Promise<Task>
+    /** Refuses a caller who may not make the retry again; `made` is what came of it, if it is still there. */
+    checkRetry(caller: Caller, key: ResourceKey, made: Task | undefined): Promise<void>
   }
 
 export type Usecases = {
@@ -63,6 +65,7 @@ export function createUsecases(given: UsecaseDeps & { proxy: ProxySettings }): U
     ...createTaskStreams(deps, resources),
     cancel: (caller, key, reason) => cancelTask(deps, caller, key, reason),
     retry: (caller, key, name) => retryTask(resources, caller, key, name),
+    checkRetry: (caller, key, made) => checkRetry({ ports: deps.ports, resources }, caller, key, made),
   }
   return {
     resources,

@@ -26,6 +26,8 @@ type Annotations = Record<string, string>
 export type ResourceUsecases = {
   /** AlreadyExists, TooLarge, Forbidden, and what admission refuses. */
   create<K extends Kind>(caller: Caller, kind: K, body: CreateBody<K> & { namespace: string }): Promise<ResourceOf<K>>
+  /** Refuses what `create` would, but for a name that is taken; stores nothing. */
+  checkCreate<K extends Kind>(caller: Caller, kind: K, body: CreateBody<K> & { namespace: string }): Promise<void>
   /** NotFound. */
   get<K extends Kind>(caller: Caller, kind: K, key: ResourceKey): Promise<ResourceOf<K>>
   list<K extends Kind>(
@@ -141,18 +143,22 @@ export function createResourceUsecases(deps: UsecaseDeps): ResourceUsecases {
     return resources.update(kind, object)
   }
 
+  async function admitNew<K extends Kind>(caller: Caller, kind: K, body: CreateBody<K> & { namespace: string }) {
+    const { metadata: given, namespace, spec } = body
+    const { name, labels, annotations } = given
+    await requireAccess(deps.ports, caller, { verb: 'create', kind, namespace, name })
+    refuse(kinds[kind].singular, findForgedAnnotations(annotations, undefined))
+    const admitted = await admit(kind, { caller, namespace, name, spec, labels }, deps)
+    const stamped = { labels: mergeLabels(labels, admitted), annotations: mergeAnnotations(annotations, admitted) }
+    const metadata = omitAbsent({ namespace, name, ...stamped, finalizers: admitted.finalizers })
+    const draft = { metadata, spec: stampSpec(spec, admitted) }
+    checkSize(kind, draft)
+    return draft as unknown as ResourceDraft<K>
+  }
+
   return {
-    async create(caller, kind, { metadata: given, namespace, spec }) {
-      const { name, labels, annotations } = given
-      await requireAccess(deps.ports, caller, { verb: 'create', kind, namespace, name })
-      refuse(kinds[kind].singular, findForgedAnnotations(annotations, undefined))
-      const admitted = await admit(kind, { caller, namespace, name, spec, labels }, deps)
-      const stamped = { labels: mergeLabels(labels, admitted), annotations: mergeAnnotations(annotations, admitted) }
-      const metadata = omitAbsent({ namespace, name, ...stamped, finalizers: admitted.finalizers })
-      const draft = { metadata, spec: stampSpec(spec, admitted) }
-      checkSize(kind, draft)
-      return resources.create(kind, draft as unknown as ResourceDraft<typeof kind>)
-    },
+    create: async (caller, kind, body) => resources.create(kind, await admitNew(caller, kind, body)),
+    checkCreate: async (caller, kind, body) => void (await admitNew(caller, kind, body)),
     async get(caller, kind, key) {
       await requireAccess(deps.ports, caller, { verb: 'get', kind, ...key })
       return getOrThrow(kind, key)

@@ -11,7 +11,7 @@ export function describeIdempotency(name: string, open: OpenBench): void {
     const keys = () => bench().stores().idempotency
     const claim = (key: string, bodyHash = 'body') =>
       keys().claim(key, bodyHash, { now: bench().now(), ttlMs: DAY, staleMs: MINUTE })
-    const outcome = { status: 201, kind: 'Task', namespace: 'default', name: 'made' }
+    const outcome = { status: 201, kind: 'Task', namespace: 'default', name: 'made', uid: 'uid-1' }
 
     it('gives a free key to one of many that ask together', async () => {
       const claims = await Promise.all(Array.from({ length: 20 }, () => claim('k')))

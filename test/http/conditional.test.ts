@@ -1,7 +1,8 @@
 // Conditional requests and idempotent creation.
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import type { Authorizer } from '../../src/ports/identity.ts'
 import { aiTask, ownerToken, type Service, startService } from './service.ts'
 
 async function readTable(folder: string, table: string): Promise<unknown[]> {
@@ -199,6 +200,22 @@ describe('a creation with an Idempotency-Key', () => {
     expect([again.statusCode, again.json().error.message]).toEqual([409, expect.stringContaining('gone')])
   })
 
+  it('is 409 when the object was deleted and made again under its name since', async () => {
+    const create = (key: string) =>
+      service.call('POST /api/v1/agents', {
+        payload: { name: 'replaced', spec: {} },
+        headers: { 'idempotency-key': key },
+      })
+    const first = await create('key-7')
+    await service.call('DELETE /api/v1/agents/replaced')
+    const second = await create('key-8')
+    const again = await create('key-7')
+    expect([again.statusCode, again.json().error.message]).toEqual([409, expect.stringContaining('made again')])
+    const other = await create('key-8')
+    expect([other.statusCode, other.json().metadata.uid]).toEqual([201, second.json().metadata.uid])
+    expect(second.json().metadata.uid).not.toBe(first.json().metadata.uid)
+  })
+
   it('leaves neither the key nor the body in the store [HTTP-035]', async () => {
     const payload = { name: 'unseen', spec: { systemPrompt: { inline: 'a-body-to-look-for' } } }
     const headers = { 'idempotency-key': 'a-key-to-look-for' }
@@ -222,5 +239,50 @@ describe('a creation with an Idempotency-Key', () => {
   it('must be sane', async () => {
     expect((await post('a b', aiTask('x'))).statusCode).toBe(400)
     expect((await post('x'.repeat(256), aiTask('x'))).statusCode).toBe(400)
+  })
+})
+
+describe('a repeated creation', () => {
+  const refused = new Set<string>()
+  let guarded: Service
+  beforeAll(async () => {
+    const authorize: Authorizer['authorize'] = async (_caller, { verb, kind, name }) =>
+      refused.has(`${verb} ${kind} ${name}`) ? { allowed: false, reason: 'not any more' } : { allowed: true }
+    guarded = await startService({ identity: { authorizer: { authorize } } })
+  })
+  afterAll(() => guarded.stop())
+  afterEach(() => refused.clear())
+
+  const post = (path: string, payload: object) =>
+    guarded.call(`POST ${path}`, { payload, headers: { 'idempotency-key': `key-of-${path}` } })
+
+  it('is refused once the caller may not create it any more', async () => {
+    const payload = { name: 'bot', spec: {} }
+    expect((await post('/api/v1/agents', payload)).statusCode).toBe(201)
+    refused.add('create Agent bot')
+    expect((await post('/api/v1/agents', payload)).statusCode).toBe(403)
+    refused.clear()
+    expect((await post('/api/v1/agents', payload)).headers['idempotency-replayed']).toBe('true')
+  })
+
+  it('is refused once the caller may not read the secret that it names', async () => {
+    const payload = { name: 'vendor', spec: { type: 'llmo', secretRef: { name: 'key' } } }
+    expect((await post('/api/v1/providers', payload)).statusCode).toBe(201)
+    refused.add('get Secret key')
+    expect((await post('/api/v1/providers', payload)).statusCode).toBe(403)
+  })
+
+  it('of a retry asks for the right on the old task and on the new one', async () => {
+    await guarded.call('POST /api/v1/tasks', { payload: aiTask('work') })
+    await guarded.setStatus('Task', 'work', { phase: 'Failed', attempts: 1 })
+    const path = '/api/v1/tasks/work/retry'
+    const first = await post(path, {})
+    expect([first.statusCode, first.json().metadata.name]).toEqual([201, 'work-retry-1'])
+    for (const access of ['get Task work', 'create Task work-retry-1']) {
+      refused.add(access)
+      expect((await post(path, {})).statusCode, access).toBe(403)
+      refused.clear()
+    }
+    expect((await post(path, {})).json().metadata.uid).toBe(first.json().metadata.uid)
   })
 })

@@ -38,8 +38,8 @@ export function createIdempotencyKeys(deps: { database: Database }): Idempotency
       return database.write((tx) => claimKey(tx, request))
     },
 
-    async settle(key, { status, kind, namespace, name }) {
-      const outcome = JSON.stringify({ status, kind, namespace, name })
+    async settle(key, { status, kind, namespace, name, uid }) {
+      const outcome = JSON.stringify({ status, kind, namespace, name, uid })
       await database.write((tx) =>
         tx.run(sql`update idempotency_keys set state = 'settled', outcome = ${outcome}
           where key = ${key} and state = 'running'`),

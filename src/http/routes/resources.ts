@@ -46,13 +46,13 @@ export async function createOnce<K extends Kind>(
   { usecases }: RouteContext,
   route: Route,
   call: { caller: Caller; namespace: string; body: unknown; headers: { 'idempotency-key'?: string | undefined } },
-  work: { kind: K; create: () => Promise<ResourceOf<K>> },
+  work: { kind: K; create: () => Promise<ResourceOf<K>>; check: (made: ResourceOf<K> | undefined) => Promise<void> },
 ): Promise<Answer<ResourceOf<K>>> {
   const key = call.headers['idempotency-key']
   if (key === undefined) return answerObject(await work.create())
   const { caller, namespace, body } = call
   const request = { caller, route: `${route.method} ${route.path}`, kind: work.kind, namespace, key, body }
-  const { object, replayed } = await usecases.idempotency.run(request, work.create)
+  const { object, replayed } = await usecases.idempotency.run(request, work)
   const answer = answerObject(object)
   return { ...answer, headers: { ...answer.headers, ...(replayed ? { 'idempotency-replayed': 'true' } : {}) } }
 }
@@ -79,7 +79,8 @@ export function bindCreate(bind: Bind, context: RouteContext, kind: Kind, route:
     const { caller, namespace, headers } = read(call)
     const body = call.body as CreateBody<typeof kind>
     const create = () => usecases.resources.create(caller, kind, { ...body, namespace })
-    return createOnce(context, route, { caller, namespace, headers, body }, { kind, create }) as never
+    const check = () => usecases.resources.checkCreate(caller, kind, { ...body, namespace })
+    return createOnce(context, route, { caller, namespace, headers, body }, { kind, create, check }) as never
   })
 }
 

@@ -1,5 +1,6 @@
 // Tasks as resources: create, list, get, delete, cancel, retry, children.
 import * as routes from '../../contract/api/tasks.ts'
+import type { Task } from '../../contract/resources/task.ts'
 import type { Plan } from '../../ports/plans.ts'
 import type { Bind } from '../bind.ts'
 import { tagOfVersion } from '../middleware/conditional.ts'
@@ -62,9 +63,11 @@ function bindWrites(bind: Bind, context: RouteContext): void {
   })
   bind(routes.retryTask, async (call) => {
     const { caller, namespace, params, body } = call
-    const create = () => usecases.tasks.retry(caller, { namespace, name: params.id }, body.name)
+    const key = { namespace, name: params.id }
+    const create = () => usecases.tasks.retry(caller, key, body.name)
+    const check = (made: Task | undefined) => usecases.tasks.checkRetry(caller, key, made)
     const keyed = { ...call, body: { of: params.id, ...body } }
-    return createOnce(context, routes.retryTask, keyed, { kind: 'Task', create })
+    return createOnce(context, routes.retryTask, keyed, { kind: 'Task', create, check })
   })
 }
 

@@ -3,7 +3,9 @@ import { reservedPrefix } from '../../contract/resources/metadata.ts'
 import { isTerminalPhase, type Task, type TaskSpec } from '../../contract/resources/task.ts'
 import { isSvcError, SvcError } from '../../errors.ts'
 import type { Caller } from '../../ports/identity.ts'
+import type { Ports } from '../../ports/index.ts'
 import type { ResourceKey } from '../../ports/resources.ts'
+import { requireAccess } from '../access.ts'
 import type { ResourceUsecases } from '../resources.ts'
 
 const longestName = 63
@@ -30,6 +32,28 @@ function copySpec(spec: TaskSpec): TaskSpec {
   return rest
 }
 
+function draftRetry(task: Task, namespace: string, name: string) {
+  const metadata = {
+    name,
+    labels: dropReserved(task.metadata.labels),
+    annotations: dropReserved(task.metadata.annotations),
+  }
+  return { metadata, namespace, spec: copySpec(task.spec) }
+}
+
+/** Asks for the rights of a retry: to read the old task, and to make the one that was made of it. */
+export async function checkRetry(
+  { ports, resources }: { ports: Pick<Ports, 'authorizer'>; resources: ResourceUsecases },
+  caller: Caller,
+  key: ResourceKey,
+  made: Task | undefined,
+): Promise<void> {
+  await requireAccess(ports, caller, { verb: 'get', kind: 'Task', ...key })
+  const { namespace } = key
+  if (made === undefined) return requireAccess(ports, caller, { verb: 'create', kind: 'Task', namespace })
+  await resources.checkCreate(caller, 'Task', draftRetry(made, namespace, made.metadata.name))
+}
+
 /** The new task. Conflict while the old one has not ended; NotFound; AlreadyExists for a given name that is taken. */
 export async function retryTask(
   resources: ResourceUsecases,
@@ -42,14 +66,7 @@ export async function retryTask(
   if (!isTerminalPhase(phase)) {
     throw new SvcError('Conflict', `task "${key.name}" has not ended: it is ${phase ?? 'Pending'}; cancel it first`)
   }
-  const create = (name: string) => {
-    const metadata = {
-      name,
-      labels: dropReserved(task.metadata.labels),
-      annotations: dropReserved(task.metadata.annotations),
-    }
-    return resources.create(caller, 'Task', { metadata, namespace: key.namespace, spec: copySpec(task.spec) })
-  }
+  const create = (name: string) => resources.create(caller, 'Task', draftRetry(task, key.namespace, name))
   if (wantedName !== undefined) return create(wantedName)
   for (let number = numberOf(key.name) + 1; number <= mostRetries; number++) {
     try {
