@@ -1,15 +1,14 @@
 // Who did what, and who was refused what: records that are only ever added, read and outlived.
 import type { AccessKind, AccessVerb } from '../contract/access.ts'
+import type { RecordedCaller } from '../contract/api/caller.ts'
 
 /** Never a value, a body, a query or a message: what is asked for is named, what it says is not. */
 export type AuditRecord = {
   /** Rises with time. */
   id: string
   createdAt: string
-  /** Name of the caller, `task/<name>` of a worker; absent for a credential that was not good. */
-  caller?: string
-  /** How the caller was known: `token`, `tokenReview`, `oidc`, `contextToken`, `worker`. */
-  authType?: string
+  /** Absent for a credential that was not good. */
+  caller?: RecordedCaller
   /** The edge; `chat`: a model did it for the caller. */
   via: 'api' | 'proxy' | 'worker' | 'chat'
   verb: AccessVerb
@@ -24,10 +23,15 @@ export type AuditRecord = {
   /** Of the answer. */
   status?: number
   requestId?: string
+  /** Of what a model did in a chat. */
+  session?: string
+  /** Of what a task did. */
+  taskUid?: string
 }
 
 export type AuditQuery = {
   namespace?: string
+  /** Its id; of records from before they had one, its name. */
   caller?: string
   kind?: string
   verb?: string

@@ -1,4 +1,5 @@
 // Tokens and cost, one record per model call.
+import type { RecordedCaller } from '../contract/api/caller.ts'
 
 export type UsageRecord = {
   /** Idempotency: a second record with the same id is ignored. */
@@ -10,7 +11,7 @@ export type UsageRecord = {
   taskName?: string
   session?: string
   agent?: string
-  caller?: string
+  caller?: RecordedCaller
   inputTokens: number
   outputTokens: number
   cachedTokens: number
@@ -27,8 +28,10 @@ export type UsageRecord = {
 export type UsageGroup = 'task' | 'session' | 'agent' | 'caller' | 'namespace' | 'provider'
 
 export type UsageSum = {
-  /** Name of the task, session, agent, provider or namespace, or of the caller. */
+  /** Name of the task, session, agent, provider or namespace; id of the caller, or its name where no id was recorded. */
   key: string
+  /** Of caller sums, with the name it went by last: kind and id tell callers apart, names do not. */
+  caller?: RecordedCaller
   /** Where the named thing is; absent for callers, who act in several. */
   namespace?: string
   /** Of task sums: a task made again under its name is another one. */

@@ -1,5 +1,6 @@
 // Who a caller is to records, limits and keys: by what its issuer vouches for, never by the name it goes by.
-import type { CallerIdentity } from '../contract/api/caller.ts'
+import type { CallerIdentity, CallerKind, RecordedCaller } from '../contract/api/caller.ts'
+import type { Task } from '../contract/resources/task.ts'
 
 type VerifiedCaller = {
   authType: Exclude<CallerIdentity['kind'], 'worker'>
@@ -13,7 +14,7 @@ type VerifiedCaller = {
 type TaskName = { taskUid: string; taskName: string }
 
 /** A task at work, whichever of its attempts. */
-function identifyTask({ taskUid, taskName }: TaskName): CallerIdentity {
+export function identifyTask({ taskUid, taskName }: TaskName): CallerIdentity {
   return { kind: 'worker', id: taskUid, name: `task/${taskName}` }
 }
 
@@ -33,4 +34,30 @@ export function identifyCaller(caller: VerifiedCaller): CallerIdentity {
 /** One text for what counts by caller: two kinds may have the same id. */
 export function callerKey({ kind, id }: CallerIdentity): string {
   return `${kind}:${id}`
+}
+
+/** Who created a task; its usage is summed under it (USAGE-002). The first holds the name. */
+const annotationKeys = { name: 'svc.ai/caller', kind: 'svc.ai/caller-kind', id: 'svc.ai/caller-id' } as const
+
+export const callerAnnotationKeys: readonly string[] = Object.values(annotationKeys)
+
+/** What a task keeps of whoever creates it. */
+export function annotateCaller({ kind, id, name }: CallerIdentity): Record<string, string> {
+  return { [annotationKeys.name]: name, [annotationKeys.kind]: kind, [annotationKeys.id]: id }
+}
+
+/** Tasks from before they were annotated with an id may have a stamp that says as much. */
+function readStamp({ requestedBy, transaction }: Task['spec']): Pick<RecordedCaller, 'kind' | 'id'> {
+  const { issuer, subject } = requestedBy ?? {}
+  if (issuer === undefined || subject === undefined) return {}
+  return { kind: transaction === undefined ? 'oidc' : 'contextToken', id: nameSubject(issuer, subject) }
+}
+
+/** Who created the task; undefined where nobody told the service. */
+export function readCaller({ metadata, spec }: Pick<Task, 'metadata' | 'spec'>): RecordedCaller | undefined {
+  const { annotations = {} } = metadata
+  const name = annotations[annotationKeys.name] ?? spec.requestedBy?.username
+  if (name === undefined) return undefined
+  const [kind, id] = [annotations[annotationKeys.kind], annotations[annotationKeys.id]]
+  return kind === undefined || id === undefined ? { ...readStamp(spec), name } : { kind: kind as CallerKind, id, name }
 }

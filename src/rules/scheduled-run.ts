@@ -2,14 +2,13 @@
 import { createHash } from 'node:crypto'
 import { apiVersion, type OwnerReference } from '../contract/resources/metadata.ts'
 import type { Task, TaskSpec } from '../contract/resources/task.ts'
+import { callerAnnotationKeys } from './caller-identity.ts'
 import { inheritStamp } from './stamp.ts'
 
 export const parentLabel = 'svc.ai/parent-task'
 export const parentAnnotation = 'svc.ai/parent-task-name'
 export const scheduledRunLabel = 'svc.ai/scheduled-run'
 export const cleanupFinalizer = 'svc.ai/cleanup'
-/** Name of the caller who created the task; its usage is summed under it (USAGE-002). */
-export const callerAnnotation = 'svc.ai/caller'
 
 const longestName = 63
 
@@ -48,7 +47,7 @@ type RunDraft = {
 /** The child task of one tick. */
 export function makeScheduledRun(parent: Task, tick: Date): RunDraft {
   const { namespace, name, labels, annotations } = parent.metadata
-  const caller = annotations?.[callerAnnotation]
+  const callers = Object.entries(annotations ?? {}).filter(([key]) => callerAnnotationKeys.includes(key))
   return {
     metadata: {
       namespace,
@@ -57,7 +56,7 @@ export function makeScheduledRun(parent: Task, tick: Date): RunDraft {
       annotations: {
         ...inheritStamp(parent).annotations,
         [parentAnnotation]: name,
-        ...(caller !== undefined && { [callerAnnotation]: caller }),
+        ...Object.fromEntries(callers),
       },
       finalizers: [cleanupFinalizer],
       ownerReferences: [makeOwner(parent)],

@@ -114,11 +114,13 @@ describe('what a model does', () => {
 
   it('is noted as its caller, done in chat, allowed or not', async () => {
     const { log, stored } = open()
-    expect(await noteChat(log, owner, target, async () => 'made')).toBe('made')
+    const origin = { session: 'chat-1', requestId: 'req-1', address: '192.0.2.1' }
+    const caller = { ...owner, origin }
+    expect(await noteChat(log, caller, target, async () => 'made')).toBe('made')
     const refusal = new SvcError('Forbidden', 'no')
-    await expect(noteChat(log, owner, target, () => Promise.reject(refusal))).rejects.toBe(refusal)
+    await expect(noteChat(log, caller, target, () => Promise.reject(refusal))).rejects.toBe(refusal)
     await log.close()
-    const note = { via: 'chat', caller: 'owner', authType: 'token', ...target }
+    const note = { via: 'chat', caller: { kind: 'token', id: 'owner', name: 'owner' }, ...origin, ...target }
     expect(stored).toMatchObject([
       { ...note, allowed: true },
       { ...note, allowed: false },

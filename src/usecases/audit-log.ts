@@ -2,7 +2,8 @@
 import type { AccessKind, AccessVerb } from '../contract/access.ts'
 import { isSvcError } from '../errors.ts'
 import type { AuditQuery, AuditRecord } from '../ports/audit.ts'
-import type { Caller } from '../ports/identity.ts'
+import type { Caller, WorkerIdentity } from '../ports/identity.ts'
+import { identifyCaller, identifyTask } from '../rules/caller-identity.ts'
 import { requireAccess } from './access.ts'
 import { createBatches } from './batching.ts'
 import type { UsecaseDeps } from './deps.ts'
@@ -96,11 +97,18 @@ export function createAuditLog({ ports, settings }: UsecaseDeps): AuditLog {
   }
 }
 
+/** Who it was. A task and the command line of its agent are named by the task. */
+export function describeWho(identity: Caller | WorkerIdentity): Pick<AuditNote, 'caller' | 'taskUid'> {
+  if (!('username' in identity)) return { caller: identifyTask(identity), taskUid: identity.taskUid }
+  const { agent } = identity
+  return { caller: identifyCaller(identity), ...(agent === undefined ? {} : { taskUid: agent.taskUid }) }
+}
+
 type Target = { verb: AccessVerb; kind: AccessKind; namespace: string; name?: string }
 
 /** Does it and notes it as done by a model for the caller. */
 export async function noteChat<T>(log: AuditLog, caller: Caller, target: Target, act: () => Promise<T>): Promise<T> {
-  const note = { ...target, caller: caller.username, authType: caller.authType, via: 'chat' as const }
+  const note = { ...target, ...describeWho(caller), ...caller.origin, via: 'chat' as const }
   try {
     const value = await act()
     log.note({ ...note, allowed: true })

@@ -32,8 +32,7 @@ export function describeAudit(name: string, open: OpenBench): void {
 
     it('gives back what was added, newest first, also after a restart', async () => {
       const full: AuditRecord = makeRecord(2, {
-        caller: 'ann',
-        authType: 'oidc',
+        caller: { kind: 'oidc', id: 'https://login.test#s-1', name: 'ann' },
         kind: 'Secret',
         namespace: 'team',
         name: 'key',
@@ -42,6 +41,8 @@ export function describeAudit(name: string, open: OpenBench): void {
         allowed: false,
         status: 403,
         requestId: 'req-1',
+        session: 'chat-1',
+        taskUid: 'uid-1',
       })
       await audit().append([makeRecord(1), full])
       await bench().reopen()
@@ -56,13 +57,15 @@ export function describeAudit(name: string, open: OpenBench): void {
     })
 
     it('finds by each field, by time, and by several together', async () => {
+      const ann = { kind: 'token', id: 'tok-1', name: 'ann' } as const
       await audit().append([
-        makeRecord(1, { caller: 'ann', namespace: 'a', kind: 'Task' }),
-        makeRecord(2, { caller: 'ben', namespace: 'a', kind: 'Secret', allowed: false }),
-        makeRecord(3, { caller: 'ann', namespace: 'b', verb: 'delete', kind: 'Task' }),
+        makeRecord(1, { caller: ann, namespace: 'a', kind: 'Task' }),
+        makeRecord(2, { caller: { ...ann, id: 'tok-2' }, namespace: 'a', kind: 'Secret', allowed: false }),
+        makeRecord(3, { caller: { ...ann, name: 'renamed' }, namespace: 'b', verb: 'delete', kind: 'Task' }),
         makeRecord(4),
       ])
-      expect(await list({ caller: 'ann' })).toEqual([3, 1])
+      expect(await list({ caller: 'tok-1' })).toEqual([3, 1])
+      expect(await list({ caller: 'ann' })).toEqual([])
       expect(await list({ namespace: 'a' })).toEqual([2, 1])
       expect(await list({ kind: 'Task', verb: 'create' })).toEqual([1])
       expect(await list({ allowed: false })).toEqual([2])
@@ -80,10 +83,23 @@ export function describeAudit(name: string, open: OpenBench): void {
     })
 
     it('keeps any text as it is', async () => {
-      const records = hardTexts.map((text, at) => makeRecord(at, { caller: text, name: text, namespace: text }))
+      const records = hardTexts.map((text, at) =>
+        makeRecord(at, { caller: { kind: 'token', id: text, name: text }, name: text, namespace: text, session: text }),
+      )
       await audit().append(records)
       expect(await audit().list({ limit: 100 })).toEqual(records.toReversed())
       for (const [at, text] of hardTexts.entries()) expect(await list({ caller: text })).toEqual([at])
+    })
+
+    it('finds a record from before callers had an id by its name, and no other by that', async () => {
+      await audit().append([
+        makeRecord(1, { caller: { kind: 'token', name: 'ann' } }),
+        makeRecord(2, { caller: { kind: 'token', id: 'tok-2', name: 'ann' } }),
+      ])
+      expect(await audit().list({ limit: 10, caller: 'ann' })).toMatchObject([
+        { caller: { kind: 'token', name: 'ann' } },
+      ])
+      expect(await list({ caller: 'tok-2' })).toEqual([2])
     })
 
     it('adds all of a batch or nothing of it', async () => {

@@ -1,6 +1,7 @@
 // What every store of usage does.
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { RecordedCaller } from '../../src/contract/api/caller.ts'
 import type { UsageGroup, UsageRecord } from '../../src/ports/usage.ts'
 import { hardTexts, type OpenBench, useBench } from './record-bench.ts'
 
@@ -70,7 +71,8 @@ export function describeUsage(name: string, open: OpenBench): void {
     })
 
     it('sums per task, session, agent, caller, namespace and provider', async () => {
-      const full = { taskUid: 'u1', taskName: 'research', session: 's', agent: 'a', caller: 'me' }
+      const caller = { kind: 'token', id: 'tok-1', name: 'me' } as const
+      const full = { taskUid: 'u1', taskName: 'research', session: 's', agent: 'a', caller }
       await usage().record([
         makeRecord(full),
         makeRecord({ ...full, namespace: 'other', taskUid: 'u2' }),
@@ -92,7 +94,7 @@ export function describeUsage(name: string, open: OpenBench): void {
           ['other', key, 1],
         ])
       }
-      expect(await keys('caller')).toEqual([[undefined, 'me', 3]])
+      expect(await keys('caller')).toEqual([[undefined, 'tok-1', 3]])
       expect((await keys('namespace')).map(([, key, calls]) => [key, calls])).toEqual([
         ['default', 3],
         ['other', 1],
@@ -102,7 +104,30 @@ export function describeUsage(name: string, open: OpenBench): void {
         ['default', 'spare', 1],
         ['other', 'main', 1],
       ])
-      expect(await keys('caller', { namespace: 'other' })).toEqual([[undefined, 'me', 1]])
+      expect(await keys('caller', { namespace: 'other' })).toEqual([[undefined, 'tok-1', 1]])
+    })
+
+    it('tells callers apart by kind and id, and shows the name that each went by last', async () => {
+      const at = (second: number) => ({ createdAt: new Date(bench().now().getTime() + second * 1000).toISOString() })
+      const call = (caller: RecordedCaller, second: number, outputTokens: number) =>
+        makeRecord({ caller, outputTokens, ...at(second) })
+      await usage().record([
+        call({ kind: 'token', id: 'tok-1', name: 'zoe' }, 1, 100),
+        call({ kind: 'token', id: 'tok-1', name: 'ann' }, 2, 100),
+        call({ kind: 'token', id: 'tok-2', name: 'ann' }, 3, 50),
+        call({ kind: 'tokenReview', id: 'tok-2', name: 'ann' }, 3, 40),
+        // As it was recorded before callers had an id.
+        call({ name: 'ann' }, 0, 30),
+        call({ name: 'tok-1' }, 0, 20),
+      ])
+      const sums = await usage().sum({ groupBy: 'caller' })
+      expect(sums.map(({ key, caller, outputTokens }) => [key, caller, outputTokens])).toEqual([
+        ['tok-1', { kind: 'token', id: 'tok-1', name: 'ann' }, 200],
+        ['tok-2', { kind: 'token', id: 'tok-2', name: 'ann' }, 50],
+        ['tok-2', { kind: 'tokenReview', id: 'tok-2', name: 'ann' }, 40],
+        ['ann', { name: 'ann' }, 30],
+        ['tok-1', { name: 'tok-1' }, 20],
+      ])
     })
 
     it('puts the largest output first and currencies apart', async () => {
@@ -157,7 +182,7 @@ export function describeUsage(name: string, open: OpenBench): void {
 
     it('keeps any name as it is, case included', async () => {
       const names = [...hardTexts, 'A', 'a']
-      await usage().record(names.map((caller) => makeRecord({ caller })))
+      await usage().record(names.map((id) => makeRecord({ caller: { kind: 'token', id, name: id } })))
       expect((await usage().sum({ groupBy: 'caller' })).map((sum) => sum.key).sort()).toEqual([...names].sort())
     })
 

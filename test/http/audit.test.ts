@@ -1,6 +1,8 @@
 // The audit log over HTTP: what is kept, what is never in it, and who may read it.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { AuditItem } from '../../src/contract/api/audit.ts'
+import { startIssuer, subject } from '../fixtures/issuer.ts'
+import { trustIssuer } from './identity-members.ts'
 import { aiTask, ownerToken, type Service, startService } from './service.ts'
 
 let service: Service
@@ -35,8 +37,7 @@ describe('the audit log', () => {
     expect(item).toEqual({
       id: expect.stringMatching(/^aud-/),
       createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
-      caller: 'owner',
-      authType: 'token',
+      caller: { kind: 'token', id: 'owner', name: 'owner' },
       via: 'api',
       verb: 'create',
       kind: 'Task',
@@ -57,10 +58,10 @@ describe('the audit log', () => {
     await service.call('GET /api/v1/secrets', { token: 'guessed-token', headers: headers('no-3') })
     const refused = { allowed: false, via: 'api' }
     expect(await findBy('no-1')).toMatchObject([
-      { ...refused, caller: 'reader', verb: 'delete', kind: 'Agent', name: 'bot', status: 403 },
+      { ...refused, caller: { name: 'reader' }, verb: 'delete', kind: 'Agent', name: 'bot', status: 403 },
     ])
     expect(await findBy('no-2')).toMatchObject([
-      { ...refused, caller: 'bound', verb: 'get', kind: 'Task', namespace: 'other', name: 'secret-plan' },
+      { ...refused, caller: { name: 'bound' }, verb: 'get', kind: 'Task', namespace: 'other', name: 'secret-plan' },
     ])
     const [guess] = await findBy('no-3')
     expect(guess).toMatchObject({ ...refused, verb: 'list', kind: 'Secret', status: 401 })
@@ -69,7 +70,8 @@ describe('the audit log', () => {
 
   it('keeps refusals of workers and of the proxies, and not their daily calls', async () => {
     await service.call('POST /api/v1/tasks', { payload: aiTask('busy') })
-    const { token } = await service.runTask('busy')
+    const { token, identity } = await service.runTask('busy')
+    const { taskUid } = identity
     const log = 'POST /internal/v1/logs/default/'
     const send = (task: string, id: string) => {
       const type = { 'content-type': 'application/octet-stream' }
@@ -79,7 +81,14 @@ describe('the audit log', () => {
     expect((await send('other', 'foreign')).statusCode).toBe(403)
     expect(await findBy('own')).toEqual([])
     expect(await findBy('foreign')).toMatchObject([
-      { via: 'worker', caller: 'task/busy', authType: 'worker', kind: 'Task', name: 'other', status: 403 },
+      {
+        via: 'worker',
+        caller: { kind: 'worker', id: taskUid, name: 'task/busy' },
+        taskUid,
+        kind: 'Task',
+        name: 'other',
+        status: 403,
+      },
     ])
     const url = await service.listen()
     const headersOfCall = { authorization: `Bearer ${reader}`, 'content-type': 'application/json', ...headers('spent') }
@@ -89,7 +98,7 @@ describe('the audit log', () => {
     await answer.text()
     await expect
       .poll(() => findBy('spent'))
-      .toMatchObject([{ via: 'proxy', caller: 'reader', verb: 'use', kind: 'Provider', status: 403 }])
+      .toMatchObject([{ via: 'proxy', caller: { name: 'reader' }, verb: 'use', kind: 'Provider', status: 403 }])
   })
 
   it('keeps no reads, and nothing of those without a credential, unless told to', async () => {
@@ -136,11 +145,21 @@ describe('the audit log', () => {
     const second = (await service.call(`GET /api/v1/audit${query}&limit=3&continue=${cursor}`)).json()
     expect(second.items.map((item: AuditItem) => item.name)).toEqual(['page-1', 'page-0'])
     expect(second.metadata).toEqual({})
-    expect((await list('?caller=reader')).every((item) => item.caller === 'reader')).toBe(true)
     expect(await list('?until=2020-01-01T00:00:00Z')).toEqual([])
     for (const bad of ['continue=nonsense', 'limit=0', 'since=yesterday', 'allowed=maybe', 'kind=a%20b']) {
       expect((await service.call(`GET /api/v1/audit?${bad}`)).statusCode).toBe(400)
     }
+  })
+
+  it('tells two callers with the same name apart, and finds the one that is meant', async () => {
+    const makeNamesake = async () => (await service.call('POST /api/v1/tokens', { payload: { name: 'twin' } })).json()
+    const [one, other] = [await makeNamesake(), await makeNamesake()]
+    await service.call('DELETE /api/v1/skills/of-one', { token: one.token })
+    await service.call('DELETE /api/v1/skills/of-other', { token: other.token })
+    const [item, ...more] = await list(`?caller=${one.id}`)
+    expect(more).toEqual([])
+    expect(item).toMatchObject({ name: 'of-one', caller: { kind: 'token', id: one.id, name: 'twin' } })
+    expect(await list('?caller=twin')).toEqual([])
   })
 
   it('is written without being asked for, and at the end at the latest', async () => {
@@ -150,5 +169,32 @@ describe('the audit log', () => {
     await other.drain(1000)
     expect(await audit.list({ limit: 5 })).toMatchObject([{ name: 'last', kind: 'Task' }])
     await other.ports.close()
+  })
+})
+
+describe('a caller of an issuer', () => {
+  it('is its subject to the audit log and to usage, whatever name its token claims', async () => {
+    const issuer = await startIssuer()
+    const guarded = await startService(trustIssuer(issuer))
+    const token = await issuer.sign({ preferred_username: 'owner', email: 'owner@example.com' })
+    const caller = { kind: 'oidc', id: `${issuer.url}#${subject}`, name: 'owner' }
+    await guarded.call('POST /api/v1/tasks', { payload: aiTask('theirs'), token })
+    expect(await list(`?caller=${encodeURIComponent(caller.id)}`, guarded)).toMatchObject([{ name: 'theirs', caller }])
+    expect(await list('?caller=owner', guarded)).toEqual([])
+    const { token: worker, task } = await guarded.runTask('theirs', 1, 'guests')
+    const counted = {
+      id: 'c',
+      provider: { namespace: 'guests', name: 'p' },
+      model: 'm',
+      inputTokens: 1,
+      outputTokens: 2,
+    }
+    const path = `/internal/v1/usage/guests/${task.metadata.name}`
+    expect((await guarded.call(`POST ${path}`, { token: worker, payload: counted })).statusCode).toBe(204)
+    expect((await guarded.call('GET /api/v1/usage?groupBy=caller')).json().items).toMatchObject([
+      { key: caller.id, caller },
+    ])
+    await guarded.stop()
+    await issuer.stop()
   })
 })

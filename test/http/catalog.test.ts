@@ -226,7 +226,7 @@ describe('usage', () => {
         namespace: 'one',
         taskUid: 'u1',
         taskName: 't1',
-        caller: 'ann',
+        caller: { kind: 'token', id: 'tok-1', name: 'ann' },
         session: 's',
         agent: 'g',
         inputTokens: 10,
@@ -240,7 +240,7 @@ describe('usage', () => {
         namespace: 'two',
         taskUid: 'u2',
         taskName: 't2',
-        caller: 'ann',
+        caller: { kind: 'token', id: 'tok-1', name: 'ann' },
         inputTokens: 1,
         outputTokens: 1,
       },
@@ -253,11 +253,12 @@ describe('usage', () => {
     for (const [groupBy, key] of [
       ['session', 'one/s'],
       ['agent', 'one/g'],
-      ['caller', 'ann'],
+      ['caller', 'tok-1'],
       ['namespace', 'one'],
     ]) {
       expect((await sum(`groupBy=${groupBy}&namespace=one`))[0].key).toBe(key)
     }
+    expect((await sum('groupBy=caller'))[0].caller).toEqual({ kind: 'token', id: 'tok-1', name: 'ann' })
     const all = await sum('groupBy=namespace')
     expect(all.map((item: { key: string }) => item.key)).toEqual(['one', 'two'])
     const bound = await makeToken({ namespace: 'two' })

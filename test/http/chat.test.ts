@@ -70,6 +70,19 @@ describe('POST /api/v1/chat', () => {
     ])
   })
 
+  it('leaves a note of each write of the model, with its session, request and address', async () => {
+    await start()
+    script = (_request, count) =>
+      count === 1 ? [{ call: { name: 'create_ai_task', args: { name: 'work', prompt: 'work' } } }] : [{ text: 'done' }]
+    const headers = { ...json, 'x-request-id': 'turn-1' }
+    await service.call('POST /api/v1/chat', { payload: { message: 'x', sessionId: 'noted' }, headers })
+    const { items } = (await service.call('GET /api/v1/audit?kind=Task')).json()
+    expect(items).toMatchObject([
+      { via: 'chat', verb: 'create', session: 'noted', requestId: 'turn-1', address: '127.0.0.1', allowed: true },
+    ])
+    expect(items[0].caller).toEqual({ kind: 'token', id: 'owner', name: 'owner' })
+  })
+
   it('sends a comment line as a heartbeat while the model is silent [SSE-014]', async () => {
     await start({ http: { heartbeatMs: 20 } })
     let beats = 0
@@ -192,7 +205,7 @@ describe('two replicas on one store', () => {
     script = () => [{ text: 'x' }, { wait: new Promise(() => {}) }]
     const running = chat({ message: 'x', sessionId: 'shared' })
     await expect.poll(() => vendor.requests.length).toBe(1)
-    await expect(other.begin(owner, 'default', { message: 'y', sessionId: 'shared' })).rejects.toMatchObject({
+    await expect(other.begin(owner, 'default', { message: 'y', sessionId: 'shared' }, {})).rejects.toMatchObject({
       reason: 'Conflict',
     })
     await other.cancel(owner, { namespace: 'default', name: 'shared' })

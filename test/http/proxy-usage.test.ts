@@ -105,3 +105,28 @@ describe('a request that wants the tools of the service', () => {
     }, 'the tool to be offered')
   })
 })
+
+describe('usage per caller', () => {
+  it('is that of a token, whatever name another token has', async () => {
+    await proxied.addProvider('shared', { type: 'llmo' })
+    const counted = { choices: [], usage: { prompt_tokens: 7, completion_tokens: 3, total_tokens: 10 } }
+    proxied.upstream.script.answer = answerJson(counted)
+    const makeNamesake = async () =>
+      (await proxied.service.call('POST /api/v1/tokens', { payload: { name: 'twin' } })).json()
+    const namesakes = [await makeNamesake(), await makeNamesake()]
+    for (const { token } of [...namesakes, namesakes[0]]) {
+      await (await proxied.ask(completions, simpleMessage('shared/m'), { token })).text()
+    }
+    const readCallers = async () => {
+      const { items } = (await proxied.service.call('GET /api/v1/usage?groupBy=caller')).json() as { items: Sum[] }
+      return items.filter(({ key }) => namesakes.some(({ id }) => id === key))
+    }
+    const caller = (id: string) => ({ kind: 'token', id, name: 'twin' })
+    await until(async () => (await readCallers()).length === 2, 'both to be tallied')
+    await until(async () => (await readCallers())[0]?.llmCalls === 2, 'the last call to be tallied')
+    expect(await readCallers()).toMatchObject([
+      { key: namesakes[0].id, caller: caller(namesakes[0].id), outputTokens: 6 },
+      { key: namesakes[1].id, caller: caller(namesakes[1].id), outputTokens: 3 },
+    ])
+  })
+})

@@ -220,14 +220,18 @@ describe('trying a task again', () => {
   it('counts as made by who tries it again [USAGE-002]', async () => {
     await post(aiTask('shared'))
     await service.setStatus('Task', 'shared', { phase: 'Failed' })
-    const { token } = await service.ports.tokens.create({ name: 'colleague', role: 'editor', serverTools: true })
+    const { token, record } = await service.ports.tokens.create({
+      name: 'colleague',
+      role: 'editor',
+      serverTools: true,
+    })
     const retried = await service.call('POST /api/v1/tasks/shared/retry', { token })
     const callerOf = async (name: string) =>
       (await service.ports.resources.get('Task', { namespace: 'default', name }))?.metadata.annotations?.[
-        'svc.ai/caller'
+        'svc.ai/caller-id'
       ]
     expect(await callerOf('shared')).toBe('owner')
-    expect(await callerOf(retried.json().metadata.name)).toBe('colleague')
+    expect(await callerOf(retried.json().metadata.name)).toBe(record.id)
   })
 
   it('takes a name of the caller, which must be free', async () => {

@@ -100,6 +100,8 @@ describe('the audit log of the real service', () => {
     expect(existsSync(join(service.folder, 'share'))).toBe(true)
     const again = await start([], { folder: service.folder })
     const { body } = await again.call<{ items: AuditItem[] }>('GET', '/api/v1/audit?kind=Task')
-    expect(body.items).toMatchObject([{ caller: 'owner', verb: 'create', name: 'noted', allowed: true, status: 201 }])
+    expect(body.items).toMatchObject([
+      { caller: { id: 'owner' }, verb: 'create', name: 'noted', allowed: true, status: 201 },
+    ])
   })
 })

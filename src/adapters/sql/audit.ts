@@ -1,4 +1,5 @@
 // The audit log in SQL: one row per record, newest first by time and id.
+import type { CallerKind, RecordedCaller } from '../../contract/api/caller.ts'
 import type { Audit, AuditQuery, AuditRecord } from '../../ports/audit.ts'
 import type { Database, Tx } from './database.ts'
 import { type Fragment, joinSql, sql } from './statement.ts'
@@ -10,7 +11,8 @@ type AuditRow = {
   id: string
   created_at: string
   caller: string | null
-  auth_type: string | null
+  auth_type: CallerKind | null
+  caller_id: string | null
   via: AuditRecord['via']
   verb: AuditRecord['verb']
   kind: AuditRecord['kind'] | null
@@ -21,17 +23,23 @@ type AuditRow = {
   allowed: number
   status: number | null
   request_id: string | null
+  session: string | null
+  task_uid: string | null
 }
 
 function omitAbsent<T extends object>(fields: T): { [P in keyof T]?: Exclude<T[P], undefined> } {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never
 }
 
+function toCaller({ caller, auth_type: kind, caller_id }: AuditRow): RecordedCaller | undefined {
+  if (caller === null) return undefined
+  return { ...omitAbsent({ kind: kind ?? undefined, id: decodeOptional(caller_id) }), name: decodeText(caller) }
+}
+
 function toRecord(row: AuditRow): AuditRecord {
   const { created_at: createdAt, via, verb } = row
   const optional = {
-    caller: decodeOptional(row.caller),
-    authType: decodeOptional(row.auth_type),
+    caller: toCaller(row),
     kind: row.kind ?? undefined,
     namespace: decodeOptional(row.namespace),
     name: decodeOptional(row.name),
@@ -39,18 +47,22 @@ function toRecord(row: AuditRow): AuditRecord {
     address: decodeOptional(row.address),
     status: row.status ?? undefined,
     requestId: decodeOptional(row.request_id),
+    session: decodeOptional(row.session),
+    taskUid: decodeOptional(row.task_uid),
   }
   return { id: decodeText(row.id), createdAt, via, verb, allowed: row.allowed === 1, ...omitAbsent(optional) }
 }
 
 async function insertRecord(tx: Tx, record: AuditRecord): Promise<void> {
   await tx.run(sql`insert into audit_records
-      (id, created_at, caller, auth_type, via, verb, kind, namespace, name, route, address, allowed, status, request_id)
-    values (${encodeText(record.id)}, ${new Date(record.createdAt).toISOString()}, ${encodeOptional(record.caller)},
-      ${encodeOptional(record.authType)}, ${record.via}, ${record.verb}, ${record.kind ?? null},
+      (id, created_at, caller, auth_type, caller_id, via, verb, kind, namespace, name, route, address, allowed, status,
+      request_id, session, task_uid)
+    values (${encodeText(record.id)}, ${new Date(record.createdAt).toISOString()}, ${encodeOptional(record.caller?.name)},
+      ${record.caller?.kind ?? null}, ${encodeOptional(record.caller?.id)}, ${record.via}, ${record.verb},
+      ${record.kind ?? null},
       ${encodeOptional(record.namespace)}, ${encodeOptional(record.name)}, ${encodeOptional(record.route)},
       ${encodeOptional(record.address)}, ${record.allowed ? 1 : 0}, ${record.status ?? null},
-      ${encodeOptional(record.requestId)})
+      ${encodeOptional(record.requestId)}, ${encodeOptional(record.session)}, ${encodeOptional(record.taskUid)})
     on conflict (id) do nothing`)
 }
 
@@ -58,7 +70,10 @@ function selectConditions(query: AuditQuery): Fragment[] {
   const { namespace, caller, kind, verb, allowed, since, until, before } = query
   const conditions: Fragment[] = []
   if (namespace !== undefined) conditions.push(sql`namespace = ${encodeText(namespace)}`)
-  if (caller !== undefined) conditions.push(sql`caller = ${encodeText(caller)}`)
+  if (caller !== undefined) {
+    const wanted = encodeText(caller)
+    conditions.push(sql`(caller_id = ${wanted} or (caller_id is null and caller = ${wanted}))`)
+  }
   if (kind !== undefined) conditions.push(sql`kind = ${encodeText(kind)}`)
   if (verb !== undefined) conditions.push(sql`verb = ${encodeText(verb)}`)
   if (allowed !== undefined) conditions.push(sql`allowed = ${allowed ? 1 : 0}`)

@@ -1,5 +1,6 @@
 // Usage in SQL: one row per model call. Money is kept as whole billionths, so that sums do not depend on their order
 // and a single token's price is not rounded away.
+import type { CallerKind } from '../../contract/api/caller.ts'
 import type { Usage, UsageGroup, UsageRecord, UsageSum } from '../../ports/usage.ts'
 import type { Database, Tx } from './database.ts'
 import { type Fragment, joinSql, sql } from './statement.ts'
@@ -9,10 +10,18 @@ const NANOS = 1e9
 const RECORDS_PER_WRITE = 500
 const SWEEP_BATCH = 1000
 
+type SumColumns = Pick<
+  SumRow,
+  'input_tokens' | 'output_tokens' | 'cached_tokens' | 'llm_calls' | 'cost_nanos' | 'currency'
+>
+
 type SumRow = {
   key: string
   namespace: string | null
   task_uid: string | null
+  caller_kind: CallerKind | null
+  caller_id: string | null
+  caller_name: string | null
   input_tokens: number
   output_tokens: number
   cached_tokens: number
@@ -21,21 +30,29 @@ type SumRow = {
   currency: string | null
 }
 
+const NOBODY = sql`null as caller_kind, null as caller_id`
+
 // Names are unique in their namespace only; a caller acts in several.
 const GROUPS: Record<UsageGroup, { key: Fragment; columns: Fragment }> = {
-  task: { key: sql`coalesce(task_name, task_uid)`, columns: sql`namespace, task_uid` },
-  session: { key: sql`session`, columns: sql`namespace, null as task_uid` },
-  agent: { key: sql`agent`, columns: sql`namespace, null as task_uid` },
-  provider: { key: sql`provider`, columns: sql`namespace, null as task_uid` },
-  namespace: { key: sql`namespace`, columns: sql`namespace, null as task_uid` },
-  caller: { key: sql`caller`, columns: sql`null as namespace, null as task_uid` },
+  task: { key: sql`coalesce(task_name, task_uid)`, columns: sql`namespace, task_uid, ${NOBODY}` },
+  session: { key: sql`session`, columns: sql`namespace, null as task_uid, ${NOBODY}` },
+  agent: { key: sql`agent`, columns: sql`namespace, null as task_uid, ${NOBODY}` },
+  provider: { key: sql`provider`, columns: sql`namespace, null as task_uid, ${NOBODY}` },
+  namespace: { key: sql`namespace`, columns: sql`namespace, null as task_uid, ${NOBODY}` },
+  caller: {
+    key: sql`coalesce(caller_id, caller)`,
+    columns: sql`null as namespace, null as task_uid, caller_kind, caller_id`,
+  },
 }
+
+// Times have 24 characters, so the greatest is the newest name.
+const LAST_NAME = sql`substr(max(created_at || caller), 25)`
 
 const SUMS = sql`sum(input_tokens) as input_tokens, sum(output_tokens) as output_tokens,
   sum(cached_tokens) as cached_tokens, sum(llm_calls) as llm_calls, sum(cost_nanos) as cost_nanos`
 
 // PostgreSQL gives sums of big integers as text.
-function toSums(row: Omit<SumRow, 'key' | 'namespace' | 'task_uid'>): Omit<UsageSum, 'key'> {
+function toSums(row: SumColumns): Omit<UsageSum, 'key'> {
   const currency = decodeOptional(row.currency)
   return {
     inputTokens: Number(row.input_tokens),
@@ -61,12 +78,19 @@ function addSums(total: Omit<UsageSum, 'key'>, sum: Omit<UsageSum, 'key'>): Omit
   }
 }
 
-function toUsageSum(row: SumRow): UsageSum {
+function toCaller({ caller_kind: kind, caller_id, caller_name: name }: SumRow): Pick<UsageSum, 'caller'> {
+  if (name === null) return {}
+  const id = decodeOptional(caller_id)
+  return { caller: { ...(kind === null ? {} : { kind }), ...(id === undefined ? {} : { id }), name: decodeText(name) } }
+}
+
+function toUsageSum(row: SumRow, groupBy: UsageGroup): UsageSum {
   const namespace = decodeOptional(row.namespace)
   return {
     key: decodeText(row.key),
     ...(namespace === undefined ? {} : { namespace }),
     ...(row.task_uid === null ? {} : { taskUid: row.task_uid }),
+    ...(groupBy === 'caller' ? toCaller(row) : {}),
     ...toSums(row),
   }
 }
@@ -74,11 +98,11 @@ function toUsageSum(row: SumRow): UsageSum {
 async function insertRecord(tx: Tx, record: UsageRecord): Promise<void> {
   const cost = record.cost === undefined ? null : Math.round(record.cost * NANOS)
   await tx.run(sql`insert into usage_records (id, namespace, provider, model, task_uid, task_name, session, agent, caller,
-      input_tokens, output_tokens, cached_tokens, llm_calls, cost_nanos, currency, demo, created_at)
+      caller_kind, caller_id, input_tokens, output_tokens, cached_tokens, llm_calls, cost_nanos, currency, demo, created_at)
     values (${encodeText(record.id)}, ${encodeText(record.namespace)}, ${encodeText(record.provider)},
       ${encodeText(record.model)}, ${record.taskUid ?? null}, ${encodeOptional(record.taskName)},
-      ${encodeOptional(record.session)}, ${encodeOptional(record.agent)}, ${encodeOptional(record.caller)},
-      ${record.inputTokens}, ${record.outputTokens}, ${record.cachedTokens}, ${record.llmCalls ?? 1}, ${cost},
+      ${encodeOptional(record.session)}, ${encodeOptional(record.agent)}, ${encodeOptional(record.caller?.name)},
+      ${record.caller?.kind ?? null}, ${encodeOptional(record.caller?.id)}, ${record.inputTokens}, ${record.outputTokens}, ${record.cachedTokens}, ${record.llmCalls ?? 1}, ${cost},
       ${encodeOptional(record.currency)}, ${record.demo ? 1 : 0}, ${new Date(record.createdAt).toISOString()})
     on conflict (id) do nothing`)
 }
@@ -89,8 +113,9 @@ function selectSums(query: { groupBy: UsageGroup; namespace?: string; since?: Da
   if (query.namespace !== undefined) conditions.push(sql`namespace = ${encodeText(query.namespace)}`)
   if (query.since !== undefined) conditions.push(sql`created_at >= ${query.since.toISOString()}`)
   if (query.until !== undefined) conditions.push(sql`created_at < ${query.until.toISOString()}`)
-  return sql<SumRow>`select ${key} as key, ${columns}, currency, ${SUMS} from usage_records
-    where ${joinSql(conditions, ' and ')} group by 1, 2, 3, 4 order by output_tokens desc, 1, 2, 3, 4`
+  return sql<SumRow>`select ${key} as key, ${columns}, currency, ${LAST_NAME} as caller_name, ${SUMS}
+    from usage_records where ${joinSql(conditions, ' and ')} group by 1, 2, 3, 4, 5, 6
+    order by output_tokens desc, 1, 2, 3, 4, 5, 6`
 }
 
 export function createUsage(deps: { database: Database }): Usage {
@@ -105,7 +130,7 @@ export function createUsage(deps: { database: Database }): Usage {
     },
 
     async sum(query) {
-      return (await database.read.all(selectSums(query))).map(toUsageSum)
+      return (await database.read.all(selectSums(query))).map((row) => toUsageSum(row, query.groupBy))
     },
 
     async ofTask(taskUid) {

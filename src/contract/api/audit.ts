@@ -1,6 +1,7 @@
 // Who did what, and who was refused what.
 import { z } from 'zod'
 import { Name } from '../resources/metadata.ts'
+import { RecordedCaller } from './caller.ts'
 import { ListQuery, listOf, TimeParameter } from './list.ts'
 import { defineRoute, documentAs } from './route.ts'
 
@@ -8,9 +9,8 @@ export const AuditItem = z
   .object({
     id: z.string(),
     createdAt: z.string(),
-    /** Name of the caller, `task/<name>` of a worker; absent for a credential that was not good. */
-    caller: z.string().optional(),
-    authType: z.string().optional(),
+    /** Absent for a credential that was not good. */
+    caller: RecordedCaller.optional(),
     /** `chat`: a model did it for the caller. */
     via: z.enum(['api', 'proxy', 'worker', 'chat']),
     verb: z.string(),
@@ -25,6 +25,10 @@ export const AuditItem = z
     /** Of the answer. */
     status: z.int().optional(),
     requestId: z.string().optional(),
+    /** Of what a model did in a chat. */
+    session: z.string().optional(),
+    /** Of what a task did. */
+    taskUid: z.string().optional(),
   })
   .meta({ id: 'AuditItem' })
 export type AuditItem = z.infer<typeof AuditItem>
@@ -46,7 +50,8 @@ const allowed = documentAs(
 
 export const AuditListQuery = ListQuery.extend({
   namespace: Name.optional(),
-  caller: z.string().min(1).max(1024).optional(),
+  /** Its id; of records from before they had one, its name. */
+  caller: z.string().min(1).max(4096).optional(),
   kind: word,
   verb: word,
   allowed,

@@ -1,8 +1,9 @@
 // Who it was, as records name callers.
+import { z } from 'zod'
 
 /** How a caller is known: by a token of the service, by the cluster's review, by an issuer, or as a task at work. */
 const callerKinds = ['token', 'tokenReview', 'oidc', 'contextToken', 'worker'] as const
-type CallerKind = (typeof callerKinds)[number]
+export type CallerKind = (typeof callerKinds)[number]
 
 /** Callers are told apart by kind and id; the name is what they go by, for people to read, and decides nothing. */
 export type CallerIdentity = {
@@ -14,3 +15,9 @@ export type CallerIdentity = {
   id: string
   name: string
 }
+
+/** Kind or id are absent in what was recorded before records had them. */
+export const RecordedCaller = z
+  .object({ kind: z.enum(callerKinds).optional(), id: z.string().optional(), name: z.string() })
+  .meta({ id: 'RecordedCaller' })
+export type RecordedCaller = { kind?: CallerKind; id?: string; name: string }

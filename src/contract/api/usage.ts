@@ -1,5 +1,6 @@
 // Tokens and cost, summed.
 import { z } from 'zod'
+import { RecordedCaller } from './caller.ts'
 import { ListMetadata, NamespaceQuery, TimeParameter } from './list.ts'
 import { defineRoute } from './route.ts'
 
@@ -7,8 +8,13 @@ export const usageGroups = ['task', 'session', 'agent', 'caller', 'namespace', '
 
 export const UsageItem = z
   .object({
-    /** Of the group: `namespace/name` for task, session, agent and provider, else the name. */
+    /**
+     * Of the group: `namespace/name` for task, session, agent and provider, the name of a namespace, the id of a caller (its
+     * name, where no id was recorded).
+     */
     key: z.string(),
+    /** Of callers, with the name they went by last. */
+    caller: RecordedCaller.optional(),
     inputTokens: z.int().min(0),
     outputTokens: z.int().min(0),
     cachedTokens: z.int().min(0),

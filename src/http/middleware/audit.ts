@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { AccessKind, AccessVerb } from '../../contract/access.ts'
 import type { Method, Route } from '../../contract/api/route.ts'
 import type { Caller, WorkerIdentity } from '../../ports/identity.ts'
-import type { AuditLog, AuditNote } from '../../usecases/audit-log.ts'
+import { type AuditLog, type AuditNote, describeWho } from '../../usecases/audit-log.ts'
 
 /** What the binding has learnt of a request so far. */
 export type Trail = {
@@ -31,12 +31,6 @@ function describeRoute(route: Pick<Route, 'auth' | 'verb' | 'method'>): Asked {
   return route.auth === 'worker' ? { verb, kind: 'Task' } : { verb }
 }
 
-function describeIdentity(identity: Caller | WorkerIdentity | undefined): Pick<AuditNote, 'caller' | 'authType'> {
-  if (identity === undefined) return {}
-  if ('taskName' in identity) return { caller: `task/${identity.taskName}`, authType: 'worker' }
-  return { caller: identity.username, authType: identity.authType }
-}
-
 export function isAllowed(status: number): boolean {
   return status !== 401 && status !== 403
 }
@@ -48,7 +42,7 @@ export function describeRequest({ route, identity, trail, status }: Outcome): Om
   if (identity === undefined && trail.attempted !== true) return undefined
   const { namespace, name } = trail
   return {
-    ...describeIdentity(identity),
+    ...(identity === undefined ? {} : describeWho(identity)),
     ...describeRoute(route),
     ...(namespace === undefined ? {} : { namespace }),
     ...(name === undefined ? {} : { name: name.slice(0, longestName) }),

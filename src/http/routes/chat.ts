@@ -65,7 +65,8 @@ function nameSession(failure: SvcError, sessionId: string): SvcError {
 export function bindChat(bind: Bind, { usecases, settings, metrics }: RouteContext): void {
   bind(routes.sendChat, async ({ caller, namespace, body, headers, request }) => {
     const type = chooseType(headers.accept, ['text/event-stream', 'application/json'])
-    const turn = await usecases.chat.begin(caller, namespace, body)
+    const origin = { requestId: request.id, address: request.clientAddress }
+    const turn = await usecases.chat.begin(caller, namespace, body, origin)
     if (type === 'application/json') return { json: await runBlocking(turn, request) }
     // A turn is no subscription: a service that stops finishes it, as far as its patience goes.
     const stream = streamTurn(turn, settings.heartbeatMs ?? defaultHeartbeatMs)

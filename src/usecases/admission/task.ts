@@ -3,7 +3,8 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Task } from '../../contract/resources/task.ts'
 import { refuse } from '../../contract/validation.ts'
 import { type Problem, SvcError } from '../../errors.ts'
-import { callerAnnotation, cleanupFinalizer } from '../../rules/scheduled-run.ts'
+import { annotateCaller, identifyCaller } from '../../rules/caller-identity.ts'
+import { cleanupFinalizer } from '../../rules/scheduled-run.ts'
 import { fitsTask, stampedLabelKeys, stampOf } from '../../rules/stamp.ts'
 import type { AdmissionRequest, Admitted } from './admission.ts'
 
@@ -48,6 +49,6 @@ export function admitTask(request: AdmissionRequest<'Task'>): Admitted {
       'the identity in this token is too long for a task; ask the issuer for a smaller one',
     )
   }
-  const annotations = { ...stamp.annotations, [callerAnnotation]: caller.username }
+  const annotations = { ...stamp.annotations, ...annotateCaller(identifyCaller(caller)) }
   return { finalizers: [cleanupFinalizer], labels: stamp.labels, annotations, spec: stamp.spec }
 }

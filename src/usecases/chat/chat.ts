@@ -2,7 +2,7 @@
 import type { ChatConfig, ChatRequest } from '../../contract/api/chat.ts'
 import { formatDuration } from '../../contract/duration.ts'
 import { SvcError } from '../../errors.ts'
-import type { Caller } from '../../ports/identity.ts'
+import type { ActionOrigin, Caller } from '../../ports/identity.ts'
 import type { SessionKey } from '../../ports/sessions.ts'
 import { requireAccess } from '../access.ts'
 import type { UsecaseDeps } from '../deps.ts'
@@ -30,9 +30,10 @@ export type ChatUsecases = {
   config(): Promise<ChatConfig>
   /**
    * Everything that can fail before the first model call. What it gives must be run, or its slot and session stay taken.
-   * ChatDisabled, TooManyRequests, Forbidden, InvalidRequest, Conflict, NotFound.
+   * ChatDisabled, TooManyRequests, Forbidden, InvalidRequest, Conflict, NotFound. `origin` goes into the audit notes of what
+   * the model does.
    */
-  begin(caller: Caller, namespace: string, request: ChatRequest): Promise<ChatTurn>
+  begin(caller: Caller, namespace: string, request: ChatRequest, origin: ActionOrigin): Promise<ChatTurn>
   /** Ends the running turn, wherever it runs, and deletes the session. NotFound; Conflict when it does not end. */
   cancel(caller: Caller, key: SessionKey): Promise<void>
   /** Stops following the catalog; turns under way are not touched. */
@@ -83,13 +84,13 @@ export function createChatUsecases(deps: ChatDeps): ChatUsecases {
       requireEnabled()
       return describeSettings(settings)
     },
-    async begin(caller, namespace, request) {
+    async begin(caller, namespace, request, origin) {
       requireEnabled()
       const free = slots.take()
       try {
         requireOpenNamespace(namespace, settings.blockedNamespaces)
         requireIdle(namespace, request.sessionId)
-        return open(await maker.prepare({ caller, namespace, request }), free)
+        return open(await maker.prepare({ caller, namespace, request, origin }), free)
       } catch (error) {
         free()
         throw error

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { createCatalogMemory } from '../../catalog/memory.ts'
 import type { ChatRequest } from '../../contract/api/chat.ts'
-import type { Caller } from '../../ports/identity.ts'
+import type { ActionOrigin, Caller } from '../../ports/identity.ts'
 import type { SessionKey } from '../../ports/sessions.ts'
 import { requireAccess } from '../access.ts'
 import { type BoundOrchestration, bindOrchestration } from '../orchestration/orchestration.ts'
@@ -25,7 +25,7 @@ export type TurnMaker = {
   close(): void
 }
 
-type Asked = { caller: Caller; namespace: string; request: ChatRequest }
+type Asked = { caller: Caller; namespace: string; request: ChatRequest; origin: ActionOrigin }
 
 export function createTurnMaker(deps: ChatDeps, settings: ChatSettings): TurnMaker {
   const { ids, clock, records } = deps.ports
@@ -47,7 +47,7 @@ export function createTurnMaker(deps: ChatDeps, settings: ChatSettings): TurnMak
   }
 
   async function prepare(asked: Asked): Promise<TurnParts> {
-    const { caller, namespace, request } = asked
+    const { caller, namespace, request, origin } = asked
     // One call for both ids: random bytes have their price.
     const random = ids.hex(turnDigits + sessionDigits)
     const id = random.slice(0, turnDigits)
@@ -58,7 +58,10 @@ export function createTurnMaker(deps: ChatDeps, settings: ChatSettings): TurnMak
     const manages = asksToManage(request.message)
     const instructions = request.systemPrompt
     const { maxTasksPerTurn: maxTasks, toolTimeoutMs } = settings
-    const orchestration = bindVerbs(deps, settings, { caller, key })
+    const orchestration = bindVerbs(deps, settings, {
+      caller: { ...caller, origin: { ...origin, session: key.name } },
+      key,
+    })
     const holding = { sessions: records.sessions, clock }
     return {
       id,

@@ -10,6 +10,7 @@ import { type Message, userText } from '../../llm/messages.ts'
 import type { ToolHost } from '../../llm/tool-host.ts'
 import type { Caller } from '../../ports/identity.ts'
 import type { UsageRecord } from '../../ports/usage.ts'
+import { identifyCaller } from '../../rules/caller-identity.ts'
 import type { UsecaseDeps } from '../deps.ts'
 import { openModel } from '../models.ts'
 import type { BoundOrchestration } from '../orchestration/orchestration.ts'
@@ -190,7 +191,7 @@ function noteUsage({ ports }: UsecaseDeps, { id, hold, agent, caller }: TurnPart
     provider: nameProviderIn(namespace, provider),
     model,
     session: name,
-    caller: caller.username,
+    caller: identifyCaller(caller),
     ...(agent === undefined ? {} : { agent: agent.metadata.name }),
     ...cost,
     demo,

@@ -3,6 +3,7 @@ import { SvcError } from '../../errors.ts'
 import { deepestJson, isTooDeep } from '../../llm/foreign-json.ts'
 import { addUsage, type TokenUsage } from '../../llm/messages.ts'
 import { serverCallMark } from '../../llm/server-calls.ts'
+import { identifyCaller } from '../../rules/caller-identity.ts'
 import { nameProviderIn } from '../provider-name.ts'
 import type { CallerLimits } from './caller-limits.ts'
 import type { ProxyLoopDeps } from './loop/deps.ts'
@@ -79,7 +80,7 @@ export function createLoopPlans({ createLoop, callers, meter, observe }: LoopPla
     const priced = price === undefined ? {} : { price }
     meter.count({
       namespace,
-      caller: caller.username,
+      caller: identifyCaller(caller),
       ...taskOf(caller),
       provider: nameProviderIn(namespace, provider),
       model,

@@ -4,6 +4,7 @@ import { startDeadline } from '../../llm/deadlines.ts'
 import { type Dialects, guessDialect } from '../../llm/llmo/dialect.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { PipeControl } from '../../ports/egress.ts'
+import { identifyCaller } from '../../rules/caller-identity.ts'
 import type { HealthNotes } from '../provider-health.ts'
 import type { CallerLimits } from './caller-limits.ts'
 import { type Outlet, type PassageControl, type PassedCall, startPassage, type UsageWish } from './passthrough.ts'
@@ -40,7 +41,7 @@ function settle(deps: PassageDeps, { request, target, lease }: Job, { usage }: P
   const priced = target.price === undefined ? {} : { price: target.price }
   deps.meter.count({
     namespace,
-    caller: caller.username,
+    caller: identifyCaller(caller),
     ...taskOf(caller),
     provider: target.name,
     model: target.model,

@@ -1,18 +1,20 @@
 // Tokens and cost of the proxies, summed per caller and model for a second and then written at once (USAGE-004).
 
+import type { CallerIdentity } from '../../contract/api/caller.ts'
 import type { Price } from '../../contract/resources/provider.ts'
 import type { TokenUsage } from '../../llm/messages.ts'
 import { addUsage } from '../../llm/messages.ts'
 import { computeCost } from '../../llm/pricing.ts'
 import type { Clock, Ids } from '../../ports/clock.ts'
 import type { Usage, UsageRecord } from '../../ports/usage.ts'
+import { callerKey } from '../../rules/caller-identity.ts'
 import { createBatches } from '../batching.ts'
 
 export type MeteredCall = {
   namespace: string
   provider: string
   model: string
-  caller: string
+  caller: CallerIdentity
   /** Of a task's own agent. */
   task?: { uid: string; name: string }
   usage: TokenUsage
@@ -94,7 +96,7 @@ export function createUsageMeter(deps: MeterDeps): UsageMeter {
 
   return {
     count(call) {
-      const key = `${call.namespace}\n${call.provider}\n${call.model}\n${call.caller}\n${call.task?.uid ?? ''}`
+      const key = `${call.namespace}\n${call.provider}\n${call.model}\n${callerKey(call.caller)}\n${call.task?.uid ?? ''}`
       const sum = sums.get(key)
       if (sum === undefined) sums.set(key, { call, usage: call.usage, calls: 1 })
       else {

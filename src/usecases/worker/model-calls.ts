@@ -13,8 +13,9 @@ import { computeCost } from '../../llm/pricing.ts'
 import type { WorkerIdentity } from '../../ports/identity.ts'
 import type { Lease, RateLimit } from '../../ports/rate-limits.ts'
 import type { ResourceKey, ResourceReader } from '../../ports/resources.ts'
+import type { UsageRecord } from '../../ports/usage.ts'
+import { readCaller } from '../../rules/caller-identity.ts'
 import { expandWishes, listProviderWishes } from '../../rules/model-choice.ts'
-import { callerAnnotation } from '../../rules/scheduled-run.ts'
 import type { UsecaseDeps } from '../deps.ts'
 import { nameProviderIn } from '../provider-name.ts'
 import { notFound } from '../resources.ts'
@@ -34,10 +35,10 @@ export type WorkerModelCalls = {
   reportCalls(identity: WorkerIdentity, provider: ResourceKey, report: CallsReport): Promise<void>
 }
 
-function describeTask(task: Task): { session?: string; agent?: string; caller?: string } {
+function describeTask(task: Task): Pick<UsageRecord, 'session' | 'agent' | 'caller'> {
   const session = task.spec.sessionRef?.name
   const agent = task.spec.agentRef?.name
-  const caller = task.spec.requestedBy?.username ?? task.metadata.annotations?.[callerAnnotation]
+  const caller = readCaller(task)
   return {
     ...(session === undefined ? {} : { session }),
     ...(agent === undefined ? {} : { agent }),

@@ -8,6 +8,7 @@ import { usageCallsMigration } from './0005-usage-calls.ts'
 import { auditMigration } from './0006-audit.ts'
 import { providerHealthMigration } from './0007-provider-health.ts'
 import { tokenRolesMigration } from './0008-token-roles.ts'
+import { callersMigration } from './0009-callers.ts'
 
 export const migrations: readonly Migration[] = [
   resourcesMigration,
@@ -18,4 +19,5 @@ export const migrations: readonly Migration[] = [
   auditMigration,
   providerHealthMigration,
   tokenRolesMigration,
+  callersMigration,
 ]
