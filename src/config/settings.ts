@@ -141,7 +141,7 @@ export const settings = {
     placeholder: 'namespace',
   }),
   enforceNamespaceIsolation: define(flag.default(false), {
-    help: 'keep every caller but the owner in the namespace of their own; who has none is refused',
+    help: 'keep every caller but the owner in the namespace of their own, and what resources name in theirs; who has none is refused',
   }),
   controllerUrl: define(z.url('must be an address such as http://svc.svc-system.svc:8080').optional(), {
     help: 'kubernetes mode: address of this service as pods reach it (default: the Service `svc` of its namespace)',

@@ -2,10 +2,20 @@
 import { z } from 'zod'
 import { specRules, type ValidationRule } from './crd-rules.ts'
 import { type Kind, type KindInfo, kinds } from './resources/index.ts'
+import { referenceMark } from './resources/references.ts'
 
 type Json = Record<string, unknown>
 
-const dropped = new Set(['$schema', 'id', 'definitions', 'example', 'examples', 'propertyNames', 'x-svc-aliases'])
+const dropped = new Set([
+  '$schema',
+  'id',
+  'definitions',
+  'example',
+  'examples',
+  'propertyNames',
+  'x-svc-aliases',
+  referenceMark,
+])
 const anything: Json = { 'x-kubernetes-preserve-unknown-fields': true }
 
 function isObject(value: unknown): value is Json {

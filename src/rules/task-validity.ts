@@ -5,6 +5,7 @@ import { agentProblems } from '../contract/resources/agent.ts'
 import type { Task } from '../contract/resources/task.ts'
 import { taskProblems, type WorkspaceDefaults } from '../contract/resources/task-problems.ts'
 import { summarize } from '../contract/validation.ts'
+import { findForeignReference } from './isolation.ts'
 
 /** What this service can do. */
 export type Abilities = {
@@ -23,15 +24,11 @@ const checkSpec: Check = (task, _agent, { workspaces }) => {
   return problems.length === 0 ? undefined : summarize('task', problems)
 }
 
-const checkIsolation: Check = (task, _agent, { isolateNamespaces }) => {
+/** Of what was stored before namespaces were kept apart; new references are refused when they are written. */
+const checkIsolation: Check = (task, agent, { isolateNamespaces }) => {
   if (!isolateNamespaces) return undefined
-  const { namespace } = task.metadata
-  const references = { 'spec.agentRef': task.spec.agentRef, 'spec.ai.providerRef': task.spec.ai?.providerRef }
-  for (const [field, reference] of Object.entries(references)) {
-    if (reference?.namespace === undefined || reference.namespace === namespace) continue
-    return `${field} names namespace "${reference.namespace}", but tasks of "${namespace}" may only use their own`
-  }
-  return undefined
+  const own = findForeignReference('Task', task.metadata.namespace, task.spec)
+  return own ?? (agent && findForeignReference('Agent', agent.metadata.namespace, agent.spec))
 }
 
 const checkAgent: Check = (_task, agent) => {

@@ -13,6 +13,8 @@ export type UsecaseSettings = {
   ownAddresses(): readonly string[]
   /** `--allow-network`: private networks that providers of anybody may lie in. */
   allowNetworks: readonly string[]
+  /** `--enforce-namespace-isolation`: what a resource names lies in its own namespace. Absent: anywhere. */
+  isolateNamespaces?: boolean
   /** The Secret that stands for the service's own environment: only the owner may name it, lest its keys be sent elsewhere. */
   ownerSecret?: ResourceKey
   /** Absent: context tokens are off. */

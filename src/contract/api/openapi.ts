@@ -1,5 +1,6 @@
 // The OpenAPI 3.1 document, printed from the route table and the schemas that validate (HTTP-046).
 import { z } from 'zod'
+import { referenceMark } from '../resources/references.ts'
 import { documentedShape, errorDescriptions, type Route, type RouteResponse } from './route.ts'
 
 type Json = Record<string, unknown>
@@ -9,7 +10,7 @@ type Definitions = Record<string, Json>
 /** A schema converted: references point to `#/$defs/Name`, and the definitions they point to. */
 type Converted = { json: Json; definitions: Definitions }
 
-const internalKeywords = ['x-kubernetes-validations', 'x-svc-aliases', 'id']
+const internalKeywords = ['x-kubernetes-validations', 'x-svc-aliases', referenceMark, 'id']
 
 function isObject(value: unknown): value is Json {
   return typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -5,7 +5,7 @@ import { Duration } from '../duration.ts'
 import { Execution, ResourceRequirements } from './execution.ts'
 import { Condition, defineResource, Name, Timestamp } from './metadata.ts'
 import { RateLimit } from './provider.ts'
-import { ConfigMapKeyRef, ModelFallback, ResourceRef, SecretRef, SkillRef, ToolName } from './references.ts'
+import { AgentRef, ConfigMapKeyRef, ModelFallback, ProviderRef, SecretRef, SkillRef, ToolName } from './references.ts'
 import { VendorType } from './vendor.ts'
 
 /** Command lines that an agent task can run (NAME-014, NAME-015). */
@@ -20,7 +20,7 @@ export const AgentModel = z.strictObject({
   temperature: z.number().min(0).max(2).optional(),
   maxTokens: z.int().min(1).optional(),
   /** Tried in order when the provider is away or cooling down (PROV-010). */
-  fallbacks: z.array(ModelFallback).optional(),
+  fallbacks: z.array(ModelFallback).max(8, 'must be at most 8').optional(),
 })
 export type AgentModel = z.infer<typeof AgentModel>
 
@@ -44,7 +44,7 @@ export type ToolChoice = z.infer<typeof ToolChoice>
 
 export const Coordination = z.strictObject({
   enabled: z.boolean().default(false),
-  allowedAgents: z.array(ResourceRef).optional(),
+  allowedAgents: z.array(AgentRef).max(100, 'must be at most 100').optional(),
   maxConcurrentChildren: z.int().min(1).default(5),
   maxDepth: z.int().min(1).max(10).default(3),
   /** Works in iterations until its plan says that the goal is complete. */
@@ -75,7 +75,7 @@ export type AgentSession = z.infer<typeof AgentSession>
 
 export const AgentSpec = z
   .strictObject({
-    providerRef: ResourceRef.optional(),
+    providerRef: ProviderRef.optional(),
     model: AgentModel.optional(),
     systemPrompt: SystemPrompt.optional(),
     tools: z.array(ToolChoice).optional(),

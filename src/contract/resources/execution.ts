@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { Quantity } from '../quantity.ts'
 import { ForeignName, Labels, Name } from './metadata.ts'
-import { EntryKey, FreeForm } from './references.ts'
+import { EntryKey, FreeForm, refersTo, SecretRef } from './references.ts'
 
 /** Text for a process: the operating system ends arguments and variables at a NUL. */
 export const ProcessText = z.string().refine((text) => !text.includes('\0'), 'must not contain a NUL character')
@@ -10,8 +10,8 @@ export const ProcessText = z.string().refine((text) => !text.includes('\0'), 'mu
 const EntrySource = z.strictObject({ name: ForeignName, key: EntryKey, optional: z.boolean().optional() })
 
 export const EnvVarSource = z.strictObject({
-  secretKeyRef: EntrySource.optional(),
-  configMapKeyRef: EntrySource.optional(),
+  secretKeyRef: refersTo('Secret', EntrySource).optional(),
+  configMapKeyRef: refersTo('ConfigMap', EntrySource).optional(),
   fieldRef: z.strictObject({ fieldPath: z.string(), apiVersion: z.string().optional() }).optional(),
   resourceFieldRef: z
     .strictObject({ resource: z.string(), containerName: z.string().optional(), divisor: Quantity.optional() })
@@ -87,7 +87,7 @@ export const Workspace = z.strictObject({
   branch: GitRevision.optional(),
   /** Tag, branch or commit; checked out directly when set without `branch`. */
   ref: GitRevision.optional(),
-  gitSecretRef: z.strictObject({ name: ForeignName }).optional(),
+  gitSecretRef: SecretRef.optional(),
   subPath: RelativePath.optional(),
   forkRepo: GitAddress.optional(),
   prBaseBranch: GitRevision.optional(),

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import type { Problem } from '../../errors.ts'
 import { Condition, defineResource, ForeignName, Timestamp } from './metadata.ts'
-import { EntryKey, ModelFallback, WebAddress } from './references.ts'
+import { EntryKey, ModelFallback, refersTo, WebAddress } from './references.ts'
 import { VendorType } from './vendor.ts'
 
 export const RateLimit = z.strictObject({
@@ -34,7 +34,10 @@ export const ProviderSpec = z
   .strictObject({
     type: VendorType,
     /** The entry of an opaque Secret that holds the API key. Absent: the endpoint wants none. */
-    secretRef: z.strictObject({ name: ForeignName, key: EntryKey.default('api-key') }).optional(),
+    secretRef: refersTo(
+      'Secret',
+      z.strictObject({ name: ForeignName, key: EntryKey.default('api-key') }),
+    ).optional(),
     /** Absent: the vendor's own address. */
     baseURL: WebAddress.optional(),
     /** Model of requests that name none. No model id is built in (PROV-012). */

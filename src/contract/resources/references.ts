@@ -2,19 +2,33 @@
 import { z } from 'zod'
 import { ForeignName, Name } from './metadata.ts'
 
+export const referenceMark = 'x-svc-reference'
+
+/** What a resource can name so that naming it needs the author's right to read it (SECRET-004). */
+export type ReferenceTarget = 'Secret' | 'ConfigMap' | 'Agent' | 'Provider' | 'Task'
+
+/** Marks an object with `name` and perhaps `namespace` as naming a target; every door reads the marks (`reference-paths.ts`). */
+export function refersTo<S extends z.ZodType>(target: ReferenceTarget, schema: S): S {
+  return schema.meta({ [referenceMark]: target }) as S
+}
+
 /** An Agent, Provider or Task, by default in the namespace of the resource that names it. */
-export const ResourceRef = z.strictObject({ name: Name, namespace: Name.optional() })
+const ResourceRef = z.strictObject({ name: Name, namespace: Name.optional() })
 export type ResourceRef = z.infer<typeof ResourceRef>
+
+export const AgentRef = refersTo('Agent', ResourceRef)
+export const ProviderRef = refersTo('Provider', ResourceRef)
+export const TaskRef = refersTo('Task', ResourceRef)
 
 /** A provider that takes over from another, and the model it is asked for; absent: its own default. */
 export const ModelFallback = z.strictObject({
-  providerRef: ResourceRef,
+  providerRef: ProviderRef,
   model: z.string().min(1, 'must not be empty').max(256).optional(),
 })
 export type ModelFallback = z.infer<typeof ModelFallback>
 
 /** A whole Secret of the same namespace. */
-export const SecretRef = z.strictObject({ name: ForeignName })
+export const SecretRef = refersTo('Secret', z.strictObject({ name: ForeignName }))
 export type SecretRef = z.infer<typeof SecretRef>
 
 /** Key of a Secret or ConfigMap entry. */
@@ -25,15 +39,15 @@ export const EntryKey = z
   .regex(/^[-._a-zA-Z0-9]+$/, 'must be letters, digits, "-", "_" and "."')
 
 /** One entry of a Secret of the same namespace. */
-export const SecretKeyRef = z.strictObject({ name: ForeignName, key: EntryKey })
+export const SecretKeyRef = refersTo('Secret', z.strictObject({ name: ForeignName, key: EntryKey }))
 export type SecretKeyRef = z.infer<typeof SecretKeyRef>
 
 /** One entry of a ConfigMap of the same namespace. */
-export const ConfigMapKeyRef = z.strictObject({ name: ForeignName, key: EntryKey })
+export const ConfigMapKeyRef = refersTo('ConfigMap', z.strictObject({ name: ForeignName, key: EntryKey }))
 export type ConfigMapKeyRef = z.infer<typeof ConfigMapKeyRef>
 
 /** A policy text in a ConfigMap that carries `svc.ai/security-policy: "true"`. */
-export const PolicyRef = z.strictObject({ name: ForeignName, key: EntryKey.default('policy') })
+export const PolicyRef = refersTo('ConfigMap', z.strictObject({ name: ForeignName, key: EntryKey.default('policy') }))
 export type PolicyRef = z.infer<typeof PolicyRef>
 
 function isWebAddress(text: string): boolean {

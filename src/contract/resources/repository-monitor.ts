@@ -5,7 +5,7 @@ import { PositiveDuration } from '../duration.ts'
 import { Schedule, TimeZone } from '../schedule.ts'
 import { GitRevision } from './execution.ts'
 import { Condition, defineResource, Timestamp } from './metadata.ts'
-import { ResourceRef, SecretRef } from './references.ts'
+import { AgentRef, SecretRef } from './references.ts'
 
 const address =
   /^(https:\/\/[A-Za-z0-9.-]+(:\d+)?\/|git@[A-Za-z0-9.-]+:)([A-Za-z0-9._-]+)\/([A-Za-z0-9._-]+?)(\.git)?\/?$/
@@ -49,9 +49,9 @@ export type MonitorTargets = z.infer<typeof MonitorTargets>
 
 export const MonitorAgents = z.strictObject({
   /** Required while pull requests are monitored. */
-  reviewer: ResourceRef.optional(),
-  repairer: ResourceRef.optional(),
-  implementer: ResourceRef.optional(),
+  reviewer: AgentRef.optional(),
+  repairer: AgentRef.optional(),
+  implementer: AgentRef.optional(),
 })
 export type MonitorAgents = z.infer<typeof MonitorAgents>
 

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { Schedule, TimeZone } from '../schedule.ts'
 import { GitAddress, GitRevision, RelativePath } from './execution.ts'
 import { Condition, defineResource, Timestamp } from './metadata.ts'
-import { PolicyRef, ResourceRef, SecretRef } from './references.ts'
+import { AgentRef, PolicyRef, SecretRef } from './references.ts'
 
 export const severities = ['critical', 'high', 'medium', 'low'] as const
 export type Severity = (typeof severities)[number]
@@ -41,9 +41,9 @@ export const RepositoryScanSpec = z
     validationMinConfidence: z.enum(confidences).optional(),
     customScanInstructionsRef: PolicyRef.optional(),
     falsePositivePolicyRef: PolicyRef.optional(),
-    analysisAgentRef: ResourceRef,
+    analysisAgentRef: AgentRef,
     /** Absent: analysisAgentRef. */
-    patchAgentRef: ResourceRef.optional(),
+    patchAgentRef: AgentRef.optional(),
     maxFindingsPerRun: z.int().min(1).default(10),
     suspend: z.boolean().default(false),
   })

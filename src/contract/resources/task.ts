@@ -4,7 +4,7 @@ import { Duration, PositiveDuration } from '../duration.ts'
 import { Schedule, TimeZone } from '../schedule.ts'
 import { EnvVar, Execution, ProcessText, ResourceRequirements, Workspace } from './execution.ts'
 import { Condition, defineResource, ForeignName, Name, RecordName, Timestamp } from './metadata.ts'
-import { ResourceRef, SkillRef, ToolName, WebAddress } from './references.ts'
+import { AgentRef, ProviderRef, refersTo, SkillRef, TaskRef, ToolName, WebAddress } from './references.ts'
 import { VendorType } from './vendor.ts'
 
 export const taskTypes = ['ai', 'container', 'agent'] as const
@@ -42,7 +42,7 @@ export type SessionRef = z.infer<typeof SessionRef>
 
 /** Settings of an `ai` task; they win over the agent's, which win over the provider's. */
 export const AiSettings = z.strictObject({
-  providerRef: ResourceRef.optional(),
+  providerRef: ProviderRef.optional(),
   provider: VendorType.optional(),
   model: z.string().min(1, 'must not be empty').max(256).optional(),
   prompt: z.string().optional(),
@@ -143,7 +143,7 @@ export const TaskSpec = z
     retryPolicy: RetryPolicy.optional(),
     /** Gets a signed POST when the task has ended. */
     webhookURL: WebAddress.optional(),
-    secretRef: z.strictObject({ name: ForeignName, namespace: Name.optional() }).optional(),
+    secretRef: refersTo('Secret', z.strictObject({ name: ForeignName, namespace: Name.optional() })).optional(),
     sessionRef: SessionRef.optional(),
     resources: ResourceRequirements.optional(),
     execution: Execution.optional(),
@@ -157,12 +157,12 @@ export const TaskSpec = z
     failedRunsHistoryLimit: z.int().min(0).default(1),
     suspend: z.boolean().default(false),
     ai: AiSettings.optional(),
-    agentRef: ResourceRef.optional(),
+    agentRef: AgentRef.optional(),
     prompt: z.string().optional(),
     agentRuntime: AgentRuntimeSettings.optional(),
     workspace: Workspace.optional(),
     /** A finished task whose diff is applied first. */
-    priorTaskRef: ResourceRef.optional(),
+    priorTaskRef: TaskRef.optional(),
     requestedBy: RequestedBy.optional(),
     transaction: Transaction.optional(),
   })

@@ -4,15 +4,12 @@ import { findAwaited } from '../../contract/awaited.ts'
 import { type Kind, kinds, type ResourceOf, type SpecOf } from '../../contract/resources/index.ts'
 import { noWorkspaces, taskProblems } from '../../contract/resources/task-problems.ts'
 import { joinPath, refuse } from '../../contract/validation.ts'
-import { type Problem, SvcError } from '../../errors.ts'
+import type { Problem } from '../../errors.ts'
 import type { Caller } from '../../ports/identity.ts'
-import type { ResourceKey } from '../../ports/resources.ts'
-import { isOwner } from '../../rules/permission.ts'
-import { requireAccess } from '../access.ts'
 import type { UsecaseDeps } from '../deps.ts'
 import { requireContext } from './context.ts'
 import { admitProvider } from './provider.ts'
-import { findReferences } from './references.ts'
+import { requireReferences } from './references.ts'
 import { admitTask } from './task.ts'
 import { admitTool } from './tool.ts'
 
@@ -52,15 +49,6 @@ const rules: { [K in Kind]: Rule<K> } = {
   RepositoryMonitor: admitAnything,
 }
 
-/** Whoever names a Secret says where it goes (a provider's address, a command): that decision on the machine's own keys is the owner's. */
-function requireOwnSecret(caller: Caller, key: ResourceKey, ownerSecret: ResourceKey | undefined): void {
-  if (isOwner(caller) || key.name !== ownerSecret?.name || key.namespace !== ownerSecret.namespace) return
-  throw new SvcError(
-    'Forbidden',
-    `only the owner of the service may name the secret "${key.namespace}/${key.name}"; use a provider that has it, or a secret of your own`,
-  )
-}
-
 /** What this service can not do, whoever asks for it; paths are relative to the spec. */
 function findImpossible<K extends Kind>(kind: K, spec: SpecOf<K>): Problem[] {
   const settings = kind === 'Task' ? taskProblems(spec as SpecOf<'Task'>, noWorkspaces) : []
@@ -82,11 +70,7 @@ export async function admit<K extends Kind>(
   deps: UsecaseDeps,
 ): Promise<Admitted> {
   refuseImpossible(kind, request)
-  for (const { kind: target, name, namespace } of findReferences(kind, request.spec)) {
-    const key = { name, namespace: namespace ?? request.namespace }
-    await requireAccess(deps.ports, request.caller, { verb: 'get', kind: target, ...key })
-    if (target === 'Secret') requireOwnSecret(request.caller, key, deps.settings.ownerSecret)
-  }
+  await requireReferences(kind, request, deps)
   await requireContext(kind, request, deps)
   return (rules[kind] as Rule<K>)(request, deps)
 }

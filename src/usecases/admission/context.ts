@@ -1,5 +1,6 @@
 // What a task would do, for the constraints of a context token: its agent, repositories, models and tools as they are now.
 import type { AccessVerb, TaskFacts } from '../../contract/access.ts'
+import { findReferences } from '../../contract/reference-paths.ts'
 import type { Agent } from '../../contract/resources/agent.ts'
 import type { Kind, SpecOf } from '../../contract/resources/index.ts'
 import type { Task, TaskSpec } from '../../contract/resources/task.ts'
@@ -8,7 +9,6 @@ import { listProviderWishes, type ProviderWish } from '../../rules/model-choice.
 import { chooseTools } from '../../rules/tool-choice.ts'
 import { requireAccess } from '../access.ts'
 import type { UsecaseDeps } from '../deps.ts'
-import { findReferences } from './references.ts'
 
 type ContextRequest = { caller: Caller; namespace: string; name: string }
 

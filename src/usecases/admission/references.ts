@@ -1,54 +1,46 @@
-// Which Secrets and which objects of other namespaces a spec names: naming them needs the right to read them (SECRET-004).
-
-import type { AccessKind } from '../../contract/access.ts'
-import type { EnvVar, Workspace } from '../../contract/resources/execution.ts'
+// Whatever a spec names needs its author's right to read it, and where namespaces are kept apart it lies in the object's own.
+import { isDeepStrictEqual } from 'node:util'
+import { findReferences, listGuardedFields } from '../../contract/reference-paths.ts'
 import type { Kind, SpecOf } from '../../contract/resources/index.ts'
+import { SvcError } from '../../errors.ts'
+import type { Caller } from '../../ports/identity.ts'
+import type { ResourceKey } from '../../ports/resources.ts'
+import { findForeignReference } from '../../rules/isolation.ts'
+import { isOwner } from '../../rules/permission.ts'
+import { requireAccess } from '../access.ts'
+import type { UsecaseDeps } from '../deps.ts'
+import type { AdmissionRequest } from './admission.ts'
 
-export type Reference = { kind: AccessKind; name: string; namespace?: string }
+/** Whoever names a Secret says where it goes (a provider's address, a command): that decision on the machine's own keys is the owner's. */
+function requireOwnSecret(caller: Caller, key: ResourceKey, ownerSecret: ResourceKey | undefined): void {
+  if (isOwner(caller) || key.name !== ownerSecret?.name || key.namespace !== ownerSecret.namespace) return
+  throw new SvcError(
+    'Forbidden',
+    `only the owner of the service may name the secret "${key.namespace}/${key.name}"; use a provider that has it, or a secret of your own`,
+  )
+}
 
-type Named = { name: string; namespace?: string | undefined }
-
-function to(kind: AccessKind, ...named: (Named | undefined)[]): Reference[] {
-  return named.flatMap((entry) => {
-    if (entry === undefined) return []
-    return [{ kind, name: entry.name, ...(entry.namespace === undefined ? {} : { namespace: entry.namespace }) }]
+/** Whether what is named, or where it is sent, can have changed; an old reference does not stand in the way of a label. */
+function isUseChanged<K extends Kind>(kind: K, before: SpecOf<K> | undefined, spec: SpecOf<K>): boolean {
+  if (before === undefined) return true
+  return listGuardedFields(kind).some((field) => {
+    const [old, now] = [before, spec].map((from) => (from as Record<string, unknown>)[field])
+    return !isDeepStrictEqual(old, now)
   })
 }
 
-function ofEnvironment(env: readonly EnvVar[] | undefined): Reference[] {
-  return to('Secret', ...(env ?? []).map((entry) => entry.valueFrom?.secretKeyRef))
-}
-
-function ofWorkspace(workspace: Workspace | undefined): Reference[] {
-  return to('Secret', workspace?.gitSecretRef)
-}
-
-const finders: { [K in Kind]: (spec: SpecOf<K>) => Reference[] } = {
-  Task: (spec) => [
-    ...to('Secret', spec.secretRef),
-    ...ofEnvironment(spec.env),
-    ...ofWorkspace(spec.workspace),
-    ...ofWorkspace(spec.agentRuntime?.workspace),
-    ...to('Agent', spec.agentRef),
-    ...to('Provider', spec.ai?.providerRef),
-    ...to('Task', spec.priorTaskRef),
-  ],
-  Agent: (spec) => [
-    ...to('Secret', spec.secretRef),
-    ...to('Provider', spec.providerRef, ...(spec.model?.fallbacks ?? []).map((fallback) => fallback.providerRef)),
-    ...to('Agent', ...(spec.coordination?.allowedAgents ?? [])),
-  ],
-  Provider: (spec) => [
-    ...to('Secret', spec.secretRef),
-    ...to('Provider', ...(spec.fallbacks ?? []).map((fallback) => fallback.providerRef)),
-  ],
-  Tool: (spec) => to('Secret', spec.http?.authSecretRef),
-  Skill: () => [],
-  RepositoryScan: (spec) => to('Agent', spec.analysisAgentRef),
-  RepositoryMonitor: (spec) => to('Secret', spec.gitSecretRef),
-}
-
-/** Everything that the spec names and the caller must be allowed to read; without a namespace: the object's own. */
-export function findReferences<K extends Kind>(kind: K, spec: SpecOf<K>): Reference[] {
-  return (finders[kind] as (spec: SpecOf<K>) => Reference[])(spec)
+/** Forbidden when the caller may not read what the object names, or it lies in another namespace than it may. */
+export async function requireReferences<K extends Kind>(
+  kind: K,
+  { caller, namespace, spec, before }: AdmissionRequest<K>,
+  { ports, settings }: UsecaseDeps,
+): Promise<void> {
+  if (!isUseChanged(kind, before?.spec, spec)) return
+  const foreign = settings.isolateNamespaces ? findForeignReference(kind, namespace, spec) : undefined
+  if (foreign !== undefined) throw new SvcError('Forbidden', foreign)
+  for (const { kind: target, name, namespace: named } of findReferences(kind, spec)) {
+    const key = { name, namespace: named ?? namespace }
+    await requireAccess(ports, caller, { verb: 'get', kind: target, ...key })
+    if (target === 'Secret') requireOwnSecret(caller, key, settings.ownerSecret)
+  }
 }

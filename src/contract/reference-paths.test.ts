@@ -1,0 +1,66 @@
+import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { findReferences, listReferencePaths, walkSchema } from './reference-paths.ts'
+import { type Kind, kindNames, kinds } from './resources/index.ts'
+import { ForeignName, Name } from './resources/metadata.ts'
+
+/** Names of other things that are no marked references, with the reason. */
+const unmarked: Record<string, string> = {
+  'Task.env[].valueFrom.fieldRef': 'a field of the pod itself',
+  'Task.env[].valueFrom.resourceFieldRef': 'a field of the pod itself',
+  'Task.sessionRef': 'a session of the task’s own namespace, with rights of its own',
+  'Task.execution.runtimeClassName': 'asked of the cluster itself when the pod is made',
+  'Agent.execution.runtimeClassName': 'asked of the cluster itself when the pod is made',
+  'Task.execution.workspace.templateRef': 'refused until there are workspaces',
+  'Task.execution.workspace.poolRef': 'refused until there are workspaces',
+  'Agent.execution.workspace.templateRef': 'refused on agents',
+  'Agent.execution.workspace.poolRef': 'refused on agents',
+  'Tool.mcp.actor.templateRef': 'refused until there are actors',
+  'Tool.mcp.actor.poolRef': 'refused until there are actors',
+  'Agent.runtime.runtimeRef': 'refused until there are runtimes by reference',
+  'Agent.skills[]': 'a skill of the same namespace, whose text its members may have',
+  'Task.ai.skills[]': 'a skill of the same namespace, whose text its members may have',
+}
+
+function write(kind: Kind, path: readonly string[]): string {
+  return [kind, ...path].join('.').replaceAll('.[]', '[]')
+}
+
+/** Every place of a kind that looks like a name of something else, by the type of its field or by what it is called. */
+function listNames(kind: Kind): string[] {
+  const found = new Set<string>()
+  for (const [schema, path] of walkSchema(kinds[kind].spec)) {
+    const last = path.at(-1) ?? ''
+    if (schema === Name || schema === ForeignName) found.add(write(kind, last === 'name' ? path.slice(0, -1) : path))
+    else if (/refs?$/i.test(last) && schema instanceof z.ZodObject) found.add(write(kind, path))
+  }
+  return [...found].filter((place) => !place.endsWith('.namespace'))
+}
+
+const marked = kindNames.flatMap((kind) => listReferencePaths(kind).map(({ path }) => write(kind, path)))
+
+describe('references', () => {
+  it('are every field that names something else, but for those with a reason', () => {
+    const names = kindNames.flatMap(listNames)
+    expect(names.filter((place) => !marked.includes(place) && !(place in unmarked))).toEqual([])
+    expect(Object.keys(unmarked).filter((place) => !names.includes(place) || marked.includes(place))).toEqual([])
+  })
+
+  it('are found in a spec, each with the field it stands in', () => {
+    const spec = {
+      type: 'container',
+      image: 'x',
+      env: [
+        { name: 'A', value: 'x' },
+        { name: 'B', valueFrom: { secretKeyRef: { name: 'key', key: 'k' } } },
+        { name: 'C', valueFrom: { configMapKeyRef: { name: 'map', key: 'k' } } },
+      ],
+      secretRef: { name: 'far', namespace: 'other' },
+    }
+    expect(findReferences('Task', kinds.Task.spec.parse(spec))).toEqual([
+      { kind: 'Secret', name: 'key', field: 'spec.env[1].valueFrom.secretKeyRef' },
+      { kind: 'ConfigMap', name: 'map', field: 'spec.env[2].valueFrom.configMapKeyRef' },
+      { kind: 'Secret', name: 'far', namespace: 'other', field: 'spec.secretRef' },
+    ])
+  })
+})

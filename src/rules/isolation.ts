@@ -1,0 +1,11 @@
+// Namespaces that are kept apart: what a resource names lies in its own.
+import { findReferences } from '../contract/reference-paths.ts'
+import { type Kind, kinds, type SpecOf } from '../contract/resources/index.ts'
+
+/** The first thing that a spec names in another namespace, in a sentence; undefined where there is none. */
+export function findForeignReference<K extends Kind>(kind: K, namespace: string, spec: SpecOf<K>): string | undefined {
+  const foreign = findReferences(kind, spec).find((found) => (found.namespace ?? namespace) !== namespace)
+  if (foreign === undefined) return undefined
+  const whose = `${kinds[kind].plural} of "${namespace}"`
+  return `${foreign.field} names namespace "${foreign.namespace}", but ${whose} may only use their own`
+}
