@@ -26,15 +26,17 @@ function write(kind: Kind, path: readonly string[]): string {
   return [kind, ...path].join('.').replaceAll('.[]', '[]')
 }
 
-/** Every place of a kind that looks like a name of something else, by the type of its field or by what it is called. */
+/** Where a schema looks like a name of something else, by the type of its field or by what it is called. */
+function placeOf(kind: Kind, schema: z.ZodType, path: readonly string[]): string | undefined {
+  const last = path.at(-1) ?? ''
+  if (last === 'namespace') return undefined
+  if (schema === Name || schema === ForeignName) return write(kind, last === 'name' ? path.slice(0, -1) : path)
+  return /refs?$/i.test(last) && schema instanceof z.ZodObject ? write(kind, path) : undefined
+}
+
 function listNames(kind: Kind): string[] {
-  const found = new Set<string>()
-  for (const [schema, path] of walkSchema(kinds[kind].spec)) {
-    const last = path.at(-1) ?? ''
-    if (schema === Name || schema === ForeignName) found.add(write(kind, last === 'name' ? path.slice(0, -1) : path))
-    else if (/refs?$/i.test(last) && schema instanceof z.ZodObject) found.add(write(kind, path))
-  }
-  return [...found].filter((place) => !place.endsWith('.namespace'))
+  const places = [...walkSchema(kinds[kind].spec)].map(([schema, path]) => placeOf(kind, schema, path))
+  return [...new Set(places.filter((place) => place !== undefined))]
 }
 
 const marked = kindNames.flatMap((kind) => listReferencePaths(kind).map(({ path }) => write(kind, path)))

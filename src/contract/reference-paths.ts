@@ -33,7 +33,10 @@ function unwrap(schema: z.ZodType): z.ZodType | undefined {
 }
 
 /** Every schema below one, with where it stands. Values of maps have no fixed place and are left out. */
-export function* walkSchema(schema: z.ZodType, path: readonly string[] = []): Generator<[z.ZodType, readonly string[]]> {
+export function* walkSchema(
+  schema: z.ZodType,
+  path: readonly string[] = [],
+): Generator<[z.ZodType, readonly string[]]> {
   yield [schema, path]
   const inner = unwrap(schema)
   if (inner !== undefined) yield* walkSchema(inner, path)
@@ -67,7 +70,8 @@ type Place = { value: unknown; field: string }
 function step(places: Place[], part: string): Place[] {
   return places.flatMap(({ value, field }) => {
     if (typeof value !== 'object' || value === null) return []
-    if (part === each) return (value as unknown[]).map((entry, index) => ({ value: entry, field: `${field}[${index}]` }))
+    if (part === each)
+      return (value as unknown[]).map((entry, index) => ({ value: entry, field: `${field}[${index}]` }))
     return [{ value: (value as Record<string, unknown>)[part], field: `${field}.${part}` }]
   })
 }

@@ -7,7 +7,7 @@ import { transactionAnnotations } from './token-propagation.ts'
 export const stampLabels = { transactionId: 'svc.ai/transaction-id', profile: 'svc.ai/auth-profile' } as const
 
 /** Labels of the stamp: nobody else writes them. */
-export const stampedLabelKeys: readonly string[] = Object.values(stampLabels)
+const stampedLabelKeys: readonly string[] = Object.values(stampLabels)
 const annotationKeys: readonly string[] = Object.values(transactionAnnotations)
 const { tokenSecret, tokenPending, tokenPendingSince } = transactionAnnotations
 /** About the token of one task, which none of its children has. */

@@ -1,7 +1,6 @@
 // Create, read, list, replace and remove, once for every kind: rights, admission, limits, preconditions.
 import type { CreateBody, UpdateBody } from '../contract/api/resource-body.ts'
 import { type Kind, kinds, type ResourceOf } from '../contract/resources/index.ts'
-import { reservedPrefix } from '../contract/resources/metadata.ts'
 import { refuse } from '../contract/validation.ts'
 import { type Problem, SvcError } from '../errors.ts'
 import type { Caller } from '../ports/identity.ts'
@@ -15,6 +14,7 @@ import type {
 } from '../ports/resources.ts'
 import { requireAccess } from './access.ts'
 import { type Admitted, admit } from './admission/admission.ts'
+import { pickReserved, requireOwnKeys } from './admission/keys.ts'
 import type { UsecaseDeps } from './deps.ts'
 import { repeatOnConflict } from './write-conflict.ts'
 
@@ -23,11 +23,14 @@ const maxResourceBytes = 1_048_576
 
 type Annotations = Record<string, string>
 
+/** `marks`: labels of the service's own domain that it puts on the object, for example which chat made it. */
+export type NewResource<K extends Kind> = CreateBody<K> & { namespace: string; marks?: Record<string, string> }
+
 export type ResourceUsecases = {
   /** AlreadyExists, TooLarge, Forbidden, and what admission refuses. */
-  create<K extends Kind>(caller: Caller, kind: K, body: CreateBody<K> & { namespace: string }): Promise<ResourceOf<K>>
+  create<K extends Kind>(caller: Caller, kind: K, body: NewResource<K>): Promise<ResourceOf<K>>
   /** Refuses what `create` would, but for a name that is taken; stores nothing. */
-  checkCreate<K extends Kind>(caller: Caller, kind: K, body: CreateBody<K> & { namespace: string }): Promise<void>
+  checkCreate<K extends Kind>(caller: Caller, kind: K, body: NewResource<K>): Promise<void>
   /** NotFound. */
   get<K extends Kind>(caller: Caller, kind: K, key: ResourceKey): Promise<ResourceOf<K>>
   list<K extends Kind>(
@@ -62,27 +65,14 @@ function checkSize(kind: Kind, object: unknown): void {
   throw new SvcError('TooLarge', `${message}; put large text into files or artifacts`)
 }
 
-/** Reserved annotations in a body that are not already there: what GET gave can be sent back, new ones can not be set. */
-function findForgedAnnotations(given: Annotations | undefined, stored: Annotations | undefined): Problem[] {
-  return Object.entries(given ?? {})
-    .filter(([key, value]) => key.startsWith(reservedPrefix) && stored?.[key] !== value)
-    .map(([key]) => ({
-      path: `metadata.annotations[${JSON.stringify(key)}]`,
-      message: 'is reserved for the service; remove it',
-    }))
-}
-
-function pickReserved(annotations: Annotations | undefined): Annotations {
-  return Object.fromEntries(Object.entries(annotations ?? {}).filter(([key]) => key.startsWith(reservedPrefix)))
-}
-
 function mergeAnnotations(base: Annotations | undefined, admitted: Admitted): Annotations | undefined {
   const merged = Object.entries({ ...base, ...admitted.annotations }).filter(([, value]) => value !== undefined)
   return merged.length === 0 ? undefined : (Object.fromEntries(merged) as Annotations)
 }
 
-function mergeLabels(given: Annotations | undefined, { labels }: Admitted): Annotations | undefined {
-  return labels === undefined || Object.keys(labels).length === 0 ? given : { ...given, ...labels }
+function mergeLabels(...maps: (Annotations | undefined)[]): Annotations | undefined {
+  const merged = Object.assign({}, ...maps)
+  return Object.keys(merged).length === 0 ? maps[0] : merged
 }
 
 function omitAbsent<T extends object>(fields: T): { [P in keyof T]: Exclude<T[P], undefined> } {
@@ -112,11 +102,11 @@ function checkNaming(key: ResourceKey, body: UpdateBody<Kind>): void {
 
 function buildUpdate<K extends Kind>(before: ResourceOf<K>, body: UpdateBody<K>, admitted: Admitted): ResourceOf<K> {
   const given = body.metadata
-  const kept = pickReserved(before.metadata.annotations)
-  const annotations = given.annotations === undefined ? before.metadata.annotations : { ...given.annotations, ...kept }
+  const { labels: marks, annotations: notes } = before.metadata
+  const annotations = given.annotations === undefined ? notes : { ...given.annotations, ...pickReserved(notes) }
   const metadata = {
     ...before.metadata,
-    labels: mergeLabels(given.labels ?? before.metadata.labels, admitted),
+    labels: mergeLabels(given.labels ?? marks, pickReserved(marks)),
     annotations: mergeAnnotations(annotations, admitted),
     resourceVersion: given.resourceVersion ?? before.metadata.resourceVersion,
   }
@@ -135,21 +125,23 @@ export function createResourceUsecases(deps: UsecaseDeps): ResourceUsecases {
   async function replaceOnce<K extends Kind>(caller: Caller, kind: K, key: ResourceKey, body: UpdateBody<K>) {
     const before = await getOrThrow(kind, key)
     checkUid(kind, before, body.metadata.uid)
-    refuse(kinds[kind].singular, findForgedAnnotations(body.metadata.annotations, before.metadata.annotations))
-    const { labels } = body.metadata
-    const admitted = await admit(kind, { caller, ...key, spec: body.spec, labels, before }, deps)
+    requireOwnKeys(kinds[kind].singular, body.metadata, before.metadata)
+    const admitted = await admit(kind, { caller, ...key, spec: body.spec, before }, deps)
     const object = buildUpdate(before, body, admitted)
     checkSize(kind, { metadata: object.metadata, spec: object.spec })
     return resources.update(kind, object)
   }
 
-  async function admitNew<K extends Kind>(caller: Caller, kind: K, body: CreateBody<K> & { namespace: string }) {
-    const { metadata: given, namespace, spec } = body
+  async function admitNew<K extends Kind>(caller: Caller, kind: K, body: NewResource<K>) {
+    const { metadata: given, namespace, spec, marks } = body
     const { name, labels, annotations } = given
     await requireAccess(deps.ports, caller, { verb: 'create', kind, namespace, name })
-    refuse(kinds[kind].singular, findForgedAnnotations(annotations, undefined))
-    const admitted = await admit(kind, { caller, namespace, name, spec, labels }, deps)
-    const stamped = { labels: mergeLabels(labels, admitted), annotations: mergeAnnotations(annotations, admitted) }
+    requireOwnKeys(kinds[kind].singular, given)
+    const admitted = await admit(kind, { caller, namespace, name, spec }, deps)
+    const stamped = {
+      labels: mergeLabels(labels, marks, admitted.labels),
+      annotations: mergeAnnotations(annotations, admitted),
+    }
     const metadata = omitAbsent({ namespace, name, ...stamped, finalizers: admitted.finalizers })
     const draft = { metadata, spec: stampSpec(spec, admitted) }
     checkSize(kind, draft)

@@ -28,9 +28,10 @@ const write = 'svc:providers:write svc:tools:write'
 const read = 'svc:secrets:read'
 const spend = 'svc:secrets:credentials:read'
 
-async function put(line: string, spec: object, scope: string, tctx: object = {}) {
-  const headers = { 'txn-token': await issuer.signTransaction({ scope, tctx }) }
-  return (await service.call(line, { token: null, headers, payload: { spec } })).statusCode
+async function put(line: string, spec: object, scope: string, more: { tctx?: object; labels?: object } = {}) {
+  const headers = { 'txn-token': await issuer.signTransaction({ scope, tctx: more.tctx ?? {} }) }
+  const metadata = more.labels === undefined ? {} : { metadata: { labels: more.labels } }
+  return (await service.call(line, { token: null, headers, payload: { ...metadata, spec } })).statusCode
 }
 
 describe('the address that a credential is sent to', () => {
@@ -43,10 +44,23 @@ describe('the address that a credential is sent to', () => {
       expect([line, await put(line, spec, write)]).toEqual([line, 403])
       expect([line, await put(line, spec, `${write} ${spend}`)]).toEqual([line, 403])
       expect([line, await put(line, spec, `${write} ${read}`)]).toEqual([line, 403])
-      expect([line, await put(line, spec, `${write} ${read} ${spend}`, { secret: 'other' })]).toEqual([line, 403])
+      expect([line, await put(line, spec, `${write} ${read} ${spend}`, { tctx: { secret: 'other' } })]).toEqual([
+        line,
+        403,
+      ])
     }
     for (const [line, spec] of places)
-      expect(await put(line, spec, `${write} ${read} ${spend}`, { secret: 'key' })).toBe(200)
+      expect(await put(line, spec, `${write} ${read} ${spend}`, { tctx: { secret: 'key' } })).toBe(200)
+  })
+
+  it('is not asked about when a label changes', async () => {
+    const spec = provider('https://vendor.example.com')
+    const named = (name: string) => service.call('POST /api/v1/providers', { payload: { name, spec } })
+    expect((await named('labelled')).statusCode).toBe(201)
+    const labels = { team: 'a' }
+    expect(await put('PUT /api/v1/providers/labelled', spec, write, { labels })).toBe(200)
+    const elsewhere = { ...spec, defaultModel: 'other' }
+    expect(await put('PUT /api/v1/providers/labelled', elsewhere, write, { labels })).toBe(403)
   })
 
   it('stays with its credential: who may not read the secret can only let go of it', async () => {

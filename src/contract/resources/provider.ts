@@ -34,10 +34,7 @@ export const ProviderSpec = z
   .strictObject({
     type: VendorType,
     /** The entry of an opaque Secret that holds the API key. Absent: the endpoint wants none. */
-    secretRef: refersTo(
-      'Secret',
-      z.strictObject({ name: ForeignName, key: EntryKey.default('api-key') }),
-    ).optional(),
+    secretRef: refersTo('Secret', z.strictObject({ name: ForeignName, key: EntryKey.default('api-key') })).optional(),
     /** Absent: the vendor's own address. */
     baseURL: WebAddress.optional(),
     /** Model of requests that name none. No model id is built in (PROV-012). */

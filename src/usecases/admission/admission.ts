@@ -18,8 +18,6 @@ export type AdmissionRequest<K extends Kind> = {
   namespace: string
   name: string
   spec: SpecOf<K>
-  /** As given. */
-  labels?: Readonly<Record<string, string>> | undefined
   /** Present on an update: the object as stored. */
   before?: ResourceOf<K>
 }
@@ -27,7 +25,7 @@ export type AdmissionRequest<K extends Kind> = {
 /** What the service itself puts into the object. */
 export type Admitted = {
   finalizers?: string[]
-  /** In the place of what was given. */
+  /** Labels of the service's own domain. */
   labels?: Record<string, string>
   /** Fields of the spec that are the service's; undefined leaves one out. */
   spec?: Record<string, unknown>

@@ -9,6 +9,7 @@ import { listProviderWishes, type ProviderWish } from '../../rules/model-choice.
 import { chooseTools } from '../../rules/tool-choice.ts'
 import { requireAccess } from '../access.ts'
 import type { UsecaseDeps } from '../deps.ts'
+import { isUseChanged } from './references.ts'
 
 type ContextRequest = { caller: Caller; namespace: string; name: string }
 
@@ -71,17 +72,17 @@ async function requireUse(kind: Kind, request: ContextRequest, spec: SpecOf<Kind
 /** Forbidden when the caller's context token does not allow what the object would do. Of no meaning to other callers. */
 export async function requireContext<K extends Kind>(
   kind: K,
-  request: ContextRequest & { spec: SpecOf<K>; before?: unknown },
+  request: ContextRequest & { spec: SpecOf<K>; before?: { spec: SpecOf<K> } },
   deps: UsecaseDeps,
 ): Promise<void> {
-  const { caller, namespace, name, spec } = request
+  const { caller, namespace, name, spec, before } = request
   if (caller.authType !== 'contextToken') return
-  await requireUse(kind, request, spec, deps)
+  if (isUseChanged(kind, before, spec)) await requireUse(kind, request, spec, deps)
   if (kind !== 'Task') return
   for (const tool of (spec as TaskSpec).ai?.tools ?? []) {
     await requireAccess(deps.ports, caller, { verb: 'use', kind: 'Tool', namespace, name: tool })
   }
   const facts = await describeTask(request, spec as TaskSpec, deps)
-  const verb: AccessVerb = request.before === undefined ? 'create' : 'update'
+  const verb: AccessVerb = before === undefined ? 'create' : 'update'
   await requireAccess(deps.ports, caller, { verb, kind, namespace, name, task: facts })
 }

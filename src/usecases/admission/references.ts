@@ -21,10 +21,14 @@ function requireOwnSecret(caller: Caller, key: ResourceKey, ownerSecret: Resourc
 }
 
 /** Whether what is named, or where it is sent, can have changed; an old reference does not stand in the way of a label. */
-function isUseChanged<K extends Kind>(kind: K, before: SpecOf<K> | undefined, spec: SpecOf<K>): boolean {
+export function isUseChanged<K extends Kind>(
+  kind: K,
+  before: { spec: SpecOf<K> } | undefined,
+  spec: SpecOf<K>,
+): boolean {
   if (before === undefined) return true
   return listGuardedFields(kind).some((field) => {
-    const [old, now] = [before, spec].map((from) => (from as Record<string, unknown>)[field])
+    const [old, now] = [before.spec, spec].map((from) => (from as Record<string, unknown>)[field])
     return !isDeepStrictEqual(old, now)
   })
 }
@@ -35,7 +39,7 @@ export async function requireReferences<K extends Kind>(
   { caller, namespace, spec, before }: AdmissionRequest<K>,
   { ports, settings }: UsecaseDeps,
 ): Promise<void> {
-  if (!isUseChanged(kind, before?.spec, spec)) return
+  if (!isUseChanged(kind, before, spec)) return
   const foreign = settings.isolateNamespaces ? findForeignReference(kind, namespace, spec) : undefined
   if (foreign !== undefined) throw new SvcError('Forbidden', foreign)
   for (const { kind: target, name, namespace: named } of findReferences(kind, spec)) {

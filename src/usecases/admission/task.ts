@@ -5,36 +5,23 @@ import { refuse } from '../../contract/validation.ts'
 import { type Problem, SvcError } from '../../errors.ts'
 import { annotateCaller, identifyCaller } from '../../rules/caller-identity.ts'
 import { cleanupFinalizer } from '../../rules/scheduled-run.ts'
-import { fitsTask, stampedLabelKeys, stampOf } from '../../rules/stamp.ts'
+import { fitsTask, stampOf } from '../../rules/stamp.ts'
 import type { AdmissionRequest, Admitted } from './admission.ts'
 
 const identityFields = ['requestedBy', 'transaction'] as const
 
-type Labels = Readonly<Record<string, string>> | undefined
-
-function findForgedLabels(given: Labels, stored: Labels): Problem[] {
-  return stampedLabelKeys
-    .filter((key) => given?.[key] !== undefined && given[key] !== stored?.[key])
-    .map((key) => ({ path: `metadata.labels[${JSON.stringify(key)}]`, message: 'is set by the service; remove it' }))
-}
-
 /** What GET gave can be sent back; nothing else may stand where the service stamps (TASK-018). */
-function findForged({ spec, labels, before }: AdmissionRequest<'Task'>): Problem[] {
+function findForged({ spec, before }: AdmissionRequest<'Task'>): Problem[] {
   const message = 'can not be set by clients; remove it'
-  const fields = identityFields.filter(
-    (field) => spec[field] !== undefined && !isDeepStrictEqual(spec[field], before?.spec[field]),
-  )
-  return [
-    ...fields.map((field) => ({ path: `spec.${field}`, message })),
-    ...findForgedLabels(labels, before?.metadata.labels),
-  ]
+  return identityFields
+    .filter((field) => spec[field] !== undefined && !isDeepStrictEqual(spec[field], before?.spec[field]))
+    .map((field) => ({ path: `spec.${field}`, message }))
 }
 
 /** A replaced task keeps the identity it was made with, whoever changes it. */
-function keepStamp({ metadata, spec }: Task): Admitted {
+function keepStamp({ spec }: Task): Admitted {
   const { requestedBy, transaction } = spec
-  const kept = Object.entries(metadata.labels ?? {}).filter(([key]) => stampedLabelKeys.includes(key))
-  return { labels: Object.fromEntries(kept), spec: { requestedBy, transaction } }
+  return { spec: { requestedBy, transaction } }
 }
 
 /** InvalidRequest for an identity that a client made up; Forbidden for one that does not fit into a task. */

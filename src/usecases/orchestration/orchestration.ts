@@ -37,7 +37,7 @@ export function bindOrchestration(deps: Deps, given: OrchestrationScope): BoundO
     const { name, namespace } = locate(scope, named)
     try {
       const checked = readSpec(kind, named, spec)
-      return await resources.create(caller, kind, { metadata: { name, labels }, namespace, spec: checked })
+      return await resources.create(caller, kind, { metadata: { name }, namespace, spec: checked, marks: labels })
     } catch (error) {
       throw explainProblems(error)
     }

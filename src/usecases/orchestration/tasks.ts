@@ -42,9 +42,9 @@ function createTaskMaker(
   let reserved = 0
 
   async function create(namespace: string, spec: Record<string, unknown>, attempt = 1): Promise<Task> {
-    const body = normalizeTaskBody({ metadata: { name: scope.nameTask(), labels: scope.labels }, spec })
+    const body = normalizeTaskBody({ metadata: { name: scope.nameTask() }, spec })
     try {
-      return await deps.resources.create(scope.caller, 'Task', { ...body, namespace })
+      return await deps.resources.create(scope.caller, 'Task', { ...body, namespace, marks: scope.labels })
     } catch (error) {
       if (!isSvcError(error, 'AlreadyExists') || attempt === nameAttempts) throw explainProblems(error)
       return create(namespace, spec, attempt + 1)
