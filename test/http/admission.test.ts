@@ -15,16 +15,10 @@ beforeAll(async () => {
 afterAll(() => service.stop())
 
 const far = { name: 'x', namespace: 'other' }
-const scan = { repoURL: 'https://github.com/a/b', analysisAgentRef: { name: 'a' } }
-const monitor = (agents: object) => ({
-  repoURL: 'https://github.com/a/b',
-  agents: { reviewer: { name: 'a' }, ...agents },
-})
 
 const crossing: [kind: Kind, field: string, spec: object][] = [
   ['Task', 'spec.agentRef', { type: 'ai', prompt: 'x', agentRef: far }],
   ['Task', 'spec.ai.providerRef', { type: 'ai', prompt: 'x', ai: { providerRef: far } }],
-  ['Task', 'spec.priorTaskRef', { type: 'ai', prompt: 'x', priorTaskRef: far }],
   ['Task', 'spec.secretRef', { type: 'ai', prompt: 'x', secretRef: far }],
   ['Agent', 'spec.providerRef', { providerRef: far }],
   [
@@ -34,10 +28,6 @@ const crossing: [kind: Kind, field: string, spec: object][] = [
   ],
   ['Agent', 'spec.coordination.allowedAgents[0]', { coordination: { allowedAgents: [far] } }],
   ['Provider', 'spec.fallbacks[0].providerRef', { type: 'llma', fallbacks: [{ providerRef: far }] }],
-  ['RepositoryScan', 'spec.analysisAgentRef', { ...scan, analysisAgentRef: far }],
-  ['RepositoryScan', 'spec.patchAgentRef', { ...scan, patchAgentRef: far }],
-  ['RepositoryMonitor', 'spec.agents.repairer', monitor({ repairer: far })],
-  ['RepositoryMonitor', 'spec.agents.implementer', monitor({ implementer: far })],
 ]
 
 function create(at: Service, caller: Caller, kind: Kind, given: object) {
