@@ -8,8 +8,7 @@ const caller = {
   authType: 'token',
   username: 'ann',
   groups: [],
-  readOnly: false,
-  isOwner: false,
+  role: 'editor',
   serverTools: true,
 } as const
 const far = { name: 'x', namespace: 'other' }
