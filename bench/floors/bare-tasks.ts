@@ -9,6 +9,7 @@ import { makeWorkFolder, removeWorkFolder } from '../../src/adapters/embedded/co
 import { warmCompileCache } from '../../src/adapters/embedded/workers/compile-cache.ts'
 import { listProgramFolders } from '../../src/adapters/embedded/workers/program-folders.ts'
 import { startWorkerProgram } from '../../src/adapters/embedded/workers/worker-launcher.ts'
+import { createWorkspaces, usualSize } from '../../src/adapters/workspaces/workspaces.ts'
 import { packageRoot, workerProgram } from '../../src/compose/program-files.ts'
 
 const [kind = 'command', total = '500', concurrency = '4'] = process.argv.slice(2)
@@ -20,6 +21,7 @@ const shared = {
   groups: await findControlGroups(),
   nodePath: process.execPath,
   workFolder: join(folder, 'work'),
+  workspaces: createWorkspaces({ root: join(folder, 'work'), size: usualSize }),
   masked: [],
   processes: 512,
 }

@@ -9,11 +9,13 @@ import { createSandbox } from '../adapters/embedded/sandbox/sandbox.ts'
 import { createEmbeddedWorkloads, type EmbeddedWorkloads } from '../adapters/embedded/workloads.ts'
 import { systemClock as clock, systemIds as ids } from '../adapters/system/clock.ts'
 import type { Config } from '../config/load.ts'
+import { parseQuantity } from '../contract/quantity.ts'
 import { messageOf } from '../errors.ts'
 import type { Logger } from '../observability/log.ts'
 import type { Logs } from '../ports/logs.ts'
 import type { Sandbox } from '../ports/sandbox.ts'
 import { packageRoot, workerProgram } from './program-files.ts'
+import { workspaceSizeOf } from './scratch.ts'
 
 export type LocalWork = { workloads: EmbeddedWorkloads; sandbox: Sandbox; engine: ContainerEngine }
 
@@ -51,6 +53,7 @@ export function openLocalWork(config: Config, logs: Logs, log: Logger): LocalWor
     workerProgram,
     cacheFolder: join(dataDir, 'cache'),
     allowUnsandboxed: config.allowUnsandboxed,
+    workspaces: { size: workspaceSizeOf(config), reserveBytes: parseQuantity(config.diskReserve) },
     engine,
     bubblewrap,
     groups,

@@ -2,8 +2,15 @@
 import { join } from 'node:path'
 import { systemClock as clock } from '../adapters/system/clock.ts'
 import { createScratch } from '../adapters/workspaces/scratch.ts'
+import type { WorkspaceSize } from '../adapters/workspaces/size.ts'
 import type { Config } from '../config/load.ts'
+import { parseQuantity } from '../contract/quantity.ts'
 import type { Scratch } from '../ports/scratch.ts'
+
+/** Of each workspace of a task, and of each scratch folder. */
+export function workspaceSizeOf({ workspaceSize, workspaceFiles }: Config): WorkspaceSize {
+  return { bytes: parseQuantity(workspaceSize), files: workspaceFiles }
+}
 
 export function openScratch({ paths }: Config): Scratch {
   return createScratch({ root: join(paths.dataDir, 'scratch', 'proxies'), clock })

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { readIdentityConfig } from '../config/identity.ts'
 import type { Config } from '../config/load.ts'
 import { parseDuration } from '../contract/duration.ts'
+import { parseQuantity } from '../contract/quantity.ts'
 import { taskPhases } from '../contract/resources/task.ts'
 import { createCatalogControllers } from '../controllers/catalog/controllers.ts'
 import { defaultCatalogSettings } from '../controllers/catalog/settings.ts'
@@ -148,6 +149,7 @@ function composeControllers(config: Config, mode: OpenedMode, { log, metrics, li
       observer: metrics,
       settings: {
         ...defaultTaskSettings,
+        defaultLimits: { ...defaultTaskSettings.defaultLimits, diskBytes: parseQuantity(config.workspaceSize) },
         maxTasksPerNamespace: config.maxTasksPerNamespace,
         ...mode.taskSettings,
         workerApiUrl: () => mode.workerApiUrl ?? workerUrlOf(listening),

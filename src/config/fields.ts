@@ -44,6 +44,11 @@ export function whole(minimum: number, maximum: number = Number.MAX_SAFE_INTEGER
   return z.union([z.number(error), digits], { error }).pipe(z.int(error).min(minimum, error).max(maximum, error))
 }
 
+/** Bytes, as Kubernetes writes them. */
+export const quantity = z
+  .string('must be a quantity')
+  .regex(/^\d{1,15}(Ki|Mi|Gi|Ti|k|M|G|T)?$/, 'must be a quantity such as 512Mi or 2Gi')
+
 export function oneOf<const T extends readonly string[]>(values: T) {
   return z.enum(values, { error: `must be one of ${values.join(', ')}` })
 }

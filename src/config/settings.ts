@@ -1,6 +1,6 @@
 // Every setting of the service once: its flag, its environment name, its place in the file, its default, its meaning.
 import { z } from 'zod'
-import { define, duration, flag, names, oneOf, retention, type Setting, text, whole } from './fields.ts'
+import { define, duration, flag, names, oneOf, quantity, retention, type Setting, text, whole } from './fields.ts'
 import { identitySettings } from './identity-settings.ts'
 
 export type { Setting } from './fields.ts'
@@ -58,6 +58,17 @@ export const settings = {
     help: 'tasks that run at once (default: twice the CPU count, at least 4)',
   }),
   maxTasksPerNamespace: define(whole(0).default(0), { help: 'running tasks per namespace; 0 is no limit' }),
+  workspaceSize: define(quantity.default('2Gi'), {
+    help: 'bytes that one workspace may hold, unless its task says so (resources.limits.ephemeral-storage)',
+    placeholder: 'quantity',
+  }),
+  workspaceFiles: define(whole(64).default(65_536), {
+    help: 'files that one workspace may hold; on a cluster only bytes are bounded',
+  }),
+  diskReserve: define(quantity.default('1Gi'), {
+    help: 'free bytes of the disk, or a twentieth of it, below which nothing new starts',
+    placeholder: 'quantity',
+  }),
   allowUnsandboxed: define(flag.default(false), { help: 'run local commands without a sandbox where none can be had' }),
   allowNetwork: define(names.default([]), {
     help: 'private networks that tools, callbacks and providers may reach',

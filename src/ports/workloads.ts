@@ -9,8 +9,10 @@ export type WorkloadLimits = {
   /** CPU cores. */
   cpu?: number
   memoryBytes?: number
+  /** Of its workspace; absent: what the service is set to. */
+  diskBytes?: number
   /** What a scheduler sets aside for it, where there is one; absent: as little as usual. */
-  requests?: { cpu?: number; memoryBytes?: number }
+  requests?: { cpu?: number; memoryBytes?: number; diskBytes?: number }
   /** Seconds from start to the forced end; the controller also watches the clock. */
   deadlineSeconds?: number
 }

@@ -39,11 +39,23 @@ export function describeMemory(memoryBytes: number | undefined): string {
     : `its memory limit of ${Math.round(memoryBytes / 1024 ** 2)} MiB`
 }
 
-export type EndFacts = { exit: ProcessExit; what: string; errorTail: string; outOfMemory: string | undefined }
+export type EndFacts = {
+  exit: ProcessExit
+  what: string
+  errorTail: string
+  outOfMemory: string | undefined
+  /** What was wrong with its disk, as `Workspace.explainFull` says it. */
+  outOfDisk?: string | undefined
+}
 
 function quoteTail(errorTail: string): string {
   const last = errorTail.trim().split('\n').at(-1) ?? ''
   return last === '' ? '' : `: ${last.slice(0, 500)}`
+}
+
+function describeDisk(what: string, cause: string, exitCode: { exitCode?: number }): AttemptEnd {
+  const message = `${what} was ended: ${cause}. Write less, or raise resources.limits["ephemeral-storage"].`
+  return { ok: false, reason: 'OutOfDisk', message, ...exitCode }
 }
 
 /** Puts the end of a process into a sentence: what ended, how, and its last words. */
@@ -55,6 +67,8 @@ export function describeEnd(facts: EndFacts): AttemptEnd {
     const message = `${what} used more than ${facts.outOfMemory}; raise the limit or give it less to hold.`
     return { ok: false, reason: 'OutOfMemory', message, ...exitCode }
   }
+  const outOfDisk = facts.outOfDisk ?? (exit.signal === 'SIGXFSZ' ? 'it wrote a larger file than its workspace holds' : undefined)
+  if (outOfDisk !== undefined) return describeDisk(what, outOfDisk, exitCode)
   const tail = quoteTail(facts.errorTail)
   if (exit.signal !== null)
     return { ok: false, reason: 'Signal', message: `${what} was ended by ${exit.signal}${tail}` }

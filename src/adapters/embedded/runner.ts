@@ -5,6 +5,7 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Clock, Ids } from '../../ports/clock.ts'
 import type { WorkloadSpec } from '../../ports/workloads.ts'
+import { createWorkspaces, type SizeLayer, usualSize, type Workspaces, type WorkspacesOptions } from '../workspaces/workspaces.ts'
 import { type AttemptSink, type RunningAttempt, StartRefused } from './attempt.ts'
 import { reapContainers, startContainerCommand } from './commands/container-command.ts'
 import type { ContainerEngine } from './commands/container-engine.ts'
@@ -12,7 +13,6 @@ import { type LocalCommandOptions, startLocalCommand } from './commands/local-co
 import { type Bubblewrap, type BubblewrapProbe, probeBubblewrap } from './confinement/bubblewrap.ts'
 import { type ControlGroups, findControlGroups } from './confinement/control-groups.ts'
 import { reapProcesses } from './confinement/process-record.ts'
-import { clearWorkFolders } from './confinement/work-folder.ts'
 import { redactAttempt } from './redacted-attempt.ts'
 import { listProgramFolders } from './workers/program-folders.ts'
 import { createWorkerAttempts, type WorkerAttempts } from './workers/worker-attempts.ts'
@@ -40,6 +40,8 @@ export type RunnerOptions = {
   workerEnvironment?: Record<string, string>
   /** Of a worker and what it starts, when its task names no limit; 1 GiB. */
   workerMemoryBytes?: number
+  /** Of the folders that attempts write in; 2 GiB and 65,536 files each. */
+  workspaces?: Partial<Omit<WorkspacesOptions, 'root'>>
   /** Processes and threads of one attempt; 512. */
   processes?: number
   idle?: { usual: number; burst: number }
@@ -54,6 +56,8 @@ export type RunnerStatus = {
   sandbox: { available: true; kind: string } | { available: false; reason: string; suggestion: string }
   /** What control groups limit: `memory`, `pids`, `cpu`. */
   limits: string[]
+  /** How the size of workspaces is kept. */
+  sizes: SizeLayer
   idleWorkers: IdleWorker[]
 }
 
@@ -61,6 +65,8 @@ export type Runner = {
   /** Rejects with StartRefused, or with whatever went wrong. */
   start(spec: WorkloadSpec, sink: AttemptSink, signal: AbortSignal): Promise<RunningAttempt>
   status(): Promise<RunnerStatus>
+  /** Whether enough of the disk is free for something new to start. */
+  hasRoom(): boolean
   close(): Promise<void>
 }
 
@@ -77,22 +83,25 @@ type Prepared = {
   containersReaped: Promise<unknown>
 }
 
+type Leftovers = { groups: ControlGroups; prefix: string; workspaces: Workspaces }
+
 /** Removes what an earlier life of this service left: processes, control groups, folders. */
-async function reapLeftovers(options: RunnerOptions, groups: ControlGroups, prefix: string): Promise<void> {
-  const workFolder = join(options.dataDir, 'work')
-  await reapProcesses(workFolder)
+async function reapLeftovers(options: RunnerOptions, { groups, prefix, workspaces }: Leftovers): Promise<void> {
+  await reapProcesses(join(options.dataDir, 'work'))
   await groups.reap((name) => name.startsWith(prefix))
-  await clearWorkFolders(workFolder)
+  await workspaces.clear()
 }
 
-async function prepare(options: RunnerOptions): Promise<Prepared> {
+async function prepare(options: RunnerOptions, workspaces: Workspaces): Promise<Prepared> {
   const [probe, groups] = await Promise.all([
     options.bubblewrap ?? probeBubblewrap(),
     options.groups ?? findControlGroups(),
   ])
   const prefix = `svc-${createHash('sha256').update(options.instance).digest('hex').slice(0, 8)}`
   await mkdir(join(options.dataDir, 'work'), { recursive: true, mode: 0o700 })
-  await reapLeftovers(options, groups, prefix)
+  await reapLeftovers(options, { groups, prefix, workspaces })
+  // Tried now, so that no attempt waits for it.
+  void workspaces.layer()
   // An engine that fails now is no reason not to start: what it holds is found again next time.
   const containersReaped = reapContainers(options).catch(() => undefined)
   const bubblewrap = probe.available ? probe.bubblewrap : undefined
@@ -101,6 +110,7 @@ async function prepare(options: RunnerOptions): Promise<Prepared> {
     groups,
     nodePath: options.nodePath ?? process.execPath,
     workFolder: join(options.dataDir, 'work'),
+    workspaces,
     masked: [options.dataDir, options.configDir],
     processes: options.processes ?? 512,
   }
@@ -168,7 +178,8 @@ async function startCommand(options: RunnerOptions, prepared: Prepared, start: S
 
 /** Looks at the machine and cleans up in the background; the first attempt waits for it. */
 export function createRunner(options: RunnerOptions): Runner {
-  const preparing = prepare(options)
+  const workspaces = createWorkspaces({ size: usualSize, ...options.workspaces, root: join(options.dataDir, 'work') })
+  const preparing = prepare(options, workspaces)
   // Reported by the first attempt that needs it.
   preparing.catch(() => undefined)
   return {
@@ -181,8 +192,10 @@ export function createRunner(options: RunnerOptions): Runner {
     status: async () => {
       const { probe, groups, workers } = await preparing
       const sandbox = probe.available ? { available: true as const, kind: 'bubblewrap' } : probe
-      return { sandbox, limits: groups.controllers, idleWorkers: await workers.listIdle() }
+      const sizes = await workspaces.layer()
+      return { sandbox, limits: groups.controllers, sizes, idleWorkers: await workers.listIdle() }
     },
+    hasRoom: workspaces.hasRoom,
     close: async () => {
       const prepared = await preparing.catch(() => undefined)
       await prepared?.workers.close()

@@ -125,6 +125,9 @@ function addEntry(table: Table, spec: WorkloadSpec): void {
   if (countRunning(table) >= maxConcurrent) {
     throw new SvcError('Unavailable', `All ${maxConcurrent} places for attempts are taken; try again later.`)
   }
+  if (!table.runner.hasRoom()) {
+    throw new SvcError('Unavailable', 'Too little of the disk is free to start anything; free some space.')
+  }
   const entry: Entry = {
     spec,
     state: { phase: 'Pending' },
@@ -176,7 +179,7 @@ export function createEmbeddedWorkloads(options: EmbeddedWorkloadsOptions): Embe
       table.listeners.add(listener)
       return () => void table.listeners.delete(listener)
     },
-    capacity: () => Math.max(0, options.maxConcurrent - countRunning(table)),
+    capacity: () => (runner.hasRoom() ? Math.max(0, options.maxConcurrent - countRunning(table)) : 0),
     close: () => closeTable(table),
     status: async () => ({ ...(await runner.status()), running: countRunning(table) }),
   }

@@ -47,13 +47,17 @@ function makeLimits(deps: TaskControllerDeps, task: Task, ofAgent?: ResourceRequ
   }
 }
 
-function readAmounts(quantities: NonNullable<ResourceRequirements['limits']> = {}): {
-  cpu?: number
-  memoryBytes?: number
-} {
+type Amounts = { cpu?: number; memoryBytes?: number; diskBytes?: number }
+
+function readAmounts(quantities: NonNullable<ResourceRequirements['limits']> = {}): Amounts {
   const cpu = tryParseQuantity(quantities.cpu ?? '')
   const memoryBytes = tryParseQuantity(quantities.memory ?? '')
-  return { ...(cpu !== undefined && { cpu }), ...(memoryBytes !== undefined && { memoryBytes }) }
+  const diskBytes = tryParseQuantity(quantities['ephemeral-storage'] ?? '')
+  return {
+    ...(cpu !== undefined && { cpu }),
+    ...(memoryBytes !== undefined && { memoryBytes }),
+    ...(diskBytes !== undefined && { diskBytes }),
+  }
 }
 
 function timeoutOf(task: Task): number | undefined {

@@ -44,7 +44,7 @@ export const defaultTaskSettings: Omit<TaskSettings, 'workerApiUrl'> = {
   egress: { allowNetworks: [], deny: [] },
   maxIterations: 50,
   toolTimeoutMs: 60_000,
-  defaultLimits: { cpu: 1, memoryBytes: 2 * 1024 ** 3 },
+  defaultLimits: { cpu: 1, memoryBytes: 2 * 1024 ** 3, diskBytes: 2 * 1024 ** 3 },
   agentRuntimes: [],
   workspaces: noWorkspaces,
   isolateNamespaces: false,

@@ -2,6 +2,7 @@
 import { release } from 'node:os'
 import { join } from 'node:path'
 import type { WorkloadLimits } from '../../../ports/workloads.ts'
+import type { Workspace, Workspaces } from '../../workspaces/workspaces.ts'
 import { type AttemptEnd, type AttemptSink, describeEnd, describeMemory, type RunningAttempt } from '../attempt.ts'
 import type { Bubblewrap } from '../confinement/bubblewrap.ts'
 import { viewArguments } from '../confinement/confined-view.ts'
@@ -12,7 +13,6 @@ import { isSandboxFailure, type LocalProcess, launchConfined, launchPlain } from
 import { forgetProcess, recordProcess } from '../confinement/process-record.ts'
 import { baseEnvironment, bindArguments, nodeInside, workspaceInside } from '../confinement/root-folder.ts'
 import { findSystemCallFilter } from '../confinement/system-calls.ts'
-import { makeWorkFolder, removeWorkFolder } from '../confinement/work-folder.ts'
 import { type CommandCapture, createCommandCapture } from '../output/command-capture.ts'
 import { readLines } from '../output/line-reader.ts'
 import { createOutputTail } from '../output/output-tail.ts'
@@ -23,7 +23,9 @@ export type LocalCommandOptions = {
   bubblewrap: Bubblewrap | undefined
   groups: ControlGroups
   nodePath: string
+  /** Of what stands beside the workspaces: tokens, outputs. */
   workFolder: string
+  workspaces: Workspaces
   /** Data and config folders. */
   masked: string[]
   /** Of stdout, kept for the result. */
@@ -63,18 +65,19 @@ function confinedArguments(
   })
 }
 
-type Place = { folder: string; group: ControlGroup | undefined; tokenPath: string | undefined }
+type Place = { workspace: Workspace; group: ControlGroup | undefined; tokenPath: string | undefined }
 
 function launch(options: LocalCommandOptions, command: LocalCommand, place: Place): LocalProcess {
-  const { tokenPath } = place
+  const { tokenPath, workspace } = place
   const isCounted = options.bubblewrap !== undefined && countsProcessesPerNamespace(release())
-  const argv = limitProcess(command.argv, isCounted ? { processes: options.processes } : {})
+  const fileBytes = command.limits.diskBytes ?? options.workspaces.size.bytes
+  const argv = limitProcess(command.argv, { fileBytes, ...(isCounted ? { processes: options.processes } : {}) })
   const shared = { argv, group: place.group, withStdin: false, withReport: false }
   if (options.bubblewrap === undefined) {
-    const env = { ...baseEnvironment(place.folder), TMPDIR: place.folder, ...command.env, ...nameTokenFile(tokenPath) }
-    return launchPlain({ ...shared, folder: place.folder, env })
+    const env = { ...baseEnvironment(workspace.folder), TMPDIR: workspace.folder, ...command.env, ...nameTokenFile(tokenPath) }
+    return launchPlain({ ...shared, folder: workspace.folder, env })
   }
-  const inside = confinedArguments(options, options.bubblewrap, { folder: place.folder, env: command.env, tokenPath })
+  const inside = confinedArguments(options, options.bubblewrap, { folder: workspace.folder, env: command.env, tokenPath })
   const filter = findSystemCallFilter()
   return launchConfined({ ...shared, bubblewrap: options.bubblewrap, options: inside, filter })
 }
@@ -86,6 +89,7 @@ async function captureStreams(running: LocalProcess, capture: CommandCapture): P
 type Run = {
   running: LocalProcess
   group: ControlGroup | undefined
+  workspace: Workspace
   captured: Promise<void>
   capture: CommandCapture
   command: LocalCommand
@@ -108,7 +112,8 @@ async function awaitEnd(run: Run): Promise<AttemptEnd> {
     return { ok: false, reason: 'StartFailed', message }
   }
   const outOfMemory = kills > 0 ? describeMemory(run.command.limits.memoryBytes) : undefined
-  return describeEnd({ exit, what: 'The command', errorTail, outOfMemory })
+  const outOfDisk = await run.workspace.explainFull()
+  return describeEnd({ exit, what: 'The command', errorTail, outOfMemory, outOfDisk })
 }
 
 /**
@@ -116,7 +121,8 @@ async function awaitEnd(run: Run): Promise<AttemptEnd> {
  * rlimit on address space or data ends every Node program at its start, since V8 reserves before it uses.
  */
 export async function startLocalCommand(options: LocalCommandOptions, command: LocalCommand): Promise<RunningAttempt> {
-  const folder = await makeWorkFolder(options.workFolder, command.id)
+  const { diskBytes } = command.limits
+  const workspace = await options.workspaces.open(command.id, diskBytes === undefined ? {} : { bytes: diskBytes })
   const group = await options.groups.create(command.id)
   const tail = createOutputTail(join(options.workFolder, `${command.id}.stdout`), options.outputBytes)
   let token: TokenFile | undefined
@@ -125,17 +131,18 @@ export async function startLocalCommand(options: LocalCommandOptions, command: L
     await token?.remove()
     await forgetProcess(options.workFolder, command.id)
     await tail.remove()
-    await removeWorkFolder(folder)
+    await workspace.remove()
   }
   try {
     await group?.setLimits({ ...command.limits, processes: options.processes })
     const { workFolder } = options
     token = await writeTokenFile({ workFolder, mode: 0o400 }, command.id, command.transactionToken)
-    const running = launch(options, command, { folder, group, tokenPath: token?.path })
+    const running = launch(options, command, { workspace, group, tokenPath: token?.path })
     const capture = createCommandCapture(tail, command.sink)
     const captured = captureStreams(running, capture)
     captured.catch(() => void running.kill())
-    const ended = awaitEnd({ running, group, captured, capture, command })
+    workspace.guard(() => void running.kill())
+    const ended = awaitEnd({ running, group, workspace, captured, capture, command })
     // Only now: Node throws away the output of a process that ends before anybody reads it.
     if (options.bubblewrap === undefined) await recordProcess(options.workFolder, command.id, running.pid)
     return { ended, terminate: running.terminate, kill: running.kill, readOutput: tail.read, release: removeAll }

@@ -18,6 +18,7 @@ import { nodeInside, workspaceInside } from '../confinement/root-folder.ts'
 import { findSystemCallFilter } from '../confinement/system-calls.ts'
 import { captureOutput } from './captured-output.ts'
 import { checkFileNames } from './file-names.ts'
+import { watchGrowth } from './growth.ts'
 import { composeOutcome, limitTime } from './outcome.ts'
 
 export type BubblewrapSandboxOptions = {
@@ -104,8 +105,12 @@ async function runInGroup(
     withReport: false,
   })
   running.stdin?.end(command.stdin)
-  const time = limitTime(limits.timeoutMs, run.signal, () => void running.kill())
+  const kill = () => void running.kill()
+  const time = limitTime(limits.timeoutMs, run.signal, kill)
+  const growth = watchGrowth(command.workspace, limits.diskBytes, kill)
   const facts = await collectFacts(running, limits, run.group).finally(time.stop)
+  const { wasOver, stop } = await growth
+  stop()
   run.signal.throwIfAborted()
   if (isSandboxFailure(facts.exit, facts.stderr.text) && facts.stdout.text === '') {
     throw new SvcError(
@@ -113,7 +118,7 @@ async function runInGroup(
       `The sandbox could not be started: ${facts.exit.startError ?? facts.stderr.text.trim()}`,
     )
   }
-  return composeOutcome({ ...facts, timedOut: time.timedOut() })
+  return composeOutcome({ ...facts, timedOut: time.timedOut(), wasOverfull: wasOver() })
 }
 
 /** Runs one command. Limits that hold for the whole tree: time always, memory and processes where cgroups can be had. */

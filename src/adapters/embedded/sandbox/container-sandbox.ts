@@ -19,6 +19,7 @@ import { baseEnvironment, workspaceInside } from '../confinement/root-folder.ts'
 import { makeWorkFolder, removeWorkFolder } from '../confinement/work-folder.ts'
 import { createHeadBuffer } from './captured-output.ts'
 import { checkFileNames } from './file-names.ts'
+import { watchGrowth } from './growth.ts'
 import { composeOutcome, limitTime } from './outcome.ts'
 
 export type ContainerSandboxOptions = {
@@ -82,7 +83,9 @@ async function runToEnd(container: Docker.Container, command: SandboxCommand, si
   const buffers = { stdout: createHeadBuffer(limits.outputBytes), stderr: createHeadBuffer(limits.outputBytes) }
   const source = await container.attach({ stream: true, stdout: true, stderr: true })
   await container.start()
-  const time = limitTime(limits.timeoutMs, signal, () => void container.kill().catch(() => undefined))
+  const kill = () => void container.kill().catch(() => undefined)
+  const time = limitTime(limits.timeoutMs, signal, kill)
+  const growth = await watchGrowth(command.workspace, limits.diskBytes, kill)
   try {
     for await (const { stream, chunk } of readFrames(source as AsyncIterable<Buffer>)) buffers[stream].write(chunk)
     const { StatusCode: code } = (await container.wait()) as { StatusCode: number }
@@ -90,9 +93,10 @@ async function runToEnd(container: Docker.Container, command: SandboxCommand, si
     // The engine does not always say what it was: within a container nobody but the kernel kills, and that for memory.
     const memoryKills = exit.signal === 'SIGKILL' ? 1 : 0
     const [stdout, stderr] = [buffers.stdout.read(), buffers.stderr.read()]
-    return composeOutcome({ exit, stdout, stderr, events: { memoryKills, refusedForks: 0 }, timedOut: time.timedOut() })
+    return composeOutcome({ exit, stdout, stderr, events: { memoryKills, refusedForks: 0 }, timedOut: time.timedOut(), wasOverfull: growth.wasOver() })
   } finally {
     time.stop()
+    growth.stop()
   }
 }
 

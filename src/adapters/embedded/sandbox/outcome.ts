@@ -41,10 +41,13 @@ export type RunFacts = {
   stderr: CapturedOutput
   events: GroupEvents
   timedOut: boolean
+  /** It was ended for what it wrote. */
+  wasOverfull: boolean
 }
 
-export function composeOutcome({ exit, stdout, stderr, events, timedOut }: RunFacts): SandboxOutcome {
-  const exceeded = timedOut ? undefined : findExceeded(exit, events, stderr.text)
+export function composeOutcome({ exit, stdout, stderr, events, timedOut, wasOverfull }: RunFacts): SandboxOutcome {
+  const found = wasOverfull ? 'disk' : findExceeded(exit, events, stderr.text)
+  const exceeded = timedOut ? undefined : found
   return {
     exitCode: exit.code,
     signal: exit.signal,

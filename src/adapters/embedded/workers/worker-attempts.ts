@@ -74,7 +74,8 @@ export function judgeWorkerEnd(end: WorkerEnd, memoryBytes: number): AttemptEnd 
     return { ok: false, reason: 'StartFailed', message: `The worker could not be started: ${failure}` }
   }
   const outOfMemory = end.wasOutOfMemory ? describeMemory(memoryBytes) : undefined
-  return describeEnd({ exit: end.exit, what: 'The worker', errorTail: end.errorTail, outOfMemory })
+  const { exit, errorTail, outOfDisk } = end
+  return describeEnd({ exit, what: 'The worker', errorTail, outOfMemory, outOfDisk })
 }
 
 export function createWorkerAttempts(options: WorkerAttemptsOptions): WorkerAttempts {
@@ -106,10 +107,11 @@ export function createWorkerAttempts(options: WorkerAttemptsOptions): WorkerAtte
       warming ??= warmAfter(worker)
       return worker
     },
-    // The heap of a waiting worker is fixed; only a control group can hold it to less.
-    canServe: (bytes) =>
-      bytes === options.launcher.memoryBytes ||
-      (bytes < options.launcher.memoryBytes && options.launcher.groups.controllers.includes('memory')),
+    // The heap and the workspace of a waiting worker are fixed; only a control group can hold the first to less.
+    canServe: ({ memoryBytes: bytes = options.launcher.memoryBytes, diskBytes }) =>
+      (diskBytes === undefined || diskBytes === options.launcher.workspaces.size.bytes) &&
+      (bytes === options.launcher.memoryBytes ||
+        (bytes < options.launcher.memoryBytes && options.launcher.groups.controllers.includes('memory'))),
     clock,
     ids,
     prefix,
@@ -119,8 +121,8 @@ export function createWorkerAttempts(options: WorkerAttemptsOptions): WorkerAtte
 
   return {
     start: async ({ assignment, limits, sink }) => {
-      const memoryBytes = limits.memoryBytes ?? options.launcher.memoryBytes
-      const worker = await pool.take({ memoryBytes }).catch((error: unknown) => {
+      const { diskBytes, memoryBytes = options.launcher.memoryBytes } = limits
+      const worker = await pool.take({ ...(diskBytes === undefined ? {} : { diskBytes }), memoryBytes }).catch((error: unknown) => {
         throw new StartRefused('StartFailed', `The worker could not be started: ${messageOf(error)}`)
       })
       await worker.limit({ memoryBytes, ...(limits.cpu === undefined ? {} : { cpu: limits.cpu }) })

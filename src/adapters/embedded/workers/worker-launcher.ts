@@ -1,6 +1,7 @@
 // Starts worker processes: born in their sandbox, with an empty folder and nothing of the service's environment.
 
 import { realpathSync } from 'node:fs'
+import type { Workspaces } from '../../workspaces/workspaces.ts'
 import type { Bubblewrap } from '../confinement/bubblewrap.ts'
 import { viewArguments } from '../confinement/confined-view.ts'
 import type { ControlGroup } from '../confinement/control-group.ts'
@@ -8,7 +9,6 @@ import { type ControlGroups, delegateBinds } from '../confinement/control-groups
 import { type LocalProcess, launchConfined, launchPlain } from '../confinement/local-process.ts'
 import { forgetProcess, recordProcess } from '../confinement/process-record.ts'
 import { type Bind, baseEnvironment, bindArguments, nodeInside, workspaceInside } from '../confinement/root-folder.ts'
-import { makeWorkFolder, removeWorkFolder } from '../confinement/work-folder.ts'
 import { superviseWorker, type WorkerProcess } from './worker-process.ts'
 
 export type WorkerLauncherOptions = {
@@ -20,8 +20,10 @@ export type WorkerLauncherOptions = {
   nodePath: string
   /** Folders and files shown read-only at their own paths (`listProgramFolders`). */
   programFolders: string[]
-  /** Where workers get their folders; not seen by them otherwise. */
+  /** Of what stands beside their folders. */
   workFolder: string
+  /** Where workers get their folders; not seen by them otherwise. */
+  workspaces: Workspaces
   /** Data and config folders. */
   masked: string[]
   /** Beyond PATH, HOME, LANG, TERM and TMPDIR. */
@@ -33,7 +35,7 @@ export type WorkerLauncherOptions = {
   processes: number
 }
 
-export type LaunchedLimits = { memoryBytes?: number }
+export type LaunchedLimits = { memoryBytes?: number; diskBytes?: number }
 
 const cacheInside = '/opt/svc/compile-cache'
 
@@ -107,17 +109,19 @@ export async function launchWorker(
   limits: LaunchedLimits = {},
 ): Promise<WorkerProcess> {
   const memoryBytes = limits.memoryBytes ?? options.memoryBytes
-  const folder = await makeWorkFolder(options.workFolder, id)
+  const { diskBytes } = limits
+  const workspace = await options.workspaces.open(id, diskBytes === undefined ? {} : { bytes: diskBytes })
+  const { folder } = workspace
   const group = await options.groups.create(id)
   const release = async () => {
     await group?.remove()
     await forgetProcess(options.workFolder, id)
-    await removeWorkFolder(folder)
+    await workspace.remove()
   }
   try {
     await group?.setLimits({ memoryBytes, processes: options.processes })
     const running = startWorkerProgram(options, { folder, group }, memoryBytes)
-    const worker = superviseWorker({ id, folder, running, group, release })
+    const worker = superviseWorker({ id, workspace, running, group, release })
     // Only now: Node throws away the output of a process that ends before anybody reads it.
     if (options.bubblewrap === undefined) await recordProcess(options.workFolder, id, running.pid)
     return worker

@@ -53,7 +53,7 @@ function open(changed: Partial<WorkerPoolOptions> = {}): WorkerPool {
       workers.push(worker)
       return worker
     },
-    canServe: (bytes) => bytes <= 100,
+    canServe: ({ memoryBytes = 0 }) => memoryBytes <= 100,
     clock,
     ids,
     prefix: 'w',

@@ -1,13 +1,14 @@
 // Keeps a few workers waiting, so that a task starts in milliseconds. Each serves one task.
 import type { Clock, Ids } from '../../../ports/clock.ts'
+import type { LaunchedLimits } from './worker-launcher.ts'
 import type { WorkerProcess } from './worker-process.ts'
 
 export type WorkerPoolOptions = {
-  launch: (id: string, limits?: { memoryBytes?: number }) => Promise<WorkerProcess>
+  launch: (id: string, limits?: LaunchedLimits) => Promise<WorkerProcess>
   clock: Clock
   ids: Ids
-  /** Whether a waiting worker can be held to this memory limit. */
-  canServe: (memoryBytes: number) => boolean
+  /** Whether a waiting worker can be held to these limits. */
+  canServe: (limits: LaunchedLimits) => boolean
   /** Prefix of the ids of workers. */
   prefix: string
   /** Waiting workers after the first task, and after a burst. */
@@ -20,7 +21,7 @@ export type IdleWorker = { pid: number; memoryBytes: number | undefined }
 
 export type WorkerPool = {
   /** A worker for one task: one that waits, or a new one. Rejects when none can be started. */
-  take(limits?: { memoryBytes?: number }): Promise<WorkerProcess>
+  take(limits?: LaunchedLimits): Promise<WorkerProcess>
   /** Those that wait now, for the status of the service. */
   listIdle(): Promise<IdleWorker[]>
   /** Ends those that wait. Those taken belong to the taker. */
@@ -126,11 +127,11 @@ async function shrinkLater(pool: Pool): Promise<void> {
   await shrink(pool)
 }
 
-async function takeWorker(pool: Pool, limits: { memoryBytes?: number } | undefined): Promise<WorkerProcess> {
+async function takeWorker(pool: Pool, limits: LaunchedLimits | undefined): Promise<WorkerProcess> {
   const { state, options } = pool
   const now = options.clock.now().getTime()
   state.lastTakenAt = now
-  const isSpecial = limits?.memoryBytes !== undefined && !options.canServe(limits.memoryBytes)
+  const isSpecial = limits !== undefined && !options.canServe(limits)
   const ready = state.waiting.findIndex((worker) => worker.isReady())
   const [worker] = isSpecial ? [] : state.waiting.splice(Math.max(0, ready), 1)
   if (worker === undefined && !isSpecial) state.lastMissAt = now

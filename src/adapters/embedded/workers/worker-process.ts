@@ -1,5 +1,6 @@
 // One worker process: started idle, given one assignment by pipe, observed to its end.
 import type { WorkAssignment } from '../../../contract/api/assignment.ts'
+import type { Workspace } from '../../workspaces/workspaces.ts'
 import type { ControlGroup } from '../confinement/control-group.ts'
 import { type LocalProcess, type ProcessExit, readTreeMemory } from '../confinement/local-process.ts'
 import { createLineFeed, forgive, readLines, type TakeLines } from '../output/line-reader.ts'
@@ -13,6 +14,8 @@ export type WorkerEnd = {
   /** The last of what it wrote to stderr. */
   errorTail: string
   wasOutOfMemory: boolean
+  /** As `Workspace.explainFull` says it. */
+  outOfDisk?: string | undefined
 }
 
 export type WorkerProcess = {
@@ -35,7 +38,7 @@ export type WorkerProcess = {
 
 export type WorkerParts = {
   id: string
-  folder: string
+  workspace: Pick<Workspace, 'folder' | 'guard' | 'explainFull'>
   running: LocalProcess
   group: ControlGroup | undefined
   /** Removes folder and control group, once the process has ended. */
@@ -65,6 +68,7 @@ function watchStreams(running: LocalProcess, streams: WorkerStreams, markReady: 
 async function awaitEnd(parts: WorkerParts, streams: WorkerStreams, drained: Promise<unknown>): Promise<WorkerEnd> {
   const exit = await parts.running.exited
   const events = await parts.group?.readEvents()
+  const outOfDisk = await parts.workspace.explainFull()
   const released = parts.release().catch(() => undefined)
   await drained
   await released
@@ -75,6 +79,7 @@ async function awaitEnd(parts: WorkerParts, streams: WorkerStreams, drained: Pro
     outcome: streams.report.outcome,
     errorTail: streams.errorTail.trim(),
     wasOutOfMemory: exit.code !== 0 && wasOutOfMemory,
+    outOfDisk,
   }
 }
 
@@ -86,10 +91,11 @@ export function superviseWorker(parts: WorkerParts): WorkerProcess {
   return {
     id: parts.id,
     pid: running.pid,
-    folder: parts.folder,
+    folder: parts.workspace.folder,
     isReady: () => streams.report.isReady,
     assign: (assignment, sink) => {
       streams.sink = sink
+      parts.workspace.guard(() => void running.kill())
       running.stdin?.write(`${JSON.stringify(assignment)}\n`)
     },
     limit: async (limits) => group?.setLimits(limits),

@@ -55,7 +55,7 @@ async function runInPod(
   const memoryKills = exit.signal === 'SIGKILL' ? 1 : 0
   const [stdout, stderr] = [buffers.stdout.read(), buffers.stderr.read()]
   const events = { memoryKills, refusedForks: 0 }
-  const outcome = composeOutcome({ exit, stdout, stderr, events, timedOut: time.timedOut() })
+  const outcome = composeOutcome({ exit, stdout, stderr, events, timedOut: time.timedOut(), wasOverfull: false })
   if (command.workspaceFiles === undefined) return outcome
   return { ...outcome, ...(await collectChanges(connection, pod, command.workspaceFiles, signal)) }
 }

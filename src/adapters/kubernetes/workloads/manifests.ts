@@ -23,7 +23,7 @@ export type ManifestOptions = {
   worker: WorkerImage
   /** From TERM to KILL. */
   graceSeconds: number
-  /** Of each writable folder. */
+  /** Of /tmp. */
   scratchBytes: number
   ownerOf: (spec: WorkloadSpec) => OwnerReference | undefined
 }
@@ -118,6 +118,15 @@ function makeEnv(run: Command, secretName: string): object[] {
   return 'HOME' in run.env ? given : [...given, { name: 'HOME', value: '/tmp' }]
 }
 
+/** Of a workspace whose task says nothing. */
+const usualDiskBytes = 2 * 1024 ** 3
+/** What the kubelet keeps of a container's output, before it turns the files over. */
+const logBytes = 256 * 1024 ** 2
+
+function diskBytesOf({ limits }: WorkloadSpec): number {
+  return limits.diskBytes ?? usualDiskBytes
+}
+
 function makeScratch(name: string, bytes: number) {
   return { name, emptyDir: { sizeLimit: String(bytes) } }
 }
@@ -154,7 +163,8 @@ function makeCommandPod(run: Command, spec: WorkloadSpec, options: ManifestOptio
       ...token.mounts,
     ],
   }
-  const scratch = [makeScratch('tmp', scratchBytes), ...(hasImage ? [] : [makeScratch('workspace', scratchBytes)])]
+  const workspace = makeScratch('workspace', diskBytesOf(spec))
+  const scratch = [makeScratch('tmp', scratchBytes), ...(hasImage ? [] : [workspace])]
   return { container, volumes: [...scratch, ...token.volumes], account: { automountServiceAccountToken: false } }
 }
 
@@ -179,7 +189,7 @@ function makeWorkerPod(spec: WorkloadSpec, { worker, scratchBytes }: ManifestOpt
   const items = [{ key: assignmentKey, path: assignment.name }]
   const volumes = [
     makeScratch('tmp', scratchBytes),
-    makeScratch('workspace', scratchBytes),
+    makeScratch('workspace', diskBytesOf(spec)),
     { name: 'assignment', secret: { secretName: nameJob(spec.taskName, spec.key), defaultMode: 0o440, items } },
     { name: 'token', projected: { defaultMode: 0o440, sources: [{ serviceAccountToken }] } },
   ]
@@ -206,7 +216,7 @@ function makePodSpec(spec: WorkloadSpec, options: ManifestOptions) {
         name: containerName,
         imagePullPolicy: 'IfNotPresent',
         ...container,
-        resources: makeResources(componentOf(spec), limits),
+        resources: makeResources(componentOf(spec), { ...limits, diskBytes: diskBytesOf(spec) + options.scratchBytes + logBytes }),
         securityContext: hardenContainer,
       },
     ],

@@ -1,0 +1,102 @@
+// How large a workspace is: what it may hold, and what it holds now.
+
+import type { Stats } from 'node:fs'
+import { type FileHandle, lstat, opendir } from 'node:fs/promises'
+import { addressOf, enterFolder, entryOf } from './folder-handle.ts'
+
+export type WorkspaceSize = {
+  bytes: number
+  /** Files, folders and links together. */
+  files: number
+}
+
+/** Blocks of stat(2) have 512 bytes, whatever the file system's have. */
+const blockBytes = 512
+/** Deeper than programs build: beyond it a folder counts as one that cannot be read. */
+const deepest = 256
+/** Entries that are looked at together. */
+const batchSize = 64
+
+type Count = WorkspaceSize & { most: WorkspaceSize; seen: Set<number> }
+
+const overfull = Symbol('more than may be')
+
+function add(count: Count, stats: Stats): void {
+  // A file with several names is there once.
+  if (stats.nlink > 1 && !stats.isDirectory()) {
+    if (count.seen.has(stats.ino)) return
+    count.seen.add(stats.ino)
+  }
+  count.files++
+  count.bytes += stats.blocks * blockBytes
+  if (count.bytes > count.most.bytes || count.files > count.most.files) throw overfull
+}
+
+function isGone(error: unknown): boolean {
+  return (error as NodeJS.ErrnoException).code === 'ENOENT'
+}
+
+/** What goes away while it is looked at counts nothing. */
+async function forgiveGone<T>(work: Promise<T>): Promise<T | undefined> {
+  return await work.catch((error: unknown) => {
+    if (isGone(error)) return undefined
+    throw error
+  })
+}
+
+async function countEntries(folder: FileHandle, names: string[], count: Count): Promise<string[]> {
+  const folders: string[] = []
+  const entries = await Promise.all(names.map((name) => forgiveGone(lstat(entryOf(folder, name)))))
+  entries.forEach((stats, index) => {
+    if (stats === undefined) return
+    add(count, stats)
+    if (stats.isDirectory()) folders.push(names[index] ?? '')
+  })
+  return folders
+}
+
+async function countFolder(folder: FileHandle, count: Count, depth: number): Promise<void> {
+  if (depth > deepest) throw overfull
+  const folders: string[] = []
+  let names: string[] = []
+  for await (const { name } of await opendir(addressOf(folder), { bufferSize: batchSize })) {
+    names.push(name)
+    if (names.length < batchSize) continue
+    folders.push(...(await countEntries(folder, names, count)))
+    names = []
+  }
+  folders.push(...(await countEntries(folder, names, count)))
+  for (const name of folders) await countBelow(entryOf(folder, name), count, depth + 1)
+}
+
+async function countBelow(address: string, count: Count, depth: number): Promise<void> {
+  const folder = await forgiveGone(enterFolder(address))
+  if (folder === undefined) return
+  try {
+    await countFolder(folder, count, depth)
+  } finally {
+    await folder.close()
+  }
+}
+
+/** What a folder holds; undefined when that is more than `most`, or when it has parts that cannot be read, which count as too much. */
+export async function measureFolder(path: string, most: WorkspaceSize): Promise<WorkspaceSize | undefined> {
+  const count: Count = { bytes: 0, files: 0, most, seen: new Set() }
+  try {
+    await countBelow(path, count, 0)
+    return { bytes: count.bytes, files: count.files }
+  } catch {
+    return undefined
+  }
+}
+
+/** As people write it: `2 GiB`, `256 MiB`. */
+export function formatBytes(bytes: number): string {
+  const gibibytes = bytes / 1024 ** 3
+  if (gibibytes >= 1) return `${Number(gibibytes.toFixed(1))} GiB`
+  return `${Math.max(1, Math.round(bytes / 1024 ** 2))} MiB`
+}
+
+export function describeSize({ bytes, files }: WorkspaceSize): string {
+  return `${formatBytes(bytes)} or ${files} files`
+}

@@ -1,0 +1,238 @@
+// Folders of attempts: each with a size, kept by the best means that this machine has, and removed whole.
+import { mkdirSync, realpathSync, statfsSync } from 'node:fs'
+import { mkdir, rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { messageOf } from '../../errors.ts'
+import { findMountProblem, isImageFull, listMountsIn, mountImage, unmount } from './image.ts'
+import { clearFolder, removeTree } from './removal.ts'
+import { describeSize, type WorkspaceSize } from './size.ts'
+import { type FolderWatch, watchFolder } from './watch.ts'
+
+export type Workspace = {
+  folder: string
+  /** Begins to watch what is written; `end` is called once, when what runs in it must end. */
+  guard(end: () => void): void
+  /** What to tell of an attempt that failed because its workspace was full; undefined when it was not. To be asked before it is removed. */
+  explainFull(): Promise<string | undefined>
+  remove(): Promise<void>
+}
+
+/** How sizes are kept: by a file system of their own, or by looking. */
+export type SizeLayer = { kind: 'image' } | { kind: 'watch'; why: string }
+
+export type Workspaces = {
+  open(id: string, size?: Partial<WorkspaceSize>): Promise<Workspace>
+  size: WorkspaceSize
+  /** Whether enough of the disk is free for something new to start. */
+  hasRoom(): boolean
+  layer(): Promise<SizeLayer>
+  /** Removes what earlier lives of the service left. */
+  clear(): Promise<void>
+}
+
+export type WorkspacesOptions = {
+  /** Folder of the folders; made when missing. */
+  root: string
+  size: WorkspaceSize
+  /** Free bytes of the disk that are not for workspaces. */
+  reserveBytes?: number
+  /** Known already; tried otherwise. */
+  layer?: SizeLayer
+}
+
+export const usualSize: WorkspaceSize = { bytes: 2 * 1024 ** 3, files: 65_536 }
+export const usualReserve = 1024 ** 3
+
+/** Of a small disk less is kept free than was asked for. */
+const largestShare = 0.05
+
+function readDisk(folder: string): { free: number; total: number } {
+  const { bavail, bsize, blocks } = statfsSync(folder)
+  return { free: bavail * bsize, total: blocks * bsize }
+}
+
+/** Whether less of the disk is free than must be, or than a part of that. */
+export function isDiskLow(folder: string, reserveBytes: number, part = 1): boolean {
+  const { free, total } = readDisk(folder)
+  return free < Math.min(reserveBytes, total * largestShare) * part
+}
+
+const probeSize: WorkspaceSize = { bytes: 8 * 1024 ** 2, files: 64 }
+
+async function tryImage(root: string): Promise<void> {
+  const folder = join(root, 'probe')
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  try {
+    await mountImage(`${folder}.image`, folder, probeSize)
+    await unmount(folder)
+  } finally {
+    await rm(`${folder}.image`, { force: true })
+    await removeTree(folder)
+  }
+}
+
+/** Tries what the machine allows by doing it once on a small scale. */
+export async function findSizeLayer(root: string): Promise<SizeLayer> {
+  const problem = findMountProblem()
+  if (problem !== undefined) return { kind: 'watch', why: problem }
+  try {
+    await tryImage(root)
+    return { kind: 'image' }
+  } catch (error) {
+    return { kind: 'watch', why: messageOf(error) }
+  }
+}
+
+/** One that runs, for the choice of whom to end when the disk itself is nearly full. */
+type Guarded = { used(): Promise<number>; end(why: string): void }
+
+const guardMs = 250
+/** Below this part of what must be free, somebody is ended. */
+const dangerPart = 0.5
+/** What was ended gives its space back within this time. */
+const restMs = 3000
+
+/** One clock for all: it ends the largest when too little of the disk is left for the store. */
+function createDiskGuard(root: string, reserveBytes: number) {
+  const guarded = new Set<Guarded>()
+  let timer: NodeJS.Timeout | undefined
+  let restUntil = 0
+
+  async function endLargest(): Promise<void> {
+    const all = await Promise.all([...guarded].map(async (one) => ({ one, used: await one.used().catch(() => 0) })))
+    const largest = all.reduce((best, next) => (next.used > best.used ? next : best), { one: undefined, used: -1 } as {
+      one: Guarded | undefined
+      used: number
+    })
+    if (largest.one === undefined) return
+    guarded.delete(largest.one)
+    largest.one.end('the disk of the service is nearly full, and it had written the most')
+  }
+
+  function look(): void {
+    if (performance.now() < restUntil || !isDiskLow(root, reserveBytes, dangerPart)) return
+    restUntil = performance.now() + restMs
+    void endLargest()
+  }
+
+  function leave(one: Guarded): void {
+    guarded.delete(one)
+    if (guarded.size > 0) return
+    clearInterval(timer)
+    timer = undefined
+  }
+
+  return {
+    enter(one: Guarded): () => void {
+      guarded.add(one)
+      timer ??= setInterval(look, guardMs).unref()
+      return () => leave(one)
+    },
+  }
+}
+
+type Parts = WorkspacesOptions & { guards: ReturnType<typeof createDiskGuard>; reserveBytes: number }
+
+/** How one of them is held to its size. */
+type Kept = {
+  watch(onOver: () => void): FolderWatch | undefined
+  isFull(): Promise<boolean>
+  used(watch: FolderWatch | undefined): Promise<number>
+  end(): Promise<void>
+}
+
+function keepByWatching(folder: string, most: WorkspaceSize): Kept {
+  return {
+    watch: (onOver) => watchFolder({ folder, most, onOver }),
+    isFull: async () => false,
+    used: async (watch) => watch?.used() ?? 0,
+    end: async () => undefined,
+  }
+}
+
+async function keepByImage(folder: string, size: WorkspaceSize): Promise<Kept> {
+  const file = `${folder}.image`
+  await mountImage(file, folder, size)
+  return {
+    watch: () => undefined,
+    isFull: () => isImageFull(folder),
+    used: async () => (await stat(file)).blocks * 512,
+    end: async () => {
+      await unmount(folder)
+      await rm(file, { force: true })
+    },
+  }
+}
+
+/** A mount that fails now (no loop device is left) is no reason not to work. */
+async function keepSize(folder: string, size: WorkspaceSize, layer: SizeLayer): Promise<Kept> {
+  if (layer.kind === 'watch') return keepByWatching(folder, size)
+  return await keepByImage(folder, size).catch(async () => {
+    await rm(`${folder}.image`, { force: true })
+    return keepByWatching(folder, size)
+  })
+}
+
+function openWorkspace(parts: Parts, place: { folder: string; size: WorkspaceSize; kept: Kept }): Workspace {
+  const { folder, size, kept } = place
+  const tooMuch = `more than ${describeSize(size)} in its workspace`
+  let watch: FolderWatch | undefined
+  let leave: (() => void) | undefined
+  let ended: string | undefined
+  const endGuard = () => {
+    watch?.stop()
+    leave?.()
+  }
+  return {
+    folder,
+    guard(end) {
+      const endBecause = (why: string) => {
+        ended ??= why
+        end()
+      }
+      watch = kept.watch(() => endBecause(`it wrote ${tooMuch}`))
+      leave = parts.guards.enter({ used: () => kept.used(watch), end: endBecause })
+    },
+    async explainFull() {
+      if (ended !== undefined) return ended
+      return (await kept.isFull().catch(() => false)) ? `it wrote ${tooMuch}` : undefined
+    },
+    async remove() {
+      endGuard()
+      await kept.end()
+      await removeTree(folder)
+    },
+  }
+}
+
+export function createWorkspaces(options: WorkspacesOptions): Workspaces {
+  const { root, size, reserveBytes = usualReserve } = options
+  mkdirSync(root, { recursive: true, mode: 0o700 })
+  const parts: Parts = { ...options, reserveBytes, guards: createDiskGuard(root, reserveBytes) }
+  let found: Promise<SizeLayer> | undefined
+  const layer = () => {
+    found ??= options.layer === undefined ? findSizeLayer(root) : Promise.resolve(options.layer)
+    return found
+  }
+  return {
+    size,
+    layer,
+    hasRoom: () => !isDiskLow(root, reserveBytes),
+    async open(id, changed) {
+      const own = { ...size, ...changed }
+      const folder = join(root, id)
+      await mkdir(folder, { mode: 0o700 })
+      const real = realpathSync(folder)
+      try {
+        return openWorkspace(parts, { folder: real, size: own, kept: await keepSize(real, own, await layer()) })
+      } catch (error) {
+        await removeTree(real)
+        throw error
+      }
+    },
+    async clear() {
+      for (const point of listMountsIn(root)) await unmount(point).catch(() => undefined)
+      await clearFolder(root)
+    },
+  }
+}
