@@ -95,7 +95,7 @@ async function stop(options: GlobalOptions): Promise<boolean> {
   if (!note || !(await isAlive(note.url))) return false
   process.kill(note.pid, 'SIGTERM')
   const deadline = Date.now() + stopTimeoutMs
-  while (isRunning(note.pid)) {
+  while (await isRunning(note.pid)) {
     if (Date.now() > deadline) throw new SvcError('Unavailable', `the service (pid ${note.pid}) does not stop`)
     await new Promise((resolve) => setTimeout(resolve, 50))
   }

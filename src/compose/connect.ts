@@ -1,5 +1,6 @@
 // Finds the service that a command means: a named one, or the one that holds the data folder.
 import { join } from 'node:path'
+import { isUnreaped } from '../adapters/embedded/confinement/process-record.ts'
 import type { GlobalOptions, StartedService } from '../cli/context.ts'
 import { findLoginToken } from '../cli/login/current-token.ts'
 import { createKeptLogins, type KeptLogins } from '../cli/login/kept-logins.ts'
@@ -19,7 +20,7 @@ export function configOf(options: GlobalOptions): Config {
 
 export async function connect(options: GlobalOptions): Promise<Client> {
   const found = await findService(options)
-  if (found && (found.pid === undefined || isRunning(found.pid))) return createClient(found)
+  if (found && (found.pid === undefined || (await isRunning(found.pid)))) return createClient(found)
   throw new SvcError(
     'Unavailable',
     'no service runs here. Start one with `svc up`, or name one with --server and --token',
@@ -82,11 +83,11 @@ function readAddress(text: string): string {
   return url.href.replace(/\/+$/, '')
 }
 
-/** Whether the process is there, whosever it is. */
-export function isRunning(pid: number): boolean {
+/** Whether the process runs, whosever it is; one that has ended and was not reaped does not. */
+export async function isRunning(pid: number): Promise<boolean> {
   try {
     process.kill(pid, 0)
-    return true
+    return !(await isUnreaped(pid))
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'EPERM'
   }

@@ -1,16 +1,20 @@
 // `svc doctor`: what this machine has for running tasks, what is missing and how to get it.
 import { execFile } from 'node:child_process'
-import { statfsSync } from 'node:fs'
+import { mkdtempSync, rmSync, statfsSync } from 'node:fs'
 import { createServer } from 'node:net'
-import { dirname } from 'node:path'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { probeBubblewrap } from '../adapters/embedded/confinement/bubblewrap.ts'
 import { createSandbox } from '../adapters/embedded/sandbox/sandbox.ts'
 import { systemIds } from '../adapters/system/clock.ts'
+import { describeSize } from '../adapters/workspaces/size.ts'
+import { findSizeLayer } from '../adapters/workspaces/workspaces.ts'
 import type { Finding } from '../cli/context.ts'
 import type { Config } from '../config/load.ts'
 import { isAlive } from './connect.ts'
 import { openEngine } from './embedded-work.ts'
+import { workspaceSizeOf } from './scratch.ts'
 import { readServiceNote } from './service-file.ts'
 
 const run = promisify(execFile)
@@ -29,6 +33,7 @@ export async function diagnose(config: Config, machine: Machine = process): Prom
     checkSearch(config),
     await checkService(config),
     checkDisk(config),
+    await checkWorkspaces(config),
   ]
 }
 
@@ -121,6 +126,26 @@ function checkDisk(config: Config): Finding {
     state: 'warning',
     detail,
     fix: 'free some space, or name another folder with --data-dir',
+  }
+}
+
+/** Tried here as the service tries it: the launcher gives both the same rights to mount. */
+async function checkWorkspaces(config: Config): Promise<Finding> {
+  const what = 'workspaces'
+  const size = describeSize(workspaceSizeOf(config))
+  const folder = mkdtempSync(join(tmpdir(), 'svc-doctor-'))
+  try {
+    const layer = await findSizeLayer(folder)
+    if (layer.kind === 'image')
+      return { what, state: 'ok', detail: `at most ${size}; each is a file system of its own` }
+    return {
+      what,
+      state: 'warning',
+      detail: `at most ${size}; watched while they are written to, for a file system of their own cannot be had: ${layer.why}`,
+      fix: 'start `svc up` as root with CAP_SYS_ADMIN, loop devices and e2fsprogs',
+    }
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
   }
 }
 

@@ -22,8 +22,10 @@ export async function serve(config: Config): Promise<void> {
   try {
     announce(service.url, mode.owner, config)
     log.info({ url: service.url, pid: process.pid }, 'serving')
+    const ending = waitForEnd(service.idle)
+    // Only now: a signal that comes while nobody listens, if only for a moment, is lost.
     keepOnSignals()
-    const reason = await waitForEnd(service.idle)
+    const reason = await ending
     log.info({ reason }, 'stopping')
   } finally {
     removeServiceNote(config.paths.serviceFile, process.pid)

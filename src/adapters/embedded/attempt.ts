@@ -67,7 +67,8 @@ export function describeEnd(facts: EndFacts): AttemptEnd {
     const message = `${what} used more than ${facts.outOfMemory}; raise the limit or give it less to hold.`
     return { ok: false, reason: 'OutOfMemory', message, ...exitCode }
   }
-  const outOfDisk = facts.outOfDisk ?? (exit.signal === 'SIGXFSZ' ? 'it wrote a larger file than its workspace holds' : undefined)
+  const outOfDisk =
+    facts.outOfDisk ?? (exit.signal === 'SIGXFSZ' ? 'it wrote a larger file than its workspace holds' : undefined)
   if (outOfDisk !== undefined) return describeDisk(what, outOfDisk, exitCode)
   const tail = quoteTail(facts.errorTail)
   if (exit.signal !== null)

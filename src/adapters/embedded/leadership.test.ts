@@ -1,9 +1,10 @@
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { isSvcError } from '../../errors.ts'
+import { isUnreaped, readStartTime } from './confinement/process-record.ts'
 import { createEmbeddedLeadership } from './leadership.ts'
 
 let dataDir: string
@@ -50,6 +51,20 @@ describe('the lock of the data folder', () => {
     await createEmbeddedLeadership({ dataDir }).acquire(never)
     expect(JSON.parse(readFileSync(lock(), 'utf8'))).toMatchObject({ pid: process.pid, host: hostname() })
     expect(readdirSync(dataDir)).toEqual(['service.lock'])
+  })
+
+  it('left by a process that has ended and that nobody has reaped is taken over', async () => {
+    // The shell becomes a program that never asks after its child.
+    const parent = spawn('/bin/sh', ['-c', 'sleep 0 & echo $!; exec sleep 60'], { stdio: ['ignore', 'pipe', 'ignore'] })
+    try {
+      const pid = Number(await new Promise((resolve) => parent.stdout.once('data', resolve)))
+      await expect.poll(() => isUnreaped(pid)).toBe(true)
+      const holder = { pid, host: hostname(), startTime: await readStartTime(pid) }
+      writeFileSync(lock(), JSON.stringify(holder))
+      expect((await createEmbeddedLeadership({ dataDir }).acquire(never)).aborted).toBe(false)
+    } finally {
+      parent.kill('SIGKILL')
+    }
   })
 
   it.each(['', 'garbage', 'null'])('with the content %j is taken over', async (content) => {

@@ -5,7 +5,7 @@ import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { SvcError } from '../../errors.ts'
 import type { Leadership } from '../../ports/leadership.ts'
-import { readStartTime } from './confinement/process-record.ts'
+import { isUnreaped, readStartTime } from './confinement/process-record.ts'
 
 export type EmbeddedLeadershipOptions = {
   dataDir: string
@@ -28,7 +28,7 @@ function parseHolder(text: string): Holder | undefined {
 async function isAlive(holder: Holder | undefined, host: string): Promise<boolean> {
   if (holder === undefined || holder.host !== host) return false
   const startTime = await readStartTime(holder.pid)
-  return startTime !== undefined && startTime === holder.startTime
+  return startTime !== undefined && startTime === holder.startTime && !(await isUnreaped(holder.pid))
 }
 
 /** Makes the lock with its content in one step; false when there is one. */

@@ -5,7 +5,13 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Clock, Ids } from '../../ports/clock.ts'
 import type { WorkloadSpec } from '../../ports/workloads.ts'
-import { createWorkspaces, type SizeLayer, usualSize, type Workspaces, type WorkspacesOptions } from '../workspaces/workspaces.ts'
+import {
+  createWorkspaces,
+  type SizeLayer,
+  usualSize,
+  type Workspaces,
+  type WorkspacesOptions,
+} from '../workspaces/workspaces.ts'
 import { type AttemptSink, type RunningAttempt, StartRefused } from './attempt.ts'
 import { reapContainers, startContainerCommand } from './commands/container-command.ts'
 import type { ContainerEngine } from './commands/container-engine.ts'

@@ -108,7 +108,8 @@ function hasOwnMounts(): boolean {
 export function findMountProblem(): string | undefined {
   if (process.platform !== 'linux') return 'it needs Linux'
   if (process.getuid?.() !== 0) return 'the service does not run as root'
-  if (!hasOwnMounts()) return 'the service has no mount namespace of its own (`svc up` makes one with unshare where it may)'
+  if (!hasOwnMounts())
+    return 'the service has no mount namespace of its own (`svc up` makes one with unshare where it may)'
   return listMounts().some(({ point, isShared }) => point === '/' && isShared)
     ? 'mounts of its mount namespace are shared with others'
     : undefined

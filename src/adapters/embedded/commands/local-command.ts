@@ -74,10 +74,19 @@ function launch(options: LocalCommandOptions, command: LocalCommand, place: Plac
   const argv = limitProcess(command.argv, { fileBytes, ...(isCounted ? { processes: options.processes } : {}) })
   const shared = { argv, group: place.group, withStdin: false, withReport: false }
   if (options.bubblewrap === undefined) {
-    const env = { ...baseEnvironment(workspace.folder), TMPDIR: workspace.folder, ...command.env, ...nameTokenFile(tokenPath) }
+    const env = {
+      ...baseEnvironment(workspace.folder),
+      TMPDIR: workspace.folder,
+      ...command.env,
+      ...nameTokenFile(tokenPath),
+    }
     return launchPlain({ ...shared, folder: workspace.folder, env })
   }
-  const inside = confinedArguments(options, options.bubblewrap, { folder: workspace.folder, env: command.env, tokenPath })
+  const inside = confinedArguments(options, options.bubblewrap, {
+    folder: workspace.folder,
+    env: command.env,
+    tokenPath,
+  })
   const filter = findSystemCallFilter()
   return launchConfined({ ...shared, bubblewrap: options.bubblewrap, options: inside, filter })
 }

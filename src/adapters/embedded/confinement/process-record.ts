@@ -5,12 +5,23 @@ import { join } from 'node:path'
 
 const suffix = '.pid'
 
+/** Of a line of proc_pid_stat(5), from field 3 on: the name in parentheses before it may hold anything. */
+async function readStat(pid: number): Promise<string[] | undefined> {
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined)
+  return stat?.slice(stat.lastIndexOf(')') + 2).split(' ')
+}
+
+/** Whether a process has ended but for its parent's asking how: it runs no more and holds nothing. */
+export async function isUnreaped(pid: number): Promise<boolean> {
+  const [state = ''] = (await readStat(pid)) ?? []
+  return state === 'Z' || state === 'X'
+}
+
 /** When the process started, as the system words it: with it a number is never taken for another process. */
 export async function readStartTime(pid: number): Promise<string | undefined> {
   if (process.platform === 'linux') {
-    const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined)
-    // The name in parentheses may hold anything; starttime is field 22 of proc_pid_stat(5), the 20th after it.
-    return stat?.slice(stat.lastIndexOf(')') + 2).split(' ')[19]
+    // starttime, field 22.
+    return (await readStat(pid))?.[19]
   }
   return new Promise((resolve) => {
     execFile('ps', ['-o', 'lstart=', '-p', String(pid)], (error, stdout) => {

@@ -93,7 +93,14 @@ async function runToEnd(container: Docker.Container, command: SandboxCommand, si
     // The engine does not always say what it was: within a container nobody but the kernel kills, and that for memory.
     const memoryKills = exit.signal === 'SIGKILL' ? 1 : 0
     const [stdout, stderr] = [buffers.stdout.read(), buffers.stderr.read()]
-    return composeOutcome({ exit, stdout, stderr, events: { memoryKills, refusedForks: 0 }, timedOut: time.timedOut(), wasOverfull: growth.wasOver() })
+    return composeOutcome({
+      exit,
+      stdout,
+      stderr,
+      events: { memoryKills, refusedForks: 0 },
+      timedOut: time.timedOut(),
+      wasOverfull: growth.wasOver(),
+    })
   } finally {
     time.stop()
     growth.stop()

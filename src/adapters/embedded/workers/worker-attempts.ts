@@ -122,9 +122,11 @@ export function createWorkerAttempts(options: WorkerAttemptsOptions): WorkerAtte
   return {
     start: async ({ assignment, limits, sink }) => {
       const { diskBytes, memoryBytes = options.launcher.memoryBytes } = limits
-      const worker = await pool.take({ ...(diskBytes === undefined ? {} : { diskBytes }), memoryBytes }).catch((error: unknown) => {
-        throw new StartRefused('StartFailed', `The worker could not be started: ${messageOf(error)}`)
-      })
+      const worker = await pool
+        .take({ ...(diskBytes === undefined ? {} : { diskBytes }), memoryBytes })
+        .catch((error: unknown) => {
+          throw new StartRefused('StartFailed', `The worker could not be started: ${messageOf(error)}`)
+        })
       await worker.limit({ memoryBytes, ...(limits.cpu === undefined ? {} : { cpu: limits.cpu }) })
       worker.assign(assignment, sink)
       return {

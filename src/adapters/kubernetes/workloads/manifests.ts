@@ -216,7 +216,10 @@ function makePodSpec(spec: WorkloadSpec, options: ManifestOptions) {
         name: containerName,
         imagePullPolicy: 'IfNotPresent',
         ...container,
-        resources: makeResources(componentOf(spec), { ...limits, diskBytes: diskBytesOf(spec) + options.scratchBytes + logBytes }),
+        resources: makeResources(componentOf(spec), {
+          ...limits,
+          diskBytes: diskBytesOf(spec) + options.scratchBytes + logBytes,
+        }),
         securityContext: hardenContainer,
       },
     ],
