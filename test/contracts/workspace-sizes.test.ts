@@ -46,7 +46,7 @@ function readUsed(): number {
   return Number(out.split('\t')[0])
 }
 
-const full = { phase: 'Failed', reason: 'OutOfDisk', message: expect.stringContaining('in its workspace') }
+const full = { phase: 'Failed', reason: 'DiskFull', message: expect.stringContaining('in its workspace') }
 
 describe.skipIf(!probe.available)('a command that writes more than its workspace holds', () => {
   it('is ended long before it has written all of it', async () => {
@@ -63,7 +63,7 @@ describe.skipIf(!probe.available)('a command that writes more than its workspace
 
   it('is ended by the first file that is larger', async () => {
     const state = await waitForEnd(await start('exec head -c 3000000000 /dev/zero > big'))
-    expect(state).toMatchObject({ phase: 'Failed', reason: 'OutOfDisk' })
+    expect(state).toMatchObject({ phase: 'Failed', reason: 'DiskFull' })
     expect(readUsed()).toBeLessThanOrEqual(size.bytes + mebibyte)
   })
 

@@ -55,7 +55,7 @@ function quoteTail(errorTail: string): string {
 
 function describeDisk(what: string, cause: string, exitCode: { exitCode?: number }): AttemptEnd {
   const message = `${what} was ended: ${cause}. Write less, or raise resources.limits["ephemeral-storage"].`
-  return { ok: false, reason: 'OutOfDisk', message, ...exitCode }
+  return { ok: false, reason: 'DiskFull', message, ...exitCode }
 }
 
 /** Puts the end of a process into a sentence: what ended, how, and its last words. */
