@@ -9,7 +9,7 @@ import {
 } from '../contract/api/providers.ts'
 import type { Route } from '../contract/api/route.ts'
 import { createSkill, deleteSkill, getSkill, listSkills, updateSkill } from '../contract/api/skills.ts'
-import { createTask, deleteTask, getTask, listTasks } from '../contract/api/tasks.ts'
+import { createTask, deleteTask, getTask, listTasks, updateTask } from '../contract/api/tasks.ts'
 import { createTool, deleteTool, getTool, listTools, updateTool } from '../contract/api/tools.ts'
 import { SvcError } from '../errors.ts'
 
@@ -26,8 +26,7 @@ export type CatalogEntry = {
   get: Route
   list: Route
   remove: Route
-  /** Absent: the kind can not be changed, only made anew. */
-  update?: Route
+  update: Route
 }
 
 export const catalog: CatalogEntry[] = [
@@ -88,6 +87,7 @@ export const catalog: CatalogEntry[] = [
     create: createTask,
     get: getTask,
     list: listTasks,
+    update: updateTask,
     remove: deleteTask,
   },
 ]

@@ -67,6 +67,8 @@ export interface CliContext {
   readModelHints(options: GlobalOptions): ModelHints
   /** The environment variable's value, for `--from-env`. */
   readEnvironment(name: string): string | undefined
+  /** The text as a person left it in their editor. InvalidRequest when there is none, or when it fails. */
+  editText(text: string, name: string): Promise<string>
   /**
    * While `work` runs, Ctrl-C aborts its signal and undefined is given; a second one ends the program. Anywhere else
    * Ctrl-C ends the program at once.

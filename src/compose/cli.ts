@@ -45,6 +45,7 @@ function createContext(interrupts: Interrupts): CliContext {
     linePrompt: createLinePrompt(process),
     readEnvironment: (name) => readEnvironment()[name],
     readModelHints,
+    editText: async (text, name) => (await import('./editor.ts')).editText(text, name),
     connect,
     connectOrStart,
     serverAddress,

@@ -157,6 +157,7 @@ function composeControllers(config: Config, mode: OpenedMode, { log, metrics, li
         isolateNamespaces: config.enforceNamespaceIsolation,
         maxIterations: config.maxIterations,
         toolTimeoutMs: parseDuration(config.toolTimeout),
+        referenceWaitMs: parseDuration(config.referenceWait),
         ...(search === undefined ? {} : { search }),
         ...(propagation === undefined ? {} : { propagation }),
       },

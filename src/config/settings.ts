@@ -105,6 +105,10 @@ export const settings = {
     help: 'model of the provider that is made from a key in the environment',
     placeholder: 'name',
   }),
+  referenceWait: define(duration.default('5m'), {
+    help: 'how long a task waits for an agent, provider, secret, tool or skill that is not there',
+    placeholder: 'duration',
+  }),
   toolTimeout: define(duration.default('60s'), {
     help: 'longest run of one tool call in a task',
     placeholder: 'duration',

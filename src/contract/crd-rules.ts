@@ -1,8 +1,9 @@
 // What `problems` of each kind says about its fields together, in CEL, so that `kubectl apply` hears it as a REST call does.
 // The rules of a single part stand beside its schema; these need the whole spec. `self` is the spec.
 import type { Kind } from './resources/index.ts'
+import { fixedFields, terminalPhases } from './resources/task.ts'
 
-export type ValidationRule = { rule: string; message: string }
+export type ValidationRule = { rule: string; message: string; messageExpression?: string; fieldPath?: string }
 
 /** `path` is dotted; every part of it is asked for, since CEL fails on what is not there. */
 function has(path: string): string {
@@ -18,6 +19,24 @@ function equals(path: string, value: string): string {
 function hasText(path: string): string {
   return `${has(path)} && self.${path}.trim() != ''`
 }
+
+const ended = terminalPhases.map((phase) => `'${phase}'`).join(', ')
+
+/** What `hasStarted` says, of the object as it was. */
+const hadStarted = [
+  `has(oldSelf.status.phase) && oldSelf.status.phase in ['Running', ${ended}]`,
+  'has(oldSelf.status.attempts) && oldSelf.status.attempts > 0',
+]
+  .map((part) => `(has(oldSelf.status) && ${part})`)
+  .join(' || ')
+
+/** What `task-changes.ts` says: nearly everything of a started task is fixed. `self` is the whole object. */
+const taskTransitions: ValidationRule[] = fixedFields.map((field) => ({
+  rule: `!(${hadStarted}) || (has(self.spec.${field}) == has(oldSelf.spec.${field}) && (!has(self.spec.${field}) || self.spec.${field} == oldSelf.spec.${field}))`,
+  messageExpression: `'is fixed: the task has started and is ' + (has(oldSelf.status.phase) ? oldSelf.status.phase : 'Pending')`,
+  message: 'is fixed: the task has started',
+  fieldPath: `.spec.${field}`,
+}))
 
 const taskRules: ValidationRule[] = [
   {
@@ -108,6 +127,9 @@ const monitorRules: ValidationRule[] = [
   { rule: `!(${equals('review.requireGreenCI', 'true')})`, message: 'review.requireGreenCI is not supported' },
   { rule: has('agents.reviewer'), message: 'agents.reviewer.name is required' },
 ]
+
+/** Rules about the whole object, also as it was before (`oldSelf`). */
+export const objectRules: Partial<Record<Kind, readonly ValidationRule[]>> = { Task: taskTransitions }
 
 /** Rules across the fields of a kind's spec; none where a single field is all there is to say. */
 export const specRules: Partial<Record<Kind, readonly ValidationRule[]>> = {

@@ -1,6 +1,6 @@
 // Custom resource definitions, printed from the same schemas that validate requests.
 import { z } from 'zod'
-import { specRules, type ValidationRule } from './crd-rules.ts'
+import { objectRules, specRules, type ValidationRule } from './crd-rules.ts'
 import { type Kind, type KindInfo, kinds } from './resources/index.ts'
 import { referenceMark } from './resources/references.ts'
 
@@ -119,7 +119,7 @@ function printVersion(info: KindInfo): Json {
       spec: printSpec(info),
       status: printSchema(info.status),
     },
-    'x-kubernetes-validations': [nameRule],
+    'x-kubernetes-validations': [nameRule, ...(objectRules[info.kind as Kind] ?? [])],
   }
   return {
     name: 'v1alpha1',

@@ -19,7 +19,7 @@ const placeReasons = new Set(['Capacity', 'NamespaceLimit', 'SiblingLimit'])
 export function awaitsPlace(task: Task): boolean {
   const { metadata, spec, status } = task
   if (metadata.deletionTimestamp !== undefined || metadata.annotations?.[cancelAnnotation] !== undefined) return false
-  if (spec.schedule !== undefined || status?.nextRetryTime !== undefined) return false
+  if (spec.schedule !== undefined || spec.suspend || status?.nextRetryTime !== undefined) return false
   if (status?.phase === undefined) return true
   return status.phase === 'Pending' && (status.queuedReason === undefined || placeReasons.has(status.queuedReason))
 }

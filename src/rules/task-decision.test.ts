@@ -34,6 +34,13 @@ const running: TaskStatus = { phase: 'Running', attempts: 1, startTime: '2026-03
 const failed = { phase: 'Failed', reason: 'ExitCode', message: 'the command ended with exit code 3' } as const
 
 describe('decideTask', () => {
+  it('holds a suspended task back until it is changed, and none that has started', () => {
+    const spec = { suspend: true }
+    expect(decide({ spec })).toMatchObject({ action: 'hold', reason: 'Suspended' })
+    expect(decide({ spec, status: { phase: 'Pending' } })).toMatchObject({ action: 'hold' })
+    expect(decide({ spec, status: { phase: 'Pending', attempts: 1 } })).toEqual({ action: 'start' })
+  })
+
   it('starts a task that was not seen before and one that is Pending', () => {
     expect(decide({})).toEqual({ action: 'start' })
     expect(decide({ status: { phase: 'Pending' } })).toEqual({ action: 'start' })

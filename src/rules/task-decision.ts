@@ -1,7 +1,7 @@
 // The phase machine of tasks: from what is stored and what is seen of the attempt, to the one thing to do now.
 import { formatDuration, tryParseDuration } from '../contract/duration.ts'
 import { type FailureReason, failures, type PlaceFailure, type RunFailure } from '../contract/failures.ts'
-import { isTerminalPhase, type Task } from '../contract/resources/task.ts'
+import { hasStarted, isTerminalPhase, type Task } from '../contract/resources/task.ts'
 import { findCondition } from './conditions.ts'
 import {
   type AttemptFailure,
@@ -38,6 +38,8 @@ export type TaskDecision =
   | { action: 'delete' }
   /** Has a schedule: its ticks decide. */
   | { action: 'schedule' }
+  /** Waits until somebody changes it. */
+  | { action: 'hold'; reason: string; message: string }
   /** May start as soon as there is room. */
   | { action: 'start' }
   /** Must not start before `lookAgainMs` have passed. */
@@ -194,7 +196,14 @@ function decideRunning(view: TaskView, { now, random }: DecisionInput): TaskDeci
   return decideEnded(task, attempt, random) ?? decideWatch(task, attempt, now)
 }
 
+const suspended = {
+  action: 'hold',
+  reason: 'Suspended',
+  message: 'suspended; set spec.suspend to false to start it',
+} as const
+
 function decidePending(task: Task, now: Date): TaskDecision {
+  if (task.spec.suspend && !hasStarted(task.status)) return suspended
   const notBefore = task.status?.nextRetryTime === undefined ? 0 : Date.parse(task.status.nextRetryTime)
   const lookAgainMs = notBefore - now.getTime()
   if (lookAgainMs <= 0) return { action: 'start' }

@@ -38,6 +38,75 @@ describe('Pending tasks', () => {
     expect(startedNames()).toEqual(['urgent', 'old', 'young', 'low'])
   })
 
+  it('stay where they are while they are suspended, and start with the spec that they have by then', async () => {
+    await open()
+    const change = async (spec: object) => {
+      const task = await bench.getTask('held')
+      if (task === undefined) throw new Error('gone')
+      await bench.resources.update('Task', { ...task, spec: { ...task.spec, ...spec } })
+    }
+    await bench.submitTask('held', { suspend: true })
+    const held = await queued('held', 'Suspended')
+    expect(held.status).toMatchObject({ phase: 'Pending', conditions: [{ type: 'Suspended', status: 'True' }] })
+    await bench.submitTask('other')
+    await bench.running('other')
+    await bench.pause()
+    bench.resume()
+    bench.workloads.succeed('other')
+    await bench.phase('other', 'Succeeded')
+    expect(startedNames()).toEqual(['other'])
+    await change({ suspend: false, command: ['false'] })
+    const started = await bench.running('held')
+    expect(started.status?.conditions?.map(({ type }) => type)).toEqual(['JobCreated'])
+    expect(bench.workloads.specOf('held').run).toMatchObject({ command: ['false'] })
+  })
+
+  it('that were queued give their place up when they are suspended, and one that loses its schedule runs', async () => {
+    await open()
+    const change = async (name: string, spec: object) => {
+      const task = await bench.getTask(name)
+      if (task === undefined) throw new Error('gone')
+      await bench.resources.update('Task', { ...task, spec: { ...task.spec, ...spec } })
+    }
+    await bench.submitTask('nightly', { schedule: '@hourly' })
+    await bench.phase('nightly', 'Scheduled')
+    bench.workloads.setCapacity(0)
+    await bench.submitTask('queued')
+    await queued('queued', 'Capacity')
+    await change('queued', { suspend: true })
+    await queued('queued', 'Suspended')
+    await change('nightly', { schedule: undefined })
+    await queued('nightly', 'Capacity')
+    bench.workloads.setCapacity(4)
+    bench.clock.advance(1000)
+    const run = await bench.running('nightly')
+    expect(run.status?.nextScheduleTime).toBeUndefined()
+    expect(startedNames()).toEqual(['nightly'])
+  })
+
+  it('that change while they are being started start as they are afterwards', async () => {
+    await open()
+    const { events } = bench.records
+    const append = events.append.bind(events)
+    events.append = async (event) => {
+      const appended = await append(event)
+      const task = await bench.getTask('late')
+      if (event.phase === 'Running' && task?.metadata.generation === 1) {
+        await bench.resources.update('Task', { ...task, spec: { ...task.spec, command: ['second'] } })
+      }
+      return appended
+    }
+    await bench.submitTask('late', { command: ['first'] })
+    bench.clock.advance(1000)
+    await bench.taskWhen('late', ({ metadata }) => metadata.generation === 2, 'is changed')
+    await eventually(() => {
+      bench.clock.advance(1000)
+      return bench.workloads.running().find((name) => name === 'late')
+    }, 'late runs')
+    expect(bench.workloads.specOf('late').run).toMatchObject({ command: ['second'] })
+    expect(startedNames()).toEqual(['late'])
+  })
+
   it('keep their order over a restart of the service [TASK-039]', async () => {
     await open()
     bench.workloads.setCapacity(0)

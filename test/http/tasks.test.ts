@@ -123,6 +123,65 @@ describe('creating a task', () => {
   })
 })
 
+describe('changing a task', () => {
+  const put = (name: string, spec: object, headers: Record<string, string> = {}) =>
+    service.call(`PUT /api/v1/tasks/${name}`, { payload: { spec }, headers })
+
+  it('is possible before it starts, as a whole and with what GET gave', async () => {
+    await post(aiTask('early', { labels: { team: 'red' } }))
+    const { metadata, spec, ...rest } = (await service.call('GET /api/v1/tasks/early')).json()
+    const payload = { ...rest, metadata, spec: { ...spec, prompt: 'say goodbye', suspend: true, priority: 7 } }
+    const changed = await service.call('PUT /api/v1/tasks/early', { payload })
+    expect(changed.statusCode).toBe(200)
+    expect(changed.json()).toMatchObject({
+      metadata: { generation: 2, labels: { team: 'red' }, finalizers: metadata.finalizers },
+      spec: { prompt: 'say goodbye', suspend: true, priority: 7 },
+    })
+    const stale = await put('early', spec, { 'if-match': `"${metadata.resourceVersion}"` })
+    expect(stale.statusCode).toBe(409)
+    expect((await put('nobody', spec)).statusCode).toBe(404)
+  })
+
+  it('is possible for a schedule at any time', async () => {
+    const schedule = { type: 'ai', prompt: 'go', schedule: '@hourly' }
+    await post({ name: 'hourly', ...schedule })
+    await service.setStatus('Task', 'hourly', { phase: 'Scheduled', lastScheduleTime: '2026-01-01T00:00:00Z' })
+    const changed = await put('hourly', { ...schedule, schedule: '@daily', suspend: true })
+    expect(changed.json().spec).toMatchObject({ schedule: '@daily', suspend: true })
+  })
+
+  it.each(['Running', 'Succeeded', 'Failed', 'Cancelled', 'Pending'] as const)(
+    'is 409, with field and phase, once it has started and is %s',
+    async (phase) => {
+      const name = `started-${phase.toLowerCase()}`
+      await post(aiTask(name))
+      await service.setStatus('Task', name, { phase, attempts: 1 })
+      const { spec } = (await service.call(`GET /api/v1/tasks/${name}`)).json()
+      const refused = await put(name, { ...spec, prompt: 'other', suspend: true })
+      expect([refused.statusCode, refused.json().error.reason]).toEqual([409, 'Conflict'])
+      expect(refused.json().error.message).toMatch(new RegExp(`spec.suspend, spec.prompt .* is ${phase}`))
+      expect(refused.json().error.details).toContainEqual({
+        path: 'spec.prompt',
+        message: `is fixed: the task is ${phase}`,
+      })
+      expect((await put(name, { ...spec, ttlSecondsAfterFinished: 60 })).statusCode).toBe(200)
+      const labelled = { metadata: { labels: { kept: 'yes' } }, spec: { ...spec, ttlSecondsAfterFinished: 60 } }
+      expect((await service.call(`PUT /api/v1/tasks/${name}`, { payload: labelled })).statusCode).toBe(200)
+    },
+  )
+
+  it('refuses what a new task may not have either', async () => {
+    await post(aiTask('wrong'))
+    expect((await put('wrong', { type: 'ai' })).statusCode).toBe(400)
+    expect((await put('wrong', { type: 'ai', prompt: 'x', requestedBy: { subject: 'me' } })).statusCode).toBe(400)
+    const long = `l${'o'.repeat(60)}ng`
+    await post(aiTask(long))
+    expect((await put(long, { type: 'ai', prompt: 'x', schedule: '@hourly' })).json().error.details).toMatchObject([
+      { path: 'name' },
+    ])
+  })
+})
+
 describe('reading tasks', () => {
   it('answers 404 for an unknown one', async () => {
     const answer = await service.call('GET /api/v1/tasks/nobody')

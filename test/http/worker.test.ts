@@ -198,7 +198,7 @@ describe('logs', () => {
 describe('plans', () => {
   const path = () => `/internal/v1/plans/default/${name}`
 
-  it('are saved with the iteration of the task and read in the same shape as in public [WORK-002] [WORK-006] [WORK-007] [WORK-008] [PLAN-001] [PLAN-013]', async () => {
+  it('are saved with the iteration of the task and read in the same shape as in public [WORK-002] [WORK-006] [WORK-007] [WORK-008] [PLAN-001]', async () => {
     expect((await call(`GET ${path()}`)).statusCode).toBe(404)
     await service.setStatus('Task', name, { phase: 'Running', attempts: 1, iteration: 4 })
     const payload = { summary: 's', progress_pct: 40, goal_complete: false, plan_document: '# d' }

@@ -213,6 +213,44 @@ describe('svc task', () => {
   })
 })
 
+describe('changing a task', () => {
+  const specOf = async (name: string) => (await getTask(service, name)).spec
+  const manifest = (spec: string) => `kind: Task\nmetadata: { name: later }\nspec: { type: container, ${spec} }\n`
+
+  it('suspends it, resumes it, and applies a file over it, as long as it has not started', async () => {
+    const apply = (spec: string) => svc(['apply', '-f', '-'], { input: manifest(spec) })
+    expect((await apply('suspend: true, command: [echo, one]')).stdout).toBe('task/later created\n')
+    expect((await apply('suspend: true, command: [echo, two]')).stdout).toBe('task/later configured\n')
+    expect((await apply('suspend: true, command: [echo, two]')).stdout).toBe('task/later unchanged\n')
+    await waitFor(async () => (await getTask(service, 'later')).status?.queuedReason === 'Suspended', 'suspended')
+    expect((await svc(['task', 'resume', 'later'])).stderr).toContain('task later is resumed')
+    await waitForPhase(service, 'later', 'Succeeded')
+    expect((await svc(['task', 'result', 'later'])).stdout).toBe('two\n')
+    const late = await apply('command: [echo, three]')
+    expect([late.code, late.stderr]).toEqual([1, expect.stringMatching(/spec\.command .* is Succeeded/)])
+    expect((await svc(['task', 'suspend', 'later'])).stderr).toMatch(/spec\.suspend .* is Succeeded/)
+  })
+
+  it('edits a schedule in the editor of the environment', async () => {
+    const input =
+      'kind: Task\nmetadata: { name: cron }\nspec: { type: container, command: ["true"], schedule: "@yearly" }\n'
+    await svc(['apply', '-f', '-'], { input })
+    await waitForPhase(service, 'cron', 'Scheduled')
+    const edit = (editor: string) => svc(['task', 'edit', 'cron'], { env: { EDITOR: editor, VISUAL: undefined } })
+    expect((await edit('sed -i s/@yearly/@monthly/')).stderr).toContain('task cron was changed')
+    expect(await specOf('cron')).toMatchObject({ schedule: '@monthly' })
+    expect((await edit('true')).stderr).toContain('task cron is unchanged')
+    expect((await edit('false')).stderr).toContain('the editor (false) ended with 1')
+    expect((await edit('echo "{" >')).code).toBe(2)
+    expect(await specOf('cron')).toMatchObject({ schedule: '@monthly' })
+    await svc(['task', 'suspend', 'cron'])
+    const message = async () => (await getTask(service, 'cron')).status?.message ?? ''
+    await waitFor(async () => (await message()).startsWith('suspended; set spec.suspend to false'), 'suspended')
+    await svc(['task', 'resume', 'cron'])
+    await waitFor(async () => (await message()).startsWith('next run at'), 'resumed')
+  })
+})
+
 describe('svc apply, get and delete', () => {
   const agent = (name: string, more = '') =>
     `apiVersion: core.svc.ai/v1alpha1\nkind: Agent\nmetadata: {name: ${name}}\nspec: {systemPrompt: {inline: hi}${more}}\n`

@@ -114,7 +114,6 @@ async function applyOne(client: Client, manifest: Manifest): Promise<string> {
     await client.call(entry.create, { query, body })
     return 'created'
   }
-  if (!entry.update) return 'is there already; a task can not be changed: delete it, or give another name'
   const after = (await client.call(entry.update, { params, query, body })) as unknown as Stored
   return after.metadata.resourceVersion === before ? 'unchanged' : 'configured'
 }

@@ -1,7 +1,7 @@
 // task: see and steer tasks.
 import type { Command } from 'commander'
 import { cancelTask, deleteTask, getTask, listTasks, retryTask } from '../../contract/api/tasks.ts'
-import type { Task } from '../../contract/resources/task.ts'
+import { promptOf, type Task } from '../../contract/resources/task.ts'
 import { describePlace, printAnswer, printList } from '../answers.ts'
 import type { CliContext } from '../context.ts'
 import { ExitSignal } from '../failure.ts'
@@ -12,6 +12,7 @@ import { formatFields } from '../output.ts'
 import { listPages } from '../paging.ts'
 import { newestFirst, taskColumns } from '../task-table.ts'
 import { type AddTaskCommand, type TaskCall, targetOf } from './task-call.ts'
+import { addTaskChangeCommands } from './task-changes.ts'
 import { addTaskRecordCommands } from './task-records.ts'
 
 export function addTaskCommands(program: Command, context: CliContext): void {
@@ -43,6 +44,7 @@ export function addTaskCommands(program: Command, context: CliContext): void {
     '--reason <text>',
     'why; shown in its status',
   )
+  addTaskChangeCommands(add)
   add('retry <name>', 'run a finished task again, as a new task', retry)
   add('delete <name>', 'stop it and remove it with its records', remove).alias('rm')
 }
@@ -81,7 +83,7 @@ function listSpecFields({ metadata, spec }: Task): Fields {
     ['session', spec.sessionRef?.name],
     ['image', spec.image],
     ['command', spec.command?.join(' ')],
-    ['prompt', spec.prompt ?? spec.ai?.prompt],
+    ['prompt', promptOf(spec)],
     ['schedule', spec.schedule && `${spec.schedule} (${spec.timeZone ?? 'UTC'})`],
     ['created', metadata.creationTimestamp],
   ]

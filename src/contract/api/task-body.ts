@@ -41,6 +41,7 @@ export const flatSpecKeys = [
   'timeZone',
   'concurrencyPolicy',
   'suspend',
+  'ttlSecondsAfterFinished',
 ] as const satisfies (keyof TaskSpec)[]
 type FlatSpecKey = (typeof flatSpecKeys)[number]
 
@@ -130,7 +131,8 @@ function mergeMaps(low?: Record<string, string>, high?: Record<string, string>):
   return low === undefined && high === undefined ? undefined : { ...low, ...high }
 }
 
-function findNameProblems(name: string | undefined, spec: SpecOf<'Task'> | undefined): Problem[] {
+/** A name that leaves no room for those of the runs that a schedule makes. */
+export function findNameProblems(name: string | undefined, spec: SpecOf<'Task'> | undefined): Problem[] {
   if (spec?.schedule === undefined || name === undefined || name.length <= scheduledNameLength) return []
   const message = `must have at most ${scheduledNameLength} characters for a task with a schedule`
   return [{ path: 'name', message }]

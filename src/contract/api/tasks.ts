@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { Name } from '../resources/metadata.ts'
 import { Task, taskPhases, taskTypes } from '../resources/task.ts'
 import { booleanParameter, integerParameter, ListQuery, listOf, NamespaceQuery, ResourceListQuery } from './list.ts'
+import { updateBodyOf } from './resource-body.ts'
 import { CreateHeaders, defineRoute, errorResponses, ReadHeaders, StreamHeaders, WriteHeaders } from './route.ts'
 import { TaskCreate } from './task-body.ts'
 import { ArtifactList, PlanExcerpt, PlanRecord, TaskLogs, TaskResult, TimelineEventList } from './task-records.ts'
@@ -66,6 +67,23 @@ export const getTask = defineRoute({
   responses: { ...errorResponses(404), 200: { description: 'The task', schema: TaskDetail } },
   auth: 'user',
   verb: { verb: 'get', kind: 'Task' },
+})
+
+export const updateTask = defineRoute({
+  method: 'PUT',
+  path: `${base}/:id`,
+  tag,
+  summary: 'Replace the spec of a task that has not started, or of a schedule',
+  params,
+  query: NamespaceQuery,
+  headers: WriteHeaders,
+  body: updateBodyOf('Task'),
+  responses: {
+    ...errorResponses(404, 409),
+    200: { description: 'The task as stored; 409 names what a started task has fixed', schema: Task },
+  },
+  auth: 'user',
+  verb: { verb: 'update', kind: 'Task' },
 })
 
 export const deleteTask = defineRoute({

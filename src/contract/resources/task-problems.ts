@@ -1,7 +1,7 @@
 // What can be known about a task without running it (TASK-034): rules across the fields of its spec.
 import type { Problem } from '../../errors.ts'
 import type { ExecutionWorkspace } from './execution.ts'
-import type { TaskSpec } from './task.ts'
+import { promptOf, type TaskSpec } from './task.ts'
 
 /** What the controller is configured with; absent: only what holds under every configuration is checked. */
 export type WorkspaceDefaults = {
@@ -32,11 +32,7 @@ function promptRules(spec: TaskSpec): Rule[] {
   return [
     [spec.type === 'agent' && spec.agentRef === undefined, 'agentRef', 'is required for a task of type agent'],
     [spec.type === 'agent' && isBlank(spec.prompt), 'prompt', 'is required for a task of type agent'],
-    [
-      spec.type === 'ai' && isBlank(spec.ai?.prompt) && isBlank(spec.prompt),
-      'prompt',
-      'is required for a task of type ai (here or as ai.prompt)',
-    ],
+    [spec.type === 'ai' && promptOf(spec) === '', 'prompt', 'is required for a task of type ai (here or as ai.prompt)'],
   ]
 }
 

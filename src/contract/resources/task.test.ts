@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { isTerminalPhase, Task, TaskSpec, TaskStatus } from './task.ts'
+import { isTerminalPhase, promptOf, Task, TaskSpec, TaskStatus } from './task.ts'
 
 function pathsOf(input: unknown): string[] {
   return TaskSpec.safeParse(input).error?.issues.map((issue) => issue.path.join('.')) ?? []
@@ -118,6 +118,19 @@ describe('task spec', () => {
       'mode',
       'promt',
     ])
+  })
+})
+
+describe('what a task is asked to do', () => {
+  it.each([
+    ['a', { prompt: 'a' }],
+    ['a', { prompt: 'a', ai: { prompt: '' } }],
+    ['a', { prompt: 'a', ai: { prompt: ' \n' } }],
+    ['b', { prompt: 'a', ai: { prompt: 'b' } }],
+    ['b', { prompt: '', ai: { prompt: 'b' } }],
+    ['', {}],
+  ])('is %j of %j', (asked, spec) => {
+    expect(promptOf(spec)).toBe(asked)
   })
 })
 

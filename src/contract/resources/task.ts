@@ -21,6 +21,13 @@ export function isTerminalPhase(phase: TaskPhase | undefined): boolean {
   return phase !== undefined && terminalPhases.includes(phase)
 }
 
+/** Whether an attempt of the task was begun, or it has ended without one: from then on its spec is fixed. A schedule never starts. */
+export function hasStarted(
+  status: { phase?: TaskPhase | undefined; attempts?: number | undefined } | undefined,
+): boolean {
+  return status?.phase === 'Running' || isTerminalPhase(status?.phase) || (status?.attempts ?? 0) > 0
+}
+
 export const RetryPolicy = z.strictObject({
   /** Runs beyond the first. */
   maxRetries: z.int().min(0).max(100).default(0),
@@ -155,7 +162,10 @@ export const TaskSpec = z
     startingDeadlineSeconds: z.int().min(0).default(100),
     successfulRunsHistoryLimit: z.int().min(0).default(3),
     failedRunsHistoryLimit: z.int().min(0).default(1),
+    /** Neither starts nor makes runs while it is true. */
     suspend: z.boolean().default(false),
+    /** Seconds after its end at which the task is deleted, with all that it left. Absent: as the service is set; 0: at once. */
+    ttlSecondsAfterFinished: z.int().min(0).max(3_155_760_000).optional(),
     ai: AiSettings.optional(),
     agentRef: AgentRef.optional(),
     prompt: z.string().optional(),
@@ -187,6 +197,19 @@ export const TaskSpec = z
     ],
   })
 export type TaskSpec = z.infer<typeof TaskSpec>
+
+/** Fields that can be changed at any time, as they do not touch what has run. */
+export const changeableFields: readonly (keyof TaskSpec)[] = ['ttlSecondsAfterFinished']
+
+/** Fields that are fixed once the task has started. */
+export const fixedFields: readonly (keyof TaskSpec)[] = TaskSpec.keyof().options.filter(
+  (field) => !changeableFields.includes(field),
+)
+
+/** What the task is asked to do: `ai.prompt` before `prompt`; a blank one counts as absent. */
+export function promptOf({ ai, prompt }: Pick<TaskSpec, 'ai' | 'prompt'>): string {
+  return [ai?.prompt, prompt].find((text) => text !== undefined && text.trim() !== '') ?? ''
+}
 
 export const workspacePhases = ['Pending', 'Ready', 'Released', 'Retained', 'Deleted', 'Failed'] as const
 export const workspaceReasons = [
@@ -263,7 +286,7 @@ export const TaskStatus = z
     /** How many runs were started; interrupted ones count here and in `interruptions`, not as retries. */
     attempts: z.int().min(0).optional(),
     interruptions: z.int().min(0).optional(),
-    /** From 0; autonomous agents only. */
+    /** Which iteration it works in, from 0, once it has started; only autonomous agents get beyond the first. Not of containers. */
     iteration: z.int().min(0).optional(),
     jobName: z.string().optional(),
     resultRef: z.object({ available: z.boolean() }).optional(),

@@ -3,7 +3,7 @@ import type { WorkAssignment } from '../../contract/api/assignment.ts'
 import { tryParseDuration } from '../../contract/duration.ts'
 import { tryParseQuantity } from '../../contract/quantity.ts'
 import type { ResourceRequirements } from '../../contract/resources/execution.ts'
-import type { Task } from '../../contract/resources/task.ts'
+import { promptOf, type Task } from '../../contract/resources/task.ts'
 import type { WorkloadLimits, WorkloadSpec } from '../../ports/workloads.ts'
 import { parentOf } from '../../rules/scheduled-run.ts'
 import { formatSkill } from '../../rules/skill-content.ts'
@@ -139,14 +139,9 @@ function makeLoop(deps: TaskControllerDeps, { task, references }: Attempt): Work
     ...(maxTokens !== undefined && { maxTokens }),
     ...(temperature !== undefined && { temperature }),
     systemPrompt: makeSystemPrompt(task, references),
-    prompt: promptOf(task),
+    prompt: promptOf(task.spec),
     tools: references.builtInTools,
   }
-}
-
-/** What the task is asked to do: `ai.prompt` before `prompt`. */
-export function promptOf(task: Task): string {
-  return task.spec.ai?.prompt ?? task.spec.prompt ?? ''
 }
 
 function makeSystemPrompt(task: Task, { agent, skills }: References): string {

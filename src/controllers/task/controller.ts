@@ -15,7 +15,7 @@ import { noteBegun, noteHeldUp } from './held-up.ts'
 import { ensureFinalizer, removeTask } from './removal.ts'
 import { reconcileSchedule } from './schedule.ts'
 import type { TaskControllerDeps } from './settings.ts'
-import { startTask } from './start.ts'
+import { holdTask, startTask } from './start.ts'
 import { createStatusRecorder } from './status-recorder.ts'
 import { createWaitingRoom } from './waiting-room.ts'
 
@@ -65,6 +65,8 @@ async function act(context: TaskContext, task: Task, decision: TaskDecision, see
       return await removeTask(context, task)
     case 'schedule':
       return await reconcileSchedule(context, task)
+    case 'hold':
+      return await holdTask(context, task, decision)
     case 'start':
       return await startTask(context, task)
     case 'wait':

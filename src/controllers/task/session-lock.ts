@@ -1,9 +1,8 @@
 // The session of a task: taken before the attempt starts, written to and let go at the task's end.
-import type { Task } from '../../contract/resources/task.ts'
+import { promptOf, type Task } from '../../contract/resources/task.ts'
 import { isSvcError, SvcError } from '../../errors.ts'
 import type { SessionKey } from '../../ports/sessions.ts'
 import { makeTranscriptWord, outcomeWord } from '../../rules/transcript-word.ts'
-import { promptOf } from './assignment.ts'
 import type { TaskContext } from './context.ts'
 import { readResultText } from './record-text.ts'
 import { nameSessionRoom } from './waiting-room.ts'
@@ -40,7 +39,7 @@ export async function unlockSession(context: TaskContext, task: Task): Promise<v
 }
 
 function describePrompt(task: Task): string {
-  if (task.spec.type !== 'container') return promptOf(task)
+  if (task.spec.type !== 'container') return promptOf(task.spec)
   const words = [...(task.spec.command ?? []), ...(task.spec.args ?? [])]
   return words.length > 0 ? words.join(' ') : (task.spec.image ?? '')
 }

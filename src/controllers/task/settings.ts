@@ -40,7 +40,7 @@ export type TaskSettings = {
 /** Everything but the address of the worker API, which only the composition root knows. */
 export const defaultTaskSettings: Omit<TaskSettings, 'workerApiUrl'> = {
   maxTasksPerNamespace: 0,
-  referenceWaitMs: 30_000,
+  referenceWaitMs: 300_000,
   egress: { allowNetworks: [], deny: [] },
   maxIterations: 50,
   toolTimeoutMs: 60_000,

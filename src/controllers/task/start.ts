@@ -1,9 +1,10 @@
 // From Pending to Running: references, a place among those who may run, the session, the workload.
+import { formatDuration } from '../../contract/duration.ts'
 import type { Task } from '../../contract/resources/task.ts'
 import { isSvcError, messageOf } from '../../errors.ts'
 import { dropConditions, findCondition, setCondition } from '../../rules/conditions.ts'
 import { rankTask } from '../../rules/start-order.ts'
-import { waitingCondition, watchDelayMs } from '../../rules/task-decision.ts'
+import { type HeldUp, waitingCondition, watchDelayMs } from '../../rules/task-decision.ts'
 import type { Reconciled } from '../engine/controller.ts'
 import { buildWorkload } from './assignment.ts'
 import { keyOf, siblingsOf, type TaskContext } from './context.ts'
@@ -19,12 +20,31 @@ const sessionPollMs = 5_000
 const referencePollMs = 5_000
 const refusalPauseMs = 1_000
 
+type Wait = { queuedReason: string; message: string; conditions?: NonNullable<Task['status']>['conditions'] }
+
 /** Notes why a task does not start yet; silent when that was said already. */
-async function noteWaiting(context: TaskContext, task: Task, queuedReason: string, message: string): Promise<Task> {
-  const { status } = task
-  if (status?.phase === 'Pending' && status.queuedReason === queuedReason) return task
+async function noteWaiting(context: TaskContext, task: Task, wait: Wait): Promise<Task> {
+  const { status, metadata } = task
+  const { queuedReason, message } = wait
+  const isSaid = status?.phase === 'Pending' && status.queuedReason === queuedReason
+  if (isSaid && status.observedGeneration === metadata.generation) return task
+  const conditions = dropConditions(status?.conditions, 'Suspended')
+  const change = { phase: 'Pending' as const, nextScheduleTime: undefined, conditions, ...wait }
+  if (isSaid) return await context.recorder.write(task, change)
   const event = { type: 'Queued', phase: 'Pending' as const, reason: queuedReason, message }
-  return await context.recorder.move(task, event, { phase: 'Pending', queuedReason, message })
+  return await context.recorder.move(task, event, change)
+}
+
+/** Gives up its place and its wait for anything: it begins anew once somebody lets it. */
+export async function holdTask(context: TaskContext, task: Task, { reason, message }: HeldUp): Promise<Reconciled> {
+  const key = keyOf(task)
+  context.waitingRoom.leave(key)
+  const condition = { type: reason, status: 'True' as const, reason, message }
+  const left = dropConditions(task.status?.conditions, 'WaitingForReferences')
+  const conditions = setCondition(left, condition, context.clock.now())
+  await noteWaiting(context, task, { queuedReason: reason, message, conditions })
+  context.board.forget(key)
+  return undefined
 }
 
 /** Waits for something named that is not there, and fails the task when it does not come (TASK-035). */
@@ -36,11 +56,12 @@ async function waitForReferences(context: TaskContext, task: Task, message: stri
   const since = before === undefined ? now.getTime() : Date.parse(before.lastTransitionTime)
   const remainingMs = since + settings.referenceWaitMs - now.getTime()
   if (remainingMs <= 0) {
-    return await finishTask(context, task, { phase: 'Failed', reason: 'MissingReference', message })
+    const waited = `${message} (waited ${formatDuration(settings.referenceWaitMs)})`
+    return await finishTask(context, task, { phase: 'Failed', reason: 'MissingReference', message: waited })
   }
   if (before?.message !== message) {
     const condition = { type: 'WaitingForReferences', status: 'True' as const, reason: 'NotFound', message }
-    const conditions = setCondition(task.status?.conditions, condition, now)
+    const conditions = setCondition(dropConditions(task.status?.conditions, 'Suspended'), condition, now)
     const event = { type: 'Queued', phase: 'Pending' as const, reason: 'WaitingForReferences', message }
     const change = { phase: 'Pending' as const, queuedReason: 'WaitingForReferences', message, conditions }
     await context.recorder.move(task, event, change)
@@ -76,7 +97,9 @@ async function seekPlace(context: TaskContext, task: Task): Promise<boolean> {
   const reason = context.board.blockedBy(candidate)
   const said = task.status?.queuedReason
   // Which limit holds a task back may change often; it is told once.
-  if (said === undefined || !(said in queueMessages)) await noteWaiting(context, task, reason, queueMessages[reason])
+  if (said === undefined || !(said in queueMessages)) {
+    await noteWaiting(context, task, { queuedReason: reason, message: queueMessages[reason] })
+  }
   // It may have been granted while that was written; then the key is in the queue again.
   return false
 }
@@ -86,13 +109,13 @@ async function waitForSession(context: TaskContext, task: Task): Promise<Reconci
   context.board.forget(keyOf(task))
   if (session !== undefined) context.waitingRoom.wait(nameSessionRoom(session), keyOf(task))
   const message = `waiting for session "${session?.name}", which another task holds`
-  await noteWaiting(context, task, 'SessionLocked', message)
+  await noteWaiting(context, task, { queuedReason: 'SessionLocked', message })
   return { requeueAfterMs: sessionPollMs }
 }
 
 function makeRunningStatus(task: Task, attempt: number, startedAt: Date): StatusChange {
   const message = `attempt ${attempt} was started`
-  const conditions = dropConditions(task.status?.conditions, 'WaitingForReferences', waitingCondition)
+  const conditions = dropConditions(task.status?.conditions, 'WaitingForReferences', 'Suspended', waitingCondition)
   const created = { type: 'JobCreated', status: 'True' as const, reason: 'JobCreated', message }
   return {
     phase: 'Running',
@@ -103,6 +126,9 @@ function makeRunningStatus(task: Task, attempt: number, startedAt: Date): Status
     queuedReason: undefined,
     nextRetryTime: undefined,
     completionTime: undefined,
+    nextScheduleTime: undefined,
+    // One that works in several has its own count by now.
+    ...(task.spec.type !== 'container' && { iteration: task.status?.iteration ?? 0 }),
   }
 }
 

@@ -44,12 +44,14 @@ type RecorderDeps = { resources: Resources; events: Events; observer?: TaskObser
 
 export function createStatusRecorder({ resources, events, observer }: RecorderDeps): StatusRecorder {
   /** The present object, if only something else than its status was changed meanwhile. */
-  async function rebase(task: Task, conflict: unknown): Promise<Task> {
+  async function rebase(task: Task, starts: boolean, conflict: unknown): Promise<Task> {
     const fresh = await resources.get('Task', task.metadata)
     if (fresh === undefined || fresh.metadata.uid !== task.metadata.uid) {
       throw new SvcError('NotFound', `task ${task.metadata.namespace}/${task.metadata.name} is gone`)
     }
     if (!isSameStatus(fresh.status, task.status)) throw conflict
+    // What starts is the spec that was read, and from then on it is fixed: another one is started anew.
+    if (starts && fresh.metadata.generation !== task.metadata.generation) throw conflict
     return fresh
   }
 
@@ -68,7 +70,8 @@ export function createStatusRecorder({ resources, events, observer }: RecorderDe
       return await resources.updateStatus('Task', { ...target, status })
     } catch (error) {
       if (!isSvcError(error, 'Conflict') || triesLeft === 0) throw error
-      return await writeOver(task, { target: await rebase(task, error), status, triesLeft: triesLeft - 1 })
+      const starts = status.phase === 'Running' && task.status?.phase !== 'Running'
+      return await writeOver(task, { target: await rebase(task, starts, error), status, triesLeft: triesLeft - 1 })
     }
   }
 

@@ -20,7 +20,8 @@ type UserRoute = Route & { auth: 'user' }
 type AnyCall = {
   caller: Caller
   namespace: string
-  params: { name: string }
+  /** Tasks are named by `id`. */
+  params: { name: string; id?: string }
   headers: { 'if-match'?: string | undefined; 'idempotency-key'?: string | undefined }
 }
 
@@ -118,7 +119,8 @@ export function bindUpdate(bind: Bind, { usecases }: RouteContext, kind: Kind, r
   bind(route, async (call) => {
     const { caller, namespace, params, headers } = read(call)
     const body = mergeVersion(kind, call.body as UpdateBody<typeof kind>, headers['if-match'])
-    return answerObject(await usecases.resources.replace(caller, kind, { namespace, name: params.name }, body)) as never
+    const key = { namespace, name: params.id ?? params.name }
+    return answerObject(await usecases.resources.replace(caller, kind, key, body)) as never
   })
 }
 

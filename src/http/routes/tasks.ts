@@ -6,7 +6,7 @@ import type { Bind } from '../bind.ts'
 import { tagOfVersion } from '../middleware/conditional.ts'
 import type { RouteContext } from './context.ts'
 import { answerTextPage } from './paging.ts'
-import { answerObject, answerText, bindCreate, createOnce, readPreconditions } from './resources.ts'
+import { answerObject, answerText, bindCreate, bindUpdate, createOnce, readPreconditions } from './resources.ts'
 
 function pickFields(query: routes.TaskListQuery): Record<string, string> {
   const { phase, type, agent, parent } = query
@@ -53,6 +53,7 @@ function bindReads(bind: Bind, { usecases }: RouteContext): void {
 function bindWrites(bind: Bind, context: RouteContext): void {
   const { usecases } = context
   bindCreate(bind, context, 'Task', routes.createTask)
+  bindUpdate(bind, context, 'Task', routes.updateTask)
   bind(routes.deleteTask, async ({ caller, namespace, params, headers }) => {
     const key = { namespace, name: params.id }
     await usecases.resources.remove(caller, 'Task', key, readPreconditions(headers))

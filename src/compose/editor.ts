@@ -1,0 +1,32 @@
+// Has a person change a text in the editor of their choice.
+import { spawn } from 'node:child_process'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { readEnvironment } from '../config/environment.ts'
+import { SvcError } from '../errors.ts'
+
+/** The shell splits what `$EDITOR` says, which may have arguments. */
+function runEditor(editor: string, file: string): Promise<number | null> {
+  return new Promise((resolve, reject) => {
+    const child = spawn('/bin/sh', ['-c', `${editor} "$1"`, 'sh', file], { stdio: 'inherit' })
+    child.once('error', reject)
+    child.once('exit', resolve)
+  })
+}
+
+/** The text as it was saved. InvalidRequest when there is no editor, or when it fails. */
+export async function editText(text: string, name: string): Promise<string> {
+  const { VISUAL, EDITOR } = readEnvironment()
+  const editor = VISUAL ?? EDITOR ?? 'vi'
+  const folder = await mkdtemp(join(tmpdir(), 'svc-edit-'))
+  try {
+    const file = join(folder, name)
+    await writeFile(file, text, { mode: 0o600 })
+    const code = await runEditor(editor, file)
+    if (code === 0) return await readFile(file, 'utf8')
+    throw new SvcError('InvalidRequest', `the editor (${editor}) ended with ${code}; EDITOR names another`)
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}

@@ -1,0 +1,38 @@
+// Which iteration a task works in, and what a plan takes from it.
+import { afterEach, expect, it } from 'vitest'
+import { createWorkerRecords } from '../../src/usecases/worker/records.ts'
+import { type Bench, openBench } from './bench.ts'
+
+let bench: Bench
+afterEach(() => bench.dispose())
+
+it('is told from its start on, outlasts a retry, and is that of the plan which its worker saves [PLAN-013]', async () => {
+  bench = await openBench()
+  await bench.create('Provider', 'default', { type: 'demo' })
+  await bench.submitTask('plans', { type: 'ai', command: undefined, prompt: 'plan', retryPolicy: { maxRetries: 1 } })
+  const first = await bench.running('plans')
+  expect(first.status?.iteration).toBe(0)
+  const { resources, records } = bench
+  const worker = createWorkerRecords({ ports: { resources, records } } as never)
+  const path = { namespace: 'default', taskName: 'plans' }
+  const save = (attempt: number) => {
+    const identity = { ...path, taskUid: first.metadata.uid, attempt }
+    return worker.savePlan(identity, path, { summary: 's', progress_pct: 1, goal_complete: false, plan_document: 'd' })
+  }
+  expect((await save(1)).iteration).toBe(0)
+  // As whoever has a task work in iterations counts them.
+  await bench.resources.updateStatus('Task', { ...first, status: { ...first.status, iteration: 3 } })
+  expect((await save(1)).iteration).toBe(3)
+  bench.workloads.fail('plans')
+  await bench.taskWhen('plans', ({ status }) => status?.nextRetryTime !== undefined, 'waits for its retry')
+  bench.clock.advance(60_000)
+  const second = await bench.taskWhen('plans', ({ status }) => status?.attempts === 2, 'runs again')
+  expect(second.status?.iteration).toBe(3)
+  expect((await save(2)).iteration).toBe(3)
+})
+
+it('is not told of commands', async () => {
+  bench = await openBench()
+  await bench.submitTask('command')
+  expect((await bench.running('command')).status).not.toHaveProperty('iteration')
+})
