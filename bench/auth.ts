@@ -57,7 +57,7 @@ async function openChain() {
       authenticator: createOidcAuthenticator({ ...settings, allowedSubjects: ['*'], namespace: 'default' }, { clock }),
     },
     context: {
-      authenticator: createContextAuthenticator({ settings, deps: { clock } }),
+      authenticator: createContextAuthenticator({ settings: { ...settings, namespace: 'default' }, deps: { clock } }),
       acceptsBearer: false,
       headers: ['Txn-Token'],
     },

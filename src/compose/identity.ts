@@ -14,7 +14,10 @@ import type { TokenExchange } from '../ports/identity.ts'
 import type { Ports } from '../ports/index.ts'
 import { type ContextAction, contextActions } from '../rules/context-actions.ts'
 import type { ContextRules } from '../rules/context-token.ts'
+import type { IssuerRights } from '../rules/issuer-rights.ts'
 import type { PropagationSettings } from '../rules/token-propagation.ts'
+
+import { contextTokenRightsOf, oidcRightsOf } from './issuer-rights.ts'
 
 type IdentityParts = { ports: Ports; log: Logger; metrics: Metrics }
 
@@ -44,14 +47,17 @@ function tellOutage(log: Logger, issuer: string) {
 }
 
 /** Loaded only where it is on: nobody else pays for it at the start. */
-async function openOidc(config: OidcConfig, { ports, log }: IdentityParts) {
+async function openOidc(config: OidcConfig & IssuerRights, { ports, log }: IdentityParts) {
   const { createOidcAuthenticator } = await import('../adapters/identity/oidc/authenticator.ts')
   if (config.allowedSubjects.length === 0) log.warn('--oidc-allowed-subjects is empty: OpenID Connect lets nobody in')
   const deps = { clock: ports.clock, onFailure: tellOutage(log, config.issuer) }
   return { issuer: config.issuer, authenticator: createOidcAuthenticator(config, deps) }
 }
 
-async function openContext(config: ContextTokenConfig, parts: IdentityParts & { incoming?: IncomingTokens }) {
+async function openContext(
+  config: ContextTokenConfig & IssuerRights,
+  parts: IdentityParts & { incoming?: IncomingTokens },
+) {
   const { ports, log, metrics, incoming } = parts
   const { createContextAuthenticator } = await import('../adapters/identity/context-token/authenticator.ts')
   const deps = { clock: ports.clock, onFailure: tellOutage(log, config.issuer) }
@@ -144,8 +150,10 @@ export async function withIdentity(config: Config, parts: AllIdentityParts): Pro
   const agentTokens = createAgentTokens({ key: parts.key, clock: ports.clock })
   const authenticator = createAuthenticatorChain({
     plain: [ports.authenticator],
-    ...(oidc === undefined ? {} : { oidc: await openOidc(oidc, opened) }),
-    ...(context === undefined ? {} : { context: await openContext(context, { ...opened, ...remembered }) }),
+    ...(oidc === undefined ? {} : { oidc: await openOidc({ ...oidc, ...oidcRightsOf(config) }, opened) }),
+    ...(context === undefined
+      ? {}
+      : { context: await openContext({ ...context, ...contextTokenRightsOf(config) }, { ...opened, ...remembered }) }),
   })
   const decided = context === undefined ? ports.authorizer : authorizerOf(config, opened)
   const { watchNamespace: served, enforceNamespaceIsolation: isolated } = config

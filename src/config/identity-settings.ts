@@ -13,6 +13,19 @@ function scopes(scope: string) {
   })
 }
 
+function authorization(whom: string) {
+  return define(oneOf(['namespace', 'rbac']).default('namespace'), {
+    help: `what binds ${whom}: one namespace, or the RBAC of the cluster by SubjectAccessReview`,
+  })
+}
+
+function prefix(what: string, otherwise: string) {
+  return define(text.optional(), {
+    help: `stands before ${what} where the cluster is asked; - is none (default: ${otherwise})`,
+    placeholder: 'text',
+  })
+}
+
 export const identitySettings = {
   authFailuresPerMinute: define(whole(0).default(100), {
     help: 'failed authentications per minute and address above which more get 429 (the same credential again counts once); 0 is no limit',
@@ -31,13 +44,29 @@ export const identitySettings = {
     help: 'subjects that may use the service, with * and ?; nobody when empty',
     placeholder: 'pattern,...',
   }),
-  oidcNamespace: define(text.default('default'), { help: 'namespace of OpenID Connect callers', placeholder: 'name' }),
+  oidcNamespace: define(text.default('default'), {
+    help: 'namespace of OpenID Connect callers (default: the one that is served, else default)',
+    placeholder: 'name',
+  }),
+  oidcAuthorization: authorization('OpenID Connect callers'),
+  oidcUsernamePrefix: prefix('their subjects', 'the issuer and #'),
+  oidcGroupsPrefix: prefix('their groups', 'that of the subjects'),
+  oidcRoleMapping: define(names.default([]), {
+    help: 'roles of groups, * being everybody: viewer, runner, editor, owner (default: all are editors)',
+    placeholder: 'group=role,...',
+  }),
   contextTokenProfile: define(oneOf(['kontxt']).optional(), { help: 'profile of context tokens; off when absent' }),
   contextTokenIssuer: define(address, { help: 'issuer of context tokens', placeholder: 'url' }),
   contextTokenAudience: define(names.default([]), {
     help: 'audience that context tokens must be for; with several, each of a token must be one of them',
     placeholder: 'name,...',
   }),
+  contextTokenNamespace: define(text.default('default'), {
+    help: 'namespace of callers whose context token names none in tctx.namespace',
+    placeholder: 'name',
+  }),
+  contextTokenAuthorization: authorization('callers with a context token'),
+  contextTokenUsernamePrefix: prefix('their subjects', 'the issuer and #'),
   contextTokenJwksUrl: define(address, {
     help: 'keys of that issuer (default: /.well-known/jwks.json below it)',
     placeholder: 'url',

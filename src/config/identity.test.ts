@@ -38,7 +38,9 @@ describe('OpenID Connect', () => {
 describe('context tokens', () => {
   it('are on with profile, issuer and audience [CTX-001]', () => {
     const headers = [{ header: 'txn-token' }]
-    expect(read(context)).toEqual({ context: { issuer, audiences: ['svc'], headers, mode: 'off' } })
+    expect(read(context)).toEqual({
+      context: { issuer, audiences: ['svc'], headers, namespace: 'default', mode: 'off' },
+    })
   })
 
   it('are on by the variables as by the flags [CTX-002]', () => {

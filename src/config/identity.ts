@@ -19,6 +19,7 @@ export type ContextTokenConfig = {
   audiences: readonly string[]
   jwksUrl?: string
   headers: readonly TokenHeader[]
+  namespace: string
   mode: 'off' | 'audit' | 'enforce'
 }
 
@@ -26,7 +27,9 @@ export type IdentityConfig = { oidc?: OidcConfig; context?: ContextTokenConfig }
 
 type Given = Settings & { readonly sources: Readonly<Record<SettingName, Source>> }
 
-const oidcNames: SettingName[] = ['oidcIssuer', 'oidcAudience', 'oidcJwksUrl', 'oidcAllowedSubjects', 'oidcNamespace']
+function listNames(config: Given, prefix: string): SettingName[] {
+  return (Object.keys(config.sources) as SettingName[]).filter((name) => name.startsWith(prefix))
+}
 
 function nameSetting(name: SettingName): string {
   return `--${flagOf(name)} (${environmentNameOf(name)})`
@@ -43,10 +46,6 @@ function findMissing(config: Given, group: readonly SettingName[], needed: reado
   if (given[0] === undefined) return []
   const because = `is needed with --${flagOf(given[0])}`
   return needed.filter((name) => !isGiven(config, name)).map((name) => ({ path: nameSetting(name), message: because }))
-}
-
-function listContextNames(config: Given): SettingName[] {
-  return (Object.keys(config.sources) as SettingName[]).filter((name) => name.startsWith('contextToken'))
 }
 
 const headerShape = /^([A-Za-z0-9!#$%&'*+.^_`|~-]+)(?::([A-Za-z0-9!#$%&'*+.^_`|~-]+))?$/
@@ -70,23 +69,31 @@ function findHeaderProblems(config: Given): Problem[] {
 }
 
 function findProblems(config: Given): Problem[] {
-  const context = listContextNames(config)
   return [
-    ...findMissing(config, oidcNames, ['oidcIssuer', 'oidcAudience']),
-    ...findMissing(config, context, ['contextTokenProfile', 'contextTokenIssuer', 'contextTokenAudience']),
+    ...findMissing(config, listNames(config, 'oidc'), ['oidcIssuer', 'oidcAudience']),
+    ...findMissing(config, listNames(config, 'contextToken'), [
+      'contextTokenProfile',
+      'contextTokenIssuer',
+      'contextTokenAudience',
+    ]),
     ...findHeaderProblems(config),
   ]
 }
 
+/** Where one namespace alone is served, nobody is at home in another unless the settings say so. */
+function homeOf(config: Given, name: 'oidcNamespace' | 'contextTokenNamespace'): string {
+  return config.sources[name] === 'default' ? (config.watchNamespace ?? config[name]) : config[name]
+}
+
 function readOidc(config: Given): OidcConfig | undefined {
-  const { oidcIssuer, oidcAudience, oidcJwksUrl, oidcAllowedSubjects, oidcNamespace } = config
+  const { oidcIssuer, oidcAudience, oidcJwksUrl, oidcAllowedSubjects } = config
   if (oidcIssuer === undefined) return undefined
   return {
     issuer: oidcIssuer,
     audiences: oidcAudience,
     ...(oidcJwksUrl === undefined ? {} : { jwksUrl: oidcJwksUrl }),
     allowedSubjects: oidcAllowedSubjects,
-    namespace: oidcNamespace,
+    namespace: homeOf(config, 'oidcNamespace'),
   }
 }
 
@@ -98,6 +105,7 @@ function readContext(config: Given): ContextTokenConfig | undefined {
     audiences: contextTokenAudience,
     ...(contextTokenJwksUrl === undefined ? {} : { jwksUrl: contextTokenJwksUrl }),
     headers: contextTokenHeaders.map(readHeader).filter((header) => header !== undefined),
+    namespace: homeOf(config, 'contextTokenNamespace'),
     mode: config.contextTokenAuthzMode,
   }
 }

@@ -160,6 +160,8 @@ describe('a context token', () => {
       subject,
       issuer: issuer.url,
       roles: ['a', 'b'],
+      namespace: 'default',
+      boundNamespace: 'default',
       role: 'editor',
       serverTools: true,
       transaction: {

@@ -8,6 +8,7 @@ import { createOidcAuthenticator } from '../../src/adapters/identity/oidc/authen
 import type { Clock } from '../../src/ports/clock.ts'
 import { type ContextAction, contextActions } from '../../src/rules/context-actions.ts'
 import type { ContextMode, ContextRules } from '../../src/rules/context-token.ts'
+import type { GroupRole } from '../../src/rules/issuer-rights.ts'
 import { audience, type Issuer } from '../fixtures/issuer.ts'
 import type { ServiceOptions } from './service.ts'
 
@@ -20,6 +21,9 @@ export const defaultScopes = Object.fromEntries(
 export type MemberOptions = {
   allowedSubjects?: string[]
   acceptsBearer?: boolean
+  /** Where callers by OpenID Connect are at home. */
+  namespace?: string
+  groupRoles?: readonly GroupRole[]
   mode?: ContextMode
   observe?: (authorization: ContextAuthorization) => void
 }
@@ -29,15 +33,20 @@ export function trustIssuer(
   options: MemberOptions = {},
 ): Required<Pick<ServiceOptions, 'identity' | 'http'>> {
   const { allowedSubjects = ['repo:acme/*'], acceptsBearer = false, mode = 'enforce', observe } = options
+  const { namespace = 'guests', groupRoles } = options
+  const rights = { namespace, ...(groupRoles === undefined ? {} : { groupRoles }) }
   const settings = { issuer: issuer.url, audiences: [audience] }
   const rules: ContextRules = { mode, scopes: defaultScopes }
-  const oidc = createOidcAuthenticator({ ...settings, allowedSubjects, namespace: 'guests' }, { clock })
+  const oidc = createOidcAuthenticator({ ...settings, ...rights, allowedSubjects }, { clock })
   return {
     identity: {
       members: {
         oidc: { issuer: issuer.url, authenticator: oidc },
         context: {
-          authenticator: createContextAuthenticator({ settings, deps: { clock } }),
+          authenticator: createContextAuthenticator({
+            settings: { ...settings, namespace: 'default' },
+            deps: { clock },
+          }),
           acceptsBearer,
           headers: ['Txn-Token'],
         },

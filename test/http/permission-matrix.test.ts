@@ -3,6 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { AccessKind, Role } from '../../src/contract/access.ts'
 import type { Route } from '../../src/contract/api/route.ts'
 import { routesByName } from '../../src/contract/api/routes.ts'
+import { type Issuer, startIssuer } from '../fixtures/issuer.ts'
+import { trustIssuer } from './identity-members.ts'
 import { aiTask, ownerToken, type Service, startService } from './service.ts'
 
 /** Where the objects that are asked for lie. */
@@ -36,6 +38,7 @@ const withoutCredential = new Set(['getHealth', 'getReadiness', 'getOpenApi'])
 
 const names = [
   ...['nobody', 'owner', 'second owner', 'editor', 'runner', 'viewer', 'bound here', 'bound elsewhere'],
+  ...['guest editor', 'guest runner', 'guest viewer', 'guest without a role', 'transaction here', 'transaction elsewhere'],
   ...['expired', 'revoked', 'garbage'],
   ...['worker of the task', 'worker of another task', 'worker of an older attempt', 'worker of a namesake elsewhere'],
   'agent of the task',
@@ -51,7 +54,16 @@ const roleOf: Partial<Record<CallerName, Role>> = {
   viewer: 'viewer',
   'bound here': 'editor',
   'bound elsewhere': 'editor',
+  // By OpenID Connect, in a namespace of the settings, and by context token, in the namespace that was signed.
+  'guest editor': 'editor',
+  'guest runner': 'runner',
+  'guest viewer': 'viewer',
+  'transaction here': 'editor',
+  'transaction elsewhere': 'editor',
 }
+
+const isBound = (caller: CallerName) => /^(bound|guest|transaction) /.test(caller)
+const isElsewhere = (caller: CallerName) => caller.endsWith(' elsewhere')
 
 /** What a runner may do beyond reading: tasks, chat and the proxies, and agents and skills, where no Secret is named. */
 const runnersRoutes = new Set([
@@ -74,7 +86,7 @@ function judgeRole(name: string, role: Role, { kind, verb }: NonNullable<Route['
 function judgeUser(name: string, caller: CallerName, right: NonNullable<Route['verb']>): Verdict {
   const role = roleOf[caller] ?? 'viewer'
   if (role === 'owner') return 'in'
-  const isOutside = reach[right.kind] === 'service' ? caller.startsWith('bound') : caller === 'bound elsewhere'
+  const isOutside = reach[right.kind] === 'service' ? isBound(caller) : isElsewhere(caller)
   return isOutside ? 403 : judgeRole(name, role, right)
 }
 
@@ -93,6 +105,7 @@ function judge(name: string, route: Route, caller: CallerName): Verdict | undefi
   if (route.auth === 'none') return withoutCredential.has(name) ? 'in' : undefined
   if (route.auth === 'worker') return judgeWorker(name, caller)
   if (caller === 'agent of the task') return judgeAgent(name, route)
+  if (caller === 'guest without a role') return 403
   if (roleOf[caller] === undefined) return 401
   if (route.verb === undefined) return withoutRight.has(name) ? 'in' : undefined
   return judgeUser(name, caller, route.verb)
@@ -149,6 +162,7 @@ const parameters: Record<string, string> = {
   tool: 'tool-a',
 }
 
+let issuer: Issuer
 let service: Service
 let url: string
 const tokens = {} as Record<CallerName, string | undefined>
@@ -178,7 +192,9 @@ async function mintAgent(): Promise<string | undefined> {
 }
 
 beforeAll(async () => {
-  service = await startService()
+  issuer = await startIssuer()
+  const groupRoles = (['editor', 'runner', 'viewer'] as const).map((role) => ({ group: `${role}s`, role }))
+  service = await startService(trustIssuer(issuer, { mode: 'off', acceptsBearer: true, namespace: place, groupRoles }))
   url = await service.listen()
   const provider = { name: 'vendor', namespace: place, spec: { type: 'llma', defaultModel: 'm' } }
   await service.call('POST /api/v1/providers', { payload: provider })
@@ -193,6 +209,12 @@ beforeAll(async () => {
     viewer: (await makeToken({ name: 'viewer', readOnly: true })).token,
     'bound here': (await makeToken({ name: 'bound-here', namespace: place })).token,
     'bound elsewhere': (await makeToken({ name: 'bound-elsewhere', namespace: 'other' })).token,
+    'guest editor': await issuer.sign({ groups: ['editors'] }),
+    'guest runner': await issuer.sign({ groups: ['others', 'runners'] }),
+    'guest viewer': await issuer.sign({ groups: ['viewers'] }),
+    'guest without a role': await issuer.sign({ groups: ['owners'] }),
+    'transaction here': await issuer.signTransaction({ tctx: { namespace: place } }),
+    'transaction elsewhere': await issuer.signTransaction({ tctx: { namespace: 'other' } }),
     expired: expired.token,
     revoked: revoked.token,
     garbage: 'svc_garbage',
@@ -206,7 +228,10 @@ beforeAll(async () => {
   const ask = () => service.call('GET /api/v1/auth/validate', { token: expired.token })
   while ((await ask()).statusCode !== 401) await service.ports.clock.sleep(20, AbortSignal.timeout(20_000))
 })
-afterAll(() => service.stop())
+afterAll(async () => {
+  await service.stop()
+  await issuer.stop()
+})
 
 function addressOf(name: string, route: Route): string {
   const fill = (_part: string, key: string) => {

@@ -13,7 +13,7 @@ let issuer: Issuer
 let service: Service
 beforeAll(async () => {
   issuer = await startIssuer()
-  service = await startService(trustIssuer(issuer, { mode: 'off' }))
+  service = await startService(trustIssuer(issuer, { mode: 'off', namespace: 'team' }))
 })
 afterAll(async () => {
   await service.stop()
@@ -179,7 +179,7 @@ describe('what a model makes', () => {
       },
       {
         caller,
-        namespace: 'default',
+        namespace: 'team',
         blockedNamespaces: [],
         labels: {},
         nameTask: () => `chat-${Date.now()}`,
@@ -207,6 +207,6 @@ describe('what a model makes', () => {
       await expect(trial).rejects.toMatchObject({ reason: 'Forbidden', message: expect.stringContaining('secret') })
     }
     const named = { name: 'mine', spec: { secretRef } }
-    expect((await post('oidc', '/api/v1/agents', named, '?namespace=default')).statusCode).toBe(201)
+    expect((await post('oidc', '/api/v1/agents', named, '?namespace=team')).statusCode).toBe(201)
   })
 })

@@ -70,6 +70,39 @@ describe('an issuer that nobody here wrote', () => {
     expect({ status, ...body }).toMatchObject({ status: 200, ...expected })
     expect((await whoAmI(await start([...flags, `${sub}?`]), bearer(token))).status).toBe(403)
   })
+
+  it('lets its callers act in one namespace, with the role of their groups, and see nothing of the whole service', async () => {
+    const token = await takeToken()
+    const flags = ['--oidc-issuer', issuerUrl, '--oidc-audience', client.client_id, '--oidc-allowed-subjects', '*']
+    const service = await start([...flags, '--oidc-namespace', 'team', '--oidc-role-mapping', 'admins=owner,*=runner'])
+    const ask = async (method: string, path: string, body?: object) => {
+      const headers = { ...bearer(token), ...(body && { 'content-type': 'application/json' }) }
+      const init = { method, headers, ...(body && { body: JSON.stringify(body) }) }
+      const response = await fetch(`${service.url}${path}`, init)
+      await response.arrayBuffer()
+      return response.status
+    }
+    const { body } = await whoAmI(service, bearer(token))
+    expect(body).toMatchObject({ role: 'runner', namespace: 'team', boundNamespace: 'team' })
+    const task = { type: 'container', command: ['true'] }
+    expect(await ask('POST', '/api/v1/tasks', { name: 'own', ...task })).toBe(201)
+    expect(await ask('GET', '/api/v1/tasks/own')).toBe(200)
+    const secret = { name: 'key', stringData: { token: 'value' } }
+    const refused = [
+      ['GET', '/api/v1/tasks?namespace=default'],
+      ['POST', '/api/v1/tasks', { name: 'foreign', namespace: 'default', ...task }],
+      ['GET', '/api/v1/secrets'],
+      ['POST', '/api/v1/secrets', secret],
+      ['DELETE', '/api/v1/secrets/key'],
+      ['POST', '/api/v1/agents', { name: 'thief', spec: { secretRef: { name: 'key' } } }],
+      ['POST', '/api/v1/providers', { name: 'p', spec: { type: 'llma', defaultModel: 'm' } }],
+      ['GET', '/api/v1/tokens'],
+      ['GET', '/api/v1/audit'],
+      ['GET', '/metrics'],
+    ] as [string, string, object?][]
+    for (const [method, path, given] of refused)
+      expect([method, path, await ask(method, path, given)]).toEqual([method, path, 403])
+  })
 })
 
 describe('svc up with an issuer', () => {
@@ -129,10 +162,14 @@ describe('svc up with an issuer', () => {
   })
 })
 
+const oidc = ['--oidc-issuer', 'https://issuer.example', '--oidc-audience', 'svc']
+
 describe('settings that make no sense together', () => {
   it.each([
     [['--oidc-issuer', 'https://issuer.example'], '--oidc-audience (SVC_OIDC_AUDIENCE) is needed with --oidc-issuer'],
     [['--context-token-issuer', 'https://issuer.example'], '--context-token-profile'],
+    [[...oidc, '--oidc-authorization', 'rbac'], '--oidc-authorization (SVC_OIDC_AUTHORIZATION) rbac needs --mode kubernetes'],
+    [[...oidc, '--oidc-role-mapping', 'dev=admin'], '"dev=admin" must be group=role'],
   ])('end svc up at once: %o [OIDC-014]', async (flags, message) => {
     const folder = makeFolder()
     const outcome = await runSvc(['up', '--port', '0', ...flags], environmentOf(folder))

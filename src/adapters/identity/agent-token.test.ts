@@ -72,7 +72,7 @@ describe('the token of an agent', () => {
     }
     const both = withAgentTokens(inner, tokens)
     const caller = await both.authenticate({ token: await tokens.mint(grant), source: 'x-api-key' })
-    expect(caller).toMatchObject({ username: 'task/build', boundNamespace: 'team', role: 'editor', agent: grant })
+    expect(caller).toMatchObject({ username: 'task/build', boundNamespace: 'team', role: 'runner', agent: grant })
     await expect(both.authenticate({ token: 'svca_x.y', source: 'bearer' })).rejects.toMatchObject({
       reason: 'Unauthenticated',
     })

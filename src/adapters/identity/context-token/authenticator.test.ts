@@ -21,7 +21,7 @@ afterAll(() => issuer.stop())
 function open() {
   const results: string[] = []
   const authenticator = createContextAuthenticator({
-    settings: { issuer: issuer.url, audiences: [audience] },
+    settings: { issuer: issuer.url, audiences: [audience], namespace: 'guests' },
     deps: { clock },
     observe: (result) => results.push(result),
   })
@@ -47,6 +47,7 @@ describe('a context token', () => {
       issuer: issuer.url,
       roles: scopes,
       namespace: 'team',
+      boundNamespace: 'team',
       role: 'editor',
       serverTools: true,
       transaction: {

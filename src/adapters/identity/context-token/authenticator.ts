@@ -1,17 +1,19 @@
 // Context tokens of the profile `kontxt`: signed transactions that say who asks, through which workload, and what for.
 import type { Clock } from '../../../ports/clock.ts'
 import type { Authenticator, Caller, CallerTransaction } from '../../../ports/identity.ts'
+import type { IssuerRights } from '../../../rules/issuer-rights.ts'
 import { fetchObject } from '../document.ts'
 import { createKeySet } from '../key-set.ts'
 import type { IssuerDeps } from '../oidc/authenticator.ts'
 import { readAudiences, refuseToken, type VerifiedToken, type VerifyOptions, verifyToken } from '../signed-token.ts'
+import { requireStanding } from '../standing.ts'
 import { contextTokenType } from '../token-text.ts'
 import { createVerifiedCallers } from '../verified-callers.ts'
 import type { IncomingTokens } from './incoming.ts'
 
 export const contextProfile = 'kontxt'
 
-export type ContextTokenSettings = {
+export type ContextTokenSettings = IssuerRights & {
   issuer: string
   audiences: readonly string[]
   /** Absent: `<issuer>/.well-known/jwks.json`. */
@@ -57,9 +59,11 @@ function readTransaction({ claims, header }: VerifiedToken): CallerTransaction {
   }
 }
 
-function toCaller(transaction: CallerTransaction): Caller {
+/** Forbidden for somebody who has no right here. Where the context has no readable namespace, it is that of the settings. */
+function toCaller(transaction: CallerTransaction, rights: IssuerRights): Caller {
   const { subject, issuer, scopes, context } = transaction
   const { namespace } = context
+  const signed = typeof namespace === 'string' && namespace !== '' ? { namespace } : {}
   return {
     authType: 'contextToken',
     username: subject,
@@ -69,8 +73,7 @@ function toCaller(transaction: CallerTransaction): Caller {
     issuer,
     roles: scopes,
     transaction,
-    ...(typeof namespace === 'string' && namespace !== '' ? { namespace } : {}),
-    role: 'editor',
+    ...requireStanding({ subject, groups: [], ...signed }, rights),
     serverTools: true,
   }
 }
@@ -108,7 +111,7 @@ export function createContextAuthenticator(given: ContextAuthenticatorOptions): 
     const token = await verifyToken(text, options)
     const transaction = readTransaction(token)
     incomingTokens?.keep(transaction, text)
-    return { caller: toCaller(transaction), token }
+    return { caller: toCaller(transaction, settings), token }
   }
 
   return {

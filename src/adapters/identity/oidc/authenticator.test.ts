@@ -53,6 +53,7 @@ describe('an OpenID Connect token', () => {
       email: 'ada@acme.example',
       roles: ['admin', 'user'],
       namespace: 'guests',
+      boundNamespace: 'guests',
       role: 'editor',
       serverTools: true,
     })

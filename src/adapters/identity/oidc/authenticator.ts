@@ -2,6 +2,7 @@
 import { SvcError } from '../../../errors.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { Authenticator } from '../../../ports/identity.ts'
+import type { IssuerRights } from '../../../rules/issuer-rights.ts'
 import { createSubjectCheck } from '../../../rules/subject-pattern.ts'
 import type { FetchLike } from '../document.ts'
 import { createKeySet } from '../key-set.ts'
@@ -11,15 +12,13 @@ import { createVerifiedCallers } from '../verified-callers.ts'
 import { toCaller } from './claims.ts'
 import { loadIssuerKeys } from './discovery.ts'
 
-export type OidcSettings = {
+export type OidcSettings = IssuerRights & {
   issuer: string
   /** The audiences that are ours; a token for any other as well is refused. */
   audiences: readonly string[]
   jwksUrl?: string
   /** Patterns with `*` and `?`; none allows nobody. */
   allowedSubjects: readonly string[]
-  /** Where the issuer's callers act when they name no namespace. */
-  namespace: string
 }
 
 export type IssuerDeps = {
@@ -38,7 +37,7 @@ function acceptsType({ typ }: TokenHeader): boolean {
 }
 
 export function createOidcAuthenticator(settings: OidcSettings, deps: IssuerDeps): Authenticator {
-  const { issuer, namespace, jwksUrl } = settings
+  const { issuer, jwksUrl } = settings
   const { clock, onFailure } = deps
   const address = { issuer, ...(jwksUrl === undefined ? {} : { jwksUrl }) }
   const load = () => loadIssuerKeys(address, deps.fetch === undefined ? {} : { fetch: deps.fetch })
@@ -61,7 +60,7 @@ export function createOidcAuthenticator(settings: OidcSettings, deps: IssuerDeps
     if (sub.length > longestSubject) refuseToken('subject too long')
     // Known but not allowed (OIDC-013): only now, so that nobody learns which subjects are.
     if (!isAllowed(sub)) throw new SvcError('Forbidden', 'the subject of this token is not allowed to use the service')
-    return { caller: toCaller(token.claims, namespace), token }
+    return { caller: toCaller(token.claims, settings), token }
   }
 
   return { authenticate: ({ token }) => callers.recall(token, () => verify(token)) }

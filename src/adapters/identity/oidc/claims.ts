@@ -1,6 +1,8 @@
 // From the claims of an OpenID Connect token to a caller.
 import type { Caller } from '../../../ports/identity.ts'
+import type { IssuerRights } from '../../../rules/issuer-rights.ts'
 import type { Claims } from '../signed-token.ts'
+import { requireStanding } from '../standing.ts'
 
 /** What is stamped on tasks has these bounds (TASK-014). */
 const longestText = 1024
@@ -22,22 +24,23 @@ function readRealmRoles(value: unknown): string[] {
   return readTexts(value.roles)
 }
 
-export function toCaller(claims: Claims, namespace: string): Caller {
+/** Forbidden for somebody who has no right here. */
+export function toCaller(claims: Claims, rights: IssuerRights): Caller {
   const email = readText(claims.email)
   const username = readText(claims.preferred_username) ?? email ?? readText(claims.name) ?? claims.sub
   const roles = [...new Set([...readTexts(claims.roles), ...readRealmRoles(claims.realm_access)])].slice(0, mostTexts)
+  const groups = readTexts(claims.groups)
   return {
     authType: 'oidc',
     username,
     // Names and addresses of mail change hands; the subject does not (OpenID Connect Core 1.0 section 5.7).
     uid: claims.sub,
-    groups: readTexts(claims.groups),
+    groups,
     subject: claims.sub,
     issuer: claims.iss,
     ...(email === undefined ? {} : { email }),
     roles,
-    namespace,
-    role: 'editor',
+    ...requireStanding({ subject: claims.sub, groups }, rights),
     serverTools: true,
   }
 }

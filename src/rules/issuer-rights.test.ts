@@ -1,0 +1,67 @@
+import { describe, expect, it } from 'vitest'
+import { findStanding, type IssuerRights } from './issuer-rights.ts'
+
+const ada = { subject: 'ada', groups: ['dev', 'ops'] }
+const namespace = 'guests'
+
+describe('whom an issuer vouches for', () => {
+  it('is an editor of one namespace', () => {
+    expect(findStanding(ada, { namespace })).toEqual({ role: 'editor', namespace, boundNamespace: namespace })
+  })
+
+  it('is held to the namespace that the issuer signed', () => {
+    const signed = { namespace: 'team', boundNamespace: 'team' }
+    expect(findStanding({ ...ada, namespace: 'team' }, { namespace })).toMatchObject(signed)
+    const cluster = { username: 'ctx:', groups: 'ctx:' }
+    expect(findStanding({ ...ada, namespace: 'team' }, { namespace, cluster })).toMatchObject(signed)
+  })
+
+  it.each([
+    [[{ group: 'dev', role: 'viewer' }], 'viewer'],
+    [
+      [
+        { group: 'ops', role: 'runner' },
+        { group: 'dev', role: 'viewer' },
+      ],
+      'runner',
+    ],
+    [
+      [
+        { group: '*', role: 'viewer' },
+        { group: 'admins', role: 'owner' },
+      ],
+      'viewer',
+    ],
+    [[{ group: 'admins', role: 'owner' }], undefined],
+    [[], undefined],
+  ] as [IssuerRights['groupRoles'], string | undefined][])('with the groups %j has the role %s', (groupRoles, role) => {
+    expect(findStanding(ada, { namespace, ...(groupRoles && { groupRoles }) })?.role).toBe(role)
+  })
+
+  it('is in no namespace alone as an owner', () => {
+    const standing = findStanding(ada, { namespace, groupRoles: [{ group: 'dev', role: 'owner' }] })
+    expect(standing).toEqual({ role: 'owner', namespace })
+  })
+})
+
+describe('whom the cluster is asked about', () => {
+  const cluster = { username: 'https://issuer.example#', groups: 'oidc:' }
+
+  it('has names of the issuer alone, and the group of everybody who is known', () => {
+    expect(findStanding(ada, { namespace, cluster })).toEqual({
+      role: 'editor',
+      namespace,
+      cluster: { user: 'https://issuer.example#ada', groups: ['oidc:dev', 'oidc:ops', 'system:authenticated'] },
+    })
+  })
+
+  it("never has one of the cluster's own names, whatever the prefixes are", () => {
+    const bare = { namespace, cluster: { username: '', groups: '' } }
+    expect(findStanding({ subject: 'system:admin', groups: [] }, bare)).toBeUndefined()
+    const masters = findStanding({ subject: 'ada', groups: ['system:masters', 'dev'] }, bare)
+    expect(masters?.cluster?.groups).toEqual(['dev', 'system:authenticated'])
+    const half = { namespace, cluster: { username: 'system', groups: 'sys' } }
+    const spliced = findStanding({ subject: ':admin', groups: ['tem:masters'] }, half)
+    expect(spliced).toBeUndefined()
+  })
+})
