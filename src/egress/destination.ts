@@ -1,4 +1,5 @@
 // Which URLs may be asked for, before any name is resolved.
+import { isAllowedHost } from '../contract/allowed-hosts.ts'
 import { SvcError } from '../errors.ts'
 import type { EgressPolicy } from '../ports/egress.ts'
 import { isLoopback, isMetadataName, normalizeAddress } from './address.ts'
@@ -33,16 +34,9 @@ export function portOf(url: { protocol?: string | undefined; port?: string | num
   return url.protocol === 'https:' ? 443 : 80
 }
 
-/** The hosts a Secret may be sent to: `host`, `host:port` or `*.domain` (SECRET-006). */
-function checkAllowedHosts(url: URL, policy: EgressPolicy): void {
-  if (policy.allowedHosts === undefined) return
-  const withPort = `${url.hostname}:${portOf(url)}`
-  const matches = policy.allowedHosts.some((entry) => {
-    const host = entry.trim().toLowerCase()
-    if (host.startsWith('*.')) return url.hostname.endsWith(host.slice(1))
-    return host === url.hostname || host === withPort
-  })
-  if (!matches) refuse(url.host, "the credential's annotation svc.ai/allowed-hosts does not name this host")
+function checkAllowedHosts(url: URL, { allowedHosts }: EgressPolicy): void {
+  if (allowedHosts === undefined || isAllowedHost(url, allowedHosts)) return
+  refuse(url.host, "the credential's annotation svc.ai/allowed-hosts does not name this host")
 }
 
 type Denied = { host: string; port: number; own: boolean }

@@ -9,6 +9,11 @@ function requireAllowed(decision: Decision): void {
   if (!decision.allowed) throw new SvcError('Forbidden', decision.reason)
 }
 
+/** Whether `requireRight` lets it pass. */
+export function hasRight(caller: Caller, access: Access): boolean {
+  return authorize(caller, access).allowed
+}
+
 /** Refuses what the caller's token allows nowhere, without asking anybody. */
 export function requireRight(caller: Caller, access: Access): void {
   requireAllowed(authorize(caller, access))

@@ -1,6 +1,9 @@
 // Create, read, list, replace and remove, once for every kind: rights, admission, limits, preconditions.
+
+import type { AccessVerb } from '../contract/access.ts'
 import type { CreateBody, UpdateBody } from '../contract/api/resource-body.ts'
-import { type Kind, kinds, type ResourceOf } from '../contract/resources/index.ts'
+import { findReferences } from '../contract/reference-paths.ts'
+import { type Kind, kinds, type ResourceOf, type SpecOf } from '../contract/resources/index.ts'
 import { refuse } from '../contract/validation.ts'
 import { type Problem, SvcError } from '../errors.ts'
 import type { Caller } from '../ports/identity.ts'
@@ -12,7 +15,7 @@ import type {
   ResourcePage,
   ResourceText,
 } from '../ports/resources.ts'
-import { requireAccess } from './access.ts'
+import { hasRight, requireAccess, requireRight } from './access.ts'
 import { type Admitted, admit } from './admission/admission.ts'
 import { pickReserved, requireOwnKeys } from './admission/keys.ts'
 import type { UsecaseDeps } from './deps.ts'
@@ -88,6 +91,21 @@ function checkUid(kind: Kind, before: ResourceOf<Kind>, uid: string | undefined)
   throw new SvcError('Conflict', `the ${kinds[kind].singular} was deleted and made again; read it and try again`)
 }
 
+type Change<K extends Kind> = { kind: K; verb: AccessVerb } & ResourceKey
+
+/** An object that names a Secret may take more than its kind does; it is read only for whom that makes a difference. */
+async function requireManaging<K extends Kind>(
+  caller: Caller,
+  change: Change<K>,
+  read: () => Promise<ResourceOf<K>>,
+): Promise<void> {
+  const access = { ...change, namesSecret: true }
+  if (hasRight(caller, access)) return
+  const { spec } = await read()
+  const references = findReferences(change.kind, spec as SpecOf<K>)
+  if (references.some(({ kind }) => kind === 'Secret')) requireRight(caller, access)
+}
+
 function checkNaming(key: ResourceKey, body: UpdateBody<Kind>): void {
   const problems: Problem[] = []
   const { name, namespace } = body.metadata
@@ -124,6 +142,7 @@ export function createResourceUsecases(deps: UsecaseDeps): ResourceUsecases {
 
   async function replaceOnce<K extends Kind>(caller: Caller, kind: K, key: ResourceKey, body: UpdateBody<K>) {
     const before = await getOrThrow(kind, key)
+    await requireManaging(caller, { verb: 'update', kind, ...key }, async () => before)
     checkUid(kind, before, body.metadata.uid)
     requireOwnKeys(kinds[kind].singular, body.metadata, before.metadata)
     const admitted = await admit(kind, { caller, ...key, spec: body.spec, before }, deps)
@@ -178,7 +197,9 @@ export function createResourceUsecases(deps: UsecaseDeps): ResourceUsecases {
       return resourceVersion === undefined && uid === undefined ? repeatOnConflict(write) : write()
     },
     async remove(caller, kind, key, preconditions) {
-      await requireAccess(deps.ports, caller, { verb: 'delete', kind, ...key })
+      const access = { verb: 'delete', kind, ...key } as const
+      await requireAccess(deps.ports, caller, access)
+      await requireManaging(caller, access, () => getOrThrow(kind, key))
       return resources.remove(kind, key, preconditions)
     },
   }

@@ -7,6 +7,7 @@ import { joinPath, refuse } from '../../contract/validation.ts'
 import type { Problem } from '../../errors.ts'
 import type { Caller } from '../../ports/identity.ts'
 import type { UsecaseDeps } from '../deps.ts'
+import { requireAllowedHosts } from './allowed-hosts.ts'
 import { requireContext } from './context.ts'
 import { admitProvider } from './provider.ts'
 import { requireReferences } from './references.ts'
@@ -69,6 +70,7 @@ export async function admit<K extends Kind>(
 ): Promise<Admitted> {
   refuseImpossible(kind, request)
   await requireReferences(kind, request, deps)
+  await requireAllowedHosts(kind, request, deps)
   await requireContext(kind, request, deps)
   return (rules[kind] as Rule<K>)(request, deps)
 }
