@@ -3,7 +3,8 @@ import { loadConfig } from '../config/load.ts'
 import { contextTokenRightsOf, oidcRightsOf } from './issuer-rights.ts'
 
 const issuer = 'https://issuer.example'
-const load = (flags: object) => loadConfig({ flags: { oidcIssuer: issuer, contextTokenIssuer: issuer, ...flags }, env: {} })
+const load = (flags: object) =>
+  loadConfig({ flags: { oidcIssuer: issuer, contextTokenIssuer: issuer, ...flags }, env: {} })
 const rbac = { mode: 'kubernetes', oidcAuthorization: 'rbac', contextTokenAuthorization: 'rbac' }
 
 describe('the rights of an issuer', () => {

@@ -38,7 +38,14 @@ const withoutCredential = new Set(['getHealth', 'getReadiness', 'getOpenApi'])
 
 const names = [
   ...['nobody', 'owner', 'second owner', 'editor', 'runner', 'viewer', 'bound here', 'bound elsewhere'],
-  ...['guest editor', 'guest runner', 'guest viewer', 'guest without a role', 'transaction here', 'transaction elsewhere'],
+  ...[
+    'guest editor',
+    'guest runner',
+    'guest viewer',
+    'guest without a role',
+    'transaction here',
+    'transaction elsewhere',
+  ],
   ...['expired', 'revoked', 'garbage'],
   ...['worker of the task', 'worker of another task', 'worker of an older attempt', 'worker of a namesake elsewhere'],
   'agent of the task',

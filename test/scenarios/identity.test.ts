@@ -168,7 +168,10 @@ describe('settings that make no sense together', () => {
   it.each([
     [['--oidc-issuer', 'https://issuer.example'], '--oidc-audience (SVC_OIDC_AUDIENCE) is needed with --oidc-issuer'],
     [['--context-token-issuer', 'https://issuer.example'], '--context-token-profile'],
-    [[...oidc, '--oidc-authorization', 'rbac'], '--oidc-authorization (SVC_OIDC_AUTHORIZATION) rbac needs --mode kubernetes'],
+    [
+      [...oidc, '--oidc-authorization', 'rbac'],
+      '--oidc-authorization (SVC_OIDC_AUTHORIZATION) rbac needs --mode kubernetes',
+    ],
     [[...oidc, '--oidc-role-mapping', 'dev=admin'], '"dev=admin" must be group=role'],
   ])('end svc up at once: %o [OIDC-014]', async (flags, message) => {
     const folder = makeFolder()
