@@ -13,6 +13,7 @@ import type {
   ResourceDraft,
   ResourceKey,
   ResourcePage,
+  ResourceReader,
   ResourceText,
 } from '../ports/resources.ts'
 import { hasRight, requireAccess, requireRight } from './access.ts'
@@ -131,14 +132,16 @@ function buildUpdate<K extends Kind>(before: ResourceOf<K>, body: UpdateBody<K>,
   return { ...before, metadata: omitAbsent(metadata), spec: stampSpec(body.spec, admitted) }
 }
 
+async function getObject<K extends Kind>(resources: ResourceReader, kind: K, key: ResourceKey): Promise<ResourceOf<K>> {
+  const object = await resources.get(kind, key)
+  if (object === undefined) throw notFound(kind, key)
+  return object
+}
+
 export function createResourceUsecases(deps: UsecaseDeps): ResourceUsecases {
   const { resources } = deps.ports
 
-  async function getOrThrow<K extends Kind>(kind: K, key: ResourceKey): Promise<ResourceOf<K>> {
-    const object = await resources.get(kind, key)
-    if (object === undefined) throw notFound(kind, key)
-    return object
-  }
+  const getOrThrow = <K extends Kind>(kind: K, key: ResourceKey) => getObject(resources, kind, key)
 
   async function replaceOnce<K extends Kind>(caller: Caller, kind: K, key: ResourceKey, body: UpdateBody<K>) {
     const before = await getOrThrow(kind, key)
