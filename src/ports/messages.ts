@@ -1,4 +1,7 @@
-// Messages between sibling tasks under one coordinator.
+// Messages between sibling tasks under one coordinator. They belong to tasks by uid; names are for whoever reads them.
+
+/** A task; its name may be another's later. */
+export type Correspondent = { uid: string; name: string }
 
 export type Message = {
   /** Rising integer. */
@@ -9,15 +12,33 @@ export type Message = {
   toTask: string
   parentTask: string
   content: string
-  /** By the reader that asked. */
+  /** By the reader that asked, before it asked or by asking. */
   read: boolean
   createdAt: string
 }
 
+export type MessageDraft = {
+  namespace: string
+  from: Correspondent
+  to: Correspondent | '*'
+  parent: Correspondent
+  content: string
+}
+
 export interface Messages {
-  send(message: Pick<Message, 'namespace' | 'fromTask' | 'toTask' | 'parentTask' | 'content'>): Promise<Message>
-  /** Unread ones for the reader under the parent, oldest first; never its own. Marks per reader (MSG-010) when `markRead`. */
-  unread(query: { namespace: string; reader: string; parentTask: string; markRead: boolean }): Promise<Message[]>
-  /** Removes what the task sent, received, or was the parent of. */
-  removeTask(namespace: string, taskName: string): Promise<void>
+  send(message: MessageDraft): Promise<Message>
+  /**
+   * Unread ones for the reader under the parent, oldest first; never its own, and never those of another task that had one
+   * of the names. Marks per reader (MSG-010) when `markRead`. Messages from before they had uids go by the names.
+   */
+  unread(query: {
+    namespace: string
+    reader: Correspondent
+    parent: Correspondent
+    markRead: boolean
+  }): Promise<Message[]>
+  /** Removes what the task sent, received, or was the parent of, with its marks. */
+  removeTask(taskUid: string): Promise<void>
+  /** Removes those from before; how many. */
+  sweep(before: Date): Promise<number>
 }

@@ -27,4 +27,6 @@ export interface RateLimits {
    * replica sets need not be told: look now and then as well.
    */
   onCoolDown(listener: (provider: ResourceKey) => void): () => void
+  /** Removes full buckets of providers that nothing was sent to since, and that do not cool down; how many. */
+  sweep(before: Date): Promise<number>
 }

@@ -9,7 +9,7 @@ export type ListQuery = {
   namespace?: string
   /** Kubernetes label selector syntax: `a=b,c!=d,e in (x,y),!f`. */
   labelSelector?: string
-  /** Equality on an indexed field. Task: `phase`, `type`, `agent`, `parent` (name of the parent task), `uid`. */
+  /** Equality on an indexed field. Task: `phase`, `type`, `agent`, `owner` (uid of the parent task), `uid`. */
   fields?: Record<string, string>
   /** Page size; absent: everything. */
   limit?: number

@@ -18,7 +18,7 @@ describe('readFields', () => {
   it('reads the fields that have a value [TASK-032]', () => {
     expect(readFields('Task', makeTask({}))).toEqual({ uid: 'u', phase: 'Pending', type: 'ai' })
     const task = makeTask({
-      metadata: { labels: { 'svc.ai/parent-task': 'hashed' }, annotations: { 'svc.ai/parent-task-name': 'whole' } },
+      metadata: { ownerReferences: [{ apiVersion, kind: 'Task', name: 'boss', uid: 'uid-1', controller: true }] },
       spec: { agentRef: { name: 'writer' } },
       status: { phase: 'Running' },
     })
@@ -27,7 +27,7 @@ describe('readFields', () => {
       phase: 'Running',
       type: 'ai',
       agent: 'writer',
-      parent: 'whole',
+      owner: 'uid-1',
     })
   })
 
@@ -49,7 +49,7 @@ describe('matchesFields', () => {
 describe('checkFields', () => {
   it('names the field it does not know and those it knows', () => {
     expect(() => checkFields('Task', { phase: 'x', colour: 'red' })).toThrow(
-      'Task can not be filtered by "colour": use one of uid, parent, agent, phase, type',
+      'Task can not be filtered by "colour": use one of uid, owner, agent, phase, type',
     )
     expect(() => checkFields('Agent', { phase: 'x' })).toThrow('it has no filter fields')
     expect(() => checkFields('Task', { toString: 'x' })).toThrow('"toString"')

@@ -2,16 +2,13 @@
 import type { Kind, Resource } from '../contract/resources/index.ts'
 import type { Task } from '../contract/resources/task.ts'
 import { SvcError } from '../errors.ts'
-
-/** The parent's name, whole in the annotation; the label holds a hashed form when the name is no label value. */
-const parentAnnotation = 'svc.ai/parent-task-name'
-const parentLabel = 'svc.ai/parent-task'
+import { parentOf } from './family.ts'
 
 type FieldReader<R> = (object: R) => string | undefined
 
 const taskFields: Record<string, FieldReader<Task>> = {
   uid: (task) => task.metadata.uid,
-  parent: (task) => task.metadata.annotations?.[parentAnnotation] ?? task.metadata.labels?.[parentLabel],
+  owner: (task) => parentOf(task)?.uid,
   agent: (task) => task.spec.agentRef?.name,
   // A task that the controller has not seen yet is as pending as one that it has.
   phase: (task) => task.status?.phase ?? 'Pending',

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { Name } from '../contract/resources/metadata.ts'
 import { Task, TaskSpec } from '../contract/resources/task.ts'
-import { listExpiredRuns, makeScheduledRun, nameScheduledRun, parentOf } from './scheduled-run.ts'
+import { parentOf } from './family.ts'
+import { listExpiredRuns, makeScheduledRun, nameScheduledRun } from './scheduled-run.ts'
 
 type Parts = { spec?: object; status?: object; labels?: Record<string, string>; annotations?: Record<string, string> }
 
@@ -49,7 +50,10 @@ describe('scheduled runs', () => {
       'svc.ai/parent-task': 'nightly',
       'svc.ai/scheduled-run': 'true',
     })
-    expect(parentOf({ metadata: { ...parent.metadata, ...run.metadata } })).toBe('nightly')
+    expect(parentOf({ metadata: { ...parent.metadata, ...run.metadata } })).toEqual({
+      uid: parent.metadata.uid,
+      name: 'nightly',
+    })
   })
 
   it('count as those of the caller who made the schedule, and take no other annotation [USAGE-002]', () => {

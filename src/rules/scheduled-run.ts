@@ -65,11 +65,6 @@ export function makeScheduledRun(parent: Task, tick: Date): RunDraft {
   }
 }
 
-/** Name of the task that this one belongs to, or undefined. */
-export function parentOf(task: { metadata: Task['metadata'] }): string | undefined {
-  return task.metadata.annotations?.[parentAnnotation] ?? task.metadata.labels?.[parentLabel]
-}
-
 function byEnd(a: Task, b: Task): number {
   const end = (task: Task) => task.status?.completionTime ?? task.metadata.creationTimestamp
   return end(a) < end(b) ? -1 : Number(end(a) > end(b)) || (a.metadata.name < b.metadata.name ? -1 : 1)

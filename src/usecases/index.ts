@@ -1,7 +1,7 @@
 // The use cases, made once from the ports: what every edge calls.
 import type { Task } from '../contract/resources/task.ts'
 import type { Caller } from '../ports/identity.ts'
-import type { ResourceKey } from '../ports/resources.ts'
+import type { ListQuery, ResourceKey, ResourcePage, ResourceText } from '../ports/resources.ts'
 import { requireFreeToolName } from './admission/tool.ts'
 import { type AuditLog, createAuditLog } from './audit-log.ts'
 import { type ChatUsecases, createChatUsecases } from './chat/chat.ts'
@@ -15,6 +15,7 @@ import { createResourceUsecases, type ResourceUsecases } from './resources.ts'
 import { createSecretUsecases, type SecretUsecases } from './secrets.ts'
 import { createSessionUsecases, type SessionUsecases } from './sessions.ts'
 import { cancelTask } from './tasks/cancel.ts'
+import { listChildren } from './tasks/children.ts'
 import { createTaskRecords, type TaskRecords } from './tasks/records.ts'
 import { checkRetry, retryTask } from './tasks/retry.ts'
 import { createTaskStreams, type TaskStreams } from './tasks/streams.ts'
@@ -33,6 +34,12 @@ export type { UsecaseDeps, UsecaseSettings } from './deps.ts'
 type TaskUsecases = TaskRecords &
   TaskStreams & {
     cancel(caller: Caller, key: ResourceKey, reason: string): Promise<Task>
+    /** Children of the named task, each as JSON. */
+    listChildren(
+      caller: Caller,
+      parent: string,
+      query: ListQuery & { namespace: string },
+    ): Promise<ResourcePage<ResourceText>>
     retry(caller: Caller, key: ResourceKey, name: string | undefined): Promise<Task>
     /** Refuses a caller who may not make the retry again; `made` is what came of it, if it is still there. */
     checkRetry(caller: Caller, key: ResourceKey, made: Task | undefined): Promise<void>
@@ -64,6 +71,7 @@ export function createUsecases(given: UsecaseDeps & { proxy: ProxySettings }): U
     ...createTaskRecords(deps, resources),
     ...createTaskStreams(deps, resources),
     cancel: (caller, key, reason) => cancelTask(deps, caller, key, reason),
+    listChildren: (caller, parent, query) => listChildren({ ports: deps.ports, resources }, caller, parent, query),
     retry: (caller, key, name) => retryTask(resources, caller, key, name),
     checkRetry: (caller, key, made) => checkRetry({ ports: deps.ports, resources }, caller, key, made),
   }

@@ -1,5 +1,7 @@
 // Lists: order, filters, pages and their snapshot.
+
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { apiVersion } from '../../src/contract/resources/metadata.ts'
 import type { ListQuery } from '../../src/ports/resources.ts'
 import {
   changeStatus,
@@ -286,17 +288,20 @@ export function describeResourceLists(open: OpenResources): void {
       expect((await list({ fields: { phase: 'running' } })).items).toEqual([])
     })
 
-    it('choose by parent, whole in the annotation or else in the label [TASK-032]', async () => {
-      await create('a', { labels: { 'svc.ai/parent-task': 'boss' } })
-      await create('b', {
-        labels: { 'svc.ai/parent-task': 'x-1a2b' },
+    it('choose by the task that owns them, whatever a label says [TASK-032]', async () => {
+      const [boss, other] = [await create('boss'), await create('other')]
+      const own = ({ metadata: { name, uid } }: typeof boss) => ({
+        ownerReferences: [{ apiVersion, kind: 'Task', name, uid, controller: true }],
+      })
+      await create('a', own(boss))
+      await create('b', own(other))
+      await create('c', {
+        labels: { 'svc.ai/parent-task': 'boss' },
         annotations: { 'svc.ai/parent-task-name': 'boss' },
       })
-      await create('c', { labels: { 'svc.ai/parent-task': 'x-1a2b' } })
-      expect(namesOf((await list({ fields: { parent: 'boss' } })).items)).toEqual(['a', 'b'])
-      expect(
-        namesOf((await list({ fields: { parent: 'boss' }, labelSelector: 'svc.ai/parent-task=boss' })).items),
-      ).toEqual(['a'])
+      expect(namesOf((await list({ fields: { owner: boss.metadata.uid } })).items)).toEqual(['a'])
+      expect(namesOf((await list({ fields: { owner: other.metadata.uid, phase: 'Pending' } })).items)).toEqual(['b'])
+      expect((await list({ fields: { owner: '' } })).items).toEqual([])
     })
 
     it('count the objects of each value, those that are there now', async () => {
@@ -310,13 +315,13 @@ export function describeResourceLists(open: OpenResources): void {
       expect(await count('phase', 'Pending')).toBe(pending + 2)
       expect(await count('phase', 'Running')).toBe(running + 1)
       expect(await count('agent', 'counted-one')).toBe(3)
-      expect(await reasonOf(opened.resources.countBy('Task', 'owner'))).toBe('InvalidRequest')
+      expect(await reasonOf(opened.resources.countBy('Task', 'label:team'))).toBe('InvalidRequest')
       expect(await reasonOf(opened.resources.countBy('Agent', 'phase'))).toBe('InvalidRequest')
     })
 
     it('are refused where the kind does not have them', async () => {
       expect(await reasonOf(list({ fields: { colour: 'red' } }))).toBe('InvalidRequest')
-      expect(await reasonOf(list({ fields: { owner: 'x' } }))).toBe('InvalidRequest')
+      expect(await reasonOf(list({ fields: { 'label:team': 'x' } }))).toBe('InvalidRequest')
       expect(await reasonOf(opened.resources.list('Agent', { fields: { phase: 'Pending' } }))).toBe('InvalidRequest')
     })
   })

@@ -211,10 +211,12 @@ describe('resources in SQLite alone', () => {
   })
 
   it('keeps lone surrogates and finds objects by values that hold NUL', async () => {
-    const parent = 'a\0b'
-    await create('a', { annotations: { 'svc.ai/parent-task-name': parent }, spec: { prompt: '\ud800 \udc00' } })
-    await create('b', { annotations: { 'svc.ai/parent-task-name': 'a' } })
-    const found = await list({ fields: { parent } })
+    const agent = 'a\0b'
+    const { metadata, spec } = draftTask('a', { namespace, spec: { prompt: '\ud800 \udc00' } })
+    const odd = { ...spec, agentRef: { name: agent } }
+    await store.resources().create('Task', { metadata, spec: odd })
+    await create('b', { spec: { agentRef: { name: 'a' } } })
+    const found = await list({ fields: { agent } })
     expect(namesOf(found.items)).toEqual(['a'])
     expect(found.items[0]?.spec.prompt).toBe('\ud800 \udc00')
   })

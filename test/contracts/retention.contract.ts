@@ -1,14 +1,16 @@
 // How records without a task are found and removed, over all stores.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { TaskNoun } from '../../src/ports/retention.ts'
 import { type BenchStores, MEBIBYTE, makeBody, type OpenBench, textBody, useBench } from './record-bench.ts'
 
-const givers: Record<string, (stores: BenchStores, taskUid: string) => Promise<unknown>> = {
-  result: (stores, taskUid) => stores.results.put({ taskUid, attempt: 1 }, makeBody(MEBIBYTE).body, 'text/plain'),
-  artifact: (stores, taskUid) =>
+/** Every noun that goes with a task, by its port. */
+const givers: Record<TaskNoun, (stores: BenchStores, taskUid: string) => Promise<unknown>> = {
+  results: (stores, taskUid) => stores.results.put({ taskUid, attempt: 1 }, makeBody(MEBIBYTE).body, 'text/plain'),
+  artifacts: (stores, taskUid) =>
     stores.artifacts.put({ taskUid, attempt: 1 }, { filename: 'f', contentType: 'x/y', body: textBody('x') }),
-  log: (stores, taskUid) => stores.logs.append({ taskUid, attempt: 1 }, ['x']),
-  checkpoint: (stores, taskUid) => stores.checkpoints.save({ taskUid, attempt: 1 }, 'x'),
-  plan: (stores, taskUid) =>
+  logs: (stores, taskUid) => stores.logs.append({ taskUid, attempt: 1 }, ['x']),
+  checkpoints: (stores, taskUid) => stores.checkpoints.save({ taskUid, attempt: 1 }, 'x'),
+  plans: (stores, taskUid) =>
     stores.plans.save({
       taskUid,
       namespace: 'default',
@@ -19,7 +21,11 @@ const givers: Record<string, (stores: BenchStores, taskUid: string) => Promise<u
       goalComplete: false,
       planDocument: '',
     }),
-  event: (stores, taskUid) =>
+  messages: (stores, uid) => {
+    const task = { uid, name: 't' }
+    return stores.messages.send({ namespace: 'default', from: task, to: '*', parent: task, content: 'x' })
+  },
+  events: (stores, taskUid) =>
     stores.events.append({ taskUid, attempt: 1, namespace: 'default', taskName: 't', type: 'X', message: '' }),
 }
 

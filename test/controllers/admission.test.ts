@@ -1,5 +1,6 @@
 // Which Pending task starts when: order, capacity, limits, sessions, and what a task waits for.
 import { afterEach, describe, expect, it } from 'vitest'
+import { apiVersion } from '../../src/contract/resources/metadata.ts'
 import { createWorkerConversation } from '../../src/usecases/worker/conversation.ts'
 import { type Bench, type BenchOptions, eventually, openBench } from './bench.ts'
 
@@ -178,11 +179,15 @@ describe('the sibling limit', () => {
     await open()
     await bench.create('Provider', 'default', { type: 'demo' })
     await bench.create('Agent', 'lead', { coordination: { enabled: true, maxConcurrentChildren: 2 } })
-    await bench.submitTask('parent', { type: 'ai', command: undefined, prompt: 'x', agentRef: { name: 'lead' } })
+    const spec = { type: 'ai', command: undefined, prompt: 'x', agentRef: { name: 'lead' } }
+    const { uid } = (await bench.submitTask('parent', spec)).metadata
     await bench.running('parent')
-    const metadata = {
-      labels: { 'svc.ai/coordinator': 'true', 'svc.ai/parent-task': 'parent' },
-      annotations: { 'svc.ai/parent-task-name': 'parent' },
+    const labels = { 'svc.ai/coordinator': 'true', 'svc.ai/parent-task': 'parent' }
+    const metadata = { labels, ownerReferences: [{ apiVersion, kind: 'Task', name: 'parent', uid, controller: true }] }
+    // Whoever only says that it belongs to them takes nobody's place.
+    for (const name of ['claims-1', 'claims-2']) {
+      await bench.submitTask(name, {}, { labels, annotations: { 'svc.ai/parent-task-name': 'parent' } })
+      await bench.running(name)
     }
     for (const name of ['c1', 'c2']) {
       await bench.submitTask(name, {}, metadata)

@@ -1,8 +1,8 @@
 // Runs of a schedule that is part of a transaction: each with a token of its own, or not at all.
 import { afterEach, describe, expect, it } from 'vitest'
+import { apiVersion } from '../../src/contract/resources/metadata.ts'
 import { type ErrorReason, SvcError } from '../../src/errors.ts'
 import type { ExchangeRequest } from '../../src/ports/identity.ts'
-import { parentLabel } from '../../src/rules/scheduled-run.ts'
 import type { PropagationSettings } from '../../src/rules/token-propagation.ts'
 import { type Bench, eventually, openBench } from './bench.ts'
 
@@ -173,7 +173,10 @@ describe('what is no token of the task', () => {
 describe('a schedule of a child', () => {
   it('is refused for a command of a transaction', async () => {
     await open()
-    await bench.submitTask('nightly', scheduled, { labels: { [parentLabel]: 'boss' } })
+    const { uid } = (await bench.submitTask('boss')).metadata
+    await bench.submitTask('nightly', scheduled, {
+      ownerReferences: [{ apiVersion, kind: 'Task', name: 'boss', uid, controller: true }],
+    })
     const failed = await bench.phase('nightly', 'Failed')
     expect(failed.status?.message).toContain('unsupported_schedule')
   })

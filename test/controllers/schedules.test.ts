@@ -1,5 +1,6 @@
 // Tasks with a schedule: a child at each tick, overlap, deadlines, history, suspension, restarts.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { apiVersion } from '../../src/contract/resources/metadata.ts'
 import { type Bench, eventually, openBench } from './bench.ts'
 
 let bench: Bench
@@ -11,7 +12,8 @@ afterEach(() => bench.dispose())
 const minute = 60_000
 
 async function listRuns(): Promise<string[]> {
-  const { items } = await bench.resources.list('Task', { fields: { parent: 'nightly' } })
+  const all = await bench.resources.list('Task', {})
+  const items = all.items.filter(({ metadata }) => metadata.ownerReferences?.[0]?.name === 'nightly')
   return items.map((task) => task.metadata.name)
 }
 const nextAt = (time: string) =>
@@ -84,8 +86,7 @@ describe('a task with a schedule', () => {
       runName(5),
       {},
       {
-        labels: { 'svc.ai/parent-task': 'nightly' },
-        annotations: { 'svc.ai/parent-task-name': 'nightly' },
+        ownerReferences: [{ apiVersion, kind: 'Task', name: 'nightly', uid: scheduled.metadata.uid, controller: true }],
       },
     )
     bench.clock.advance(5 * minute)

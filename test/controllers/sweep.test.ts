@@ -80,6 +80,22 @@ describe('the sweep', () => {
     expect(defaultRetention).toMatchObject({ sessionsMs: days(90), eventsMs: days(30), usageMs: days(400) })
   })
 
+  it('leaves out no noun: each goes with its task or with its age, whatever nouns the stores have', async () => {
+    const { owners: _owners, ...stores } = bench.records
+    const nouns = Object.entries(stores).filter(([, store]) => typeof store === 'object')
+    const ended: string[] = []
+    const watch = (noun: string, store: object, method: string) =>
+      Object.assign(store, { [method]: async () => ended.push(`${noun}.${method}`) })
+    const endings = nouns.flatMap(([noun, store]) =>
+      ['sweep', 'removeTask'].filter((method) => method in store).map((method) => ({ noun, store, method })),
+    )
+    expect(new Set(endings.map(({ noun }) => noun))).toEqual(new Set(nouns.map(([noun]) => noun)))
+    for (const { noun, store, method } of endings) watch(noun, store, method)
+    await sweep()
+    await bench.records.owners.removeTask('0192-gone')
+    expect(ended.toSorted()).toEqual(endings.map(({ noun, method }) => `${noun}.${method}`).toSorted())
+  })
+
   it('goes on with the rest when one of them fails', async () => {
     const { sessions, usage } = bench.records
     let usageSwept = false

@@ -1,5 +1,6 @@
 // Tasks over HTTP: create, read, list, filter, cancel, retry, delete.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { apiVersion } from '../../src/contract/resources/metadata.ts'
 import { aiTask, type Service, startService } from './service.ts'
 
 let service: Service
@@ -220,12 +221,22 @@ describe('reading tasks', () => {
       concurrencyPolicy: 'Forbid' as const,
       startingDeadlineSeconds: 100,
     }
-    await service.ports.resources.create('Task', {
-      metadata: { namespace: 'default', name: 'child', annotations: { 'svc.ai/parent-task-name': 'parent' } },
-      spec: { ...spec, successfulRunsHistoryLimit: 3, failedRunsHistoryLimit: 1, suspend: false },
+    const makeChild = async (name: string, metadata: object) =>
+      service.ports.resources.create('Task', {
+        metadata: { namespace: 'default', name, ...metadata },
+        spec: { ...spec, successfulRunsHistoryLimit: 3, failedRunsHistoryLimit: 1, suspend: false },
+      })
+    const uidOf = async (name: string) => (await service.call(`GET /api/v1/tasks/${name}`)).json().metadata.uid
+    const ownedBy = (uid: string) => ({ apiVersion, kind: 'Task', name: 'parent', uid, controller: true })
+    await makeChild('child', { ownerReferences: [ownedBy(await uidOf('parent'))] })
+    await makeChild('claims', {
+      labels: { 'svc.ai/parent-task': 'parent' },
+      annotations: { 'svc.ai/parent-task-name': 'parent' },
     })
-    const answer = await service.call('GET /api/v1/tasks/parent/children')
-    expect(answer.json().items.map((task: { metadata: { name: string } }) => task.metadata.name)).toEqual(['child'])
+    for (const line of ['GET /api/v1/tasks/parent/children', 'GET /api/v1/tasks?parent=parent']) {
+      const { items } = (await service.call(line)).json()
+      expect(items.map((task: { metadata: { name: string } }) => task.metadata.name)).toEqual(['child'])
+    }
     const none = await service.call('GET /api/v1/tasks/no-such-parent/children')
     expect([none.statusCode, none.json()]).toEqual([200, { items: [], metadata: {} }])
   })

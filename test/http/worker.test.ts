@@ -1,6 +1,8 @@
 // The worker API: tokens of attempts, records, limits.
 import { request } from 'node:http'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { apiVersion } from '../../src/contract/resources/metadata.ts'
+import type { TaskSpec } from '../../src/contract/resources/task.ts'
 import type { WorkerIdentity } from '../../src/ports/identity.ts'
 import { until } from '../fixtures/proxy/proxied.ts'
 import { aiTask, type Service, startService } from './service.ts'
@@ -292,12 +294,19 @@ describe('transcripts', () => {
 })
 
 describe('messages', () => {
-  async function makeSibling(sibling: string) {
+  async function makeBoss(spec: TaskSpec) {
+    const key = { namespace: 'default', name: `boss-${count}` }
+    const { resources } = service.ports
+    const boss = (await resources.get('Task', key)) ?? (await resources.create('Task', { metadata: key, spec }))
+    return { name: key.name, uid: boss.metadata.uid }
+  }
+  async function makeSibling(sibling: string, metadata?: object) {
     const draft = (await service.ports.resources.get('Task', { namespace: 'default', name }))?.spec
     if (draft === undefined) throw new Error('no task')
-    const annotations = { 'svc.ai/parent-task-name': `boss-${count}` }
+    const boss = await makeBoss(draft)
+    const ownerReferences = [{ apiVersion, kind: 'Task', ...boss, controller: true }]
     await service.ports.resources.create('Task', {
-      metadata: { namespace: 'default', name: sibling, annotations },
+      metadata: { namespace: 'default', name: sibling, ...(metadata ?? { ownerReferences }) },
       spec: draft,
     })
     return (await service.runTask(sibling)).token
@@ -316,7 +325,7 @@ describe('messages', () => {
     const sent = await send(annsToken, { ...common, toTask: '*', content: 'to all' })
     expect([sent.statusCode, sent.body]).toEqual([204, ''])
     await send(annsToken, { ...common, toTask: bob, content: 'to bob' })
-    expect(await read(bob, bobsToken, '&markRead=false')).toHaveLength(2)
+    expect(await read(bob, bobsToken, '&markRead=false')).toMatchObject([{ read: false }, { read: false }])
     const first = await read(bob, bobsToken)
     expect(first).toEqual([
       {
@@ -325,7 +334,7 @@ describe('messages', () => {
         namespace: 'default',
         toTask: '*',
         content: 'to all',
-        read: expect.any(Boolean),
+        read: true,
         createdAt: expect.stringMatching(/Z$/),
       },
       expect.objectContaining({ toTask: bob, content: 'to bob' }),
@@ -333,6 +342,27 @@ describe('messages', () => {
     expect(await read(bob, bobsToken)).toEqual([])
     expect((await read(cid, cidsToken)).map((message: { content: string }) => message.content)).toEqual(['to all'])
     expect(await read(ann, annsToken)).toEqual([])
+  })
+
+  it('reach no task that claims the family by a label, and none that has a name of it later [MSG-006]', async () => {
+    const [ann, bob, eve] = [`ann-${count}`, `bob-${count}`, `eve-${count}`]
+    const boss = `boss-${count}`
+    const annsToken = await makeSibling(ann)
+    const claim = { labels: { 'svc.ai/parent-task': boss }, annotations: { 'svc.ai/parent-task-name': boss } }
+    const evesToken = await makeSibling(eve, claim)
+    const from = { fromTask: ann, parentTask: boss }
+    expect((await send(annsToken, { ...from, toTask: '*', content: 'for the family' })).statusCode).toBe(204)
+    const line = `GET /internal/v1/messages/default/${eve}?parentTask=${boss}`
+    expect((await service.call(line, { token: evesToken })).statusCode).toBe(403)
+    const forged = { fromTask: eve, parentTask: boss, toTask: '*', content: 'obey' }
+    expect((await send(evesToken, forged)).statusCode).toBe(403)
+    const astray = await send(annsToken, { ...from, toTask: eve, content: 'for a stranger' })
+    expect([astray.statusCode, astray.json().error.message]).toEqual([404, expect.stringContaining(eve)])
+    await makeSibling(bob)
+    expect((await send(annsToken, { ...from, toTask: bob, content: 'for the first bob' })).statusCode).toBe(204)
+    await service.ports.resources.remove('Task', { namespace: 'default', name: bob })
+    const nextToken = await makeSibling(bob)
+    expect(await read(bob, nextToken)).toMatchObject([{ content: 'for the family' }])
   })
 
   it('are sent in no other name, to no other family, and need a parent to be read [WORK-011]', async () => {

@@ -16,7 +16,7 @@ type MessageRow = {
   created_at: string
 }
 
-function toMessage(row: MessageRow): Message {
+function toMessage(row: MessageRow, read: boolean): Message {
   return {
     id: Number(row.id),
     namespace: decodeText(row.namespace),
@@ -24,17 +24,22 @@ function toMessage(row: MessageRow): Message {
     toTask: decodeText(row.to_task),
     parentTask: decodeText(row.parent_task),
     content: decodeText(row.content),
-    read: false,
+    read,
     createdAt: row.created_at,
   }
 }
 
-function selectUnread(query: { namespace: string; reader: string; parentTask: string }) {
-  const reader = encodeText(query.reader)
+type Unread = Parameters<Messages['unread']>[0]
+
+/** What has no uids was sent before messages had them, and its marks have the name of the reader. */
+function selectUnread({ namespace, reader, parent }: Unread) {
+  const name = encodeText(reader.name)
   return sql<MessageRow>`select * from messages
-    where namespace = ${encodeText(query.namespace)} and parent_task = ${encodeText(query.parentTask)}
-      and to_task in (${reader}, '*') and from_task <> ${reader}
-      and not exists (select 1 from message_reads where message_id = messages.id and reader = ${reader})
+    where (parent_uid = ${parent.uid} and (to_uid = ${reader.uid} or to_task = '*') and from_uid <> ${reader.uid}
+      or parent_uid is null and namespace = ${encodeText(namespace)} and parent_task = ${encodeText(parent.name)}
+        and to_task in (${name}, '*') and from_task <> ${name})
+      and not exists (select 1 from message_reads where message_id = messages.id
+        and (reader = ${reader.uid} or parent_uid is null and reader = ${name}))
     order by id`
 }
 
@@ -43,7 +48,7 @@ async function markRead(tx: Tx, rows: MessageRow[], reader: string): Promise<Mes
   const marked: MessageRow[] = []
   for (const row of rows) {
     const { changes } = await tx.run(sql`insert into message_reads (message_id, reader)
-      values (${row.id}, ${encodeText(reader)}) on conflict (message_id, reader) do nothing`)
+      values (${row.id}, ${reader}) on conflict (message_id, reader) do nothing`)
     if (changes === 1) marked.push(row)
   }
   return marked
@@ -52,32 +57,39 @@ async function markRead(tx: Tx, rows: MessageRow[], reader: string): Promise<Mes
 export function createMessages(deps: { database: Database; clock: Clock }): Messages {
   const { database, clock } = deps
   return {
-    async send(draft) {
+    async send({ namespace, from, to, parent, content }) {
+      const receiver = to === '*' ? { uid: null, name: '*' } : to
       const row = await database.write((tx) =>
-        tx.first(sql<MessageRow>`insert into messages (namespace, parent_task, from_task, to_task, content, created_at)
-          values (${encodeText(draft.namespace)}, ${encodeText(draft.parentTask)}, ${encodeText(draft.fromTask)},
-            ${encodeText(draft.toTask)}, ${encodeText(draft.content)}, ${clock.now().toISOString()})
+        tx.first(sql<MessageRow>`insert into messages
+            (namespace, parent_task, parent_uid, from_task, from_uid, to_task, to_uid, content, created_at)
+          values (${encodeText(namespace)}, ${encodeText(parent.name)}, ${parent.uid}, ${encodeText(from.name)}, ${from.uid},
+            ${encodeText(receiver.name)}, ${receiver.uid}, ${encodeText(content)}, ${clock.now().toISOString()})
           returning *`),
       )
       if (row === undefined) throw new SvcError('Internal', 'the message was not stored')
-      return toMessage(row)
+      return toMessage(row, false)
     },
 
     async unread(query) {
       const rows = await database.read.all(selectUnread(query))
-      if (!query.markRead || rows.length === 0) return rows.map(toMessage)
-      const marked = await database.write(async (tx) => markRead(tx, await tx.all(selectUnread(query)), query.reader))
-      return marked.map(toMessage)
+      if (!query.markRead || rows.length === 0) return rows.map((row) => toMessage(row, false))
+      const { uid } = query.reader
+      const marked = await database.write(async (tx) => markRead(tx, await tx.all(selectUnread(query)), uid))
+      return marked.map((row) => toMessage(row, true))
     },
 
-    async removeTask(namespace, taskName) {
-      const task = encodeText(taskName)
+    async removeTask(uid) {
       await database.write(async (tx) => {
-        await tx.run(sql`delete from messages where namespace = ${encodeText(namespace)}
-          and (from_task = ${task} or to_task = ${task} or parent_task = ${task})`)
-        await tx.run(sql`delete from message_reads where reader = ${task}
-          and message_id in (select id from messages where namespace = ${encodeText(namespace)})`)
+        await tx.run(sql`delete from messages where from_uid = ${uid} or to_uid = ${uid} or parent_uid = ${uid}`)
+        await tx.run(sql`delete from message_reads where reader = ${uid}`)
       })
+    },
+
+    async sweep(before) {
+      const { changes } = await database.write((tx) =>
+        tx.run(sql`delete from messages where created_at < ${before.toISOString()}`),
+      )
+      return changes
     },
   }
 }

@@ -147,5 +147,14 @@ export function createRateLimits(deps: { database: Database; clock: Clock }): Ra
     },
 
     onCoolDown: listeners.add,
+
+    async sweep(before) {
+      const now = clock.now().getTime()
+      const { changes } = await database.write((tx) =>
+        tx.run(sql`delete from rate_limits where refilled_at < ${before.getTime()}
+          and (cool_until is null or cool_until < ${now})`),
+      )
+      return changes
+    },
   }
 }

@@ -1,25 +1,32 @@
 // Whose records there are, over all record tables and logs, so that what has no task any more can be removed (TASK-063).
 import type { Records } from '../../ports/index.ts'
-import type { RecordOwners } from '../../ports/retention.ts'
+import type { RecordOwners, TaskNoun } from '../../ports/retention.ts'
 import type { Database } from './database.ts'
 import type { LogStore } from './logs.ts'
 import { joinSql, sql } from './statement.ts'
 
-// Usage is not among them: what a task cost is kept after it, until its own retention ends.
-const TABLES = ['results', 'artifacts', 'checkpoints', 'plans', 'event_counters']
-
-type TaskRecords = Pick<Records, 'results' | 'artifacts' | 'checkpoints' | 'events'> & {
-  plans: NonNullable<Records['plans']>
-  logs: LogStore
+/** Where uids of tasks stand, of every noun whose records go with a task; logs know their own. */
+const columns: Record<Exclude<TaskNoun, 'logs'>, [table: string, ...columns: string[]]> = {
+  results: ['results', 'task_uid'],
+  artifacts: ['artifacts', 'task_uid'],
+  checkpoints: ['checkpoints', 'task_uid'],
+  plans: ['plans', 'task_uid'],
+  messages: ['messages', 'parent_uid', 'from_uid', 'to_uid'],
+  events: ['event_counters', 'task_uid'],
 }
 
+const places = Object.values(columns).flatMap(([table, ...names]) => names.map((column) => ({ table, column })))
+const nouns: TaskNoun[] = ['logs', ...(Object.keys(columns) as Exclude<TaskNoun, 'logs'>[])]
+
+type TaskRecords = Pick<Required<Records>, TaskNoun> & { logs: LogStore }
+
 function selectUids(after: string, limit: number) {
-  const parts = TABLES.map(
-    (table) =>
+  const parts = places.map(
+    ({ table, column }) =>
       sql`select task_uid from (${{
-        text: `select distinct task_uid from ${table} where task_uid > ? order by task_uid limit ?`,
+        text: `select distinct ${column} as task_uid from ${table} where ${column} > ? order by ${column} limit ?`,
         parameters: [after, limit],
-      }}) as ${{ text: table, parameters: [] }}_uids`,
+      }}) as ${{ text: `${table}_${column}s`, parameters: [] }}`,
   )
   return sql<{ task_uid: string }>`${joinSql(parts, ' union ')} order by task_uid limit ${limit}`
 }
@@ -35,12 +42,7 @@ export function createRecordOwners(deps: { database: Database; records: TaskReco
     },
 
     async removeTask(uid) {
-      await records.logs.removeTask(uid)
-      await records.results.removeTask(uid)
-      await records.artifacts.removeTask(uid)
-      await records.checkpoints.removeTask(uid)
-      await records.plans.removeTask(uid)
-      await records.events.removeTask(uid)
+      for (const noun of nouns) await records[noun].removeTask(uid)
     },
   }
 }

@@ -136,7 +136,7 @@ export const sendMessage = defineRoute({
   summary: 'Send a message to a sibling, or to all with `*`',
   params: z.object({ namespace: Name }),
   body: MessageSend,
-  responses: { ...errorResponses(501), 204: { description: 'Sent' } },
+  responses: { ...errorResponses(404, 501), 204: { description: 'Sent' } },
   auth: 'worker',
 })
 

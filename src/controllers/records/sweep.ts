@@ -3,7 +3,7 @@ import { messageOf } from '../../errors.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Records } from '../../ports/index.ts'
 import type { ResourceReader } from '../../ports/resources.ts'
-import type { RecordOwners } from '../../ports/retention.ts'
+import type { AgedNoun, RecordOwners } from '../../ports/retention.ts'
 import { type Controller, createTimerSource, defineController, type Log } from '../engine/controller.ts'
 
 export type RetentionSettings = {
@@ -28,7 +28,7 @@ export const defaultRetention: RetentionSettings = {
 
 type SweepDeps = {
   resources: ResourceReader
-  records: Pick<Records, 'sessions' | 'events' | 'usage' | 'audit' | 'idempotency' | 'providerHealth'>
+  records: Pick<Records, AgedNoun>
   owners: RecordOwners
   /** Removes bodies that a crash left without a row; how many. */
   sweepBodies(): Promise<number>
@@ -66,26 +66,34 @@ async function sweepOrphans(deps: SweepDeps, signal: AbortSignal): Promise<numbe
   return removed
 }
 
+type Age = { name: string; ms(settings: RetentionSettings): number | undefined }
+
+/** How old records of each noun become, but for those that a task holds; those of a task end with it at the latest. */
+const ages: Record<AgedNoun, Age> = {
+  sessions: { name: 'sessions', ms: ({ sessionsMs }) => sessionsMs },
+  events: { name: 'events', ms: ({ eventsMs }) => eventsMs },
+  messages: { name: 'messages', ms: ({ eventsMs }) => eventsMs },
+  usage: { name: 'usage', ms: ({ usageMs }) => usageMs },
+  rateLimits: { name: 'rate limits', ms: () => dayMs },
+  providerHealth: { name: 'provider health', ms: ({ eventsMs }) => eventsMs },
+  audit: { name: 'audit log', ms: ({ auditMs }) => auditMs },
+  idempotency: { name: 'idempotency keys', ms: () => dayMs },
+}
+
 type Sweep = { name: string; run(): Promise<number> }
 
 function listSweeps(deps: SweepDeps, signal: AbortSignal): Sweep[] {
   const { records, settings } = deps
   const now = deps.clock.now()
-  const kept = [
-    { name: 'sessions', ms: settings.sessionsMs, store: records.sessions },
-    { name: 'events', ms: settings.eventsMs, store: records.events },
-    { name: 'usage', ms: settings.usageMs, store: records.usage },
-    { name: 'provider health', ms: settings.eventsMs, store: records.providerHealth },
-    { name: 'audit log', ms: settings.auditMs, store: records.audit },
-  ]
-  const aged = kept.flatMap(({ name, ms, store }) =>
-    ms === undefined ? [] : [{ name, run: () => store.sweep(new Date(now.getTime() - ms)) }],
-  )
+  const aged = (Object.keys(ages) as AgedNoun[]).flatMap((noun) => {
+    const ms = ages[noun].ms(settings)
+    if (ms === undefined) return []
+    return [{ name: ages[noun].name, run: () => records[noun].sweep(new Date(now.getTime() - ms)) }]
+  })
   return [
     { name: 'orphans', run: () => sweepOrphans(deps, signal) },
     { name: 'bodies', run: deps.sweepBodies },
     ...aged,
-    { name: 'idempotency keys', run: () => records.idempotency.sweep(new Date(now.getTime() - dayMs)) },
   ]
 }
 

@@ -5,7 +5,7 @@ import { tryParseQuantity } from '../../contract/quantity.ts'
 import type { ResourceRequirements } from '../../contract/resources/execution.ts'
 import { promptOf, type Task } from '../../contract/resources/task.ts'
 import type { WorkloadLimits, WorkloadSpec } from '../../ports/workloads.ts'
-import { parentOf } from '../../rules/scheduled-run.ts'
+import { parentOf } from '../../rules/family.ts'
 import { formatSkill } from '../../rules/skill-content.ts'
 import { inheritStamp } from '../../rules/stamp.ts'
 import { listTransactionVariables } from '../../rules/token-propagation.ts'
@@ -111,7 +111,7 @@ function makeDeadline(startedAt: Date, timeoutMs: number): Pick<WorkAssignment, 
 
 function describeTask(task: Task, attempt: number): WorkAssignment['task'] {
   const { namespace, name, uid } = task.metadata
-  const parentTask = parentOf(task)
+  const parentTask = parentOf(task)?.name
   const agentName = task.spec.agentRef?.name
   const sessionName = task.spec.sessionRef?.name
   const transactionVariables = listTransactionVariables(task.spec.transaction)

@@ -3,7 +3,8 @@ import type { ChildTask, Task } from '../../contract/resources/task.ts'
 import { isTerminalPhase } from '../../contract/resources/task.ts'
 import { isSvcError } from '../../errors.ts'
 import { summarizeChild } from '../../rules/child-tasks.ts'
-import { listExpiredRuns, parentOf } from '../../rules/scheduled-run.ts'
+import { parentOf } from '../../rules/family.ts'
+import { listExpiredRuns } from '../../rules/scheduled-run.ts'
 import { formatKey } from '../engine/key.ts'
 import { keyOf, type TaskContext } from './context.ts'
 import { readResultText } from './record-text.ts'
@@ -11,8 +12,8 @@ import { readResultText } from './record-text.ts'
 const longestResultBytes = 4 * 4096 + 4
 
 export async function listChildren(context: TaskContext, parent: Task): Promise<Task[]> {
-  const { namespace, name } = parent.metadata
-  const { items } = await context.resources.list('Task', { namespace, fields: { parent: name } })
+  const { namespace, uid } = parent.metadata
+  const { items } = await context.resources.list('Task', { namespace, fields: { owner: uid } })
   return items
 }
 
@@ -47,6 +48,6 @@ export async function removeExpiredRuns(context: TaskContext, parent: Task, chil
 
 /** Key of the task's parent, or undefined. */
 export function parentKeyOf(task: Task): string | undefined {
-  const name = parentOf(task)
-  return name === undefined ? undefined : formatKey({ namespace: task.metadata.namespace, name })
+  const parent = parentOf(task)
+  return parent && formatKey({ namespace: task.metadata.namespace, name: parent.name })
 }

@@ -6,7 +6,7 @@ import type { Task } from '../../contract/resources/task.ts'
 import { isSvcError, SvcError } from '../../errors.ts'
 import type { Secrets } from '../../ports/secrets.ts'
 import type { WorkloadRun } from '../../ports/workloads.ts'
-import { parentOf } from '../../rules/scheduled-run.ts'
+import { parentOf } from '../../rules/family.ts'
 import { listTransactionVariables } from '../../rules/token-propagation.ts'
 
 type Resolved = { value: string; secret: boolean } | undefined
@@ -55,7 +55,7 @@ function listOwnVariables(task: Task): Record<string, string> {
     SVC_TASK_NAME: task.metadata.name,
     SVC_TASK_NAMESPACE: task.metadata.namespace,
     SVC_TASK_UID: task.metadata.uid,
-    ...(parent !== undefined && { SVC_PARENT_TASK: parent }),
+    ...(parent !== undefined && { SVC_PARENT_TASK: parent.name }),
     ...(session !== undefined && { SVC_SESSION_NAME: session }),
     ...listTransactionVariables(task.spec.transaction),
   }

@@ -1,5 +1,6 @@
 // What the steps of a reconcile share.
 import type { Task } from '../../contract/resources/task.ts'
+import { parentOf } from '../../rules/family.ts'
 import type { Enqueue } from '../engine/controller.ts'
 import { formatKey } from '../engine/key.ts'
 import type { Board } from './board.ts'
@@ -30,8 +31,5 @@ export function attemptOf(task: Task): { taskUid: string; attempt: number } {
 
 /** Tasks of one coordinator count together; undefined for others. */
 export function siblingsOf(task: Task): string | undefined {
-  const { namespace, labels, annotations } = task.metadata
-  if (labels?.['svc.ai/coordinator'] !== 'true') return undefined
-  const parent = annotations?.['svc.ai/parent-task-name'] ?? labels['svc.ai/parent-task']
-  return parent === undefined ? undefined : `${namespace}/${parent}`
+  return task.metadata.labels?.['svc.ai/coordinator'] === 'true' ? parentOf(task)?.uid : undefined
 }

@@ -1,6 +1,7 @@
 // The end of a deleted task: stop it, remove its records, let the object go. Whatever is missing is fine (TASK-064).
 import type { Task } from '../../contract/resources/task.ts'
 import { isSvcError } from '../../errors.ts'
+import type { TaskNoun } from '../../ports/retention.ts'
 import { cleanupFinalizer } from '../../rules/scheduled-run.ts'
 import type { Reconciled } from '../engine/controller.ts'
 import { removeTaskTokens } from './child-token.ts'
@@ -10,16 +11,16 @@ import { unlockSession } from './session-lock.ts'
 
 async function removeRecords(context: TaskContext, task: Task): Promise<void> {
   const { results, artifacts, logs, plans, messages, checkpoints, events } = context.records
-  const { uid, namespace, name } = task.metadata
-  await Promise.all([
-    results.removeTask(uid),
-    artifacts.removeTask(uid),
-    logs.removeTask(uid),
-    checkpoints.removeTask(uid),
-    plans?.removeTask(uid),
-    messages.removeTask(namespace, name),
-  ])
-  await events.removeTask(uid)
+  const stores: Record<TaskNoun, { removeTask(taskUid: string): Promise<void> } | undefined> = {
+    results,
+    artifacts,
+    logs,
+    checkpoints,
+    plans,
+    messages,
+    events,
+  }
+  await Promise.all(Object.values(stores).map((store) => store?.removeTask(task.metadata.uid)))
   await removeTaskTokens(context, task)
 }
 

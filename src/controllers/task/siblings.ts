@@ -1,14 +1,14 @@
 // How many children of a coordinator may run at a time.
 import type { Task } from '../../contract/resources/task.ts'
 import type { ResourceReader } from '../../ports/resources.ts'
-import { parentOf } from '../../rules/scheduled-run.ts'
+import { parentOf } from '../../rules/family.ts'
 
 /** The coordinator's maxConcurrentChildren; undefined when the parent or its agent is gone. */
 export async function findSiblingLimit(resources: ResourceReader, child: Task): Promise<number | undefined> {
   const { namespace } = child.metadata
-  const name = parentOf(child)
-  const parent = name === undefined ? undefined : await resources.get('Task', { namespace, name })
-  const reference = parent?.spec.agentRef
+  const owner = parentOf(child)
+  const parent = owner && (await resources.get('Task', { namespace, name: owner.name }))
+  const reference = parent?.metadata.uid === owner?.uid ? parent?.spec.agentRef : undefined
   if (reference === undefined) return undefined
   const agent = await resources.get('Agent', { namespace: reference.namespace ?? namespace, name: reference.name })
   return agent?.spec.coordination?.maxConcurrentChildren

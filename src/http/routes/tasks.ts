@@ -9,8 +9,8 @@ import { answerTextPage } from './paging.ts'
 import { answerObject, answerText, bindCreate, bindUpdate, createOnce, readPreconditions } from './resources.ts'
 
 function pickFields(query: routes.TaskListQuery): Record<string, string> {
-  const { phase, type, agent, parent } = query
-  const fields = Object.entries({ phase, type, agent, parent }).filter(([, value]) => value !== undefined)
+  const { phase, type, agent } = query
+  const fields = Object.entries({ phase, type, agent }).filter(([, value]) => value !== undefined)
   return Object.fromEntries(fields) as Record<string, string>
 }
 
@@ -21,14 +21,16 @@ function excerptPlan({ summary, progressPct, goalComplete, planDocument, iterati
 function bindReads(bind: Bind, { usecases }: RouteContext): void {
   bind(routes.listTasks, async ({ caller, namespace, query }) => {
     const { limit, continue: cursor, labelSelector } = query
-    const page = await usecases.resources.listText(caller, 'Task', {
+    const rest = {
       namespace,
       limit,
       fields: pickFields(query),
       ...(cursor === undefined ? {} : { continue: cursor }),
       ...(labelSelector === undefined ? {} : { labelSelector }),
-    })
-    return answerTextPage(page)
+    }
+    const { parent } = query
+    if (parent !== undefined) return answerTextPage(await usecases.tasks.listChildren(caller, parent, rest))
+    return answerTextPage(await usecases.resources.listText(caller, 'Task', rest))
   })
   bind(routes.getTask, async ({ caller, namespace, params }) => {
     const task = await usecases.resources.getText(caller, 'Task', { namespace, name: params.id })
@@ -40,13 +42,8 @@ function bindReads(bind: Bind, { usecases }: RouteContext): void {
   })
   bind(routes.listTaskChildren, async ({ caller, namespace, params, query }) => {
     const { limit, continue: cursor } = query
-    const page = await usecases.resources.listText(caller, 'Task', {
-      namespace,
-      limit,
-      fields: { parent: params.id },
-      ...(cursor === undefined ? {} : { continue: cursor }),
-    })
-    return answerTextPage(page)
+    const rest = { namespace, limit, ...(cursor === undefined ? {} : { continue: cursor }) }
+    return answerTextPage(await usecases.tasks.listChildren(caller, params.id, rest))
   })
 }
 

@@ -3,9 +3,10 @@ import type { MessageSend, TranscriptAppend } from '../../contract/api/internal.
 import type { Task } from '../../contract/resources/task.ts'
 import { SvcError } from '../../errors.ts'
 import type { WorkerIdentity } from '../../ports/identity.ts'
-import type { Message } from '../../ports/messages.ts'
+import type { Correspondent, Message } from '../../ports/messages.ts'
+import type { ResourceReader } from '../../ports/resources.ts'
 import type { StoredMessage } from '../../ports/sessions.ts'
-import { parentOf } from '../../rules/scheduled-run.ts'
+import { isChildOf, parentOf } from '../../rules/family.ts'
 import { makeTranscriptWord } from '../../rules/transcript-word.ts'
 import type { UsecaseDeps } from '../deps.ts'
 import {
@@ -26,7 +27,7 @@ export type WorkerConversation = {
   ): Promise<StoredMessage[]>
   /** NotFound when the task has no session. */
   appendTranscript(identity: WorkerIdentity, path: TaskPath, append: TranscriptAppend): Promise<void>
-  /** Forbidden in the name of another task, and to children of another parent. */
+  /** Forbidden in the name of another task, and under another parent; NotFound for a receiver that is not under it. */
   sendMessage(identity: WorkerIdentity, namespace: string, message: MessageSend): Promise<Message>
   readMessages(
     identity: WorkerIdentity,
@@ -36,9 +37,24 @@ export type WorkerConversation = {
 }
 
 /** A task talks under its own parent, or as the parent itself to its children (MSG-006). */
-function requireFamily(task: Task, parentTask: string): void {
-  if (parentTask === parentOf(task) || parentTask === task.metadata.name) return
-  throw new SvcError('Forbidden', `task "${task.metadata.name}" is not under parent "${parentTask}"`)
+function requireFamily({ metadata }: Task, parentTask: string): Correspondent {
+  const { uid, name } = metadata
+  const parent = [parentOf({ metadata }), { uid, name }].find((member) => member?.name === parentTask)
+  if (parent !== undefined) return parent
+  throw new SvcError('Forbidden', `task "${name}" is not under parent "${parentTask}"`)
+}
+
+/** The coordinator or one of its children, as they are now. NotFound for whoever else has the name. */
+async function findReceiver(
+  resources: ResourceReader,
+  { namespace, toTask }: { namespace: string; toTask: string },
+  parent: Correspondent,
+): Promise<Correspondent | '*'> {
+  if (toTask === '*') return '*'
+  if (toTask === parent.name) return parent
+  const task = await resources.get('Task', { namespace, name: toTask })
+  if (task !== undefined && isChildOf(task, parent)) return { uid: task.metadata.uid, name: toTask }
+  throw new SvcError('NotFound', `there is no task "${toTask}" under parent "${parent.name}"`)
 }
 
 export function createWorkerConversation({ ports }: UsecaseDeps): WorkerConversation {
@@ -63,13 +79,15 @@ export function createWorkerConversation({ ports }: UsecaseDeps): WorkerConversa
     },
     async sendMessage(identity, namespace, message) {
       requireOwnTask(identity, { namespace, taskName: message.fromTask })
-      requireFamily(await requireLiveAttempt(resources, identity), message.parentTask)
-      return records.messages.send({ namespace, ...message })
+      const parent = requireFamily(await requireLiveAttempt(resources, identity), message.parentTask)
+      const from = { uid: identity.taskUid, name: identity.taskName }
+      const to = await findReceiver(resources, { namespace, toTask: message.toTask }, parent)
+      return records.messages.send({ namespace, from, to, parent, content: message.content })
     },
     async readMessages(identity, path, { parentTask, markRead }) {
-      requireFamily(await requireRunningTask(resources, identity, path), parentTask)
-      const { namespace, taskName: reader } = path
-      return records.messages.unread({ namespace, reader, parentTask, markRead })
+      const parent = requireFamily(await requireRunningTask(resources, identity, path), parentTask)
+      const reader = { uid: identity.taskUid, name: identity.taskName }
+      return records.messages.unread({ namespace: path.namespace, reader, parent, markRead })
     },
   }
 }

@@ -21,6 +21,7 @@ export const ownerField = 'owner'
 /** As they stand in the index; the owners are there for the removal of what they own. */
 export function listIndexRows(object: StoredObject): IndexEntry[] {
   const owners = new Set((object.metadata.ownerReferences ?? []).map((owner) => owner.uid))
-  const entries = [...listIndexEntries(object), ...[...owners].map((uid) => ({ field: ownerField, value: uid }))]
+  const listed = listIndexEntries(object).filter(({ field }) => field !== ownerField)
+  const entries = [...listed, ...[...owners].map((uid) => ({ field: ownerField, value: uid }))]
   return entries.map(({ field, value }) => ({ field, value: encodeText(value) }))
 }

@@ -9,6 +9,7 @@ import { auditMigration } from './0006-audit.ts'
 import { providerHealthMigration } from './0007-provider-health.ts'
 import { tokenRolesMigration } from './0008-token-roles.ts'
 import { callersMigration } from './0009-callers.ts'
+import { familiesMigration } from './0010-families.ts'
 
 export const migrations: readonly Migration[] = [
   resourcesMigration,
@@ -20,4 +21,5 @@ export const migrations: readonly Migration[] = [
   providerHealthMigration,
   tokenRolesMigration,
   callersMigration,
+  familiesMigration,
 ]
