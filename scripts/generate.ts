@@ -1,4 +1,4 @@
-// Prints deploy/crds/*.yaml and docs/openapi.json from the contract. With --check: exits 1 and names what is stale.
+// Prints deploy/crds/*.yaml, the admission policies of the chart and docs/openapi.json from the contract and the rules. With --check: exits 1 and names what is stale.
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -7,6 +7,7 @@ import { buildOpenApi } from '../src/contract/api/openapi.ts'
 import { routesByName } from '../src/contract/api/routes.ts'
 import { buildCrd, crdFileName } from '../src/contract/crd.ts'
 import { kindNames } from '../src/contract/resources/index.ts'
+import { policyTemplate, printPolicyTemplate } from './policies.ts'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 const crdFolder = 'deploy/crds'
@@ -20,6 +21,7 @@ export async function printAll(): Promise<Map<string, string>> {
     const text = stringify(buildCrd(kind), { lineWidth: 0, aliasDuplicateObjects: false })
     files.set(`${crdFolder}/${crdFileName(kind)}`, `${yamlHeader}${text}`)
   }
+  files.set(policyTemplate, `${yamlHeader}${printPolicyTemplate()}`)
   files.set('docs/openapi.json', `${JSON.stringify(buildOpenApi(routesByName, { version }), null, 2)}\n`)
   return files
 }

@@ -7,6 +7,9 @@ export type AccessVerb = 'get' | 'list' | 'create' | 'update' | 'delete' | 'use'
 /** Kinds of resources, and of what else is guarded. */
 export type AccessKind = Kind | 'Secret' | 'ConfigMap' | 'Session' | 'Memory' | 'Usage' | 'Token' | 'Audit' | 'Metrics'
 
+/** Of the cluster itself: nobody's to write in. */
+export const systemNamespaces: readonly string[] = ['kube-system', 'kube-public', 'kube-node-lease']
+
 /** What a task would do, for the constraints of a context token. */
 export type TaskFacts = {
   type: string

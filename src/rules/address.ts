@@ -4,15 +4,48 @@ import ipaddr from 'ipaddr.js'
 /** `name`: a host name, known only after DNS. */
 export type AddressClass = 'public' | 'private' | 'metadata' | 'service' | 'name'
 
-const metadataNames = new Set(['metadata.google.internal', 'metadata.goog', 'metadata', 'instance-data'])
+export const metadataNames: readonly string[] = [
+  'metadata.google.internal',
+  'metadata.goog',
+  'metadata',
+  'instance-data',
+]
 // Link-local and vendor addresses where clouds serve credentials to whoever asks.
-const metadataAddresses = new Set([
+const metadataAddresses: readonly string[] = [
   '169.254.169.254',
   '169.254.170.2',
   '100.100.100.200',
   '168.63.129.16',
   'fd00:ec2::254',
-])
+]
+
+type Network = [address: ipaddr.IPv4 | ipaddr.IPv6, bits: number]
+type Ranges = Record<string, Network | Network[]>
+
+/** The table by which the library tells what is public; its types leave it out. An IPv4 address within IPv6 is read as IPv4. */
+function listRanges(): [name: string, cidr: string][] {
+  const tables = [ipaddr.IPv4, ipaddr.IPv6].map(
+    (family) => (family.prototype as unknown as { SpecialRanges: Ranges }).SpecialRanges,
+  )
+  return tables
+    .flatMap((table) => Object.entries(table))
+    .filter(([name]) => name !== 'ipv4Mapped')
+    .flatMap(([name, given]) => {
+      const networks = (Array.isArray(given[0]) ? given : [given]) as Network[]
+      return networks.map(([address, bits]): [string, string] => [name, `${address.toString()}/${bits}`])
+    })
+}
+
+/** Every network (CIDR) that is not public. */
+export function specialNetworks(): string[] {
+  return listRanges().map(([, cidr]) => cidr)
+}
+
+/** Networks (CIDR) where clouds tell credentials, and link-local ones. */
+export function metadataNetworks(): string[] {
+  const single = metadataAddresses.map((address) => `${address}/${address.includes(':') ? 128 : 32}`)
+  return [...single, ...listRanges().flatMap(([name, cidr]) => (name === 'linkLocal' ? [cidr] : []))]
+}
 
 function portOf(url: URL): string {
   if (url.port !== '') return url.port
@@ -20,13 +53,13 @@ function portOf(url: URL): string {
 }
 
 function classifyName(host: string): AddressClass {
-  if (metadataNames.has(host)) return 'metadata'
+  if (metadataNames.includes(host)) return 'metadata'
   return host === 'localhost' || host.endsWith('.localhost') ? 'private' : 'name'
 }
 
 function classifyAddress(host: string): AddressClass {
   const address = ipaddr.process(host)
-  if (metadataAddresses.has(address.toString())) return 'metadata'
+  if (metadataAddresses.includes(address.toString())) return 'metadata'
   const range = address.range()
   if (range === 'linkLocal') return 'metadata'
   return range === 'unicast' ? 'public' : 'private'

@@ -102,6 +102,35 @@ describe.skipIf(helm === '')('the chart', () => {
     expect(() => render('logLevel=loud')).toThrow(/logLevel/)
   })
 
+  it('fills the admission policies in with its values, as literals', () => {
+    const values = [
+      'watchNamespace=team',
+      'settings.allowNetwork={10.0.0.0/8,10.1.2.3,fd00::1}',
+      'admission.accounts={restorer}',
+    ]
+    const objects = render(...values, 'enforceNamespaceIsolation=false', 'serviceAccount.name=runner')
+    const textOf = (kind: string, name: string) =>
+      JSON.stringify(objects.find((object) => object.kind === kind && object.metadata.name === name))
+    const policy = (name: string) => textOf('ValidatingAdmissionPolicy', name).replaceAll('\\"', "'")
+    expect(policy('svc-task-identity')).toContain("in ['system:serviceaccount:svc-system:runner','restorer']")
+    expect(policy('svc-provider-address')).toContain("['10.0.0.0/8','10.1.2.3/32','fd00::1/128'].exists(")
+    expect(policy('svc-provider-address')).toContain("'svc.svc-system.svc:8080'")
+    expect(policy('svc-task-agents')).toContain('!false ||')
+    expect(policy('svc-guarded-namespaces')).toContain("request.namespace != 'svc-system'")
+    const binding = textOf('ValidatingAdmissionPolicyBinding', 'svc-task-agents')
+    expect(binding).toContain(
+      '"matchResources":{"namespaceSelector":{"matchLabels":{"kubernetes.io/metadata.name":"team"}}}',
+    )
+  })
+
+  it('keeps namespaces apart unless told otherwise, in the service and in the policies', () => {
+    const objects = render()
+    expect(JSON.stringify(objects)).toContain('enforceNamespaceIsolation: true')
+    const crossing = objects.filter((object) => JSON.stringify(object).includes('kept apart here'))
+    expect(crossing.length).toBeGreaterThan(5)
+    for (const policy of crossing) expect(JSON.stringify(policy)).toContain('!true ||')
+  })
+
   it('gives workers no right at all [AUTH-012]', () => {
     const bindings = render().filter(({ kind }) => kind.endsWith('RoleBinding'))
     expect(bindings.length).toBeGreaterThan(0)

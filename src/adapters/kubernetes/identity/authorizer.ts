@@ -1,5 +1,5 @@
 // What a caller may do, by SubjectAccessReview: the REST verb needs the same verb on the custom resource (AUTH-014).
-import type { Access, AccessKind, Decision } from '../../../contract/access.ts'
+import { type Access, type AccessKind, type Decision, systemNamespaces } from '../../../contract/access.ts'
 import { apiVersion, kinds } from '../../../contract/resources/index.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { Authorizer } from '../../../ports/identity.ts'
@@ -11,7 +11,6 @@ const decisionMs = 10_000
 const rememberedDecisions = 10_000
 
 const [apiGroup = ''] = apiVersion.split('/')
-const systemNamespaces = ['kube-system', 'kube-public', 'kube-node-lease']
 
 export type ReviewAuthorizerOptions = {
   api: Pick<KubernetesApi, 'request'>

@@ -1,0 +1,38 @@
+{{/* What the admission policies know of this installation, as literals of CEL. */}}
+{{- define "svc.cel.accounts" -}}
+{{- $own := printf "system:serviceaccount:%s:%s" .Release.Namespace (include "svc.serviceAccount" .) }}
+{{- concat (list $own) .Values.admission.accounts | toJson }}
+{{- end }}
+
+{{- define "svc.cel.allowNetworks" -}}
+{{- $given := .Values.settings.allowNetwork | default list }}
+{{- if kindIs "string" $given }}{{ $given = splitList "," $given }}{{ end }}
+{{- $networks := list }}
+{{- range $given }}
+{{- $network := trim . }}
+{{- if not (contains "/" $network) }}{{ $network = printf "%s/%s" $network (contains ":" $network | ternary "128" "32") }}{{ end }}
+{{- $networks = append $networks $network }}
+{{- end }}
+{{- toJson $networks }}
+{{- end }}
+
+{{- define "svc.cel.ownAddresses" -}}
+{{- $name := include "svc.name" . }}
+{{- $space := .Release.Namespace }}
+{{- $hosts := list "localhost" "127.0.0.1" "::1" $name (printf "%s.%s" $name $space) (printf "%s.%s.svc" $name $space) (printf "%s.%s.svc.cluster.local" $name $space) }}
+{{- $addresses := list }}
+{{- range $hosts }}{{ $addresses = append $addresses (printf "%s:%d" . (int $.Values.service.port)) }}{{ end }}
+{{- toJson $addresses }}
+{{- end }}
+
+{{/* Tokens go on to tools where context tokens are taken at all. */}}
+{{- define "svc.cel.propagates" -}}
+{{ and (hasKey .Values.settings "contextTokenProfile") (hasKey .Values.settings "contextTokenIssuer") }}
+{{- end }}
+
+{{/* Another installation may serve the other namespaces. */}}
+{{- define "svc.policyScope" -}}
+{{- if .Values.watchNamespace }}
+{{- dict "namespaceSelector" (dict "matchLabels" (dict "kubernetes.io/metadata.name" .Values.watchNamespace)) | toJson }}
+{{- else }}{}{{ end }}
+{{- end }}

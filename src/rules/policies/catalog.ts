@@ -1,0 +1,145 @@
+// Where providers may lie and what tools may send, and the namespaces that are nobody's.
+import { systemNamespaces } from '../../contract/access.ts'
+import { metadataNames, metadataNetworks, specialNetworks } from '../address.ts'
+import { propagationHeader } from '../token-propagation.ts'
+import {
+  everyKind,
+  type PolicyRules,
+  type PolicySettings,
+  quote,
+  quoteAll,
+  specChanged,
+  type Validation,
+  type Variable,
+} from './policy.ts'
+
+// Both the server's reader of addresses and the service's see the same host in such an address, and no other is taken.
+const plainAddress = '(?i)^https?://([a-z0-9_-]+([.][a-z0-9_-]+)*[.]?|\\[[0-9a-f:.]+\\])(:[0-9]{1,5})?([/?#].*)?$'
+// As WHATWG has it: a host whose last part is a number is an IPv4 address, however it is spelt.
+const numericEnd = '(^|[.])(0x[0-9a-f]*|[0-9]+)$'
+
+const host = 'variables.host'
+
+function isWithin(networks: string): string {
+  return `variables.isAddress && ${networks}.exists(network, cidr(network).containsIP(${host}))`
+}
+
+const addressVariables = ({ allowNetworks, ownAddresses }: PolicySettings): Variable[] => [
+  { name: 'address', expression: "object.spec.?baseURL.orValue('')" },
+  {
+    name: 'isNew',
+    expression:
+      "variables.address != '' && (oldObject == null || oldObject.spec.?baseURL.orValue('') != variables.address)",
+  },
+  { name: 'isPlain', expression: `variables.address.matches(${quote(plainAddress)}) && isURL(variables.address)` },
+  { name: 'url', expression: "variables.isPlain ? variables.address : 'http://none.invalid'" },
+  { name: 'fullHost', expression: 'url(variables.url).getHostname().lowerAscii()' },
+  {
+    name: 'host',
+    expression:
+      "variables.fullHost.endsWith('.') ? variables.fullHost.substring(0, size(variables.fullHost) - 1) : variables.fullHost",
+  },
+  {
+    name: 'port',
+    expression:
+      "url(variables.url).getPort() != '' ? url(variables.url).getPort() : variables.url.lowerAscii().startsWith('https') ? '443' : '80'",
+  },
+  { name: 'isAddress', expression: `isIP(${host})` },
+  // A number that is no plain address, or an address within brackets that the server can not read.
+  {
+    name: 'isOdd',
+    expression: `!variables.isAddress && (${host}.matches(${quote(numericEnd)}) || ${host}.contains(':'))`,
+  },
+  {
+    name: 'isMetadata',
+    expression: `${host} in ${quoteAll(metadataNames)} || ${isWithin(quoteAll(metadataNetworks()))}`,
+  },
+  {
+    name: 'isHere',
+    expression: `${host} == 'localhost' || ${host}.endsWith('.localhost') || ${isWithin(quoteAll(['127.0.0.0/8', '0.0.0.0/8', '::1/128', '::/128']))}`,
+  },
+  { name: 'isPrivate', expression: `variables.isHere || ${isWithin(quoteAll(specialNetworks()))}` },
+  { name: 'isAllowed', expression: isWithin(allowNetworks) },
+  {
+    name: 'isService',
+    expression: `${ownAddresses}.exists(own, own == ${host} + ':' + variables.port || (variables.isHere && own.endsWith(':' + variables.port)))`,
+  },
+]
+
+function refuseAddress(expression: string, words: string): Validation {
+  return { expression: `!variables.isNew || !(${expression})`, message: `spec.baseURL ${words}`, reason: 'Invalid' }
+}
+
+function providerRules(settings: PolicySettings): PolicyRules[] {
+  return [
+    {
+      name: 'provider-demo',
+      kinds: ['Provider'],
+      conditions: [specChanged],
+      validations: [
+        {
+          expression: "object.spec.type != 'demo'",
+          message: 'spec.type demo is only for an embedded service on loopback; use a real vendor',
+          reason: 'Invalid',
+        },
+      ],
+    },
+    {
+      name: 'provider-address',
+      kinds: ['Provider'],
+      conditions: [specChanged],
+      variables: addressVariables(settings),
+      validations: [
+        refuseAddress(
+          '!variables.isPlain || variables.isOdd',
+          'must have a host by name, or an address in plain digits',
+        ),
+        refuseAddress('variables.isMetadata', 'must not be a link-local or metadata address'),
+        refuseAddress('variables.isService', 'must not be the address of this service'),
+        refuseAddress(
+          'variables.isPrivate && !variables.isAllowed',
+          'must not be a loopback or private address; --allow-network (settings.allowNetwork of the chart) names those that may be used',
+        ),
+      ],
+    },
+  ]
+}
+
+function toolRules({ propagates }: PolicySettings): PolicyRules[] {
+  const name = quote(propagationHeader.toLowerCase())
+  return [
+    {
+      name: 'tool-headers',
+      kinds: ['Tool'],
+      conditions: [specChanged],
+      validations: [
+        {
+          expression: `!${propagates} || !object.spec.?http.?headers.orValue({}).exists(header, header.trim().lowerAscii() == ${name})`,
+          message: `spec.http.headers must leave ${propagationHeader} out: it is reserved for the token of the caller`,
+          reason: 'Invalid',
+        },
+      ],
+    },
+  ]
+}
+
+function placeRules({ ownNamespace }: PolicySettings): PolicyRules[] {
+  return [
+    {
+      name: 'guarded-namespaces',
+      kinds: everyKind,
+      conditions: [specChanged],
+      validations: [
+        {
+          expression: `!(request.namespace in ${quoteAll(systemNamespaces)}) && request.namespace != ${ownNamespace}`,
+          message: 'this namespace belongs to the cluster or the service; use another one',
+          reason: 'Forbidden',
+        },
+      ],
+    },
+  ]
+}
+
+export function catalogRules(settings: PolicySettings): PolicyRules[] {
+  return [...providerRules(settings), ...toolRules(settings), ...placeRules(settings)]
+}

@@ -1,0 +1,18 @@
+// Every admission policy of the service: what REST refuses, the cluster's own API refuses, too.
+import { awaitedRules } from './awaited.ts'
+import { catalogRules } from './catalog.ts'
+import { identityRules } from './identity.ts'
+import { type PolicyRules, type PolicySettings, writePolicy } from './policy.ts'
+import { referenceRules } from './references.ts'
+
+export type { PolicySettings } from './policy.ts'
+
+/** The rules of every policy, in the order they are printed. */
+export function listPolicyRules(settings: PolicySettings): PolicyRules[] {
+  return [...identityRules(settings), ...referenceRules(settings), ...catalogRules(settings), ...awaitedRules(settings)]
+}
+
+/** ValidatingAdmissionPolicies, each followed by its binding. */
+export function buildPolicies(settings: PolicySettings): object[] {
+  return listPolicyRules(settings).flatMap((rules) => writePolicy(rules, settings))
+}

@@ -1,0 +1,132 @@
+// What a resource names needs its author's own `get` on it, also by kubectl.
+import { each, listGuardedFields, listReferencePaths, type ReferencePath } from '../../contract/reference-paths.ts'
+import { type Kind, kinds } from '../../contract/resources/index.ts'
+import type { ReferenceTarget } from '../../contract/resources/references.ts'
+import { apiGroup, isService, type PolicyRules, type PolicySettings, type Validation, type Variable } from './policy.ts'
+
+/** One check costs 350,000 of the 10,000,000 that a policy may spend on a request; these and one more fit. */
+export const mostNames = 16
+
+const cores: Record<'Secret' | 'ConfigMap', string> = { Secret: 'secrets', ConfigMap: 'configmaps' }
+
+function resourceOf(target: ReferenceTarget): { group: string; resource: string } {
+  if (target === 'Secret' || target === 'ConfigMap') return { group: '', resource: cores[target] }
+  return { group: apiGroup, resource: kinds[target].plural }
+}
+
+/** Every part is optional, so that nothing fails on what is not there. */
+function select(root: string, parts: readonly string[]): string {
+  return [root, ...parts.map((part) => `?${part}`)].join('.')
+}
+
+type Place = Pick<ReferencePath, 'path' | 'crosses'>
+
+/** `namespace/name` of what stands there, as text; a `/` at the end is nothing. */
+function writeName(root: string, { path, crosses }: Place): string {
+  const space = crosses ? `${select(root, [...path, 'namespace'])}.orValue(request.namespace)` : 'request.namespace'
+  return `${space} + '/' + ${select(root, [...path, 'name'])}.orValue('')`
+}
+
+/** The names that stand at a place, as a list. */
+function listNames({ path, crosses }: Place): string {
+  const at = path.indexOf(each)
+  if (at < 0) return `[${writeName('object.spec', { path, crosses })}]`
+  const inner = path.slice(at + 1)
+  if (inner.includes(each)) throw new Error(`a list within a list is not covered: ${path.join('.')}`)
+  const list = `${select('object.spec', path.slice(0, at))}.orValue([])`
+  return `${list}.map(entry, ${writeName('entry', { path: inner, crosses })})`
+}
+
+function writeField({ path }: ReferencePath): string {
+  return ['spec', ...path].join('.').replaceAll(`.${each}`, each)
+}
+
+function writeCheck(target: ReferenceTarget, namespace: string, name?: string): string {
+  const { group, resource } = resourceOf(target)
+  const named = name === undefined ? '' : `.name(${name})`
+  return `authorizer.group('${group}').resource('${resource}').namespace(${namespace})${named}.check('get').allowed()`
+}
+
+/** `rest0` are the names to ask about; `rest1` those without the first, and so on: loops can not hold a check. */
+function chain(count: number): Variable[] {
+  return Array.from({ length: count }, (_, at) => ({
+    name: `rest${at + 1}`,
+    expression: `variables.rest${at}.filter(name, name != variables.rest${at}[0])`,
+  }))
+}
+
+const own = "startsWith(request.namespace + '/')"
+
+/** Who may read all of the namespace is asked about no single one of it. */
+function checkName(target: ReferenceTarget, at: number, { fields, isMany }: Named): Validation {
+  const first = `variables.rest${at}[0]`
+  const check = writeCheck(target, `${first}.split('/')[0]`, `${first}.split('/')[1]`)
+  const all = isMany ? `(variables.all && ${first}.${own}) || ` : ''
+  return {
+    expression: `size(variables.rest${at}) == 0 || ${all}${check}`,
+    messageExpression: `request.userInfo.username + ' may not get the ${target} "' + variables.rest${at}[?0].orValue('') + '", which ${fields} names; ask for a role that allows it'`,
+    reason: 'Forbidden',
+  }
+}
+
+type Named = { fields: string; isMany: boolean }
+
+function listVariables(target: ReferenceTarget, paths: readonly ReferencePath[], isMany: boolean): Variable[] {
+  const named = paths.map(listNames).join(' + ')
+  return [
+    { name: 'rest0', expression: `(${named}).filter(name, !name.endsWith('/'))` },
+    // Not part of the names: a message can not be written with what an authorizer said.
+    ...(isMany ? [{ name: 'all', expression: writeCheck(target, 'request.namespace') }] : []),
+  ]
+}
+
+function checkIsolation(fields: string, settings: PolicySettings): Validation {
+  return {
+    expression: `!${settings.isolated} || ${isService(settings)} || variables.rest0.all(name, name.${own})`,
+    message: `${fields} must name nothing in another namespace: namespaces are kept apart here`,
+    reason: 'Forbidden',
+  }
+}
+
+function refuseMore(target: ReferenceTarget, plural: string): Validation {
+  return {
+    expression: `size(variables.rest${mostNames}) == 0 || (variables.all && variables.rest${mostNames}.all(name, name.${own}))`,
+    message: `one of the ${plural} names at most ${mostNames} different objects of kind ${target}, unless its author may read all of the namespace`,
+    reason: 'Forbidden',
+  }
+}
+
+function writeRules(kind: Kind, target: ReferenceTarget, settings: PolicySettings): PolicyRules[] {
+  const paths = listReferencePaths(kind).filter((path) => path.target === target)
+  if (paths.length === 0) return []
+  const isOpen = paths.some(({ path }) => path.includes(each))
+  const most = isOpen ? mostNames : paths.length
+  const fields = paths.map(writeField).join(' or ')
+  const changed = listGuardedFields(kind).map((field) => `object.spec.?${field} != oldObject.spec.?${field}`)
+  const checks = Array.from({ length: most }, (_, at) => checkName(target, at, { fields, isMany: most > 1 }))
+  return [
+    {
+      name: `${kinds[kind].singular}-${resourceOf(target).resource}`,
+      kinds: [kind],
+      conditions: [{ name: 'use-changed', expression: `request.operation == 'CREATE' || ${changed.join(' || ')}` }],
+      variables: [...listVariables(target, paths, most > 1), ...chain(isOpen ? most : most - 1)],
+      validations: [
+        ...(paths.some(({ crosses }) => crosses) ? [checkIsolation(fields, settings)] : []),
+        ...(isOpen ? [refuseMore(target, kinds[kind].plural)] : []),
+        ...checks,
+      ],
+    },
+  ]
+}
+
+const targets = Object.keys({ Secret: 1, ConfigMap: 1, Agent: 1, Provider: 1, Task: 1 } satisfies Record<
+  ReferenceTarget,
+  1
+>) as ReferenceTarget[]
+
+/** For each kind and each sort of thing that it names. */
+export function referenceRules(settings: PolicySettings): PolicyRules[] {
+  return (Object.keys(kinds) as Kind[]).flatMap((kind) =>
+    targets.flatMap((target) => writeRules(kind, target, settings)),
+  )
+}

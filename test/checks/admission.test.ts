@@ -1,0 +1,110 @@
+// A rule of admission holds by REST and by kubectl: each has its policy, or the reason why it needs none.
+import { readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { listPolicyRules } from '../../src/rules/policies/policies.ts'
+import { builtinTools } from '../../src/tools/registry.ts'
+import { listFiles } from './source-tree.ts'
+
+type Twin = { policies: string[] } | { reason: string }
+
+const references = [
+  ...[
+    'task-secrets',
+    'task-configmaps',
+    'task-agents',
+    'task-providers',
+    'task-tasks',
+    'agent-secrets',
+    'agent-configmaps',
+  ],
+  ...['agent-providers', 'agent-agents', 'provider-secrets', 'provider-providers', 'tool-secrets'],
+  ...['repositoryscan-secrets', 'repositoryscan-configmaps', 'repositoryscan-agents'],
+  ...['repositorymonitor-secrets', 'repositorymonitor-agents'],
+]
+const contextTokens = { reason: 'of context tokens, which the API server does not take' }
+const writesOnly = { reason: 'says what the service writes, and refuses nothing' }
+
+/** Functions of src/usecases/admission that refuse. */
+const admission: Record<string, Twin> = {
+  refuseImpossible: {
+    policies: ['task-awaited', 'agent-awaited', 'tool-awaited', 'repositoryscan-awaited', 'repositorymonitor-awaited'],
+  },
+  requireReferences: { policies: references },
+  requireOwnSecret: { reason: 'of the owner’s environment, which Kubernetes mode has not' },
+  requireOwnKeys: { policies: ['reserved-keys'] },
+  admitTask: { policies: ['task-identity'] },
+  checkDemo: { policies: ['provider-demo'] },
+  checkBaseUrl: { policies: ['provider-address'] },
+  requireFreeHeaders: { policies: ['tool-headers'] },
+  requireFreeToolName: { reason: 'built-in tools have a "_" in their names, which no object of the cluster can have' },
+  requireUse: contextTokens,
+  requireContext: contextTokens,
+}
+
+/** Rules of src/rules that admission decides by. */
+const rules: Record<string, Twin> = {
+  classifyUrl: { policies: ['provider-address'] },
+  findForeignReference: {
+    policies: references.filter((name) => !/-configmaps$|^(agent|provider|tool|repository\w+)-secrets$/.test(name)),
+  },
+  findReservedHeader: { policies: ['tool-headers'] },
+  isOwner: { reason: 'Kubernetes mode has no owner' },
+  fitsTask: { reason: 'of the stamp, which only the service writes' },
+  listProviderWishes: contextTokens,
+  chooseTools: contextTokens,
+  stampOf: writesOnly,
+  annotateCaller: writesOnly,
+  identifyCaller: writesOnly,
+  cleanupFinalizer: writesOnly,
+  trustedAnnotation: writesOnly,
+}
+
+const settings = {
+  prefix: '',
+  accounts: '[]',
+  isolated: 'true',
+  allowNetworks: '[]',
+  ownAddresses: '[]',
+  propagates: 'true',
+  ownNamespace: "''",
+  scope: {},
+}
+const policies = listPolicyRules(settings).map(({ name }) => name)
+/** Of the authorizer of Kubernetes mode, which keeps everybody out of these namespaces. */
+const ofOthers = ['guarded-namespaces']
+
+const sources = listFiles('src/usecases/admission', ['.ts'])
+  .filter((path) => !path.endsWith('.test.ts'))
+  .map((path) => readFileSync(path, 'utf8'))
+
+function findRefusing(source: string): string[] {
+  const [, ...functions] = source.split(/^(?=(?:export )?(?:async )?function )/m)
+  return functions
+    .filter((text) => /\brefuse\(|throw new SvcError\(|requireAccess\(/.test(text.split('\n}')[0] ?? ''))
+    .map((text) => /function (\w+)/.exec(text)?.[1] ?? '')
+}
+
+function findRules(source: string): string[] {
+  const imports = source.matchAll(/^import \{([^}]*)\} from '[./]*rules\/[^']*'/gm)
+  return [...imports]
+    .flatMap(([, list = '']) => list.split(',').map((name) => name.trim()))
+    .filter((name) => name !== '' && !name.startsWith('type '))
+}
+
+describe('a rule of admission', () => {
+  it('has a policy, or the reason why it needs none', () => {
+    expect([...new Set(sources.flatMap(findRefusing))].toSorted()).toEqual(Object.keys(admission).toSorted())
+    expect([...new Set(sources.flatMap(findRules))].toSorted()).toEqual(Object.keys(rules).toSorted())
+  })
+
+  it('names policies that there are, and no policy is without a rule', () => {
+    const named = [...Object.values(admission), ...Object.values(rules)].flatMap((twin) =>
+      'policies' in twin ? twin.policies : [],
+    )
+    expect([...new Set([...named, ...ofOthers])].toSorted()).toEqual(policies.toSorted())
+  })
+
+  it('of names of tools needs none, since no built-in one could be an object', () => {
+    expect(builtinTools.map(({ name }) => name).filter((name) => !name.includes('_'))).toEqual([])
+  })
+})
