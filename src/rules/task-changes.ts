@@ -7,7 +7,7 @@ import { fixedFields, hasStarted, type RequestedBy, type Task, TaskSpec } from '
 const stamped: readonly string[] = ['requestedBy', 'transaction']
 
 /** What changes how or when a task runs, but not what it does. */
-const harmless: readonly string[] = ['suspend', 'priority', 'ttlSecondsAfterFinished']
+export const harmlessFields: readonly string[] = ['suspend', 'priority', 'ttlSecondsAfterFinished']
 
 /** Fields in which the new spec differs from the stored one. */
 export function listChangedFields(before: Task, spec: TaskSpec): (keyof TaskSpec)[] {
@@ -30,6 +30,6 @@ export function actsForAnother(
   asker: RequestedBy | undefined,
 ): boolean {
   const { requestedBy } = before.spec
-  if (requestedBy === undefined || changed.every((field) => harmless.includes(field))) return false
+  if (requestedBy === undefined || changed.every((field) => harmlessFields.includes(field))) return false
   return requestedBy.issuer !== asker?.issuer || requestedBy.subject !== asker?.subject
 }

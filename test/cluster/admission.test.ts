@@ -547,17 +547,18 @@ describeOnCluster('admission by kubectl', () => {
     beforeAll(async () => {
       await make('Provider', 'kept', provider({ secretRef: bad, baseURL: 'https://api.example.com' }))
       const marks = { 'svc.ai/parent-task': 'p' }
-      const stamped = task({ env: env('secretKeyRef', ['bad']), requestedBy: { username: 'x' } })
+      await make('Task', 'plain', task({ env: env('secretKeyRef', ['bad']) }))
+      const stamped = task({ requestedBy: { username: 'x' } })
       await make('Task', 'stamped', stamped, { labels: marks, annotations: { 'svc.ai/caller': 'x' } })
     })
 
     it('asks again when a credential is sent elsewhere, and not for a label or a time [SECRET-005]', async () => {
       expect(await patch('bob', 'provider/kept', { metadata: { labels: { team: 'a' } } })).toBe('')
-      expect(await patch('bob', 'task/stamped', { spec: { suspend: true, priority: 7 } })).toBe('')
+      expect(await patch('bob', 'task/plain', { spec: { suspend: true, priority: 7 } })).toBe('')
       expect(await patch('bob', 'provider/kept', { spec: { baseURL: 'https://elsewhere.example.com' } })).toContain(
         'may not get the Secret',
       )
-      expect(await patch('bob', 'task/stamped', { spec: { image: 'y' } })).toContain('may not get the Secret')
+      expect(await patch('bob', 'task/plain', { spec: { image: 'y' } })).toContain('may not get the Secret')
       expect(await patch('eve', 'provider/kept', { spec: { baseURL: 'https://elsewhere.example.com' } })).toBe('')
     })
 
@@ -571,6 +572,18 @@ describeOnCluster('admission by kubectl', () => {
       )
       expect(await patch('eve', 'task/stamped', { spec: { requestedBy: null } })).toMatch(/requestedBy/)
       expect(await patch(svc(), 'task/stamped', { metadata: { annotations: { 'svc.ai/caller': 'y' } } })).toBe('')
+    })
+
+    it('leaves what is done in the name of another to them', async () => {
+      expect(await patch('eve', 'task/stamped', { spec: { suspend: true } })).toBe('')
+      expect(await patch('eve', 'task/stamped', { spec: { image: 'y' } })).toContain('acts for somebody else')
+      expect(await patch(svc(), 'task/stamped', { spec: { image: 'y' } })).toBe('')
+    })
+
+    it('gives schedules names that leave room for the time of a run', async () => {
+      const nightly = task({ schedule: '0 2 * * *', suspend: true })
+      expect((await make('Task', 'n'.repeat(53), nightly)).stderr).toContain('at most 52 characters')
+      expect((await make('Task', 'n'.repeat(52), nightly)).stderr).toBe('')
     })
 
     it('lets the address of a private provider stay, and no new one in', async () => {

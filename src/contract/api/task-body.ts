@@ -58,7 +58,7 @@ const allowedKeys = new Set([
   'spec',
 ])
 // A task of a schedule is named <name>-<unix seconds>, which must be a name too.
-const scheduledNameLength = 52
+export const scheduledNameLength = 52
 
 /**
  * Keys `requestedBy` and `transaction`, in any case, at the root, in `spec` and in task specs inside it (TASK-018 to

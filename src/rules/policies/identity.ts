@@ -1,6 +1,9 @@
 // What the service alone writes: who asked for a task, its own labels and annotations, and whose child an object is.
+import { scheduledNameLength } from '../../contract/api/task-body.ts'
 import { apiVersion } from '../../contract/resources/index.ts'
 import { reservedPrefix } from '../../contract/resources/metadata.ts'
+import { TaskSpec } from '../../contract/resources/task.ts'
+import { harmlessFields } from '../task-changes.ts'
 import {
   everyKind,
   isService,
@@ -20,6 +23,23 @@ function keepField(field: string, settings: PolicySettings): Validation {
     message: `spec.${field} is set by the service; remove it`,
     reason: 'Invalid',
   }
+}
+
+/** By kubectl nobody acts as whoever the service verified, so that nobody changes what is done in their name. */
+function keepDeed(settings: PolicySettings): Validation {
+  const decisive = TaskSpec.keyof().options.filter((field) => !harmlessFields.includes(field))
+  const kept = decisive.map((field) => `object.spec.?${field} == oldObject.spec.?${field}`).join(' && ')
+  return {
+    expression: `${isService(settings)} || oldObject == null || !has(oldObject.spec.requestedBy) || (${kept})`,
+    message: 'this task acts for somebody else, who alone may change what it does',
+    reason: 'Forbidden',
+  }
+}
+
+const scheduledName: Validation = {
+  expression: `!has(object.spec.schedule) || size(object.metadata.name) <= ${scheduledNameLength}`,
+  message: `metadata.name must have at most ${scheduledNameLength} characters for a task with a schedule`,
+  reason: 'Invalid',
 }
 
 function writeKeys(part: string): Variable[] {
@@ -69,7 +89,12 @@ export function identityRules(settings: PolicySettings): PolicyRules[] {
     {
       name: 'task-identity',
       kinds: ['Task'],
-      validations: [keepField('requestedBy', settings), keepField('transaction', settings)],
+      validations: [
+        keepField('requestedBy', settings),
+        keepField('transaction', settings),
+        keepDeed(settings),
+        scheduledName,
+      ],
     },
     {
       name: 'reserved-keys',
