@@ -33,6 +33,17 @@ export type Typed = { line: string } | 'interrupt' | 'end'
 /** A line that a person types, with the lines before it on the arrow keys. */
 export type LinePrompt = (question: string, history: readonly string[]) => Promise<Typed>
 
+/** What a backup says of itself. */
+export type BackupNote = {
+  /** ISO 8601. */
+  takenAt: string
+  /** Results, artifacts and checkpoints that are files of their own. */
+  bodies: number
+  secrets: number
+  /** Whether the key that opens the secrets is with it. */
+  hasKey: boolean
+}
+
 export interface CliContext {
   terminal: Terminal
   /** For files that are asked for as they are. */
@@ -62,6 +73,14 @@ export interface CliContext {
   /** `SVC_*` variables that are no setting: misspelt, most likely. */
   listUnknownVariables(): string[]
   diagnose(options: GlobalOptions): Promise<Finding[]>
+  /** Copies the store of the data folder into a new folder, while its service runs or not. */
+  backup(options: GlobalOptions, folder: string, given: { withKey: boolean }): Promise<BackupNote>
+  /** Puts a backup into the empty data folder; `aside` is where `replace` moved what was there. */
+  restore(
+    options: GlobalOptions,
+    folder: string,
+    given: { replace: boolean },
+  ): Promise<{ note: BackupNote; aside: string | undefined }>
   /** Re-encrypts all secrets under a new key; the service must not run. */
   rotateSecretKey(options: GlobalOptions): Promise<number>
   readModelHints(options: GlobalOptions): ModelHints

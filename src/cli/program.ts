@@ -8,6 +8,7 @@ import { addGlobalOptions } from './global-options.ts'
 type AddCommands = (program: Command, context: CliContext) => void
 
 const service = () => import('./commands/service.ts')
+const backups = () => import('./commands/backup.ts')
 const kinds = (word: string) => async () => (await import('./commands/catalog.ts')).addCatalogCommands(word)
 const files = () => import('./commands/apply.ts')
 
@@ -20,6 +21,8 @@ const groups: Record<string, () => Promise<AddCommands>> = {
   status: async () => (await service()).addStatusCommand,
   doctor: async () => (await service()).addDoctorCommand,
   config: async () => (await service()).addConfigCommands,
+  backup: async () => (await backups()).addBackupCommand,
+  restore: async () => (await backups()).addRestoreCommand,
   task: async () => (await import('./commands/task.ts')).addTaskCommands,
   agent: kinds('agent'),
   provider: kinds('provider'),

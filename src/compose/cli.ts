@@ -59,6 +59,9 @@ function createContext(interrupts: Interrupts): CliContext {
       await (await import('./server.ts')).serve(configOf(options))
     },
     diagnose: async (options) => (await import('./doctor.ts')).diagnose(configOf(options)),
+    backup: async (options, folder, given) =>
+      (await import('./backup.ts')).takeBackup(configOf(options), folder, given),
+    restore,
     rotateSecretKey: async (options) => (await import('./embedded.ts')).rotateSecretKey(configOf(options)),
   }
 }
@@ -87,6 +90,15 @@ function describeConfig(options: GlobalOptions): SettingValue[] {
 /** Folders that stand for an absent setting. */
 function derivedValue(name: string, paths: object): unknown {
   return (paths as Record<string, unknown>)[name]
+}
+
+async function restore(options: GlobalOptions, folder: string, { replace }: { replace: boolean }) {
+  const { putAside, restoreBackup } = await import('./backup.ts')
+  const config = configOf(options)
+  if (!replace) return { note: await restoreBackup(config, folder), aside: undefined }
+  await stop(options)
+  const aside = await putAside(config)
+  return { note: await restoreBackup(config, folder), aside }
 }
 
 const stopTimeoutMs = 30_000

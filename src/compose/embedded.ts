@@ -10,7 +10,6 @@ import { createRecords } from '../adapters/sql/records.ts'
 import { createResources } from '../adapters/sql/resources.ts'
 import { createSecretStorage } from '../adapters/sql/secrets.ts'
 import { openSqlite, type SqliteDatabase } from '../adapters/sql/sqlite/database.ts'
-import { sql } from '../adapters/sql/statement.ts'
 import { createTokenAuthenticator } from '../adapters/sql/token-authenticator.ts'
 import { createTokens } from '../adapters/sql/tokens.ts'
 import { systemClock as clock, systemIds as ids } from '../adapters/system/clock.ts'
@@ -69,7 +68,7 @@ async function openAll(config: Config, options: OpenOptions, closing: Closing): 
     egress,
     clock,
     ids,
-    health: [{ name: 'store', check: async () => void (await database.read.first(sql`select 1`)) }],
+    health: [{ name: 'store', check: database.check }],
     close: closing.run,
   }
   const countWorkers = async () => {

@@ -254,6 +254,8 @@ describe.skipIf(!probe.available)('the sandbox of a worker (skipped where there 
     expect(seen.look.stdout).not.toContain('PATH=')
     expect(seen.made).toBe('made\n')
     expect(seen.forks.exitCode).not.toBe(0)
+    expect(seen.sockets).toMatchObject({ exitCode: 0, stdout: '' })
+    expect(seen.mounts.stdout).toBe('')
     expect(Number(seen.forks.stdout.trim().split('\n').at(-1))).toBeLessThanOrEqual(16)
   })
 })

@@ -56,13 +56,16 @@ async function usesProvider(resources: ResourceReader, task: Task, key: Resource
   return expanded.some((wish) => wish.name === key.name && wish.namespace === key.namespace)
 }
 
+function refuseProvider(task: Task, { name }: ResourceKey): SvcError {
+  return new SvcError('Forbidden', `task "${task.metadata.name}" does not use provider "${name}"`)
+}
+
 export function createWorkerModelCalls({ ports, health }: UsecaseDeps): WorkerModelCalls {
   const { resources, records, clock } = ports
 
   /** Another task's provider is none of its business: it could use up the limit or stop it for all. */
   async function requireProvider(task: Task, key: ResourceKey): Promise<Provider> {
-    if (!(await usesProvider(resources, task, key)))
-      throw new SvcError('Forbidden', `task "${task.metadata.name}" does not use provider "${key.name}"`)
+    if (!(await usesProvider(resources, task, key))) throw refuseProvider(task, key)
     const provider = await resources.get('Provider', key)
     if (provider === undefined) throw notFound('Provider', key)
     return provider
@@ -79,6 +82,9 @@ export function createWorkerModelCalls({ ports, health }: UsecaseDeps): WorkerMo
       requireOwnTask(identity, path)
       const task = await requireLiveAttempt(resources, identity)
       const { provider: key, id, brokeOff, ...counted } = usage
+      const isOwn = await usesProvider(resources, task, key)
+      // An agent may have been given another provider of the namespace since the attempt began.
+      if (!isOwn && key.namespace !== identity.namespace) throw refuseProvider(task, key)
       const price = (await resources.get('Provider', key))?.spec.price
       await records.usage.record([
         {
@@ -95,7 +101,7 @@ export function createWorkerModelCalls({ ports, health }: UsecaseDeps): WorkerMo
       ])
       if (health === undefined || brokeOff) return
       // What a task says of a provider that is not its own is worth nothing.
-      if (await usesProvider(resources, task, key)) health.noteEnd({ provider: key })
+      if (isOwn) health.noteEnd({ provider: key })
     },
     async takeLease(identity, key, want) {
       const provider = await requireProvider(await requireLiveAttempt(resources, identity), key)

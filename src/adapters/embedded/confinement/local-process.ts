@@ -43,6 +43,8 @@ export type ConfinedLaunch = LaunchOptions & {
   bubblewrap: Bubblewrap
   /** Options of bubblewrap; handed over by pipe, so that no value of them shows in the process list. */
   options: string[]
+  /** Its /proc is the enclosing sandbox's, whose own processes are covered there. */
+  coversProc?: boolean
   /** Contents read from file descriptors 6, 7 ... by options that name them. */
   data?: (string | Buffer)[]
   /** What may be asked of the kernel inside (`findSystemCallFilter`). Not for a program that starts a further sandbox. */
@@ -154,6 +156,12 @@ async function terminateMain(init: number, isAlive: () => boolean): Promise<void
   }
 }
 
+/** Of these processes nothing is seen: their sockets are the host's, and their mounts name its folders. */
+function coverArguments(pids: (number | undefined)[]): string[] {
+  const known = [...new Set(pids)].filter((pid) => pid !== undefined)
+  return known.flatMap((pid) => ['--size', '4096', '--perms', '0500', '--tmpfs', `/proc/${pid}`])
+}
+
 /**
  * Starts a program in a sandbox. Bubblewrap waits for the init of the pid namespace, and the kernel ends that one only
  * after all others in it, so its exit means that nothing is left. When the service dies, --die-with-parent ends it all.
@@ -172,7 +180,8 @@ export function launchConfined(launch: ConfinedLaunch): LocalProcess {
   })
   const exited = watchExit(child)
   const init = readInitPid(child.stdio?.at(infoFd) as Readable | undefined)
-  writeAll(child.stdio?.at(argumentsFd), options.map((option) => `${option}\0`).join(''))
+  const covered = launch.coversProc ? coverArguments([1, process.pid, child.pid]) : []
+  writeAll(child.stdio?.at(argumentsFd), [...options, ...covered].map((option) => `${option}\0`).join(''))
   data.forEach((content, index) => {
     writeAll(child.stdio?.at(firstDataFd + index), content)
   })

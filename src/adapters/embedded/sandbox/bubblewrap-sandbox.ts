@@ -101,6 +101,7 @@ async function runInGroup(
     group: run.group,
     data: Object.values(command.files ?? {}),
     filter: findSystemCallFilter(),
+    coversProc: options.bubblewrap.proc === 'bound',
     withStdin: command.stdin !== undefined,
     withReport: false,
   })

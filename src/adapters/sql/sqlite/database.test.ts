@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -35,6 +35,39 @@ const reasonOf = (work: Promise<unknown>) =>
     () => 'none',
     (error: unknown) => (isSvcError(error) ? error.reason : `other: ${error}`),
   )
+
+describe('a damaged file', () => {
+  it('is told by the check from the moment that a statement meets the damage', async () => {
+    const path = join(folder, 'damaged.db')
+    const first = openSqlite({ path, migrations: [notes] })
+    for (let n = 0; n < 50; n++) await first.write((tx) => insert(tx, 'x'.repeat(4000)))
+    await first.check()
+    await first.close()
+    const bytes = readFileSync(path)
+    writeFileSync(path, bytes.fill(0xff, 4 * 4096, 40 * 4096))
+    const second = openSqlite({ path, migrations: [notes] })
+    try {
+      expect(await reasonOf(second.read.all(sql`select * from notes`))).toBe('Unavailable')
+      expect(await reasonOf(second.check())).toBe('Unavailable')
+    } finally {
+      await second.close()
+    }
+  })
+})
+
+describe('the files', () => {
+  it('are for their owner alone, in a folder for all and when they were not', async () => {
+    const open = join(folder, 'open')
+    mkdirSync(open, { mode: 0o755 })
+    const path = join(open, 'svc.db')
+    writeFileSync(path, '', { mode: 0o644 })
+    const shared = openSqlite({ path, migrations: [notes] })
+    await shared.write((tx) => insert(tx, 'x'))
+    const modes = readdirSync(open).map((name) => statSync(join(open, name)).mode & 0o777)
+    await shared.close()
+    expect(modes).toEqual([0o600, 0o600, 0o600])
+  })
+})
 
 describe('write', () => {
   it('resolves with the value of the work, and reads see what it wrote', async () => {

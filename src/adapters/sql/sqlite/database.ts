@@ -1,8 +1,8 @@
 // SQLite behind the Database interface: one connection writes, another reads, many writers share one commit.
-import { mkdirSync } from 'node:fs'
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import Sqlite from 'better-sqlite3'
-import { SvcError } from '../../../errors.ts'
+import { isSvcError, SvcError } from '../../../errors.ts'
 import type { Database, Reader } from '../database.ts'
 import { createListeners } from '../listeners.ts'
 import type { Migration } from '../migrations.ts'
@@ -22,12 +22,37 @@ export type SqliteOptions = {
 export interface SqliteDatabase extends Database {
   /** The most pages the file may have from now on: stands for a full disk in tests. */
   limitPages(count: number): void
+  /** Unavailable once it was found to be damaged: it stays so until it is opened anew. */
+  check(): Promise<void>
   /** Copies the database as of now into a new file while it is in use. */
   backup(path: string): Promise<void>
 }
 
+/** For its owner alone, also in a folder that others may read: the files beside it get the rights of this one. */
+function makePrivate(path: string): void {
+  closeSync(openSync(path, 'a', 0o600))
+  for (const file of [path, `${path}-wal`, `${path}-shm`]) if (existsSync(file)) chmodSync(file, 0o600)
+}
+
+/** Remembers that a statement met with damage, and passes everything on. */
+function createDamageWatch() {
+  let damage: SvcError | undefined
+  const note = (error: unknown): never => {
+    const { code = '' } = ((isSvcError(error) ? error.cause : undefined) ?? {}) as { code?: string }
+    if (/^SQLITE_(CORRUPT|NOTADB)/.test(code)) damage ??= error as SvcError
+    throw error
+  }
+  return {
+    watch: <T>(work: Promise<T>) => work.catch(note),
+    check: () => {
+      if (damage !== undefined) throw damage
+    },
+  }
+}
+
 function openConnection(path: string, readonly: boolean): Sqlite.Database {
   try {
+    if (!readonly) makePrivate(path)
     const connection = new Sqlite(path, { readonly, timeout: 5000 })
     connection.pragma('foreign_keys = on')
     connection.pragma('temp_store = memory')
@@ -66,11 +91,20 @@ export function openSqlite(options: SqliteOptions): SqliteDatabase {
   const readConnection = openConnection(options.path, true)
   const listeners = createListeners<string>()
   const queue = createCommitQueue(writer, listeners.notify)
+  const { watch, check } = createDamageWatch()
+  const reader = createReader(readConnection)
   return {
-    read: createReader(readConnection),
+    read: {
+      all: (statement) => watch(reader.all(statement)),
+      first: (statement) => watch(reader.first(statement)),
+    },
     dialect: { claimRows: sql`` },
-    write: (work) => queue.write(work),
+    write: (work) => watch(queue.write(work)),
     listen: listeners.add,
+    check: async () => {
+      await watch(reader.first(sql`select count(*) from sqlite_master`))
+      check()
+    },
     limitPages: (count) => void writer.pragma(`max_page_count = ${count}`),
     backup: async (path) => void (await readConnection.backup(path)),
     close: async () => {

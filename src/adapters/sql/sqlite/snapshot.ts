@@ -1,0 +1,59 @@
+// A whole copy of a database that others may be writing to, and what its rows refer to.
+import { chmodSync } from 'node:fs'
+import Sqlite from 'better-sqlite3'
+import { messageOf, SvcError } from '../../../errors.ts'
+
+/** All pages in one step: a copy in several begins anew whenever somebody writes, and under load it would never end. */
+const allPages = 2 ** 31 - 1
+
+/** One file, which can be read from anywhere: the service turns its log of writes on again. */
+function settleFile(path: string): void {
+  const copy = new Sqlite(path)
+  copy.pragma('journal_mode = delete')
+  copy.close()
+}
+
+/** Copies the database as of one moment into a new file, for its owner alone. */
+export async function copyDatabase(from: string, to: string): Promise<void> {
+  const source = new Sqlite(from, { readonly: true, fileMustExist: true, timeout: 10_000 })
+  try {
+    await source.backup(to, { progress: () => allPages })
+    chmodSync(to, 0o600)
+    settleFile(to)
+  } finally {
+    source.close()
+  }
+}
+
+export type SnapshotFacts = {
+  /** Names of the bodies that its rows refer to. */
+  blobs: string[]
+  secrets: number
+}
+
+/** InvalidRequest when the file is no sound database of this service. */
+export function inspectSnapshot(path: string): SnapshotFacts {
+  try {
+    const database = new Sqlite(path, { readonly: true, fileMustExist: true })
+    try {
+      return inspect(database)
+    } finally {
+      database.close()
+    }
+  } catch (error) {
+    throw new SvcError('InvalidRequest', `${path} is no sound database of this service: ${messageOf(error)}`)
+  }
+}
+
+function inspect(database: Sqlite.Database): SnapshotFacts {
+  const answer = database.pragma('quick_check(1)', { simple: true })
+  if (answer !== 'ok') throw new Error(String(answer))
+  const blobs = database
+    .prepare(
+      `select blob_id from results where blob_id is not null union select blob_id from artifacts where blob_id is not null
+       union select blob_id from checkpoints where blob_id is not null`,
+    )
+    .pluck()
+    .all() as string[]
+  return { blobs, secrets: database.prepare('select count(*) from secrets').pluck().get() as number }
+}

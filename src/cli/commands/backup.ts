@@ -1,0 +1,46 @@
+// backup and restore: the store of an embedded service, to a folder and from one.
+import type { Command } from 'commander'
+import { printAnswer } from '../answers.ts'
+import type { BackupNote, CliContext } from '../context.ts'
+import { readGlobalOptions } from '../global-options.ts'
+
+type BackupFlags = { withKey?: boolean }
+type RestoreFlags = { replace?: boolean }
+
+export function addBackupCommand(program: Command, context: CliContext): void {
+  program
+    .command('backup')
+    .description('copy the store of this machine’s service into a new folder; the service may run')
+    .argument('<folder>', 'new or empty folder of the backup')
+    .option('--with-key', 'also the key that opens the secrets: whoever has the backup can then read them')
+    .action(async (folder: string, flags: BackupFlags, command: Command) => {
+      const options = readGlobalOptions(command)
+      const note = await context.backup(options, folder, { withKey: flags.withKey === true })
+      await printAnswer(context, options, note, () => describeBackup(folder, note))
+    })
+}
+
+export function addRestoreCommand(program: Command, context: CliContext): void {
+  program
+    .command('restore')
+    .description('put a backup into an empty data folder')
+    .argument('<folder>', 'folder of the backup')
+    .option('--replace', 'stop the service that runs on the data folder and put what is there aside first')
+    .action(async (folder: string, flags: RestoreFlags, command: Command) => {
+      const options = readGlobalOptions(command)
+      const { note, aside } = await context.restore(options, folder, { replace: flags.replace === true })
+      const moved = aside === undefined ? '' : `\nwhat was there before is in ${aside}`
+      await printAnswer(context, options, note, () => `${describeRestored(note)}${moved}`)
+    })
+}
+
+function describeBackup(folder: string, { bodies, secrets, hasKey }: BackupNote): string {
+  const key = hasKey ? 'with the key that opens them' : 'sealed; keep the secret key as well, it is not in the backup'
+  return `backup in ${folder}: the store, ${bodies} bodies, ${secrets} secrets (${key})`
+}
+
+function describeRestored({ takenAt, secrets, hasKey }: BackupNote): string {
+  const told = `restored the store as of ${takenAt}; start it with \`svc up\``
+  if (secrets === 0 || hasKey) return told
+  return `${told}\n${secrets} secrets are sealed: they need the secret key of the service that was backed up`
+}

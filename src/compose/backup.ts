@@ -1,0 +1,184 @@
+// `svc backup` and `svc restore`: everything of an embedded service in a folder, taken while it runs.
+import { chmodSync, constants, existsSync } from 'node:fs'
+import { copyFile, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { createEmbeddedLeadership } from '../adapters/embedded/leadership.ts'
+import { copyDatabase, inspectSnapshot } from '../adapters/sql/sqlite/snapshot.ts'
+import type { BackupNote } from '../cli/context.ts'
+import type { Config } from '../config/load.ts'
+import { messageOf, SvcError } from '../errors.ts'
+import { describeFileError } from './input.ts'
+import { version } from './program-files.ts'
+
+/** Of the layout of a backup. */
+const format = 1
+
+const names = { note: 'backup.json', database: 'svc.db', blobs: 'blobs', logs: 'logs', key: 'secret.key' }
+
+const mostRounds = 10
+
+type Manifest = BackupNote & { format: number; version: string }
+
+function isMissing(error: unknown): boolean {
+  return (error as NodeJS.ErrnoException).code === 'ENOENT'
+}
+
+/** A body lies in the folder of the last two letters of its name. */
+function blobPath(folder: string, id: string): string {
+  return join(folder, names.blobs, id.slice(-2), id)
+}
+
+/** False when the file is gone. */
+async function copyOne(from: string, to: string): Promise<boolean> {
+  await mkdir(dirname(to), { recursive: true, mode: 0o700 })
+  try {
+    await copyFile(from, to, constants.COPYFILE_FICLONE)
+    return true
+  } catch (error) {
+    if (isMissing(error)) return false
+    throw error
+  }
+}
+
+/** Bodies never change: what is there already is whole. The number that is gone from the service. */
+async function copyBlobs(from: string, to: string, ids: string[]): Promise<number> {
+  let missing = 0
+  for (const id of ids) {
+    const target = blobPath(to, id)
+    if (!existsSync(target) && !(await copyOne(blobPath(from, id), target))) missing++
+  }
+  return missing
+}
+
+/**
+ * A body goes as soon as its row does, so one that a copy of the database refers to may be gone by the time it is asked
+ * for. Then the database is copied again; most bodies are there already.
+ */
+async function copyStore(from: string, to: string) {
+  for (let round = 0; round < mostRounds; round++) {
+    const database = join(to, names.database)
+    await rm(database, { force: true })
+    await copyDatabase(join(from, names.database), database)
+    const facts = inspectSnapshot(database)
+    if ((await copyBlobs(from, to, facts.blobs)) === 0) return facts
+  }
+  throw new SvcError('Unavailable', 'the service removes records faster than they can be copied; try again later')
+}
+
+async function listFolder(folder: string) {
+  return await readdir(folder, { withFileTypes: true }).catch((error: unknown) => {
+    if (isMissing(error)) return []
+    throw error
+  })
+}
+
+/** Logs grow while they are copied: a line that is cut at the end of one is dropped when it is read. */
+async function copyTree(from: string, to: string): Promise<void> {
+  for (const entry of await listFolder(from)) {
+    const [source, target] = [join(from, entry.name), join(to, entry.name)]
+    if (entry.isDirectory()) await copyTree(source, target)
+    else if (entry.isFile()) await copyOne(source, target)
+  }
+}
+
+async function requireEmpty(folder: string, what: string): Promise<void> {
+  try {
+    await mkdir(folder, { recursive: true, mode: 0o700 })
+    if ((await readdir(folder)).length === 0) return
+  } catch (error) {
+    throw new SvcError('InvalidRequest', `${folder} can not be used: ${describeFileError(error)}`)
+  }
+  throw new SvcError('Conflict', `${folder} is not empty; ${what}`)
+}
+
+export type BackupOptions = { withKey: boolean }
+
+/** Takes a backup into a new or empty folder. NotFound when there is no store; the service may run. */
+export async function takeBackup(config: Config, target: string, { withKey }: BackupOptions): Promise<BackupNote> {
+  const { dataDir, secretKeyFile } = config.paths
+  if (!existsSync(join(dataDir, names.database)))
+    throw new SvcError('NotFound', `there is no store in ${dataDir}; name its folder with --data-dir`)
+  await requireEmpty(target, 'name a new folder for the backup')
+  chmodSync(target, 0o700)
+  const takenAt = new Date().toISOString()
+  const { blobs, secrets } = await copyStore(dataDir, target)
+  await copyTree(join(dataDir, names.logs), join(target, names.logs))
+  if (withKey) await copyKey(secretKeyFile, join(target, names.key))
+  const manifest: Manifest = { format, version, takenAt, bodies: blobs.length, secrets, hasKey: withKey }
+  // Last: a backup without it was broken off.
+  await writeFile(join(target, names.note), `${JSON.stringify(manifest, null, 2)}\n`, { mode: 0o600 })
+  return manifest
+}
+
+async function copyKey(from: string, to: string): Promise<void> {
+  if (!(await copyOne(from, to))) throw new SvcError('NotFound', `there is no secret key at ${from}`)
+  chmodSync(to, 0o600)
+}
+
+async function readManifest(folder: string): Promise<Manifest> {
+  let manifest: Manifest
+  try {
+    manifest = JSON.parse(await readFile(join(folder, names.note), 'utf8')) as Manifest
+  } catch (error) {
+    throw new SvcError('InvalidRequest', `${folder} holds no whole backup: ${names.note}: ${messageOf(error)}`)
+  }
+  if (manifest.format === format) return manifest
+  throw new SvcError(
+    'InvalidRequest',
+    `${folder} was made by svc ${manifest.version}, in a way that this one cannot read`,
+  )
+}
+
+/** Conflict rather than a key replaced: what is sealed under the other one would be lost. */
+async function placeKey(source: string, target: string): Promise<void> {
+  if (!existsSync(target)) {
+    await mkdir(dirname(target), { recursive: true, mode: 0o700 })
+    return await copyKey(source, target)
+  }
+  if ((await readFile(target)).equals(await readFile(source))) return
+  const choice = 'name another place with --secret-key-file, or another folder with --config-dir'
+  throw new SvcError('Conflict', `${target} is another key than the backup's; ${choice}`)
+}
+
+/** The database comes last, under its own name: before that the folder is no store. */
+async function placeStore(source: string, dataDir: string): Promise<void> {
+  for (const name of [names.blobs, names.logs]) await copyTree(join(source, name), join(dataDir, name))
+  const partial = join(dataDir, `${names.database}.partial`)
+  await copyOne(join(source, names.database), partial)
+  chmodSync(partial, 0o600)
+  await rename(partial, join(dataDir, names.database))
+}
+
+/**
+ * Puts a backup into an empty data folder. InvalidRequest when it is none or is damaged, Conflict when the data folder
+ * holds something or another key is in use.
+ */
+export async function restoreBackup(config: Config, source: string): Promise<BackupNote> {
+  const { dataDir, secretKeyFile } = config.paths
+  const manifest = await readManifest(source)
+  const { blobs } = inspectSnapshot(join(source, names.database))
+  const lost = blobs.filter((id) => !existsSync(blobPath(source, id))).length
+  if (lost > 0) throw new SvcError('InvalidRequest', `${source} is damaged: ${lost} of its bodies are missing`)
+  await requireEmpty(dataDir, 'name a new one with --data-dir, or put this one aside with --replace')
+  const leadership = createEmbeddedLeadership({ dataDir })
+  await leadership.acquire(new AbortController().signal)
+  try {
+    if (manifest.hasKey) await placeKey(join(source, names.key), secretKeyFile)
+    await placeStore(source, dataDir)
+  } finally {
+    await leadership.release()
+  }
+  return manifest
+}
+
+/** Moves a data folder out of the way; where it is now. The service that held it must have stopped. */
+export async function putAside(config: Config): Promise<string | undefined> {
+  const { dataDir } = config.paths
+  if (!existsSync(dataDir)) return undefined
+  const leadership = createEmbeddedLeadership({ dataDir })
+  await leadership.acquire(new AbortController().signal)
+  await leadership.release()
+  const aside = `${dataDir}.replaced-${new Date().toISOString().replaceAll(/[:.]/g, '-')}`
+  await rename(dataDir, aside)
+  return aside
+}
