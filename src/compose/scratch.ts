@@ -12,6 +12,7 @@ export function workspaceSizeOf({ workspaceSize, workspaceFiles }: Config): Work
   return { bytes: parseQuantity(workspaceSize), files: workspaceFiles }
 }
 
-export function openScratch({ paths }: Config): Scratch {
-  return createScratch({ root: join(paths.dataDir, 'scratch', 'proxies'), clock })
+export function openScratch(config: Config): Scratch {
+  const root = join(config.paths.dataDir, 'scratch', 'proxies')
+  return createScratch({ root, clock, size: workspaceSizeOf(config), reserveBytes: parseQuantity(config.diskReserve) })
 }

@@ -3,6 +3,8 @@
 export type ScratchHold = {
   /** The folder; good until `release`, and not removed before. */
   folder: string
+  /** Aborts when more was written into it than it may hold, or the disk is nearly full: what writes must end. */
+  full: AbortSignal
   /** Lets go of it. Idempotent. */
   release(): Promise<void>
 }

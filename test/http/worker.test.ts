@@ -414,6 +414,18 @@ async function startTeller(own = '', spares: (string | undefined)[] = []) {
 }
 
 describe('model calls', () => {
+  it('are not taken for a provider of another namespace that the task does not use', async () => {
+    const payload = {
+      id: 'foreign',
+      provider: { namespace: 'elsewhere', name: 'p' },
+      model: 'm',
+      inputTokens: 1,
+      outputTokens: 1,
+    }
+    expect((await call(`POST /internal/v1/usage/default/${name}`, { payload })).statusCode).toBe(403)
+    expect((await service.ports.records.usage.ofTask(identity.taskUid))?.inputTokens ?? 0).toBe(0)
+  })
+
   it('are recorded once, with the cost by the price of the provider [USAGE-001] [USAGE-003]', async () => {
     const price = { currency: 'EUR', inputPerMillion: 10, outputPerMillion: 20, cachedInputPerMillion: 1 }
     await service.call('POST /api/v1/providers', {

@@ -35,6 +35,20 @@ function open() {
 }
 
 describe('scratch folders', () => {
+  it('say when they hold too much, and let what is over be used but not grow', async () => {
+    const scratch = createScratch({ root, clock: createManualClock(), size: { bytes: 1024 ** 2, files: 100 } })
+    const first = await scratch.hold(['a'])
+    writeFileSync(join(first.folder, 'big'), Buffer.alloc(3 * 1024 ** 2, 1))
+    await expect.poll(() => first.full.aborted).toBe(true)
+    expect(first.full.reason).toMatchObject({ reason: 'StorageFull', message: expect.stringContaining('1 MiB') })
+    await first.release()
+    const second = await scratch.hold(['a'])
+    expect(second.full.aborted).toBe(false)
+    writeFileSync(join(second.folder, 'more'), Buffer.alloc(1024 ** 2, 1))
+    await expect.poll(() => second.full.aborted).toBe(true)
+    await second.release()
+  })
+
   it('are one for each conversation of each caller, and private [BUILT-027]', async () => {
     const { visit } = open()
     const folder = await visit('default', 'ann', 's1')

@@ -2,14 +2,22 @@
 import { createHash } from 'node:crypto'
 import { lstat, mkdir, readdir, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
+import { SvcError } from '../../errors.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Scratch } from '../../ports/scratch.ts'
 import { removeTree } from './removal.ts'
+import { describeSize, measureFolder, type WorkspaceSize } from './size.ts'
+import { watchFolder } from './watch.ts'
+import { isDiskLow, usualReserve, usualSize } from './workspaces.ts'
 
 export type ScratchOptions = {
   /** Where the folders lie; made when it is missing. */
   root: string
   clock: Clock
+  /** Of each folder; one that holds more already may not grow. */
+  size?: WorkspaceSize
+  /** Free bytes of the disk below which nothing begins. */
+  reserveBytes?: number
   /** A folder that nobody held for so long is removed. Default one hour. */
   idleMs?: number
 }
@@ -46,7 +54,7 @@ async function sweepOne(shelf: Shelf, name: string, oldest: number): Promise<voi
 }
 
 async function sweep(shelf: Shelf, now: number): Promise<void> {
-  for (const name of await readdir(shelf.root)) {
+  for (const name of await readdir(shelf.root).catch(() => [])) {
     // What cannot be removed now is for the next time.
     await sweepOne(shelf, name, now - shelf.idleMs).catch(() => undefined)
   }
@@ -74,9 +82,32 @@ async function openFolder(shelf: Shelf, name: string): Promise<string> {
   return folder
 }
 
+/** What is in the way of any more: told to the model, which may remove files. */
+function refuse(why: string): SvcError {
+  return new SvcError('StorageFull', why)
+}
+
+async function requireRoom({ root, reserveBytes }: Shelf): Promise<void> {
+  await mkdir(root, { recursive: true, mode: 0o700 })
+  if (isDiskLow(root, reserveBytes)) throw refuse('too little of the disk is free to begin anything; try again later')
+}
+
+const boundless = { bytes: Number.POSITIVE_INFINITY, files: Number.POSITIVE_INFINITY }
+
+/** Aborts when the folder grows beyond its size. */
+async function watchHold({ size }: Shelf, folder: string) {
+  const full = new AbortController()
+  const before = (await measureFolder(folder, boundless)) ?? size
+  const most = { bytes: Math.max(size.bytes, before.bytes), files: Math.max(size.files, before.files) }
+  const onOver = () => full.abort(refuse(`the workspace may hold no more than ${describeSize(size)}`))
+  return { full: full.signal, stop: watchFolder({ folder, most, onOver }).stop }
+}
+
 export function createScratch(options: ScratchOptions): Scratch {
   const shelf: Shelf = {
     ...options,
+    size: options.size ?? usualSize,
+    reserveBytes: options.reserveBytes ?? usualReserve,
     idleMs: options.idleMs ?? defaultIdleMs,
     held: new Map(),
     removing: new Map(),
@@ -87,14 +118,19 @@ export function createScratch(options: ScratchOptions): Scratch {
       const name = createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 32)
       shelf.held.set(name, (shelf.held.get(name) ?? 0) + 1)
       let ended: Promise<void> | undefined
+      let stop = () => {}
       const release = () => {
+        stop()
         ended ??= letGo(shelf, name)
         return ended
       }
       try {
-        const folder = await openFolder(shelf, name)
         await sweepNowAndThen(shelf)
-        return { folder, release }
+        await requireRoom(shelf)
+        const folder = await openFolder(shelf, name)
+        const watch = await watchHold(shelf, folder)
+        stop = watch.stop
+        return { folder, full: watch.full, release }
       } catch (error) {
         await release()
         throw error

@@ -3,7 +3,7 @@ import { realpathSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 
-export { clearFolder as clearWorkFolders, removeTree as removeWorkFolder } from '../../workspaces/removal.ts'
+export { removeTree as removeWorkFolder } from '../../workspaces/removal.ts'
 
 export async function makeWorkFolder(parent: string, id: string): Promise<string> {
   await mkdir(parent, { recursive: true, mode: 0o700 })

@@ -2,8 +2,10 @@
 import type { ToolSchema } from '../../../llm/messages.ts'
 import type { HostTool, ToolHost } from '../../../llm/tool-host.ts'
 import { createRedactor, type Redactor } from '../../../observability/redaction.ts'
+import type { ScratchHold } from '../../../ports/scratch.ts'
 import { builtinTools, createToolHost } from '../../../tools/registry.ts'
 import { showTool, type TokenPropagation, type Tool, type ToolContext } from '../../../tools/tool.ts'
+import { explainToolError } from '../../../tools/tool-error.ts'
 import { mayAccess } from '../../access.ts'
 import { issueToolToken } from '../../tool-token.ts'
 import { accountOf } from '../request.ts'
@@ -71,22 +73,46 @@ function openPropagation(deps: ProxyLoopDeps, { caller, namespace }: ProxyCall):
   }
 }
 
-export function createToolOpener(deps: ProxyLoopDeps): ToolOpener {
-  const { ports, settings, builtinTools: shownTools, loop } = deps
-  const cache = createCustomToolCache(ports)
-  let builtin: { at: number; tools: Tool[] } | undefined
+function makeContext(deps: ProxyLoopDeps, call: ProxyCall, workspaceRoot: string): ToolContext {
+  const { ports, settings, loop } = deps
+  return {
+    workspaceRoot,
+    sharesWorkspace: true,
+    sandbox: ports.sandbox,
+    egress: ports.egress,
+    egressPolicy: { allowNetworks: [...settings.allowNetworks], deny: [...settings.ownAddresses()] },
+    search: loop.search,
+    propagation: openPropagation(deps, call),
+  }
+}
 
-  function makeContext(call: ProxyCall, workspaceRoot: string): ToolContext {
-    return {
-      workspaceRoot,
-      sharesWorkspace: true,
-      sandbox: ports.sandbox,
-      egress: ports.egress,
-      egressPolicy: { allowNetworks: [...settings.allowNetworks], deny: [...settings.ownAddresses()] },
-      search: loop.search,
-      propagation: openPropagation(deps, call),
+/** Runs calls of the service's tools. Their folder lasts from call to call; it is held while one runs. */
+function createToolCaller(
+  deps: ProxyLoopDeps,
+  call: ProxyCall,
+  { server, session }: { server: Tool[]; session: string },
+): ToolHost['call'] {
+  const isBuiltin = (tool: Tool) => builtinTools.includes(tool)
+  const builtin = server.filter(isBuiltin).map(({ name }) => name)
+  const custom = server.filter((tool) => !isBuiltin(tool))
+  const runIn = async (hold: ScratchHold, ...[toolCall, signal]: Parameters<ToolHost['call']>) => {
+    const host = createToolHost({ builtin, custom, context: makeContext(deps, call, hold.folder) })
+    const result = await host.call(toolCall, AbortSignal.any([signal, hold.full])).finally(hold.release)
+    return hold.full.aborted ? tellFailure(hold.full.reason) : result
+  }
+  return async (toolCall, signal) => {
+    try {
+      return await runIn(await deps.ports.scratch.hold(nameScratch(call, session)), toolCall, signal)
+    } catch (error) {
+      return tellFailure(error)
     }
   }
+}
+
+export function createToolOpener(deps: ProxyLoopDeps): ToolOpener {
+  const { ports, builtinTools: shownTools } = deps
+  const cache = createCustomToolCache(ports)
+  let builtin: { at: number; tools: Tool[] } | undefined
 
   /** Asked again after a second: a sandbox may be installed while the service runs. Hidden ones are left out. */
   async function listBuiltin(): Promise<Tool[]> {
@@ -107,23 +133,14 @@ export function createToolOpener(deps: ProxyLoopDeps): ToolOpener {
   }
 
   async function open(call: ProxyCall, own: ToolSchema[], session: string): Promise<LoopTools> {
-    const { tools, custom: offered } = await listServerTools(call)
+    const { tools, custom } = await listServerTools(call)
     const ownNames = new Set(own.map(({ name }) => name))
     // The caller's tool wins (PROXY-012).
     const server = tools.filter(({ name }) => !ownNames.has(name))
     const list = [...own.map(toExternal), ...server.map(showTool)]
-    const isBuiltin = (tool: Tool) => builtinTools.includes(tool)
-    const builtin = server.filter(isBuiltin).map(({ name }) => name)
-    const custom = server.filter((tool) => !isBuiltin(tool))
-    // The folder lasts from call to call; it is held while one runs.
-    const runCall: ToolHost['call'] = async (toolCall, signal) => {
-      const hold = await ports.scratch.hold(nameScratch(call, session))
-      const context = makeContext(call, hold.folder)
-      return await createToolHost({ builtin, custom, context }).call(toolCall, signal).finally(hold.release)
-    }
-    const redactor = once(() => createRedactor([...offered.secrets, ...keysOf(call)], 'tokens'))
+    const redactor = once(() => createRedactor([...custom.secrets, ...keysOf(call)], 'tokens'))
     return {
-      host: { list: () => list, call: runCall },
+      host: { list: () => list, call: createToolCaller(deps, call, { server, session }) },
       redact: (text) => redactor()(text),
       isExternal: (name) => ownNames.has(name),
     }
@@ -139,6 +156,11 @@ export function createToolOpener(deps: ProxyLoopDeps): ToolOpener {
 /** Names may be given again, or by two authorities; accounts may not. */
 function nameScratch({ caller, namespace }: ProxyCall, session: string): string[] {
   return [namespace, accountOf(caller), session]
+}
+
+/** What is wrong with the folder is for the model to know, like any other failure of a tool. */
+function tellFailure(error: unknown) {
+  return { content: JSON.stringify(explainToolError(error)), isError: true }
 }
 
 function keysOf({ models }: ProxyCall): string[] {
