@@ -97,8 +97,12 @@ function createToolCaller(
   const custom = server.filter((tool) => !isBuiltin(tool))
   const runIn = async (hold: ScratchHold, ...[toolCall, signal]: Parameters<ToolHost['call']>) => {
     const host = createToolHost({ builtin, custom, context: makeContext(deps, call, hold.folder) })
-    const result = await host.call(toolCall, AbortSignal.any([signal, hold.full])).finally(hold.release)
-    return hold.full.aborted ? tellFailure(hold.full.reason) : result
+    try {
+      const result = await host.call(toolCall, AbortSignal.any([signal, hold.full]))
+      return hold.full.aborted ? tellFailure(hold.full.reason) : result
+    } finally {
+      await hold.release()
+    }
   }
   return async (toolCall, signal) => {
     try {
