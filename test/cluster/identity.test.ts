@@ -56,7 +56,7 @@ describeOnCluster('identity on a cluster', () => {
     await api.close()
   })
 
-  it('knows a service account by its token, and its namespace [AUTH-004, AUTH-005, MODE-009]', async () => {
+  it('knows a service account by its token, and its namespace [AUTH-005, MODE-009]', async () => {
     const caller = await authenticate(await requestToken({ expirationSeconds: 600 }))
     expect(caller).toMatchObject({
       authType: 'tokenReview',

@@ -1,10 +1,12 @@
 // What context tokens may do: every route of the table asks for a scope, constraints hold, and the three modes differ.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { ContextAuthorization } from '../../src/adapters/identity/context-token/authorizer.ts'
+import type { AccessKind, AccessVerb } from '../../src/contract/access.ts'
 import type { Route } from '../../src/contract/api/route.ts'
 import { routes } from '../../src/contract/api/routes.ts'
 import { contextActions } from '../../src/rules/context-actions.ts'
 import type { ContextMode } from '../../src/rules/context-token.ts'
+import { mayAccess } from '../../src/usecases/access.ts'
 import { type Issuer, startIssuer, subject } from '../fixtures/issuer.ts'
 import { trustIssuer } from './identity-members.ts'
 import { type Service, startService } from './service.ts'
@@ -32,6 +34,8 @@ beforeAll(async () => {
   for (const service of Object.values(services)) {
     await service.call('POST /api/v1/tasks', { payload: { name: 'build', type: 'container', command: ['true'] } })
     await service.call('POST /api/v1/agents', { payload: { name: 'bot', spec: {} } })
+    const armed = { name: 'armed', spec: { tools: [{ name: 'lookup' }] } }
+    await service.call('POST /api/v1/agents', { payload: armed })
   }
 })
 afterAll(async () => {
@@ -48,6 +52,80 @@ async function ask(mode: ContextMode, line: string, claims: object, payload?: ob
 }
 
 const lineOf = ({ method, path }: Route) => `${method} ${path.replace(/:\w+/g, 'build')}`
+/** Every scope that the reference has, and what it is for. */
+const accessesOfScopes: Record<string, [AccessVerb, AccessKind][]> = {
+  'svc:tasks:create': [['create', 'Task']],
+  'svc:tasks:get': [['get', 'Task']],
+  'svc:tasks:list': [['list', 'Task']],
+  'svc:tasks:delete': [['delete', 'Task']],
+  'svc:tasks:update': [['update', 'Task']],
+  'svc:tools:read': [['get', 'Tool']],
+  'svc:tools:use': [['use', 'Tool']],
+  'svc:providers:use': [['use', 'Provider']],
+  'svc:secrets:read': [
+    ['get', 'Secret'],
+    ['list', 'Secret'],
+  ],
+  'svc:secrets:credentials:read': [['use', 'Secret']],
+  'svc:configmaps:read': [['get', 'ConfigMap']],
+  'svc:agents:read': [
+    ['get', 'Agent'],
+    ['list', 'Agent'],
+  ],
+  'svc:agents:write': [
+    ['create', 'Agent'],
+    ['update', 'Agent'],
+    ['delete', 'Agent'],
+  ],
+  'svc:memory:read': [
+    ['get', 'Memory'],
+    ['list', 'Memory'],
+  ],
+  'svc:memory:write': [
+    ['create', 'Memory'],
+    ['update', 'Memory'],
+    ['delete', 'Memory'],
+  ],
+  'svc:sessions:read': [
+    ['get', 'Session'],
+    ['list', 'Session'],
+  ],
+  'svc:sessions:write': [
+    ['create', 'Session'],
+    ['delete', 'Session'],
+  ],
+  'svc:security:read': [
+    ['get', 'RepositoryScan'],
+    ['list', 'RepositoryScan'],
+  ],
+  'svc:security:write': [
+    ['create', 'RepositoryScan'],
+    ['update', 'RepositoryScan'],
+    ['delete', 'RepositoryScan'],
+  ],
+  'svc:monitors:read': [
+    ['get', 'RepositoryMonitor'],
+    ['list', 'RepositoryMonitor'],
+  ],
+  'svc:monitors:write': [
+    ['create', 'RepositoryMonitor'],
+    ['delete', 'RepositoryMonitor'],
+  ],
+  'svc:monitors:operate': [['operate', 'RepositoryMonitor']],
+  'svc:skills:read': [
+    ['get', 'Skill'],
+    ['list', 'Skill'],
+  ],
+  'svc:skills:write': [
+    ['create', 'Skill'],
+    ['update', 'Skill'],
+    ['delete', 'Skill'],
+  ],
+}
+
+let count = 0
+const ai = (more: object = {}) => ({ type: 'ai', prompt: 'hi', ...more })
+const spender = { spec: { type: 'llma', defaultModel: 'm', secretRef: { name: 'key' } } }
 const task = (more: object = {}) => ({ name: 'made', type: 'container', command: ['true'], ...more })
 
 /** Routes that say who the caller is and what chat is set to, and nothing of anybody's. */
@@ -96,6 +174,61 @@ describe('a context token', () => {
       const allowed = await ask('enforce', line, { scope }, payload)
       expect([line, allowed.statusCode]).not.toEqual([line, 403])
     }
+  })
+
+  it.each([
+    ['svc:providers:use', 'tasks', ai(), 'svc:tasks:create'],
+    ['svc:tools:use', 'tasks', ai({ ai: { tools: ['lookup'] } }), 'svc:tasks:create svc:providers:use'],
+    [
+      'svc:tools:use',
+      'tasks',
+      ai({ agentRef: { name: 'armed' } }),
+      'svc:tasks:create svc:providers:use svc:agents:read',
+    ],
+    ['svc:agents:read', 'tasks', ai({ agentRef: { name: 'bot' } }), 'svc:tasks:create svc:providers:use'],
+    [
+      'svc:configmaps:read',
+      'agents',
+      { spec: { systemPrompt: { configMapRef: { name: 'c', key: 'k' } } } },
+      'svc:agents:write',
+    ],
+    ['svc:skills:read', 'tasks', ai({ ai: { skills: [{ name: 'craft' }] } }), 'svc:tasks:create svc:providers:use'],
+    ['svc:sessions:write', 'tasks', ai({ sessionRef: { name: 's' } }), 'svc:tasks:create svc:providers:use'],
+    ['svc:secrets:read', 'agents', { name: 'named', spec: { secretRef: { name: 'key' } } }, 'svc:agents:write'],
+    ['svc:secrets:read', 'providers', spender, 'svc:providers:write svc:secrets:credentials:read'],
+    ['svc:secrets:credentials:read', 'providers', spender, 'svc:providers:write svc:secrets:read'],
+  ])(
+    'needs %s for what one of its %s names or uses, beside the scope of the action [CTX-021]',
+    async (scope, kind, body, base) => {
+      const line = `POST /api/v1/${kind}`
+      const others = everyScope.split(' ').filter((other) => other !== scope)
+      const named = (name: string) => ({ ...body, name })
+      expect((await ask('enforce', line, { scope: others.join(' ') }, named('refused'))).statusCode).toBe(403)
+      const made = await ask('enforce', line, { scope: `${base} ${scope}` }, named(`made-${++count}`))
+      expect([made.statusCode, made.json().error?.message]).toEqual([201, undefined])
+    },
+  )
+
+  it('has the scopes of the reference, and each is asked for below every door [CTX-021]', async () => {
+    const token = (scope: string) => issuer.signTransaction({ scope, tctx: { namespace: 'default' } })
+    const { ports } = services.enforce
+    for (const [scope, accesses] of Object.entries(accessesOfScopes)) {
+      const others = everyScope.split(' ').filter((other) => other !== scope)
+      for (const [verb, kind] of accesses) {
+        const check = async (scopes: string) => {
+          const caller = await ports.authenticator.authenticate({ token: await token(scopes), source: 'context' })
+          return mayAccess(ports, caller, { verb, kind, namespace: 'default', name: 'x' })
+        }
+        expect([scope, verb, kind, await check(scope), await check(others.join(' '))]).toEqual([
+          scope,
+          verb,
+          kind,
+          true,
+          false,
+        ])
+      }
+    }
+    expect(Object.keys(accessesOfScopes).filter((scope) => !everyScope.split(' ').includes(scope))).toEqual([])
   })
 
   it('reaches neither tokens nor metrics', async () => {

@@ -1,12 +1,13 @@
 // What a task would do, for the constraints of a context token: its agent, repositories, models and tools as they are now.
-import type { AccessVerb, TaskFacts } from '../../contract/access.ts'
+import type { Access, AccessKind, AccessVerb, TaskFacts } from '../../contract/access.ts'
 import { findReferences } from '../../contract/reference-paths.ts'
 import type { Agent } from '../../contract/resources/agent.ts'
 import type { Kind, SpecOf } from '../../contract/resources/index.ts'
 import type { Task, TaskSpec } from '../../contract/resources/task.ts'
 import type { Caller } from '../../ports/identity.ts'
+import type { ResourceKey } from '../../ports/resources.ts'
 import { listProviderWishes, type ProviderWish } from '../../rules/model-choice.ts'
-import { chooseTools } from '../../rules/tool-choice.ts'
+import { chooseTools, isServiceTool } from '../../rules/tool-choice.ts'
 import { requireAccess } from '../access.ts'
 import type { UsecaseDeps } from '../deps.ts'
 import { isUseChanged } from './references.ts'
@@ -42,19 +43,41 @@ function listTools(task: Task, agent: Agent | undefined): TaskFacts['tools'] {
   return [...builtIn, ...custom.map(({ name }) => name)]
 }
 
-async function describeTask(request: ContextRequest, spec: TaskSpec, deps: UsecaseDeps): Promise<TaskFacts> {
+/** What the task has done, each of which would take a scope if the caller did it without a task. */
+function listUses({ metadata: { namespace }, spec }: Task, agent: Agent | undefined, models: TaskFacts['models']) {
+  const named = (spec.ai?.tools ?? []).map((name) => ({ namespace, name }))
+  const agents = (agent?.spec.tools ?? []).filter(({ enabled, name }) => enabled && !isServiceTool(name))
+  const home = agent?.metadata.namespace ?? namespace
+  const tools = [...named, ...agents.map(({ name }) => ({ namespace: home, name }))]
+  const providers = models.flatMap(({ namespace: place = namespace, provider }) =>
+    provider === undefined ? [] : [{ namespace: place, name: provider }],
+  )
+  const skills = (spec.ai?.skills ?? []).flatMap(({ name }) => (name === undefined ? [] : [{ namespace, name }]))
+  const sessions = spec.sessionRef === undefined ? [] : [{ namespace, name: spec.sessionRef.name }]
+  const uses: [AccessVerb, AccessKind, ResourceKey[]][] = [
+    ['use', 'Tool', spec.type === 'ai' ? tools : named],
+    ['use', 'Provider', providers],
+    ['get', 'Skill', skills],
+    ['update', 'Session', sessions],
+  ]
+  return uses.flatMap(([verb, kind, keys]) => keys.map((key): Access => ({ verb, kind, ...key })))
+}
+
+async function describeTask(request: ContextRequest, spec: TaskSpec, deps: UsecaseDeps) {
   const { namespace, name } = request
   const ref = spec.agentRef
   const key = ref && { namespace: ref.namespace ?? namespace, name: ref.name }
   const agent = key && (await deps.ports.resources.get('Agent', key))
   const task = { metadata: { namespace, name }, spec } as Task
-  return {
+  const models = await listModels(task, agent, deps)
+  const facts: TaskFacts = {
     type: spec.type,
     ...(key === undefined ? {} : { agent: key }),
     workspaces: listWorkspaces(spec),
-    models: await listModels(task, agent, deps),
+    models,
     tools: listTools(task, agent),
   }
+  return { facts, uses: listUses(task, agent, models) }
 }
 
 /** Objects that make the credential in a Secret work for somebody outside. */
@@ -79,10 +102,8 @@ export async function requireContext<K extends Kind>(
   if (caller.authType !== 'contextToken') return
   if (isUseChanged(kind, before, spec)) await requireUse(kind, request, spec, deps)
   if (kind !== 'Task') return
-  for (const tool of (spec as TaskSpec).ai?.tools ?? []) {
-    await requireAccess(deps.ports, caller, { verb: 'use', kind: 'Tool', namespace, name: tool })
-  }
-  const facts = await describeTask(request, spec as TaskSpec, deps)
+  const { facts, uses } = await describeTask(request, spec as TaskSpec, deps)
+  for (const use of uses) await requireAccess(deps.ports, caller, use)
   const verb: AccessVerb = before === undefined ? 'create' : 'update'
   await requireAccess(deps.ports, caller, { verb, kind, namespace, name, task: facts })
 }
