@@ -59,6 +59,7 @@ const rules: Record<string, Twin> = {
   fitsTask: { reason: 'of the stamp, which only the service writes' },
   listProviderWishes: contextTokens,
   chooseTools: contextTokens,
+  isServiceTool: contextTokens,
   stampOf: writesOnly,
   annotateCaller: writesOnly,
   identifyCaller: writesOnly,
