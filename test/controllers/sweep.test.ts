@@ -2,7 +2,7 @@
 import { Readable } from 'node:stream'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createSweepController, defaultRetention, type RetentionSettings } from '../../src/controllers/records/sweep.ts'
-import { type Bench, openBench } from './bench.ts'
+import { type Bench, eventually, openBench } from './bench.ts'
 
 let bench: Bench
 beforeEach(async () => {
@@ -43,7 +43,7 @@ describe('the sweep', () => {
     expect(asked).toBe(1)
   })
 
-  it('removes sessions that were not touched for long, and none that a task holds [OPS-001]', async () => {
+  it('removes sessions that were not touched for long, and none that a task holds', async () => {
     const { sessions } = bench.records
     for (const name of ['old', 'held', 'new']) {
       if (name === 'new') bench.clock.advance(91 * 86_400_000)
@@ -75,9 +75,58 @@ describe('the sweep', () => {
     expect(await bench.records.sessions.get({ namespace: 'default', name: 'old' })).toBeDefined()
   })
 
-  it('keeps sessions 90 days, events 30 and usage 400 unless told otherwise [OPS-002, OPS-003]', () => {
-    const days = (count: number) => count * 86_400_000
-    expect(defaultRetention).toMatchObject({ sessionsMs: days(90), eventsMs: days(30), usageMs: days(400) })
+  const days = (count: number) => count * 86_400_000
+
+  it('removes each kind at the age that is set for it, and no other [OPS-001]', async () => {
+    const { sessions, events, usage, audit } = bench.records
+    const askedFor: Record<string, number> = {}
+    for (const [kind, store] of Object.entries({ sessions, events, usage, audit })) {
+      store.sweep = async (before) => {
+        askedFor[kind] = bench.clock.now().getTime() - before.getTime()
+        return 0
+      }
+    }
+    await sweep({ intervalMs: 1, sessionsMs: days(1), eventsMs: days(2), usageMs: days(3), auditMs: days(4) })
+    expect(askedFor).toEqual({ sessions: days(1), events: days(2), usage: days(3), audit: days(4) })
+    for (const kind of Object.keys(askedFor)) delete askedFor[kind]
+    await sweep({ intervalMs: 1, usageMs: days(5) })
+    expect(askedFor).toEqual({ usage: days(5) })
+  })
+
+  it('keeps usage 400 days and the audit log 90 unless told otherwise [OPS-002]', () => {
+    expect(defaultRetention).toMatchObject({ usageMs: days(400), auditMs: days(90) })
+  })
+
+  it('keeps sessions 90 days and events 30, results and logs as long as their task [OPS-003]', async () => {
+    const { sessions, events, results, logs } = bench.records
+    const key = { namespace: 'default', name: 'talk' }
+    const { uid: taskUid, name: taskName } = (await bench.submitTask('here')).metadata
+    await bench.pause()
+    const about = { taskUid, taskName, attempt: 1, namespace: 'default' }
+    await sessions.ensure(key, { create: true, sessionType: 'chat' })
+    await events.append({ ...about, type: 'Said', message: 'long ago' })
+    await putResult(taskUid)
+    await logs.append(about, ['said'])
+    const listKept = async () => {
+      await sweep()
+      const said = (await events.list({ taskUid })).some(({ type }) => type === 'Said')
+      const lines: unknown[] = []
+      for await (const line of logs.read(taskUid, {})) lines.push(line)
+      const result = await results.get(taskUid)
+      return [await sessions.get(key), said || undefined, result, lines[0]].map((kept) => kept !== undefined)
+    }
+    bench.clock.advance(days(30))
+    expect(await listKept()).toEqual([true, true, true, true])
+    bench.clock.advance(1)
+    expect(await listKept()).toEqual([true, false, true, true])
+    bench.clock.advance(days(60) - 1)
+    expect(await listKept()).toEqual([true, false, true, true])
+    bench.clock.advance(1)
+    expect(await listKept()).toEqual([false, false, true, true])
+    bench.resume()
+    await bench.resources.remove('Task', { namespace: 'default', name: 'here' })
+    await eventually(async () => (await results.get(taskUid)) === undefined || undefined, 'the records to go')
+    expect(await listKept()).toEqual([false, false, false, false])
   })
 
   it('leaves out no noun: each goes with its task or with its age, whatever nouns the stores have', async () => {

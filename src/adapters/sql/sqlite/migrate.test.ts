@@ -2,8 +2,11 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { createAudit } from '../audit.ts'
+import { createMessages } from '../messages.ts'
 import type { Migration } from '../migrations.ts'
 import { sql } from '../statement.ts'
+import { createUsage } from '../usage.ts'
 import { openSqlite } from './database.ts'
 import { migrations } from './migrations/index.ts'
 
@@ -103,4 +106,31 @@ describe('migrations', () => {
       expect(kept).toEqual([{ name: 'a', object: '{}' }])
     },
   )
+
+  it('leave what was recorded under names alone readable', async () => {
+    const createdAt = '2026-01-01T00:00:00.000Z'
+    await open(migrations.slice(0, 8), (database) =>
+      database.write(async (tx) => {
+        await tx.run(sql`insert into messages (namespace, parent_task, from_task, to_task, content, created_at)
+          values ('default', 'boss', 'ann', 'bob', 'from before', ${createdAt})`)
+        await tx.run(sql`insert into usage_records (id, namespace, provider, model, caller, input_tokens, output_tokens,
+          cached_tokens, demo, created_at) values ('u', 'default', 'p', 'm', 'ann', 1, 2, 0, 0, ${createdAt})`)
+        await tx.run(sql`insert into audit_records (id, created_at, caller, auth_type, via, verb, allowed)
+          values ('a', ${createdAt}, 'ann', 'oidc', 'api', 'create', 1)`)
+      }),
+    )
+    await open(migrations, async (database) => {
+      const clock = { now: () => new Date(createdAt), sleep: () => Promise.resolve() }
+      const query = { namespace: 'default', parent: { uid: 'p-1', name: 'boss' }, markRead: true }
+      const messages = createMessages({ database, clock })
+      const read = (uid: string, name: string) => messages.unread({ ...query, reader: { uid, name } })
+      expect(await read('a-1', 'ann')).toEqual([])
+      expect(await read('b-1', 'bob')).toMatchObject([{ fromTask: 'ann', toTask: 'bob', content: 'from before' }])
+      expect(await read('b-1', 'bob')).toEqual([])
+      const sums = await createUsage({ database }).sum({ groupBy: 'caller' })
+      expect(sums).toMatchObject([{ key: 'ann', caller: { name: 'ann' }, outputTokens: 2 }])
+      const records = await createAudit({ database }).list({ caller: 'ann', limit: 9 })
+      expect(records).toMatchObject([{ id: 'a', caller: { kind: 'oidc', name: 'ann' } }])
+    })
+  })
 })
