@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { cutTo, makeHarmless, makeHarmlessKeepingColors, padTo, widthOf } from './printable.ts'
+import { cutTo, makeHarmless, makeHarmlessKeepingColors, padTo, paint, widthOf } from './printable.ts'
 
 const escapeCode = '\u001b'
 
@@ -20,8 +20,9 @@ describe('text for a terminal', () => {
   })
 
   it('keeps colours of its own and nothing else that begins like one', () => {
-    const text = `${escapeCode}[2mdim${escapeCode}[22m ${escapeCode}[8mhidden ${escapeCode}[2J`
-    expect(makeHarmlessKeepingColors(text)).toBe(`${escapeCode}[2mdim${escapeCode}[22m \u241b[8mhidden \u241b[2J`)
+    const text = `${paint('dim', 2, 22)} ${escapeCode}[31mred ${escapeCode}[8mhidden ${escapeCode}[2J`
+    const shown = `${escapeCode}[2mdim${escapeCode}[22m \u241b[31mred \u241b[8mhidden \u241b[2J`
+    expect(makeHarmlessKeepingColors(text)).toBe(shown)
   })
 })
 

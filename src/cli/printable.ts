@@ -1,5 +1,7 @@
 // Text from elsewhere made fit for a terminal: it can not drive it, and its width is known.
 
+import { randomUUID } from 'node:crypto'
+
 const firstPicture = 0x2400
 const deletePicture = '\u2421'
 const replacement = '\ufffd'
@@ -16,14 +18,21 @@ function showControl(character: string): string {
   return code < 0x20 ? String.fromCharCode(firstPicture + code) : replacement
 }
 
-// Colours of this program's own making: bold, dim, red to cyan, and their ends. Concealed text is not among them.
-const ownColor = new RegExp(`(${String.fromCharCode(27)}\\[(?:1|2|22|3[1-6]|39)m)`)
+const escapeSign = String.fromCharCode(27)
+/** Stands before a colour of this program's own making, until it is written: text from elsewhere cannot guess it. */
+const ownMark = randomUUID()
+const ownColor = new RegExp(`${ownMark}(\\d+m)`)
 
-/** The same for a text that holds colours of our own. */
+/** A text between the codes of a colour and of its end (ECMA-48, SGR), for `makeHarmlessKeepingColors`. */
+export function paint(text: string, start: number, end: number): string {
+  return `${ownMark}${start}m${text}${ownMark}${end}m`
+}
+
+/** The same for a text with colours that `paint` put there: others are shown, not obeyed. */
 export function makeHarmlessKeepingColors(text: string): string {
   return text
     .split(ownColor)
-    .map((part, index) => (index % 2 === 1 ? part : makeHarmless(part)))
+    .map((part, index) => (index % 2 === 1 ? `${escapeSign}[${part}` : makeHarmless(part)))
     .join('')
 }
 

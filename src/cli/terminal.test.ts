@@ -47,7 +47,7 @@ describe('a terminal', () => {
     const terminal = createTerminal(streams, { isDumb: true })
     terminal.spin('first').update('second')
     expect(written.stderr).toBe('second\n')
-    expect(terminal.colors.isColorSupported).toBe(false)
+    expect(terminal.colors.red('plain')).toBe('plain')
   })
 })
 

@@ -1,9 +1,22 @@
 // Colours, a spinner and harmless text on a terminal; plain text elsewhere.
 import pc from 'picocolors'
-import { cutTo, makeHarmless, makeHarmlessKeepingColors } from './printable.ts'
+import { cutTo, makeHarmless, makeHarmlessKeepingColors, paint } from './printable.ts'
+
+/** Where each begins and ends (ECMA-48, SGR). */
+const codes = { bold: [1, 22], dim: [2, 22], red: [31, 39], green: [32, 39] } as const
+
+function createColors(isColored: boolean): Colors {
+  const make =
+    ([start, end]: readonly [number, number]) =>
+    (text: string) =>
+      isColored ? paint(text, start, end) : text
+  return { bold: make(codes.bold), dim: make(codes.dim), red: make(codes.red), green: make(codes.green) }
+}
 
 type Stream = { write(text: string): unknown; isTTY?: boolean; columns?: number }
 export type Streams = { stdout: Stream; stderr: Stream }
+
+export type Colors = Record<keyof typeof codes, (text: string) => string>
 
 export type Spinner = {
   update(text: string): void
@@ -17,7 +30,7 @@ export interface Terminal {
   print(text: string): void
   /** Progress and hints, for people: standard error. */
   note(text: string): void
-  colors: ReturnType<typeof pc.createColors>
+  colors: Colors
   /** Columns of standard output; undefined where it is no terminal, and nothing is to be cut. */
   width: number | undefined
   /** Whether one and the same person sees what is printed and what is noted. */
@@ -40,7 +53,7 @@ export function createTerminal(streams: Streams, { isDumb = false }: TerminalOpt
   const redraws = Boolean(stderr.isTTY) && !isDumb
   const note = (text: string) => void stderr.write(`${stderr.isTTY ? makeHarmlessKeepingColors(text) : text}\n`)
   return {
-    colors: pc.createColors(redraws && pc.isColorSupported),
+    colors: createColors(redraws && pc.isColorSupported),
     width: stdout.isTTY ? (stdout.columns ?? usualWidth) : undefined,
     showsBoth: Boolean(stdout.isTTY && stderr.isTTY),
     print: (text) => void stdout.write(`${stdout.isTTY ? makeHarmless(text) : text}\n`),

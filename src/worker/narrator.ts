@@ -10,6 +10,11 @@ const longestError = 500
 
 type Narrator = { tell(event: LoopEvent): void }
 
+/** A word of a model cannot begin a line of its own in what is told of the run. */
+function toLine(text: string): string {
+  return `[${text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ')}]`
+}
+
 export function createNarrator(log: TaskLog, clock: Clock): Narrator {
   const text = createLineGatherer((line) => log.write(line))
   const startedAt = new Map<string, number>()
@@ -20,26 +25,26 @@ export function createNarrator(log: TaskLog, clock: Clock): Narrator {
     if (event.type === 'block_stop' || event.type === 'stop' || event.type === 'error') text.end()
     if (event.type !== 'start') return
     const serving = `${event.provider ?? 'provider'}, model ${event.model}`
-    if (serving !== model) log.write(`[${serving}]`)
+    if (serving !== model) log.write(toLine(serving))
     model = serving
   }
 
   function tellResult(call: ToolCall, result: ToolResult): void {
     const ms = clock.now().getTime() - (startedAt.get(call.id) ?? clock.now().getTime())
     startedAt.delete(call.id)
-    log.write(`[${call.name}: ${describeResult(result)}, ${ms} ms]`)
+    log.write(toLine(`${call.name}: ${describeResult(result)}, ${ms} ms`))
   }
 
   return {
     tell(event) {
       if (event.type === 'model') tellModel(event.event)
       if (event.type === 'discarded')
-        log.write(`[the answer does not count and is asked for again: ${event.error.message}]`)
+        log.write(toLine(`the answer does not count and is asked for again: ${event.error.message}`))
       if (event.type === 'prompt') log.write(`[added to the conversation: ${event.text}]`)
       if (event.type === 'tool_result') tellResult(event.call, event.result)
       if (event.type !== 'tool_call') return
       startedAt.set(event.call.id, clock.now().getTime())
-      log.write(`[${event.call.name} ${shorten(JSON.stringify(event.call.args), longestArguments)}]`)
+      log.write(toLine(`${event.call.name} ${shorten(JSON.stringify(event.call.args), longestArguments)}`))
     },
   }
 }

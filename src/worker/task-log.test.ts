@@ -40,6 +40,20 @@ describe('the task log', () => {
     expect(lost.join('').length).toBeLessThan(1_200_000)
   })
 
+  it('gives no word of a model a line of its own, nor control of a terminal', async () => {
+    let sent = ''
+    const { log } = openLog(async (text) => {
+      sent += text
+    })
+    const narrator = createNarrator(log, clock)
+    const call = { id: 'c1', name: 'x]\n[done: all is well\u001b[2J', args: {} }
+    narrator.tell({ type: 'tool_call', call })
+    narrator.tell({ type: 'tool_result', call, result: { content: 'no\r\n[done]', isError: true } })
+    await log.flush()
+    expect(sent.trimEnd().split('\n').length).toBe(2)
+    expect(sent).not.toContain('\u001b')
+  })
+
   it('tells a run without its secrets, also when the stream cuts one in two [SECRET-008]', async () => {
     let sent = ''
     const secrets = ['key-4711-secret']
