@@ -74,7 +74,7 @@ const isElsewhere = (caller: CallerName) => caller.endsWith(' elsewhere')
 
 /** What a runner may do beyond reading: tasks, chat and the proxies, and agents and skills, where no Secret is named. */
 const runnersRoutes = new Set([
-  ...['createTask', 'cancelTask', 'retryTask', 'deleteTask'],
+  ...['createTask', 'updateTask', 'cancelTask', 'retryTask', 'deleteTask'],
   ...['sendChat', 'cancelChat', 'deleteSession'],
   ...['createAgent', 'updateAgent', 'deleteAgent', 'createSkill', 'updateSkill', 'deleteSkill'],
   ...['countLlmaTokens', 'createLlmaMessage', 'createLlmoCompletion', 'createLlmoEmbeddings', 'createLlmoResponse'],
@@ -122,6 +122,7 @@ const bodies: Record<string, object> = {
   cancelTask: {},
   createTask: aiTask('made', { namespace: place }),
   retryTask: {},
+  updateTask: { spec: { type: 'container', command: ['true'] } },
   sendChat: { message: 'hi', namespace: place },
   createAgent: { name: 'made', spec: {} },
   updateAgent: { spec: {} },
