@@ -37,22 +37,27 @@ function ignoreMissing(error: unknown): undefined {
 }
 
 async function assignModel(deps: CatalogDeps, { provider, model }: ChosenModel): Promise<ModelChoice> {
+  return { model, provider: await assignProvider(deps, provider) }
+}
+
+/** What it takes to call a provider. NotFound when its key does not exist. */
+export async function assignProvider(
+  deps: Pick<CatalogDeps, 'secrets'>,
+  provider: Provider,
+): Promise<ModelChoice['provider']> {
   const { spec, metadata } = provider
   const credential = await readProviderKey(deps.secrets, provider)
   const isLimited = spec.rateLimit?.requestsPerMinute !== undefined || spec.rateLimit?.tokensPerMinute !== undefined
   return {
-    model,
-    provider: {
-      namespace: metadata.namespace,
-      name: metadata.name,
-      type: spec.type,
-      ...(isLimited && { rateLimit: spec.rateLimit }),
-      ...(spec.baseURL !== undefined && { baseUrl: spec.baseURL }),
-      ...(spec.azure !== undefined && { azure: spec.azure }),
-      ...(spec.price !== undefined && { price: spec.price }),
-      ...(isTrustedAddress(provider) && { trusted: true }),
-      ...credential,
-    },
+    namespace: metadata.namespace,
+    name: metadata.name,
+    type: spec.type,
+    ...(isLimited && { rateLimit: spec.rateLimit }),
+    ...(spec.baseURL !== undefined && { baseUrl: spec.baseURL }),
+    ...(spec.azure !== undefined && { azure: spec.azure }),
+    ...(spec.price !== undefined && { price: spec.price }),
+    ...(isTrustedAddress(provider) && { trusted: true }),
+    ...credential,
   }
 }
 

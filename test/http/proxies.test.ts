@@ -1,6 +1,9 @@
 // The edges of both proxies: who is asked for which model, who may ask, and errors in each family's own form.
+import Anthropic from '@anthropic-ai/sdk'
+import OpenAI from 'openai'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { type Proxied, readError, simpleMessage, startProxied, until, vendorKey } from '../fixtures/proxy/proxied.ts'
+import { answerJson } from '../fixtures/proxy/upstream.ts'
 import { ownerToken } from './service.ts'
 
 let proxied: Proxied
@@ -212,6 +215,47 @@ describe('the models', () => {
     expect(object).toBe('list')
     expect(data[2]).toMatchObject({ id: 'vendor/vendor-model', object: 'model', owned_by: 'vendor' })
     expect(Number.isInteger(data[0]?.created)).toBe(true)
+  })
+
+  it('are what the vendors offer as well, after the configured ones, and each can be asked for', async () => {
+    proxied.upstream.script.answer = (request) => {
+      const isAsked = request.method === 'GET' && request.path.startsWith('/v1/models')
+      answerJson(isAsked ? { data: [{ id: 'vendor-model' }, { id: 'other/model' }, { id: 7 }] } : {})(request)
+    }
+    const spec = { type: 'llma', baseURL: proxied.upstream.url, defaultModel: 'vendor-model' }
+    await proxied.create('/api/v1/providers', { name: 'seller', namespace: 'offers', spec: { ...spec } })
+    await proxied.create('/api/v1/providers', {
+      name: 'seller-o',
+      namespace: 'offers',
+      spec: { ...spec, type: 'llmo' },
+    })
+    const { data } = await list('/llmo/v1/models?namespace=offers')
+    expect(data.map(({ id }) => id)).toEqual([
+      ...['seller/vendor-model', 'seller-o/vendor-model', 'seller/other/model', 'seller-o/other/model'],
+    ])
+    const asked = proxied.upstream.received.length
+    const defaultQuery = { namespace: 'offers' }
+    const llmo = new OpenAI({ apiKey: ownerToken, baseURL: `${proxied.url}/llmo/v1`, defaultQuery, maxRetries: 0 })
+    expect(await llmo.models.retrieve('seller/other/model')).toMatchObject({
+      id: 'seller/other/model',
+      owned_by: 'seller',
+    })
+    const llma = new Anthropic({ apiKey: ownerToken, baseURL: `${proxied.url}/llma`, defaultQuery, maxRetries: 0 })
+    expect(await llma.models.retrieve('seller-o/vendor-model')).toMatchObject({
+      id: 'seller-o/vendor-model',
+      type: 'model',
+    })
+    await expect(llmo.models.retrieve('seller/none')).rejects.toBeInstanceOf(OpenAI.NotFoundError)
+    await expect(llma.models.retrieve('nobody')).rejects.toBeInstanceOf(Anthropic.NotFoundError)
+    // Kept for a while: the vendors were not asked again.
+    expect(proxied.upstream.received.length).toBe(asked)
+  })
+
+  it('are the configured ones alone while a vendor does not say what it offers', async () => {
+    proxied.upstream.script.answer = answerJson({ error: 'no' }, 401)
+    const spec = { type: 'llmo', baseURL: proxied.upstream.url, defaultModel: 'm' }
+    await proxied.create('/api/v1/providers', { name: 'silent', namespace: 'silent', spec })
+    expect((await list('/llma/v1/models?namespace=silent')).data.map(({ id }) => id)).toEqual(['silent/m'])
   })
 
   it('of a namespace without providers are none', async () => {

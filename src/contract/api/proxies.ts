@@ -47,23 +47,24 @@ export const LlmoError = z
   })
   .meta({ id: 'LlmoError' })
 
+export const LlmaModel = z
+  .object({ type: z.literal('model'), id: z.string(), display_name: z.string(), created_at: z.string() })
+  .meta({ id: 'LlmaModel' })
+
 export const LlmaModels = z
   .object({
-    data: z.array(
-      z.object({ type: z.literal('model'), id: z.string(), display_name: z.string(), created_at: z.string() }),
-    ),
+    data: z.array(LlmaModel),
     has_more: z.boolean(),
     first_id: z.string().nullable(),
     last_id: z.string().nullable(),
   })
   .meta({ id: 'LlmaModels' })
 
-export const LlmoModels = z
-  .object({
-    object: z.literal('list'),
-    data: z.array(z.object({ id: z.string(), object: z.literal('model'), created: z.int(), owned_by: z.string() })),
-  })
-  .meta({ id: 'LlmoModels' })
+export const LlmoModel = z
+  .object({ id: z.string(), object: z.literal('model'), created: z.int(), owned_by: z.string() })
+  .meta({ id: 'LlmoModel' })
+
+export const LlmoModels = z.object({ object: z.literal('list'), data: z.array(LlmoModel) }).meta({ id: 'LlmoModels' })
 
 const meanings: Record<number, string> = {
   400: 'The request is wrong, or the vendor says so',
@@ -85,6 +86,7 @@ function failures(schema: z.ZodType, statuses: readonly number[]): Record<number
 
 const callStatuses = [400, 401, 403, 404, 413, 415, 429, 500, 502, 503, 529]
 const listStatuses = [400, 401, 403, 429, 500, 503]
+const readStatuses = [...listStatuses, 404]
 
 const headers = z.object({
   /** `disabled`: the service's own tools stay out, and requests of the provider's family are passed on byte for byte. */
@@ -132,6 +134,21 @@ function defineModels<P extends string>(family: Family, path: P, schema: z.ZodTy
   } as const satisfies Route
 }
 
+function defineModel<P extends string>(family: Family, path: P, schema: z.ZodType, error: z.ZodType) {
+  return {
+    method: 'GET',
+    path,
+    family,
+    tag: family,
+    summary: 'One model by its id, such as provider/model',
+    params: z.object({ model: z.string() }),
+    query: NamespaceQuery,
+    responses: { 200: { description: 'The model', schema }, ...failures(error, readStatuses) },
+    auth: 'user',
+    verb: { verb: 'list', kind: 'Provider' },
+  } as const satisfies Route
+}
+
 export const createLlmaMessage = defineCall('llma', '/llma/v1/messages', 'Create a message', LlmaRequest)
 export const countLlmaTokens = defineCall(
   'llma',
@@ -149,6 +166,18 @@ export const createLlmoEmbeddings = defineCall('llmo', '/llmo/v1/embeddings', 'C
 export const createLlmoResponse = defineCall('llmo', '/llmo/v1/responses', 'Create a response', PassedRequest)
 export const listLlmaModels = defineModels('llma', '/llma/v1/models', LlmaModels, LlmaError)
 export const listLlmoModels = defineModels('llmo', '/llmo/v1/models', LlmoModels, LlmoError)
+export const getLlmaModel = defineModel('llma', '/llma/v1/models/:model', LlmaModel, LlmaError)
+export const getLlmoModel = defineModel('llmo', '/llmo/v1/models/:model', LlmoModel, LlmoError)
+
+type ProxyEndpoint =
+  | 'messages'
+  | 'count_tokens'
+  | 'chat'
+  | 'embeddings'
+  | 'responses'
+  | 'models'
+  /** One of them, by the rest of the path. */
+  | 'model'
 
 /** Path to method and word of each route of the proxies. */
 export const proxyEndpoints = new Map([
@@ -159,7 +188,6 @@ export const proxyEndpoints = new Map([
   [createLlmoResponse.path, { method: 'POST', endpoint: 'responses' }],
   [listLlmaModels.path, { method: 'GET', endpoint: 'models' }],
   [listLlmoModels.path, { method: 'GET', endpoint: 'models' }],
-] as const) as ReadonlyMap<
-  string,
-  { method: 'GET' | 'POST'; endpoint: 'messages' | 'count_tokens' | 'chat' | 'embeddings' | 'responses' | 'models' }
->
+  [getLlmaModel.path, { method: 'GET', endpoint: 'model' }],
+  [getLlmoModel.path, { method: 'GET', endpoint: 'model' }],
+] as const) as ReadonlyMap<string, { method: 'GET' | 'POST'; endpoint: ProxyEndpoint }>

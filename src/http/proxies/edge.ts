@@ -131,10 +131,13 @@ async function serve(edge: Edge, reply: Reply, place: Place, arrivedAt: number):
   const caller = await identify(edge, reply, place)
   const namespace = namespaceOf(caller, query.namespace)
   Object.assign(reply.trail, { caller, namespace })
-  if (place.endpoint === 'models') return sendJson(reply, 200, await proxies.listModels(family, { caller, namespace }))
+  const { endpoint, model = '' } = place
+  const who = { caller, namespace }
+  if (endpoint === 'models') return sendJson(reply, 200, await proxies.listModels(family, who))
+  if (endpoint === 'model') return sendJson(reply, 200, await proxies.getModel(family, model, who))
   checkBodyHeaders(request, settings.bodyLimitBytes)
   const plan = await proxies.plan({
-    endpoint: place.endpoint,
+    endpoint,
     caller,
     namespace,
     body: await readBody(request, settings.bodyLimitBytes),

@@ -3,24 +3,45 @@ import { proxyEndpoints } from '../../contract/api/proxies.ts'
 import type { Endpoint } from '../../usecases/proxy/target.ts'
 
 export type Place = {
+  /** Of the route. */
   path: string
-  endpoint: Endpoint | 'models'
+  endpoint: Endpoint | 'models' | 'model'
+  /** The rest of a path of one model, decoded; ids hold a slash, which clients write as it is or as `%2F`. */
+  model?: string
   /** Without its question mark. */
   query: string
 }
 
 export type Found = { place: Place | undefined; methods: string[]; path: string }
 
+const modelPath = /^(\/(?:llma|llmo)\/v1\/models\/)(.+)$/s
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
+
+/** The route's path, and the model that stands in its place. */
+function readModelPath(path: string): { path: string; model?: string } {
+  const [, route, model] = modelPath.exec(path) ?? []
+  return route === undefined || model === undefined ? { path } : { path: `${route}:model`, model: decode(model) }
+}
+
 /** Where a request goes; without a place: the methods that its path has. */
 export function findPlace(method: string, target: string): Found {
   const mark = target.indexOf('?')
-  const path = mark === -1 ? target : target.slice(0, mark)
+  const asked = mark === -1 ? target : target.slice(0, mark)
+  const { path, model } = readModelPath(asked)
   const known = proxyEndpoints.get(path)
-  if (known === undefined) return { place: undefined, methods: [], path }
+  if (known === undefined) return { place: undefined, methods: [], path: asked }
   const isRead = known.method === 'GET'
   if (method === known.method || (isRead && method === 'HEAD')) {
     const query = mark === -1 ? '' : target.slice(mark + 1)
-    return { place: { path, endpoint: known.endpoint, query }, methods: [], path }
+    const place = { path, endpoint: known.endpoint, query, ...(model === undefined ? {} : { model }) }
+    return { place, methods: [], path: asked }
   }
-  return { place: undefined, methods: isRead ? ['GET', 'HEAD'] : ['POST'], path }
+  return { place: undefined, methods: isRead ? ['GET', 'HEAD'] : ['POST'], path: asked }
 }

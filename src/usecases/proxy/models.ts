@@ -1,45 +1,67 @@
-// The models that callers may name: of each provider its default model, with the provider before it and, of the default provider, bare.
+// The models that callers may name, with the provider before them: the configured ones first (that of the default provider
+// also bare), then what the vendors offer.
 import type { Provider } from '../../contract/resources/provider.ts'
 import type { Caller } from '../../ports/identity.ts'
 import { defaultProviderName } from '../../rules/model-choice.ts'
 import { requireAccess } from '../access.ts'
 import type { UsecaseDeps } from '../deps.ts'
+import { createOfferedModels } from './offered-models.ts'
 import type { ProxyDefaults } from './resolve.ts'
 import type { JsonObject, ProxyFamily } from './types.ts'
 
 type ListedModel = { id: string; provider: Provider }
 
-function listOf(provider: Provider, isDefault: boolean, model: string | undefined): ListedModel[] {
-  if (model === undefined) return []
-  const id = `${provider.metadata.name}/${model}`
-  return [{ id, provider }, ...(isDefault ? [{ id: model, provider }] : [])]
+function nameModel({ metadata }: Provider, model: string): string {
+  return `${metadata.name}/${model}`
 }
 
-/** The models of a namespace in the order of the providers' names. */
-export async function listModels(
-  deps: UsecaseDeps,
-  defaults: ProxyDefaults,
-  who: { caller: Caller; namespace: string },
-): Promise<ListedModel[]> {
-  const { namespace } = who
-  await requireAccess(deps.ports, who.caller, { verb: 'list', kind: 'Provider', namespace })
-  const { items } = await deps.ports.resources.list('Provider', { namespace })
-  const names = items.map((provider) => provider.metadata.name)
-  const chosen = names.includes(defaults.provider) ? defaults.provider : defaultProviderName
-  return items.flatMap((provider) => {
-    const isDefault = provider.metadata.name === chosen
-    const model = provider.spec.defaultModel ?? (isDefault ? defaults.model || undefined : undefined)
-    return listOf(provider, isDefault, model)
-  })
+function listConfigured(provider: Provider, isDefault: boolean, defaults: ProxyDefaults): ListedModel[] {
+  const model = provider.spec.defaultModel ?? (isDefault ? defaults.model || undefined : undefined)
+  if (model === undefined) return []
+  return [{ id: nameModel(provider, model), provider }, ...(isDefault ? [{ id: model, provider }] : [])]
+}
+
+function keepFirst(models: ListedModel[]): ListedModel[] {
+  const known = new Set<string>()
+  return models.filter(({ id }) => !known.has(id) && known.add(id))
+}
+
+export type ModelLister = {
+  /** The models of a namespace in the order of the providers' names. Forbidden. */
+  list(who: { caller: Caller; namespace: string }): Promise<ListedModel[]>
+  close(): void
+}
+
+export function createModelLister(deps: UsecaseDeps, defaults: ProxyDefaults): ModelLister {
+  const offered = createOfferedModels(deps)
+
+  async function listOffered(provider: Provider): Promise<ListedModel[]> {
+    return (await offered.list(provider)).map((model) => ({ id: nameModel(provider, model), provider }))
+  }
+
+  return {
+    async list({ caller, namespace }) {
+      await requireAccess(deps.ports, caller, { verb: 'list', kind: 'Provider', namespace })
+      const { items } = await deps.ports.resources.list('Provider', { namespace })
+      const names = items.map((provider) => provider.metadata.name)
+      const chosen = names.includes(defaults.provider) ? defaults.provider : defaultProviderName
+      const configured = items.map((provider) => listConfigured(provider, provider.metadata.name === chosen, defaults))
+      return keepFirst([...configured, ...(await Promise.all(items.map(listOffered)))].flat())
+    },
+    close: offered.close,
+  }
+}
+
+/** One model as the clients of a family expect it. */
+export function writeModel(family: ProxyFamily, { id, provider }: ListedModel): JsonObject {
+  const created = provider.metadata.creationTimestamp
+  if (family === 'llma') return { type: 'model', id, display_name: id, created_at: created }
+  return { id, object: 'model', created: Math.floor(Date.parse(created) / 1000), owned_by: provider.metadata.name }
 }
 
 /** The list as the clients of a family expect it (LLMA-041, LLMO-009). */
 export function writeModels(family: ProxyFamily, models: ListedModel[]): JsonObject {
-  const data = models.map(({ id, provider }) => {
-    const created = provider.metadata.creationTimestamp
-    if (family === 'llma') return { type: 'model', id, display_name: id, created_at: created }
-    return { id, object: 'model', created: Math.floor(Date.parse(created) / 1000), owned_by: provider.metadata.name }
-  })
+  const data = models.map((model) => writeModel(family, model))
   if (family === 'llmo') return { object: 'list', data }
   return { data, has_more: false, first_id: models.at(0)?.id ?? null, last_id: models.at(-1)?.id ?? null }
 }

@@ -8,7 +8,7 @@ import { requireBudget } from './agent-budget.ts'
 import { type CallerLimitSettings, createCallerLimits } from './caller-limits.ts'
 import type { ProxyLoopSettings } from './loop/deps.ts'
 import { type CreateLoop, createLoopPlans } from './loop-plans.ts'
-import { listModels, writeModels } from './models.ts'
+import { createModelLister, writeModel, writeModels } from './models.ts'
 import { planPassage } from './passages.ts'
 import { createProviderLimits } from './provider-limits.ts'
 import { accountOf, type ProxyPlan, type ProxyRequest, type ProxySample, wantsTools } from './request.ts'
@@ -30,6 +30,8 @@ export type ProxyUsecases = {
   /** SvcError for whatever stands against it. Each plan must be run. */
   plan(request: ProxyRequest): Promise<ProxyPlan>
   listModels(family: ProxyFamily, who: { caller: Caller; namespace: string }): Promise<JsonObject>
+  /** One of those that are listed, by its id. NotFound. */
+  getModel(family: ProxyFamily, id: string, who: { caller: Caller; namespace: string }): Promise<JsonObject>
   /** Writes what is not written yet and forgets the rest. */
   close(): Promise<void>
 }
@@ -50,6 +52,7 @@ export function createProxyUsecases({ usecases, settings, createLoop }: ProxyDep
   const { clock, ids } = ports
   const observe = settings.observe ?? (() => {})
   const targets = createTargets(usecases, settings.defaults)
+  const models = createModelLister(usecases, settings.defaults)
   const callers = createCallerLimits(settings.callers, () => performance.now())
   const meter = createUsageMeter({ usage: ports.records.usage, clock, ids })
   const { maxDurationMs } = settings.loop
@@ -105,10 +108,16 @@ export function createProxyUsecases({ usecases, settings, createLoop }: ProxyDep
       }
     },
     async listModels(family, who) {
-      return writeModels(family, await listModels(usecases, settings.defaults, who))
+      return writeModels(family, await models.list(who))
+    },
+    async getModel(family, id, who) {
+      const found = (await models.list(who)).find((model) => model.id === id)
+      if (found !== undefined) return writeModel(family, found)
+      throw new SvcError('NotFound', `model: there is no "${id}" here; the list of models shows what there is`)
     },
     async close() {
       targets.close()
+      models.close()
       loops.close()
       await meter.close()
     },

@@ -28,12 +28,13 @@ export const endpointFamilies: Record<Endpoint, ProxyFamily> = {
   responses: 'llmo',
 }
 
-const endpointPaths: Record<Endpoint, string> = {
+const endpointPaths: Record<Endpoint | 'models', string> = {
   messages: 'messages',
   count_tokens: 'messages/count_tokens',
   chat: 'chat/completions',
   embeddings: 'embeddings',
   responses: 'responses',
+  models: 'models',
 }
 
 export type Target = {
@@ -71,13 +72,14 @@ export function addressOf(provider: AssignedProvider): string {
   return provider.baseUrl ?? (provider.type === 'llma' ? llmaAddress : llmoAddress)
 }
 
-function credentialHeaders({ type, apiKey }: AssignedProvider): string[] {
+/** Names and values in turn. */
+export function credentialHeaders({ type, apiKey }: AssignedProvider): string[] {
   if (apiKey === undefined) return []
   if (type === 'llma') return ['x-api-key', apiKey]
   return type === 'azure-llmo' ? ['api-key', apiKey] : ['authorization', `Bearer ${apiKey}`]
 }
 
-function urlOf({ type, baseUrl, azure }: AssignedProvider, endpoint: Endpoint): URL {
+export function urlOf({ type, baseUrl, azure }: AssignedProvider, endpoint: Endpoint | 'models'): URL {
   const path = endpointPaths[endpoint]
   if (type === 'llma') return new URL(llmaUrl(baseUrl, path))
   const address = { ...(baseUrl === undefined ? {} : { baseUrl }), ...(azure === undefined ? {} : { azure }) }
