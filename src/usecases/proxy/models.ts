@@ -1,6 +1,7 @@
 // The models that callers may name, with the provider before them: the configured ones first (that of the default provider
 // also bare), then what the vendors offer.
 import type { Provider } from '../../contract/resources/provider.ts'
+import { SvcError } from '../../errors.ts'
 import type { Caller } from '../../ports/identity.ts'
 import { defaultProviderName } from '../../rules/model-choice.ts'
 import { requireAccess } from '../access.ts'
@@ -26,9 +27,13 @@ function keepFirst(models: ListedModel[]): ListedModel[] {
   return models.filter(({ id }) => !known.has(id) && known.add(id))
 }
 
+type Asker = { caller: Caller; namespace: string }
+
 export type ModelLister = {
-  /** The models of a namespace in the order of the providers' names. Forbidden. */
-  list(who: { caller: Caller; namespace: string }): Promise<ListedModel[]>
+  /** The models of a namespace in the order of the providers' names, as the clients of a family expect them. Forbidden. */
+  list(family: ProxyFamily, who: Asker): Promise<JsonObject>
+  /** One of them by its id. NotFound. */
+  get(family: ProxyFamily, id: string, who: Asker): Promise<JsonObject>
   close(): void
 }
 
@@ -39,28 +44,35 @@ export function createModelLister(deps: UsecaseDeps, defaults: ProxyDefaults): M
     return (await offered.list(provider)).map((model) => ({ id: nameModel(provider, model), provider }))
   }
 
+  async function listAll({ caller, namespace }: Asker): Promise<ListedModel[]> {
+    await requireAccess(deps.ports, caller, { verb: 'list', kind: 'Provider', namespace })
+    const { items } = await deps.ports.resources.list('Provider', { namespace })
+    const names = items.map((provider) => provider.metadata.name)
+    const chosen = names.includes(defaults.provider) ? defaults.provider : defaultProviderName
+    const configured = items.map((provider) => listConfigured(provider, provider.metadata.name === chosen, defaults))
+    return keepFirst([...configured, ...(await Promise.all(items.map(listOffered)))].flat())
+  }
+
   return {
-    async list({ caller, namespace }) {
-      await requireAccess(deps.ports, caller, { verb: 'list', kind: 'Provider', namespace })
-      const { items } = await deps.ports.resources.list('Provider', { namespace })
-      const names = items.map((provider) => provider.metadata.name)
-      const chosen = names.includes(defaults.provider) ? defaults.provider : defaultProviderName
-      const configured = items.map((provider) => listConfigured(provider, provider.metadata.name === chosen, defaults))
-      return keepFirst([...configured, ...(await Promise.all(items.map(listOffered)))].flat())
+    list: async (family, who) => writeModels(family, await listAll(who)),
+    async get(family, id, who) {
+      const found = (await listAll(who)).find((model) => model.id === id)
+      if (found !== undefined) return writeModel(family, found)
+      throw new SvcError('NotFound', `model: there is no "${id}" here; the list of models shows what there is`)
     },
     close: offered.close,
   }
 }
 
 /** One model as the clients of a family expect it. */
-export function writeModel(family: ProxyFamily, { id, provider }: ListedModel): JsonObject {
+function writeModel(family: ProxyFamily, { id, provider }: ListedModel): JsonObject {
   const created = provider.metadata.creationTimestamp
   if (family === 'llma') return { type: 'model', id, display_name: id, created_at: created }
   return { id, object: 'model', created: Math.floor(Date.parse(created) / 1000), owned_by: provider.metadata.name }
 }
 
 /** The list as the clients of a family expect it (LLMA-041, LLMO-009). */
-export function writeModels(family: ProxyFamily, models: ListedModel[]): JsonObject {
+function writeModels(family: ProxyFamily, models: ListedModel[]): JsonObject {
   const data = models.map((model) => writeModel(family, model))
   if (family === 'llmo') return { object: 'list', data }
   return { data, has_more: false, first_id: models.at(0)?.id ?? null, last_id: models.at(-1)?.id ?? null }

@@ -8,14 +8,13 @@ import { requireBudget } from './agent-budget.ts'
 import { type CallerLimitSettings, createCallerLimits } from './caller-limits.ts'
 import type { ProxyLoopSettings } from './loop/deps.ts'
 import { type CreateLoop, createLoopPlans } from './loop-plans.ts'
-import { createModelLister, writeModel, writeModels } from './models.ts'
+import { createModelLister, type ModelLister } from './models.ts'
 import { planPassage } from './passages.ts'
 import { createProviderLimits } from './provider-limits.ts'
 import { accountOf, type ProxyPlan, type ProxyRequest, type ProxySample, wantsTools } from './request.ts'
 import { type RequestFields, readRequestFields } from './request-text.ts'
 import { createTargets, type ProxyDefaults } from './resolve.ts'
 import { endpointFamilies, isConversation, type Target } from './target.ts'
-import type { JsonObject, ProxyFamily } from './types.ts'
 import { createUsageMeter } from './usage-meter.ts'
 
 export type ProxySettings = {
@@ -29,9 +28,8 @@ export type ProxySettings = {
 export type ProxyUsecases = {
   /** SvcError for whatever stands against it. Each plan must be run. */
   plan(request: ProxyRequest): Promise<ProxyPlan>
-  listModels(family: ProxyFamily, who: { caller: Caller; namespace: string }): Promise<JsonObject>
-  /** One of those that are listed, by its id. NotFound. */
-  getModel(family: ProxyFamily, id: string, who: { caller: Caller; namespace: string }): Promise<JsonObject>
+  listModels: ModelLister['list']
+  getModel: ModelLister['get']
   /** Writes what is not written yet and forgets the rest. */
   close(): Promise<void>
 }
@@ -107,14 +105,8 @@ export function createProxyUsecases({ usecases, settings, createLoop }: ProxyDep
         throw error
       }
     },
-    async listModels(family, who) {
-      return writeModels(family, await models.list(who))
-    },
-    async getModel(family, id, who) {
-      const found = (await models.list(who)).find((model) => model.id === id)
-      if (found !== undefined) return writeModel(family, found)
-      throw new SvcError('NotFound', `model: there is no "${id}" here; the list of models shows what there is`)
-    },
+    listModels: models.list,
+    getModel: models.get,
     async close() {
       targets.close()
       models.close()
