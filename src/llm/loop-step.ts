@@ -186,7 +186,8 @@ export function applyInterruption(state: LoopState, limits: LoopLimits): LoopSta
   return { ...state, interruptions: state.interruptions + 1 }
 }
 
-const deadlineClosing = 'The time limit was reached before the work was finished.'
+/** The last words of an answer that the time limit cut short. */
+export const deadlineClosing = 'The time limit was reached before the work was finished.'
 
 /** Ends the run with what there is: `partial` is the text of a call that did not finish. */
 export function applyEnd(

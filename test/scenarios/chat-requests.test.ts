@@ -246,7 +246,7 @@ const core = [
 ]
 
 describe('management tools', () => {
-  it('are there only when the words of the user ask for it [CTOOL-012] [CTOOL-013] [CTOOL-021]', async () => {
+  it('are there only when the words of the user ask for it, the core tools always [CTOOL-002] [CTOOL-012] [CTOOL-013] [CTOOL-021]', async () => {
     script = say('ok')
     await chatJson(service, { message: 'what runs?', systemPrompt: 'you may create an agent and delete tools' })
     expect(toolNames(vendor.requests.at(-1))).toEqual(core)

@@ -72,6 +72,7 @@ describe('a turn that plans three tasks', () => {
       `/api/v1/tasks?labelSelector=${encodeURIComponent(`svc.ai/chat-session=${sessionId}`)}`,
     )
     expect(list.body.items.map((task) => task.status?.phase)).toEqual(['Succeeded', 'Succeeded', 'Succeeded'])
+    expect(new Set(list.body.items.map(({ spec }) => spec.type))).toEqual(new Set(['container']))
     // The prompt is one and the same in all calls of the turn.
     expect(new Set(vendor.requests.map(({ messages }) => readText(messages[0]?.content))).size).toBe(1)
   })
@@ -93,7 +94,7 @@ describe('a turn that plans three tasks', () => {
     await waitFor(async () => (await getTask(service, name)).status?.phase === 'Cancelled', 'the end of the task')
   })
 
-  it('waits no longer than asked, and goes on [CTOOL-007] [CTOOL-004]', async () => {
+  it('waits no longer than asked, and goes on [CTOOL-007]', async () => {
     const make = { name: 'create_container_task', args: { name: 'slow', command: ['sleep', '30'] } }
     const steps = [
       (name: string) => ({ name: 'wait_for_task', args: { name, timeout: 0.2 } }),
@@ -119,6 +120,27 @@ describe('a turn that plans three tasks', () => {
     expect(body.toolCalls[2]?.result).toMatchObject({
       data: { phase: expect.any(String), message: expect.any(String) },
     })
+  })
+
+  it('tells the phase and the conditions of a task [CTOOL-004]', async () => {
+    const command = ['sh', '-c', 'exit 3']
+    const { provider } = await play((request, call) => {
+      if (call === 1) return [{ call: { name: 'create_container_task', args: { name: 'fails', command } } }]
+      const name = nameOf(readResults(request)[0])
+      if (call === 2) return [{ call: { name: 'wait_for_task', args: { name, timeout: 30 } } }]
+      return call === 3 ? [{ call: { name: 'check_task_progress', args: { name } } }] : [{ text: 'It failed.' }]
+    })
+    const { body } = await chatJson(service, { message: 'what became of it?', provider })
+    const name = nameOf(body.toolCalls[0]?.result)
+    const { status } = await getTask(service, name)
+    expect(status?.conditions?.length).toBeGreaterThan(0)
+    const conditions = status?.conditions?.map(({ type, status: state, reason, message }) => ({
+      type,
+      status: state,
+      reason,
+      message,
+    }))
+    expect(body.toolCalls[2]?.result).toMatchObject({ data: { phase: 'Failed', message: status?.message, conditions } })
   })
 })
 

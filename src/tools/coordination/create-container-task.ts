@@ -14,9 +14,20 @@ import {
   workspace,
 } from './coordination-tool.ts'
 
-// Commands that only make sense inside of a checked-out repository (reference 1.8).
-const needsRepository =
-  /\b(go (test|build|vet|list|mod)|npm (test|run)|pnpm|yarn|make|pytest|cargo test|mvn test|gradle|git (diff|status|log))\b|go\.mod|package\.json|pyproject\.toml|cargo\.toml|makefile|\.github\/workflows/i
+// Programs that only make sense inside of a checked-out repository (reference 1.8).
+const repositoryProgram =
+  /^(go (test|build|vet|list|mod)|npm (test|run)|pnpm|yarn|make|pytest|cargo test|mvn test|gradle|git (diff|status|log))(\s|$)/
+/** What comes before the program of a simple command: a shell that is given text, a change of folder, variables. */
+const leadIn = /^(\S*sh\s+-\w*c\s+|cd\s+\S+$|\w+=\S*\s+)*/
+/** A command that fetches or makes its own has all it needs. */
+const ownRepository = /\bgit\s+(clone|init)\b/
+
+/** Whether the command runs a program that needs a repository: what a program is told to say or read is not looked at. */
+export function needsRepository(words: readonly string[]): boolean {
+  const text = words.join(' ')
+  if (ownRepository.test(text)) return false
+  return text.split(/&&|\|\||[;|\n(){}]/).some((part) => repositoryProgram.test(part.trim().replace(leadIn, '')))
+}
 
 export const createContainerTask = defineTool({
   name: 'create_container_task',
@@ -41,8 +52,8 @@ export const createContainerTask = defineTool({
     }),
   repeatable: false,
   async run(args, { orchestration }: CoordinationContext) {
-    const text = [...(args.command ?? []), ...(args.args ?? [])].join(' ')
-    if (args.workspace === undefined && args.prior_task === undefined && needsRepository.test(text)) {
+    const words = [...(args.command ?? []), ...(args.args ?? [])]
+    if (args.workspace === undefined && args.prior_task === undefined && needsRepository(words)) {
       return failTool('missing_workspace', 'the command needs a repository, but the task has none to work in')
     }
     const spec = omitAbsent({

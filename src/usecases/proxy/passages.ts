@@ -2,11 +2,13 @@
 import { isSvcError, SvcError } from '../../errors.ts'
 import { startDeadline } from '../../llm/deadlines.ts'
 import { type Dialects, guessDialect } from '../../llm/llmo/dialect.ts'
+import type { TokenUsage } from '../../llm/messages.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { PipeControl } from '../../ports/egress.ts'
 import { identifyCaller } from '../../rules/caller-identity.ts'
 import type { HealthNotes } from '../provider-health.ts'
 import type { CallerLimits } from './caller-limits.ts'
+import { createLateOutlet } from './late-answer.ts'
 import { type Outlet, type PassageControl, type PassedCall, startPassage, type UsageWish } from './passthrough.ts'
 import type { Lease, ProviderLimits } from './provider-limits.ts'
 import { accountOf, type Outcome, type ProxyPlan, type ProxyRequest, type ProxySample, taskOf } from './request.ts'
@@ -84,7 +86,7 @@ function writeBody({ dialects }: PassageDeps, { request, target, fields }: Job):
 
 const tooLate = 'the answer took longer than --chat-max-duration'
 
-type Relay = { outlet: Outlet; takeOver(): boolean; onEnd(): void }
+type Relay = { outlet: Outlet; takeOver(): boolean; onEnd(call: PassedCall): void }
 
 /** The request at one provider. */
 function send(deps: PassageDeps, job: Job, { outlet, takeOver, onEnd }: Relay): PassageControl {
@@ -104,14 +106,27 @@ function send(deps: PassageDeps, job: Job, { outlet, takeOver, onEnd }: Relay): 
       settle(deps, job, call)
       deps.health?.noteCall(target.key, call)
       deps.observe(measure(job, call, sentAt))
-      if (!call.takenOver) onEnd()
+      if (!call.takenOver) onEnd(call)
     },
   })
 }
 
+function watchOutlet({ clock }: PassageDeps, { request, target, fields }: Job, outlet: Outlet) {
+  const { endpoint, requestId } = request
+  return createLateOutlet(outlet, {
+    endpoint,
+    requestId,
+    stream: fields.stream,
+    model: target.model,
+    now: () => clock.now(),
+  })
+}
+
 /** The request over its providers: the next one takes over as long as no byte has gone out. */
-function start(deps: PassageDeps, first: Job, others: Target[], outlet: Outlet): PipeControl {
+function start(deps: PassageDeps, first: Job, others: Target[], given: Outlet): PipeControl {
   const rest = [...others]
+  const outlet = watchOutlet(deps, first, given)
+  let counted: TokenUsage | undefined
   let isOver = false
   let control: PassageControl
 
@@ -135,7 +150,7 @@ function start(deps: PassageDeps, first: Job, others: Target[], outlet: Outlet):
     const leased = await leaseOne(deps, rest.splice(0), first.request)
     rest.push(...leased.others)
     if (isOver) return leased.lease.settle(0)
-    control = send(deps, { ...first, ...leased }, { outlet, takeOver, onEnd: end })
+    control = send(deps, { ...first, ...leased }, { outlet, takeOver, onEnd })
   }
 
   function abort(): void {
@@ -144,14 +159,19 @@ function start(deps: PassageDeps, first: Job, others: Target[], outlet: Outlet):
     if (!isOver) end()
   }
 
+  function onEnd({ usage }: PassedCall): void {
+    counted = usage
+    end()
+  }
+
   function onLate(): void {
-    outlet.fail(new SvcError('UpstreamFailed', tooLate))
     control.abort(tooLate)
     abort()
+    if (!outlet.close(counted)) outlet.fail(new SvcError('UpstreamFailed', tooLate))
   }
 
   const deadline = startDeadline(deps.clock, deps.maxDurationMs, onLate)
-  control = send(deps, first, { outlet, takeOver, onEnd: end })
+  control = send(deps, first, { outlet, takeOver, onEnd })
   return { abort, resume: () => control.resume() }
 }
 
