@@ -1,4 +1,4 @@
-// One value of a Secret, for a resource that names it.
+// A Secret or one value of it, for a resource that names it.
 import { SvcError } from '../errors.ts'
 import type { ResourceKey } from '../ports/resources.ts'
 import type { Secrets } from '../ports/secrets.ts'
@@ -8,18 +8,24 @@ import { readAllowedHosts } from '../rules/trusted-address.ts'
 /** `owner`: who names it, for the message. */
 type Entry = { entry: string; owner: string }
 
-/** The value and the hosts it may be sent to. NotFound in a sentence for whoever owns the resource. */
-export async function readEntry(secrets: Secrets, key: ResourceKey, { entry, owner }: Entry) {
+/** Every entry. NotFound in a sentence for whoever owns the resource. */
+export async function readSecret(secrets: Secrets, key: ResourceKey, owner: string) {
   const values = await secrets.read(key)
   const where = `secret "${key.name}" in namespace "${key.namespace}"`
   if (values === undefined) throw new SvcError('NotFound', `${where}, named by ${owner}, does not exist; create it`)
+  const annotations = (await secrets.describe(key))?.annotations
+  if (annotations?.[secretOwnerAnnotation] !== undefined) {
+    throw new SvcError('InvalidRequest', `${where} is for one task alone; ${owner} needs another one`)
+  }
+  return { values, allowedHosts: readAllowedHosts(annotations), where }
+}
+
+/** The value and the hosts it may be sent to. NotFound in a sentence for whoever owns the resource. */
+export async function readEntry(secrets: Secrets, key: ResourceKey, { entry, owner }: Entry) {
+  const { values, allowedHosts, where } = await readSecret(secrets, key, owner)
   const value = values[entry]
   if (value === undefined || value === '') {
     throw new SvcError('NotFound', `${where} has no value under "${entry}", which ${owner} needs; add it`)
   }
-  const metadata = await secrets.describe(key)
-  if (metadata?.annotations[secretOwnerAnnotation] !== undefined) {
-    throw new SvcError('InvalidRequest', `${where} is for one task alone; ${owner} needs another one`)
-  }
-  return { value, allowedHosts: readAllowedHosts(metadata?.annotations) }
+  return { value, allowedHosts }
 }

@@ -6,6 +6,7 @@ import { createEmbeddedLeadership } from '../adapters/embedded/leadership.ts'
 import { openSecretKeys } from '../adapters/embedded/secret-key.ts'
 import { createEmbeddedSecrets, type EmbeddedSecrets } from '../adapters/embedded/secrets.ts'
 import { createWorkerTokens } from '../adapters/embedded/worker-tokens.ts'
+import { createConfigMaps } from '../adapters/sql/configmaps.ts'
 import { createRecords } from '../adapters/sql/records.ts'
 import { createResources } from '../adapters/sql/resources.ts'
 import { createSecretStorage } from '../adapters/sql/secrets.ts'
@@ -58,6 +59,7 @@ async function openAll(config: Config, options: OpenOptions, closing: Closing): 
     resources,
     records: choosePlans(config, records),
     secrets: withEnvironmentSecret(stored, environmentValues(config), clock.now()),
+    configMaps: createConfigMaps({ database, clock }),
     workloads,
     sandbox,
     scratch: openScratch(config),
@@ -87,6 +89,7 @@ async function openAll(config: Config, options: OpenOptions, closing: Closing): 
     allowDemoProvider: isLoopback(config.host),
     serviceNames: [],
     taskSettings: {},
+    hasCluster: false,
     prepare: () => ensureDefaultProvider(resources, config),
   }
 }

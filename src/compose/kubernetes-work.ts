@@ -55,6 +55,8 @@ export function openClusterWork(config: Config, parts: ClusterWorkParts): Cluste
     worker: { image: config.workerImage, command: workerCommand, serviceAccount: workerAccount },
     outputFolder: join(config.paths.dataDir, 'output'),
     ownerOf,
+    imagePullSecrets: config.imagePullSecrets,
+    priorityClasses: config.priorityClasses,
   })
   return {
     workloads,
@@ -68,6 +70,7 @@ export function openClusterWork(config: Config, parts: ClusterWorkParts): Cluste
       namespace: config.sandboxNamespace ?? operatorNamespace,
       image: config.codeImage,
       languages: config.codeLanguages,
+      imagePullSecrets: config.imagePullSecrets,
       ...ownSandboxes(config, api.namespace, operatorNamespace),
     }),
     workerTokens: createKubernetesWorkerTokens({

@@ -3,6 +3,7 @@ import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { connectFromKubeconfig, connectFromPod } from '../adapters/kubernetes/api/connection.ts'
 import { createKubernetesApi, type KubernetesApi } from '../adapters/kubernetes/api.ts'
+import { createKubernetesConfigMaps, type KubernetesConfigMapsOptions } from '../adapters/kubernetes/configmaps.ts'
 import { createClusterEvents, tellCluster } from '../adapters/kubernetes/events.ts'
 import { createReviewAuthenticator } from '../adapters/kubernetes/identity/authenticator.ts'
 import { createReviewAuthorizer } from '../adapters/kubernetes/identity/authorizer.ts'
@@ -60,8 +61,7 @@ async function openAll(config: Config, log: Logger, closing: Closing): Promise<O
   const { database, records, health } = await openStores(config, { leadership, log }, closing)
   const resources = await createKubernetesResources({ api, clock, ids, ...only, onFault: (_kind, e) => onFault(e) })
   closing.add(() => resources.close())
-  const secrets = createKubernetesSecrets({ api, clock, ids, ...only, onFault })
-  closing.add(() => secrets.close())
+  const named = openNamed({ api, clock, ids, ...only, onFault }, closing)
   const egress = createEgress()
   closing.add(() => egress.close())
   const clusterEvents = createClusterEvents({ api, clock, ids, apiVersion, log })
@@ -74,7 +74,7 @@ async function openAll(config: Config, log: Logger, closing: Closing): Promise<O
   const ports: Ports = {
     resources,
     records: choosePlans(config, { ...records, events }),
-    secrets,
+    ...named,
     workloads: term.workloads,
     sandbox: carryWorkspace(work.sandbox),
     scratch: openScratch(config),
@@ -102,8 +102,17 @@ async function openAll(config: Config, log: Logger, closing: Closing): Promise<O
     workerApiUrl: controllerUrl,
     serviceNames: listServiceNames(controllerUrl),
     metricsListener: { host: config.metricsHost ?? config.host, port: config.metricsPort },
-    taskSettings: {},
+    taskSettings: { maxRunningTasks: config.maxConcurrentTasks ?? 0 },
+    hasCluster: true,
   }
+}
+
+/** What resources name besides each other. */
+function openNamed(options: KubernetesConfigMapsOptions, closing: Closing) {
+  const secrets = createKubernetesSecrets(options)
+  const configMaps = createKubernetesConfigMaps(options)
+  closing.add(() => Promise.all([secrets.close(), configMaps.close()]))
+  return { secrets, configMaps }
 }
 
 async function openApi({ podAddress, kubeconfig }: Config, closing: Closing) {

@@ -34,6 +34,8 @@ export type OpenedMode = {
   /** A listener for metrics alone, without credentials; absent: they are read with a token where all else is. */
   metricsListener?: Listening
   taskSettings: Partial<TaskSettings>
+  /** Whether what runs has nodes and classes to be placed by. */
+  hasCluster: boolean
   /** What is made once the service listens. */
   prepare?(): Promise<void>
 }

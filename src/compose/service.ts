@@ -105,6 +105,7 @@ function composeHttp(config: Config, mode: OpenedMode, parts: ServiceParts): Htt
   const propagation = propagationOf(config)
   const settings = {
     allowDemoProvider: mode.allowDemoProvider,
+    hasCluster: mode.hasCluster,
     ownAddresses: createOwnAddresses(listening, mode.serviceNames),
     allowNetworks: config.allowNetwork,
     isolateNamespaces: config.enforceNamespaceIsolation,

@@ -31,6 +31,16 @@ const network = z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()], {
   error: 'must be addresses or networks such as 10.0.0.0/8 with commas between them',
 })
 export const networks = names.pipe(z.array(network))
+/** `urgent=800`: a name and the least number it is for. */
+export const thresholds = list.transform((items, context) => {
+  return items
+    .filter((item) => item !== '')
+    .map((item) => {
+      const [, name, number] = /^([a-z0-9][a-z0-9.-]*)=(\d{1,4})$/.exec(item) ?? []
+      if (name === undefined) context.addIssue({ code: 'custom', message: `${item} must be name=number` })
+      return { name: name ?? '', atLeast: Number(number) }
+    })
+})
 export const flag = z.union([z.boolean(), z.stringbool()], { error: 'must be true or false' })
 
 /** A whole number, as text or as YAML has it. */

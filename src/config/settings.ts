@@ -1,6 +1,18 @@
 // Every setting of the service once: its flag, its environment name, its place in the file, its default, its meaning.
 import { z } from 'zod'
-import { define, duration, flag, names, oneOf, quantity, retention, type Setting, text, whole } from './fields.ts'
+import {
+  define,
+  duration,
+  flag,
+  names,
+  oneOf,
+  quantity,
+  retention,
+  type Setting,
+  text,
+  thresholds,
+  whole,
+} from './fields.ts'
 import { identitySettings } from './identity-settings.ts'
 
 export type { Setting } from './fields.ts'
@@ -55,7 +67,7 @@ export const settings = {
     help: 'least level that is logged',
   }),
   maxConcurrentTasks: define(whole(1).optional(), {
-    help: 'tasks that run at once (default: twice the CPU count, at least 4)',
+    help: 'tasks that run at once (default: twice the CPU count, at least 4; on a cluster no limit)',
   }),
   maxTasksPerNamespace: define(whole(0).default(0), { help: 'running tasks per namespace; 0 is no limit' }),
   workspaceSize: define(quantity.default('2Gi'), {
@@ -165,6 +177,14 @@ export const settings = {
   workerImage: define(text.optional(), {
     help: "kubernetes mode: image of workers; the service's own image serves",
     placeholder: 'image',
+  }),
+  imagePullSecrets: define(names.default([]), {
+    help: 'kubernetes mode: Secrets with credentials of image registries, in the namespaces where pods run',
+    placeholder: 'name,...',
+  }),
+  priorityClasses: define(thresholds.default([]), {
+    help: 'kubernetes mode: priority class of pods by the least priority of their task, such as low=0,urgent=800',
+    placeholder: 'class=priority,...',
   }),
   sandboxNamespace: define(text.optional(), {
     help: "kubernetes mode: namespace of the pods that run code_exec (default: the service's own)",

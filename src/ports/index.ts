@@ -3,6 +3,7 @@ import type { Artifacts } from './artifacts.ts'
 import type { Audit } from './audit.ts'
 import type { Checkpoints } from './checkpoints.ts'
 import type { Clock, Ids } from './clock.ts'
+import type { ConfigMaps } from './configmaps.ts'
 import type { Egress } from './egress.ts'
 import type { Events } from './events.ts'
 import type { IdempotencyKeys } from './idempotency.ts'
@@ -46,6 +47,7 @@ export type Ports = {
   resources: Resources
   records: Records
   secrets: Secrets
+  configMaps: ConfigMaps
   workloads: Workloads
   sandbox: Sandbox
   scratch: Scratch

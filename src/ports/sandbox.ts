@@ -30,6 +30,8 @@ export type SandboxCommand = {
    */
   workspaceFiles?: WorkspaceFile[]
   env?: Record<string, string>
+  /** Files beside the workspace, by absolute path, that the command can only read. */
+  readOnlyFiles?: Record<string, string>
   stdin?: string
   limits: SandboxLimits
 }

@@ -1,6 +1,8 @@
 // Where attempts of tasks run: local processes, containers, Kubernetes Jobs.
 import type { WorkAssignment } from '../contract/api/assignment.ts'
 import type { PlaceFailure, RunFailure } from '../contract/failures.ts'
+import type { Execution } from '../contract/resources/execution.ts'
+import type { ResourceKey } from './resources.ts'
 
 /** One attempt of one task. */
 export type AttemptKey = { taskUid: string; attempt: number }
@@ -13,6 +15,8 @@ export type WorkloadLimits = {
   diskBytes?: number
   /** What a scheduler sets aside for it, where there is one; absent: as little as usual. */
   requests?: { cpu?: number; memoryBytes?: number; diskBytes?: number }
+  /** Of a cluster's other resources (`nvidia.com/gpu`), as quantities by name. */
+  extended?: { requests: Record<string, string>; limits: Record<string, string> }
   /** Seconds from start to the forced end; the controller also watches the clock. */
   deadlineSeconds?: number
 }
@@ -35,12 +39,28 @@ export type WorkloadRun =
       transactionToken?: string
     }
 
+/** A Secret as a folder of read-only files, one for each entry. */
+export type MountedSecret = ResourceKey & {
+  /** Absolute, as the workload sees it. */
+  folder: string
+  entries: Record<string, string>
+}
+
+/** Where on a cluster it may run, in the words of a pod's spec. */
+export type Placement = Omit<Execution, 'workspace'>
+
 export type WorkloadSpec = {
   key: AttemptKey
   namespace: string
   taskName: string
   run: WorkloadRun
   limits: WorkloadLimits
+  /** Of a command; a worker finds its own in the assignment. */
+  secrets?: MountedSecret[]
+  /** Nothing but a cluster looks at it. */
+  placement?: Placement
+  /** Of the task, 0 to 1000: where something else schedules, it may heed it. */
+  priority?: number
   /** Of the task, for whoever looks at what runs; where the place has such things. */
   labels?: Record<string, string>
   annotations?: Record<string, string>

@@ -71,16 +71,7 @@ const checkAwaited: Check = (task) => {
   return problems.length === 0 ? undefined : summarize('task', problems)
 }
 
-const checkConfigMaps: Check = (task, agent) => {
-  const skills = [...(agent?.spec.skills ?? []), ...(task.spec.ai?.skills ?? [])]
-  const fromMap = skills.some((skill) => skill.configMapRef) || agent?.spec.systemPrompt?.configMapRef !== undefined
-  return fromMap ? 'ConfigMap references are not available on this service; use a Skill or an inline prompt' : undefined
-}
-
-const checks: Check[] = [
-  ...[checkSpec, checkIsolation, checkAgent, checkRuntime, checkApproval],
-  ...[checkAwaited, checkConfigMaps],
-]
+const checks: Check[] = [checkSpec, checkIsolation, checkAgent, checkRuntime, checkApproval, checkAwaited]
 
 /** Why the task can never run as it is, in one sentence; undefined when nothing speaks against it. */
 export function findTaskProblem(task: Task, agent: Agent | undefined, abilities: Abilities): string | undefined {

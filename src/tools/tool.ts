@@ -38,6 +38,8 @@ export type ToolContext = {
   propagation?: TokenPropagation | undefined
   /** Environment of code, beside the sandbox's own. */
   variables?: Readonly<Record<string, string>> | undefined
+  /** Files that code can read, by absolute path. */
+  files?: Readonly<Record<string, string>> | undefined
 }
 
 type ToolSuccess = JsonObject & { success: true }

@@ -9,6 +9,8 @@ import type { HealthNotes } from './provider-health.ts'
 export type UsecaseSettings = {
   /** Whether providers of type `demo` may exist: embedded mode, listening on loopback (PROV-015). */
   allowDemoProvider: boolean
+  /** Whether what runs has nodes and classes to be placed by; without, fields that place it are refused. */
+  hasCluster?: boolean
   /** `host:port` of the service itself; never a provider's address (NET-005). */
   ownAddresses(): readonly string[]
   /** `--allow-network`: private networks that providers of anybody may lie in. */

@@ -101,7 +101,8 @@ function createHost(assignment: WorkAssignment, deps: WorkerDeps, api: WorkerApi
       egressPolicy: { allowNetworks, deny },
       search: assignment.search,
       propagation: openPropagation(assignment, api),
-      variables: assignment.task.transactionVariables,
+      variables: assignment.task.variables,
+      files: assignment.task.files,
     },
   })
 }

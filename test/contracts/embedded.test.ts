@@ -35,5 +35,7 @@ if (probe.available) {
 
 describeWorkloads('commands without a sandbox, where that is allowed', async () => {
   const none = { available: false as const, reason: 'there is none in this test', suggestion: 'none' }
-  return { ...openEmbeddedBench({ allowUnsandboxed: true, bubblewrap: Promise.resolve(none) }), ...unlimitedMemory }
+  const noSecretFiles = 'refused: only a sandbox can show them'
+  const bench = openEmbeddedBench({ allowUnsandboxed: true, bubblewrap: Promise.resolve(none) })
+  return { ...bench, ...unlimitedMemory, noSecretFiles }
 })

@@ -60,6 +60,14 @@ export function describeSandbox(name: string, open: () => Promise<SandboxBench>)
       expect(outcome.exceeded).toBeUndefined()
     })
 
+    it('shows read-only files beside the workspace', async () => {
+      const readOnlyFiles = { '/secrets/task/token': 'value-1', '/secrets/agent/id.pem': 'two\nlines' }
+      const text =
+        'cat /secrets/task/token /secrets/agent/id.pem; ls /secrets; echo x 2>/dev/null >> /secrets/task/token; cat /secrets/task/token'
+      const outcome = await run({ argv: ['bash', '-c', text], readOnlyFiles })
+      expect(outcome.stdout).toBe('value-1two\nlinesagent\ntask\nvalue-1')
+    })
+
     it('puts files into the scratch folder, which is the working folder', async () => {
       const files = { 'main.sh': 'pwd; cat deep/er/data.txt', 'deep/er/data.txt': 'ünïcode\n' }
       expect(await run({ argv: ['bash', 'main.sh'], files })).toMatchObject({

@@ -22,6 +22,8 @@ export type WorkloadsBench = {
   logs: Map<string, string[]>
   /** Called with each batch of lines, and awaited. */
   slowDown: { take?: (key: AttemptKey, lines: string[]) => Promise<void> }
+  /** Why secrets can not be shown as files here. */
+  noSecretFiles?: string
   /** Why the memory of an attempt is not limited here. */
   unlimited?: string
   close(): Promise<void>
@@ -91,6 +93,32 @@ export function describeWorkloads(name: string, open: () => Promise<WorkloadsBen
         'clean',
       ])
       expect(bench.logs.get(key.taskUid)?.join('\n')).not.toContain(token)
+    })
+
+    it('gives a command its secrets as files that it can only read', async (context) => {
+      if (bench.noSecretFiles !== undefined) context.skip(bench.noSecretFiles)
+      const key = { taskUid: testIds.next('uid'), attempt: 1 }
+      const namespace = bench.namespace ?? 'default'
+      const text = `value-${key.taskUid}`
+      const script =
+        't=$(cat /secrets/task/id.pem); printf %s "$t" | wc -c; echo "is $t"; touch /secrets/task/x || echo kept'
+      const image = bench.image === undefined ? {} : { image: bench.image }
+      const run = {
+        kind: 'command' as const,
+        ...image,
+        command: ['/bin/sh', '-c'],
+        args: [script],
+        env: {},
+        redact: [text],
+      }
+      // Of another namespace, so that no Secret has to be there.
+      const secret = { namespace: 'elsewhere', name: 'keys', folder: '/secrets/task', entries: { 'id.pem': text } }
+      const taskName = `task-${key.taskUid}`
+      await bench.workloads.ensure({ key, namespace, taskName, run, limits: {}, secrets: [secret] })
+      const lines = (await finish(key)).output?.text.split('\n') ?? []
+      expect(lines).toEqual(
+        expect.arrayContaining([expect.stringMatching(new RegExp(`^ *${text.length}$`)), 'is [REDACTED]', 'kept']),
+      )
     })
 
     it('runs a command to its success, with logs by line and stdout as output', async () => {

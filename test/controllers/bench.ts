@@ -6,6 +6,7 @@ import { Readable } from 'node:stream'
 import { openSecretKeys } from '../../src/adapters/embedded/secret-key.ts'
 import { createEmbeddedSecrets } from '../../src/adapters/embedded/secrets.ts'
 import { createWorkerTokens } from '../../src/adapters/embedded/worker-tokens.ts'
+import { createConfigMaps } from '../../src/adapters/sql/configmaps.ts'
 import { createRecords } from '../../src/adapters/sql/records.ts'
 import { createResources } from '../../src/adapters/sql/resources.ts'
 import { createSecretStorage } from '../../src/adapters/sql/secrets.ts'
@@ -61,12 +62,14 @@ async function openStores(clock: ReturnType<typeof createManualClock>) {
   const records = createRecords({ database, blobDir: join(folder, 'data'), clock, ids })
   const keys = await openSecretKeys(join(folder, 'key'))
   const secrets = createEmbeddedSecrets({ storage: createSecretStorage({ database }), keys, clock })
+  const configMaps = createConfigMaps({ database, clock })
   const workerTokens = createWorkerTokens({ keys, clock })
   return {
     ids,
     resources,
     records,
     secrets,
+    configMaps,
     workerTokens,
     async close() {
       await resources.close()
@@ -94,10 +97,10 @@ export async function openBench({ settings, catalog, withCatalog = false, tokenE
   const workloads = createScriptedWorkloads(() => clock.now())
   const { log, lines } = createMemoryLog()
   const egress = createEgress()
-  const { resources, records, ids, secrets, workerTokens } = stores
+  const { resources, records, ids, secrets, configMaps, workerTokens } = stores
 
   function makeRunner() {
-    const stored = { resources, records, secrets, workloads, workerTokens, egress, clock, ids, log }
+    const stored = { resources, records, secrets, configMaps, workloads, workerTokens, egress, clock, ids, log }
     const deps = { ...stored, ...(tokenExchange === undefined ? {} : { tokenExchange }) }
     const workerApiUrl = () => 'http://127.0.0.1:1/internal'
     const tasks = createTaskControllers({ ...deps, settings: { ...defaultTaskSettings, workerApiUrl, ...settings } })

@@ -195,7 +195,7 @@ describe('an ai task of a transaction', () => {
   it('has its worker ask for a token at each call of a tool', async () => {
     const assignment = await propagationOf({ transaction })
     expect(assignment?.propagation).toEqual({ mode: 'exchange' })
-    expect(assignment?.task.transactionVariables).toMatchObject({ SVC_TRANSACTION_ID: 'txn-1' })
+    expect(assignment?.task.variables).toMatchObject({ SVC_TRANSACTION_ID: 'txn-1' })
   })
 
   it('has nothing to hand on where it is part of none', async () => {

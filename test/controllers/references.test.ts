@@ -92,7 +92,7 @@ describe('a task that can never run', () => {
     [
       'a variable from nowhere',
       { env: [{ name: 'A', valueFrom: { fieldRef: { fieldPath: 'status.podIP' } } }] },
-      /A can not/,
+      /env\[0\].valueFrom.fieldRef.fieldPath is no field of a task/,
     ],
   ])('fails at once: %s [TASK-046]', async (_what, spec, message) => {
     await bench.create('Provider', 'default', { type: 'llmo' })

@@ -82,3 +82,44 @@ describe('an execution workspace', () => {
     expect(await pathsOf({ provider: 'actor', boot: true, ...pool })).toEqual(['spec.type'])
   })
 })
+
+describe('what places a task on a cluster', () => {
+  const execution = { runtimeClassName: 'gvisor', nodeSelector: { disk: 'fast' }, tolerations: [], affinity: {} }
+  const resources = { limits: { cpu: 1, 'nvidia.com/gpu': 1 } }
+  const paths = [
+    ...Object.keys(execution).map((field) => `spec.execution.${field}`),
+    'spec.resources.limits["nvidia.com/gpu"]',
+  ]
+
+  it('is refused where there is none', async () => {
+    for (const [noun, payload] of [
+      ['tasks', { name: 'placed', spec: { type: 'ai', prompt: 'p', execution, resources } }],
+      ['agents', { name: 'placed', spec: { execution, resources } }],
+    ] as const) {
+      const problems = await problemsOf(noun, payload)
+      expect(problems.map(({ path }) => path)).toEqual(paths)
+      expect(problems[0]?.message).toMatch(/on a cluster only.*remove it/)
+    }
+  })
+
+  it('is taken where there is one', async () => {
+    const other = await startService({ usecases: { hasCluster: true } })
+    const payload = { name: 'placed', spec: { type: 'ai', prompt: 'p', execution, resources } }
+    const answer = await other.call('POST /api/v1/tasks', { payload })
+    expect(answer.statusCode).toBe(201)
+    expect(answer.json().spec).toMatchObject({ execution, resources })
+    await other.stop()
+  })
+})
+
+describe('a field that nothing reads', () => {
+  it.each([
+    [{ rateLimit: { requestsPerMinute: 1 } }, 'spec.rateLimit', 'set it on the provider'],
+    [{ session: { ttl: '1h' } }, 'spec.session', 'set sessionRef.maxMessages'],
+    [{ systemPrompt: { configMapRef: { name: 'c', key: 'k' } } }, 'spec.systemPrompt.configMapRef', 'or into a Skill'],
+  ])('is refused on an agent with what to use instead: %j', async (spec, path, words) => {
+    const [problem] = await problemsOf('agents', { name: 'a', spec })
+    expect(problem?.path).toBe(path)
+    expect(problem?.message).toContain(words)
+  })
+})

@@ -10,6 +10,7 @@ import { createEmbeddedSecrets } from '../../src/adapters/embedded/secrets.ts'
 import { createWorkerTokens } from '../../src/adapters/embedded/worker-tokens.ts'
 import { createAgentTokens, withAgentTokens } from '../../src/adapters/identity/agent-token.ts'
 import { type ChainOptions, createAuthenticatorChain } from '../../src/adapters/identity/chain.ts'
+import { createConfigMaps } from '../../src/adapters/sql/configmaps.ts'
 import { createRecords } from '../../src/adapters/sql/records.ts'
 import { createResources } from '../../src/adapters/sql/resources.ts'
 import { createSecretStorage } from '../../src/adapters/sql/secrets.ts'
@@ -84,6 +85,7 @@ async function openPorts(options: ServiceOptions) {
     resources,
     records: options.withoutPlans ? records : { ...records, plans },
     secrets: createEmbeddedSecrets({ storage: createSecretStorage({ database }), keys, clock }),
+    configMaps: createConfigMaps({ database, clock }),
     tokens,
     authenticator: withAgentTokens(
       createAuthenticatorChain({

@@ -168,7 +168,7 @@ async function startCommand(options: RunnerOptions, prepared: Prepared, start: S
   const { image, command, args, env, redact = [], transactionToken } = spec.run
   const redaction = redactAttempt(sink, redact)
   const id = options.ids.next(prepared.prefix)
-  const shared = { id, env, limits: spec.limits, sink: redaction.sink, transactionToken }
+  const shared = { id, env, limits: spec.limits, sink: redaction.sink, transactionToken, secrets: spec.secrets }
   if (image !== undefined) {
     await prepared.containersReaped
     const engine = { engine: options.engine, instance: options.instance, network: options.containerNetwork }
@@ -176,6 +176,10 @@ async function startCommand(options: RunnerOptions, prepared: Prepared, start: S
     return redaction.wrap(await startContainerCommand({ ...prepared.local, ...engine }, container))
   }
   requireSandbox(options, prepared, 'A command without an image')
+  if (spec.secrets !== undefined && prepared.bubblewrap === undefined) {
+    const advice = 'name the entries as variables (env with valueFrom.secretKeyRef) instead'
+    throw new StartRefused('NoSandbox', `secretRef needs a sandbox to show its files in; ${advice}.`)
+  }
   const argv = [...command, ...args]
   if (argv.length === 0)
     throw new StartRefused('StartFailed', 'The task has neither an image nor a command: set one of them.')

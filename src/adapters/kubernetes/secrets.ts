@@ -7,8 +7,8 @@ import type { SecretDraft, SecretMetadata, SecretOwner, Secrets } from '../../po
 import { secretOwnerAnnotation } from '../../rules/token-propagation.ts'
 import { collections } from './api/paths.ts'
 import type { KubernetesApi } from './api.ts'
+import { createMetadataWatch } from './metadata-watch.ts'
 import { appliedAnnotation } from './resources/entry.ts'
-import { createSecretWatch, namedTypes } from './secrets/secret-watch.ts'
 
 export type KubernetesSecretsOptions = {
   api: KubernetesApi
@@ -32,6 +32,8 @@ type Secret = {
   data?: Record<string, string>
 }
 
+/** Releases of Helm and tokens of accounts are nobody's to name, and can be megabytes. */
+const namedTypes = 'type!=helm.sh/release.v1,type!=kubernetes.io/service-account-token'
 /** Values of so many secrets are remembered; the oldest give way. */
 const rememberedSecrets = 500
 const pageSize = 500
@@ -156,7 +158,8 @@ export function createKubernetesSecrets(options: KubernetesSecretsOptions): Kube
   const requests = createSecretRequests(options.api)
   const memory = createValueMemory()
   const listeners = new Set<(key: ResourceKey) => void>()
-  const watch = createSecretWatch(options, (key) => {
+  const watched = { ...options, collection: collections.secrets, fieldSelector: namedTypes }
+  const watch = createMetadataWatch(watched, (key) => {
     memory.forget(key)
     for (const listener of listeners) listener(key)
   })

@@ -8,7 +8,13 @@ import type { AttemptKey, WorkloadSpec, WorkloadState, Workloads } from '../../p
 import { collections } from './api/paths.ts'
 import type { KubernetesApi } from './api.ts'
 import { type Attempt, createAttemptTable, nameAttempt } from './workloads/attempts.ts'
-import { type ManifestOptions, makeJob, makeSecret, type WorkerImage } from './workloads/manifests.ts'
+import {
+  type ManifestOptions,
+  makeJob,
+  makeSecret,
+  type PriorityClass,
+  type WorkerImage,
+} from './workloads/manifests.ts'
 import { annotations, componentSelector, labels, nameJob, readAttempt } from './workloads/names.ts'
 import { createNamespacePreparer } from './workloads/namespaces.ts'
 import { createObjectCache, type ObjectCache, type ObjectChange } from './workloads/object-cache.ts'
@@ -42,6 +48,10 @@ export type KubernetesWorkloadsOptions = {
   nodeGraceMs?: number
   /** Who owns the Jobs and Secrets of an attempt: its Task. Absent: nobody. */
   ownerOf?: (spec: WorkloadSpec) => OwnerReference | undefined
+  /** Secrets with the registries' credentials, by name; none. */
+  imagePullSecrets?: readonly string[]
+  /** Priority classes of pods, by the priority of their task; none. */
+  priorityClasses?: readonly PriorityClass[]
 }
 
 export type KubernetesWorkloads = Workloads & {
@@ -56,7 +66,8 @@ export type KubernetesWorkloads = Workloads & {
 
 function makeManifestOptions(options: KubernetesWorkloadsOptions): ManifestOptions {
   const { instance, worker, graceSeconds = 10, scratchBytes = 1024 ** 3, ownerOf = () => undefined } = options
-  return { instance, worker, graceSeconds, scratchBytes, ownerOf }
+  const { imagePullSecrets = [], priorityClasses = [] } = options
+  return { instance, worker, graceSeconds, scratchBytes, ownerOf, imagePullSecrets, priorityClasses }
 }
 
 function isSameAttempt(job: Job, key: AttemptKey): boolean {

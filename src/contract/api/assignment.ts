@@ -57,8 +57,10 @@ export const AssignedTask = z.object({
   sessionName: z.string().optional(),
   /** Name of the coordinator task. */
   parentTask: z.string().optional(),
-  /** Environment of code that the task runs: `SVC_TRANSACTION_*`. */
-  transactionVariables: z.record(z.string(), z.string()).optional(),
+  /** Environment of code that the task runs: its own variables, then `SVC_TRANSACTION_*`. */
+  variables: z.record(z.string(), z.string()).optional(),
+  /** Files that such code finds, read-only, by absolute path: the Secrets that task and agent name with `secretRef`. */
+  files: z.record(z.string(), z.string()).optional(),
 })
 export type AssignedTask = z.infer<typeof AssignedTask>
 

@@ -20,6 +20,12 @@ export const WorkspacePath = z
     'must be a relative path without "." and ".."',
   )
 
+/** Below /secrets: a folder and a file in it. */
+const SecretPath = z
+  .string()
+  .max(512)
+  .regex(/^\/secrets\/[a-z]+\/(?!\.\.?$)[-._a-zA-Z0-9]+$/, 'must be a file like /secrets/task/name')
+
 // Not zod's own check: its pattern overflows on texts of megabytes.
 const Base64 = z
   .string()
@@ -37,7 +43,11 @@ export const CodeRun = z
   .strictObject({
     argv: z.array(z.string().max(mebibyte)).min(1).max(64).describe('Executable and arguments'),
     stdin: z.string().max(mebibyte).optional(),
-    env: z.record(z.string().max(256), z.string().max(65_536)).optional(),
+    env: z.record(z.string().max(256), z.string().max(mebibyte)).optional(),
+    readOnlyFiles: z
+      .record(SecretPath, z.string().max(mebibyte))
+      .optional()
+      .describe('By absolute path, beside the workspace'),
     workspaceFiles: z
       .array(CarriedFile)
       .max(workspaceLimits.files)

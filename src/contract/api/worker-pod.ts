@@ -11,3 +11,6 @@ export const mountedFiles = {
   /** Takes the outcome as one line of JSON, at most 4096 bytes (terminationMessagePath of core/v1). */
   outcome: '/dev/termination-log',
 } as const
+
+/** Where the code of a task finds the Secrets that its task and its agent name with `secretRef`, one file per entry. */
+export const secretFolders = { task: '/secrets/task', agent: '/secrets/agent' } as const

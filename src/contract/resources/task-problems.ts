@@ -2,6 +2,7 @@
 import type { Problem } from '../../errors.ts'
 import type { ExecutionWorkspace } from './execution.ts'
 import { promptOf, type TaskSpec } from './task.ts'
+import { variableProblems } from './variable-source.ts'
 
 /** What the controller is configured with; absent: only what holds under every configuration is checked. */
 export type WorkspaceDefaults = {
@@ -128,5 +129,6 @@ function workspaceRules(spec: TaskSpec, defaults?: WorkspaceDefaults): Rule[] {
  * execution workspaces; without them what depends on them is left to the controller.
  */
 export function taskProblems(spec: TaskSpec, defaults?: WorkspaceDefaults): Problem[] {
-  return collect([...promptRules(spec), ...typeRules(spec), ...scheduleRules(spec), ...workspaceRules(spec, defaults)])
+  const rules = [...promptRules(spec), ...typeRules(spec), ...scheduleRules(spec), ...workspaceRules(spec, defaults)]
+  return [...collect(rules), ...variableProblems(spec.env)]
 }

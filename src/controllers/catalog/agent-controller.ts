@@ -6,7 +6,7 @@ import { type Controller, defineController, type Reconciled } from '../engine/co
 import { parseKey } from '../engine/key.ts'
 import { type Activity, type AgentActivity, createAgentActivity } from './agent-activity.ts'
 import { findAgentProblem, listAgentReferences } from './agent-readiness.ts'
-import { createOwnSource, createReferenceSource, createSecretSource } from './object-source.ts'
+import { createConfigMapSource, createOwnSource, createReferenceSource, createSecretSource } from './object-source.ts'
 import { createReferenceIndex } from './reference-index.ts'
 import type { CatalogDeps } from './settings.ts'
 import { setReady, writeCatalogStatus } from './status.ts'
@@ -81,6 +81,7 @@ export function createAgentController(deps: CatalogDeps): Controller {
       createReferenceSource(deps, 'Skill', index),
       createReferenceSource(deps, 'Agent', index),
       createSecretSource(deps, index),
+      createConfigMapSource(deps, index),
       activity.source,
     ],
     concurrency: 4,

@@ -8,10 +8,20 @@ import { nameReference } from './reference-index.ts'
 import type { CatalogDeps } from './settings.ts'
 
 type Named = {
-  kind: 'Provider' | 'Tool' | 'Skill' | 'Agent' | 'Secret'
+  kind: 'Provider' | 'Tool' | 'Skill' | 'Agent' | 'Secret' | 'ConfigMap'
   namespace: string
   name: string
   field: string
+  /** Of a ConfigMap. */
+  entry?: string
+}
+
+function listConfigMaps({ namespace, spec }: { namespace: string; spec: Agent['spec'] }): Named[] {
+  const prompt = { ref: spec.systemPrompt?.configMapRef, field: 'systemPrompt.configMapRef' }
+  const skills = (spec.skills ?? []).map(({ configMapRef: ref }) => ({ ref, field: 'skills' }))
+  return [prompt, ...skills].flatMap(({ ref, field }) =>
+    ref === undefined ? [] : [{ kind: 'ConfigMap' as const, namespace, name: ref.name, field, entry: ref.key }],
+  )
 }
 
 function listNamed({ metadata, spec }: Agent): Named[] {
@@ -34,6 +44,7 @@ function listNamed({ metadata, spec }: Agent): Named[] {
     ...(spec.secretRef === undefined
       ? []
       : [{ kind: 'Secret' as const, namespace, name: spec.secretRef.name, field: 'secretRef' }]),
+    ...listConfigMaps({ namespace, spec }),
     ...tools.map(({ name }) => ({ kind: 'Tool' as const, namespace, name, field: 'tools' })),
     ...skills.map((name) => ({ kind: 'Skill' as const, namespace, name, field: 'skills' })),
     ...agents.map((agent) => ({
@@ -50,6 +61,7 @@ export function listAgentReferences(agent: Agent): string[] {
 }
 
 async function exists(deps: CatalogDeps, { kind, ...key }: Named): Promise<boolean> {
+  if (kind === 'ConfigMap') return (await deps.configMaps.get(key))?.data[key.entry ?? ''] !== undefined
   if (kind === 'Secret') return (await deps.secrets.describe(key)) !== undefined
   return (await deps.resources.get(kind, key)) !== undefined
 }
@@ -66,9 +78,12 @@ async function findFault({ resources }: CatalogDeps, { kind, ...key }: Named): P
 }
 
 async function checkNamed(deps: CatalogDeps, named: Named): Promise<string | undefined> {
-  const { kind, namespace, name, field } = named
+  const { kind, namespace, name, field, entry } = named
   if (await exists(deps, named)) return await findFault(deps, named)
   const what = `${kind.toLowerCase()} "${name}" (${field})`
+  if (entry !== undefined) {
+    return `${what} has no entry "${entry}" in namespace "${namespace}"; create it or name another`
+  }
   return `${what} does not exist in namespace "${namespace}"; create it or name another`
 }
 
@@ -77,9 +92,7 @@ function checkAbilities({ spec }: Agent, runtimes: string[]): string | undefined
     return `runtime ${spec.runtime.type ?? spec.runtime.runtimeRef?.name} is not available on this service`
   }
   const awaited = findAwaited('Agent', spec)
-  if (awaited.length > 0) return summarize('agent', awaited)
-  const fromMap = spec.systemPrompt?.configMapRef !== undefined || spec.skills?.some((skill) => skill.configMapRef)
-  return fromMap ? 'ConfigMap references are not available on this service; use inline text or a Skill' : undefined
+  return awaited.length > 0 ? summarize('agent', awaited) : undefined
 }
 
 /** Why the agent is not ready, or undefined. */

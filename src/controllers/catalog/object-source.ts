@@ -51,3 +51,11 @@ export function createSecretSource({ secrets }: CatalogDeps, index: ReferenceInd
     secrets.onChange(({ namespace, name }) => wakeNamers(index, nameReference('Secret', namespace, name), enqueue)),
   )
 }
+
+export function createConfigMapSource({ configMaps }: CatalogDeps, index: ReferenceIndex): Source {
+  return createListenerSource('config maps', (enqueue) =>
+    configMaps.onChange(({ namespace, name }) =>
+      wakeNamers(index, nameReference('ConfigMap', namespace, name), enqueue),
+    ),
+  )
+}

@@ -1,5 +1,6 @@
 // What the catalog controllers are given.
 import type { Clock } from '../../ports/clock.ts'
+import type { ConfigMaps } from '../../ports/configmaps.ts'
 import type { Egress } from '../../ports/egress.ts'
 import type { Records } from '../../ports/index.ts'
 import type { Resources } from '../../ports/resources.ts'
@@ -24,6 +25,7 @@ export type CatalogDeps = {
   resources: Resources
   records: Pick<Records, 'rateLimits' | 'providerHealth'>
   secrets: Secrets
+  configMaps: ConfigMaps
   egress: Egress
   clock: Clock
   log: Log

@@ -6,11 +6,12 @@ import type { ResourceRequirements } from '../../contract/resources/execution.ts
 import { promptOf, type Task } from '../../contract/resources/task.ts'
 import type { WorkloadLimits, WorkloadSpec } from '../../ports/workloads.ts'
 import { parentOf } from '../../rules/family.ts'
-import { formatSkill } from '../../rules/skill-content.ts'
+import { choosePlacement, isComputed } from '../../rules/placement.ts'
 import { inheritStamp } from '../../rules/stamp.ts'
 import { listTransactionVariables } from '../../rules/token-propagation.ts'
 import { takeTaskToken } from './child-token.ts'
 import { buildCommand } from './command.ts'
+import { type Environment, resolveEnvironment } from './environment.ts'
 import type { References } from './references.ts'
 import type { TaskControllerDeps } from './settings.ts'
 
@@ -20,17 +21,23 @@ export async function buildWorkload(deps: TaskControllerDeps, attempt: Attempt):
   const { task, references } = attempt
   const { namespace, name, uid } = task.metadata
   const token = await takeTaskToken(deps, task)
-  const isCommand = task.spec.type === 'container'
-  const run = isCommand
-    ? await buildCommand(deps.secrets, task, token)
-    : { kind: 'worker' as const, assignment: await buildAssignment(deps, attempt, token) }
+  const limits = makeLimits(deps, task, references.agent?.spec.resources)
+  const environment = await resolveEnvironment(deps, { task, limits })
+  const secrets = listMountedValues(references)
+  const run =
+    task.spec.type === 'container'
+      ? buildCommand(task, { environment, secrets, token })
+      : { kind: 'worker' as const, assignment: await buildAssignment(deps, attempt, { environment, token }) }
   const { labels, annotations } = inheritStamp(task)
   return {
     key: { taskUid: uid, attempt: attempt.attempt },
     namespace,
     taskName: name,
     run,
-    limits: makeLimits(deps, task, references.agent?.spec.resources),
+    limits,
+    priority: task.spec.priority,
+    placement: choosePlacement(task, references.agent),
+    ...(references.mounted.length > 0 && { secrets: references.mounted }),
     ...(task.spec.transaction !== undefined && { labels, annotations }),
   }
 }
@@ -43,8 +50,19 @@ function makeLimits(deps: TaskControllerDeps, task: Task, ofAgent?: ResourceRequ
   return {
     ...most,
     ...(resources?.requests !== undefined && { requests: asked }),
+    ...pickExtended(resources),
     ...(timeout !== undefined && { deadlineSeconds: Math.max(1, Math.ceil(timeout / 1000)) }),
   }
+}
+
+function pickExtended(resources: ResourceRequirements = {}): Pick<WorkloadLimits, 'extended'> {
+  const pick = (quantities: ResourceRequirements['limits'] = {}) =>
+    Object.fromEntries(
+      Object.entries(quantities).flatMap(([name, quantity]) => (isComputed(name) ? [] : [[name, String(quantity)]])),
+    ) as Record<string, string>
+  const extended = { requests: pick(resources.requests), limits: pick(resources.limits) }
+  const isEmpty = Object.keys({ ...extended.requests, ...extended.limits }).length === 0
+  return isEmpty ? {} : { extended }
 }
 
 type Amounts = { cpu?: number; memoryBytes?: number; diskBytes?: number }
@@ -76,10 +94,12 @@ function choosePropagation(
   return token === undefined ? { mode: 'none' } : { mode: 'token', token }
 }
 
+type Given = { environment: Environment; token: string | undefined }
+
 async function buildAssignment(
   deps: TaskControllerDeps,
   attempt: Attempt,
-  taskToken: string | undefined,
+  { environment, token: taskToken }: Given,
 ): Promise<WorkAssignment> {
   const { task, references } = attempt
   const { settings } = deps
@@ -92,7 +112,7 @@ async function buildAssignment(
   return {
     version: 1,
     api: { url: settings.workerApiUrl(), token },
-    task: describeTask(task, attempt.attempt),
+    task: { ...describeTask(task, attempt.attempt), ...describeCode(attempt, environment) },
     ...(timeout !== undefined && makeDeadline(attempt.startedAt, timeout)),
     loop: makeLoop(deps, attempt),
     model: { choices: references.models },
@@ -101,7 +121,7 @@ async function buildAssignment(
     ...(settings.search && { search: settings.search }),
     ...(propagation && { propagation }),
     ...(session && { session }),
-    redact: listSecrets([token, taskToken, settings.search?.apiKey], references),
+    redact: listSecrets([token, taskToken, settings.search?.apiKey, ...environment.secrets], references),
   }
 }
 
@@ -114,7 +134,6 @@ function describeTask(task: Task, attempt: number): WorkAssignment['task'] {
   const parentTask = parentOf(task)?.name
   const agentName = task.spec.agentRef?.name
   const sessionName = task.spec.sessionRef?.name
-  const transactionVariables = listTransactionVariables(task.spec.transaction)
   return {
     namespace,
     name,
@@ -124,8 +143,23 @@ function describeTask(task: Task, attempt: number): WorkAssignment['task'] {
     ...(agentName !== undefined && { agentName }),
     ...(sessionName !== undefined && { sessionName }),
     ...(parentTask !== undefined && { parentTask }),
-    ...(task.spec.transaction !== undefined && { transactionVariables }),
   }
+}
+
+/** What code that the task runs finds. */
+function describeCode({ task, references }: Attempt, environment: Environment) {
+  const variables = { ...environment.variables, ...listTransactionVariables(task.spec.transaction) }
+  const files = references.mounted.flatMap(({ folder, entries }) =>
+    Object.entries(entries).map(([name, text]) => [`${folder}/${name}`, text]),
+  )
+  return {
+    ...(Object.keys(variables).length > 0 && { variables }),
+    ...(files.length > 0 && { files: Object.fromEntries(files) as Record<string, string> }),
+  }
+}
+
+function listMountedValues({ mounted }: References): string[] {
+  return mounted.flatMap(({ entries }) => Object.values(entries))
 }
 
 function makeLoop(deps: TaskControllerDeps, { task, references }: Attempt): WorkAssignment['loop'] {
@@ -138,16 +172,10 @@ function makeLoop(deps: TaskControllerDeps, { task, references }: Attempt): Work
     toolTimeoutMs: deps.settings.toolTimeoutMs,
     ...(maxTokens !== undefined && { maxTokens }),
     ...(temperature !== undefined && { temperature }),
-    systemPrompt: makeSystemPrompt(task, references),
+    systemPrompt: references.systemPrompt,
     prompt: promptOf(task.spec),
     tools: references.builtInTools,
   }
-}
-
-function makeSystemPrompt(task: Task, { agent, skills }: References): string {
-  const own = task.spec.ai?.systemPrompt ?? agent?.spec.systemPrompt?.inline ?? ''
-  const sections = skills.map((skill) => formatSkill(skill.metadata.name, skill.spec.content))
-  return [own, ...sections].filter((text) => text !== '').join('\n\n')
 }
 
 async function readSession(deps: TaskControllerDeps, task: Task): Promise<WorkAssignment['session']> {
@@ -161,6 +189,8 @@ async function readSession(deps: TaskControllerDeps, task: Task): Promise<WorkAs
 function listSecrets(own: (string | undefined)[], references: References): string[] {
   const keys = references.models.map((choice) => choice.provider.apiKey)
   const tools = references.customTools.map((tool) => tool.http.auth?.token)
-  const values = [...own, ...keys, ...tools].filter((value) => value !== undefined && value !== '')
+  const values = [...own, ...keys, ...tools, ...listMountedValues(references)].filter(
+    (value) => value !== undefined && value !== '',
+  )
   return [...new Set(values as string[])]
 }

@@ -10,9 +10,10 @@ function candidate(name: string, change: Partial<Candidate> & { priority?: numbe
   return { key: `default/${name}`, uid: `uid-${name}`, namespace: 'default', generation: 1, rank, ...rest }
 }
 
-function openBoard(options: { capacity?: number; namespaceLimit?: number } = {}) {
+function openBoard(options: { capacity?: number; limit?: number; namespaceLimit?: number } = {}) {
   const world = { capacity: options.capacity ?? 0, granted: [] as string[] }
   const board = createBoard({
+    limit: options.limit ?? 0,
     capacity: () => world.capacity,
     namespaceLimit: options.namespaceLimit ?? 0,
     onGrant: (key) => void world.granted.push(key.split('/')[1] ?? ''),
@@ -30,6 +31,20 @@ describe('the board', () => {
     board.open()
     expect(world.granted).toEqual(['a'])
     expect(board.offer(candidate('a', { priority: 900 }))).toBe(true)
+  })
+
+  it('lets no more run than its limit where places have no end, and grants by priority then', () => {
+    const { board, world } = openBoard({ capacity: Number.POSITIVE_INFINITY, limit: 2 })
+    board.open()
+    for (const name of ['a', 'b']) {
+      expect(board.offer(candidate(name))).toBe(true)
+      board.setStarting(`default/${name}`, runOf(candidate(name)))
+      board.setStarted(`default/${name}`)
+    }
+    expect(board.offer(candidate('c', { priority: 100 }))).toBe(false)
+    expect(board.offer(candidate('d', { priority: 900 }))).toBe(false)
+    board.forget('default/a')
+    expect(world.granted).toEqual(['d'])
   })
 
   it('tells the caller at once when it may start, and does not call back for it', () => {
@@ -138,7 +153,7 @@ function playArrivals(arrivals: Arrival[], limits: { capacity: number; namespace
     running.set(key, started)
     seen.overtaken.push(...[...waiting.values()].filter((other) => isBefore(other, started)).map((other) => other.key))
   }
-  const board = createBoard({ ...limits, capacity: () => limits.capacity, onGrant: start })
+  const board = createBoard({ limit: 0, ...limits, capacity: () => limits.capacity, onGrant: start })
   board.open()
   for (const [index, { priority, namespace, end }] of arrivals.entries()) {
     const next = candidate(`t${String(index).padStart(3, '0')}`, { priority, namespace })

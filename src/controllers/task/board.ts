@@ -5,9 +5,14 @@ import { createPlaces, type Place, type Places } from './places.ts'
 
 type BlockedBy = 'Capacity' | 'NamespaceLimit' | 'SiblingLimit'
 
-type BoardOptions = {
+type Bounds = {
   /** How many more attempts can start. */
   capacity(): number
+  /** Running tasks; 0: no limit. */
+  limit: number
+}
+
+type BoardOptions = Bounds & {
   /** Running tasks of a namespace; 0: no limit. */
   namespaceLimit: number
   /** Told of a task that may start now. */
@@ -92,7 +97,15 @@ function describeBlock(places: Places, { namespace, siblings, siblingLimit }: Ca
   return places.isSiblingLimitReached(siblings, siblingLimit) ? 'SiblingLimit' : 'Capacity'
 }
 
-export function createBoard({ capacity, namespaceLimit, onGrant }: BoardOptions): Board {
+type Occupants = ReturnType<typeof createOccupants>
+
+/** Places are taken from the grant on, though what runs them knows of them only once they are started. */
+function hasRoom({ granted, running, starting }: Occupants, { limit, capacity }: Bounds): boolean {
+  const isBelowLimit = limit === 0 || granted.size + running.size < limit
+  return isBelowLimit && granted.size + starting.size < capacity()
+}
+
+export function createBoard({ namespaceLimit, onGrant, ...bounds }: BoardOptions): Board {
   const places = createPlaces(namespaceLimit)
   const lanes = createLanes(places)
   const occupants = createOccupants(places)
@@ -101,7 +114,7 @@ export function createBoard({ capacity, namespaceLimit, onGrant }: BoardOptions)
   let isOpen = false
 
   function pump(caller?: string): void {
-    while (isOpen && lanes.size() > 0 && granted.size + starting.size < capacity()) {
+    while (isOpen && lanes.size() > 0 && hasRoom(occupants, bounds)) {
       const next = lanes.first()
       if (next === undefined) return
       lanes.withdraw(next.key)

@@ -105,6 +105,7 @@ async function reconcileTask(context: TaskContext, key: string): Promise<Reconci
 export function createTaskControllers(deps: TaskControllerDeps): Controller[] {
   const board = createBoard({
     capacity: () => deps.workloads.capacity(),
+    limit: deps.settings.maxRunningTasks,
     namespaceLimit: deps.settings.maxTasksPerNamespace,
     onGrant: (key) => again.push(key),
   })

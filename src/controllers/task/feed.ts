@@ -71,7 +71,7 @@ function createWorkloadSource(context: TaskContext): Source {
 
 /** Whatever a task may name appears or changes: those that wait for something look again. */
 function createReferenceSources(context: TaskContext): Source[] {
-  const { resources, clock, secrets, waitingRoom } = context
+  const { resources, clock, secrets, configMaps, waitingRoom } = context
   const wake = (enqueue: Enqueue) => {
     for (const key of waitingRoom.call(missingReferences)) enqueue(key)
   }
@@ -79,7 +79,11 @@ function createReferenceSources(context: TaskContext): Source[] {
   const sources = kinds.map((kind) =>
     createKindSource({ kind, resources, clock, onObject: (_seen, enqueue) => wake(enqueue), resync: [] }),
   )
-  return [...sources, createListenerSource('secrets', (enqueue) => secrets.onChange(() => wake(enqueue)))]
+  return [
+    ...sources,
+    createListenerSource('secrets', (enqueue) => secrets.onChange(() => wake(enqueue))),
+    createListenerSource('config maps', (enqueue) => configMaps.onChange(() => wake(enqueue))),
+  ]
 }
 
 /** Workers can become free without anybody telling; then those that wait are looked at again. */

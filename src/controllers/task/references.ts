@@ -1,16 +1,20 @@
 // Looks up what a task names: agent, models, tools, skills.
 import { resolveModels } from '../../catalog/models.ts'
+import { readSecret } from '../../catalog/secret-entry.ts'
 import { assignTool } from '../../catalog/tools.ts'
 import type { AssignedTool, ModelChoice } from '../../contract/api/assignment.ts'
+import { secretFolders } from '../../contract/api/worker-pod.ts'
 import type { Agent } from '../../contract/resources/agent.ts'
-import type { Skill } from '../../contract/resources/skill.ts'
 import type { Task } from '../../contract/resources/task.ts'
 import { SvcError } from '../../errors.ts'
-import type { ResourceReader } from '../../ports/resources.ts'
+import type { ConfigMaps } from '../../ports/configmaps.ts'
+import type { ResourceKey, ResourceReader } from '../../ports/resources.ts'
 import type { Secrets } from '../../ports/secrets.ts'
+import type { MountedSecret } from '../../ports/workloads.ts'
 import { listProviderWishes } from '../../rules/model-choice.ts'
 import { findTaskProblem } from '../../rules/task-validity.ts'
 import { type CustomTool, chooseTools } from '../../rules/tool-choice.ts'
+import { resolveInstructions } from './instructions.ts'
 import type { TaskSettings } from './settings.ts'
 
 export type References = {
@@ -18,10 +22,18 @@ export type References = {
   models: ModelChoice[]
   builtInTools: string[]
   customTools: AssignedTool[]
-  skills: Skill[]
+  /** Of an ai task, skills included. */
+  systemPrompt: string
+  /** What task and agent name with `secretRef`. */
+  mounted: MountedSecret[]
 }
 
-type ReferenceDeps = { resources: ResourceReader; secrets: Secrets; settings: TaskSettings }
+type ReferenceDeps = {
+  resources: ResourceReader
+  secrets: Secrets
+  configMaps: ConfigMaps
+  settings: TaskSettings
+}
 
 /**
  * NotFound when something named does not exist (yet): the task waits for it, for a while (TASK-035). InvalidRequest when
@@ -31,8 +43,9 @@ export async function resolveReferences(deps: ReferenceDeps, task: Task): Promis
   const agent = await findAgent(deps.resources, task)
   const problem = findTaskProblem(task, agent, deps.settings)
   if (problem !== undefined) throw new SvcError('InvalidRequest', problem)
+  const mounted = await readMounted(deps.secrets, task, agent)
   if (task.spec.type === 'container') {
-    return { agent, models: [], builtInTools: [], customTools: [], skills: [] }
+    return { agent, models: [], builtInTools: [], customTools: [], systemPrompt: '', mounted }
   }
   const tools = chooseTools(task, agent)
   return {
@@ -40,7 +53,8 @@ export async function resolveReferences(deps: ReferenceDeps, task: Task): Promis
     models: await resolveModels(deps, listProviderWishes(task, agent)),
     builtInTools: tools.builtIn,
     customTools: await Promise.all(tools.custom.map((tool) => resolveTool(deps, tool))),
-    skills: await resolveSkills(deps.resources, task, agent),
+    systemPrompt: await resolveInstructions(deps, task, agent),
+    mounted,
   }
 }
 
@@ -56,6 +70,27 @@ async function findAgent(resources: ResourceReader, task: Task): Promise<Agent |
   )
 }
 
+async function readMounted(secrets: Secrets, task: Task, agent: Agent | undefined): Promise<MountedSecret[]> {
+  const own = task.spec.secretRef
+  const agents = agent?.spec.secretRef
+  const mount = async (key: ResourceKey, folder: string, owner: string): Promise<MountedSecret> => {
+    const { values: entries, where } = await readSecret(secrets, key, owner)
+    const odd = Object.keys(entries).find((name) => name.startsWith('..') || name === '.')
+    if (odd !== undefined) throw new SvcError('InvalidRequest', `${where} has an entry "${odd}", which can be no file`)
+    return { ...key, folder, entries }
+  }
+  const mounted: MountedSecret[] = []
+  if (own !== undefined) {
+    const key = { namespace: own.namespace ?? task.metadata.namespace, name: own.name }
+    mounted.push(await mount(key, secretFolders.task, 'spec.secretRef'))
+  }
+  if (agent !== undefined && agents !== undefined) {
+    const key = { namespace: agent.metadata.namespace, name: agents.name }
+    mounted.push(await mount(key, secretFolders.agent, `agent "${agent.metadata.name}"`))
+  }
+  return mounted
+}
+
 async function resolveTool(deps: ReferenceDeps, reference: CustomTool): Promise<AssignedTool> {
   const tool = await deps.resources.get('Tool', reference)
   if (tool !== undefined) return assignTool(deps.secrets, tool)
@@ -64,22 +99,4 @@ async function resolveTool(deps: ReferenceDeps, reference: CustomTool): Promise<
     'NotFound',
     `tool "${reference.name}" does not exist ${where}; create it or remove it from the tools`,
   )
-}
-
-async function resolveSkills(resources: ResourceReader, task: Task, agent: Agent | undefined): Promise<Skill[]> {
-  const agents = (agent?.spec.skills ?? []).map(({ name }) => ({ name, namespace: agent?.metadata.namespace }))
-  const own = (task.spec.ai?.skills ?? []).map(({ name }) => ({ name, namespace: task.metadata.namespace }))
-  const skills = new Map<string, Skill>()
-  for (const { name, namespace } of [...agents, ...own]) {
-    if (name === undefined || namespace === undefined) continue
-    const skill = await resources.get('Skill', { namespace, name })
-    if (skill === undefined) {
-      throw new SvcError(
-        'NotFound',
-        `skill "${name}" does not exist in namespace "${namespace}"; create it or remove it`,
-      )
-    }
-    skills.set(name, skill)
-  }
-  return [...skills.values()]
 }

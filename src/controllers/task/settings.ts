@@ -3,6 +3,7 @@ import type { AssignedEgress, AssignedSearch } from '../../contract/api/assignme
 import { noWorkspaces, type WorkspaceDefaults } from '../../contract/resources/task-problems.ts'
 import type { Metrics } from '../../observability/metrics.ts'
 import type { Clock, Ids } from '../../ports/clock.ts'
+import type { ConfigMaps } from '../../ports/configmaps.ts'
 import type { Egress } from '../../ports/egress.ts'
 import type { TokenExchange, WorkerTokens } from '../../ports/identity.ts'
 import type { Records } from '../../ports/index.ts'
@@ -13,6 +14,8 @@ import type { PropagationSettings } from '../../rules/token-propagation.ts'
 import type { Log } from '../engine/controller.ts'
 
 export type TaskSettings = {
+  /** Running tasks at a time, where what runs them sets no bound of its own; 0: no limit. */
+  maxRunningTasks: number
   /** Running tasks of one namespace at a time; 0: no limit. */
   maxTasksPerNamespace: number
   /** How long a task waits for an agent, provider, secret, tool or skill that does not exist. */
@@ -39,6 +42,7 @@ export type TaskSettings = {
 
 /** Everything but the address of the worker API, which only the composition root knows. */
 export const defaultTaskSettings: Omit<TaskSettings, 'workerApiUrl'> = {
+  maxRunningTasks: 0,
   maxTasksPerNamespace: 0,
   referenceWaitMs: 300_000,
   egress: { allowNetworks: [], deny: [] },
@@ -58,6 +62,7 @@ export type TaskControllerDeps = {
   resources: Resources
   records: Records
   secrets: Secrets
+  configMaps: ConfigMaps
   workloads: Workloads
   workerTokens: WorkerTokens
   /** Absent: context tokens are not exchanged. */

@@ -66,6 +66,7 @@ function buildCommand(args: { language: Language; code: string; timeout: number 
     ...(isLong ? { stdin: args.code } : {}),
     ...(context.sharesWorkspace ? { workspace: context.workspaceRoot } : {}),
     ...(context.variables === undefined ? {} : { env: { ...context.variables } }),
+    ...(context.files === undefined ? {} : { readOnlyFiles: { ...context.files } }),
     limits: {
       timeoutMs: args.timeout * 1000,
       memoryBytes: 1024 * mebibyte,

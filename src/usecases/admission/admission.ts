@@ -1,12 +1,15 @@
 // What is decided before an object is stored: rights on what it names, and the rules of its kind.
 import { isDeepStrictEqual } from 'node:util'
 import { findAwaited } from '../../contract/awaited.ts'
+import { findReferences } from '../../contract/reference-paths.ts'
 import { type Kind, kinds, type ResourceOf, type SpecOf } from '../../contract/resources/index.ts'
 import { noWorkspaces, taskProblems } from '../../contract/resources/task-problems.ts'
 import { joinPath, refuse } from '../../contract/validation.ts'
 import type { Problem } from '../../errors.ts'
 import type { Caller } from '../../ports/identity.ts'
-import type { UsecaseDeps } from '../deps.ts'
+import { findUnread } from '../../rules/agent-fields.ts'
+import { findPlacement } from '../../rules/placement.ts'
+import type { UsecaseDeps, UsecaseSettings } from '../deps.ts'
 import { requireAllowedHosts } from './allowed-hosts.ts'
 import { requireContext } from './context.ts'
 import { admitProvider } from './provider.ts'
@@ -48,16 +51,33 @@ const rules: { [K in Kind]: Rule<K> } = {
   RepositoryMonitor: admitAnything,
 }
 
+/** Where there are none yet, a task would wait for one in vain. */
+function findConfigMaps<K extends Kind>(kind: K, spec: SpecOf<K>): Problem[] {
+  const message = 'names a ConfigMap, which only a cluster has; write the text here, or into a Skill'
+  const named = findReferences(kind, spec).filter((reference) => reference.kind === 'ConfigMap')
+  return named.map(({ field }) => ({ path: field.replace(/^spec\./, ''), message }))
+}
+
 /** What this service can not do, whoever asks for it; paths are relative to the spec. */
-function findImpossible<K extends Kind>(kind: K, spec: SpecOf<K>): Problem[] {
+function findImpossible<K extends Kind>(kind: K, spec: SpecOf<K>, { hasCluster }: UsecaseSettings): Problem[] {
   const settings = kind === 'Task' ? taskProblems(spec as SpecOf<'Task'>, noWorkspaces) : []
-  return [...findAwaited(kind, spec), ...settings]
+  const isPlaced = !hasCluster && (kind === 'Task' || kind === 'Agent')
+  const placement = isPlaced ? findPlacement(spec as SpecOf<'Task' | 'Agent'>) : []
+  const texts = hasCluster ? [] : findConfigMaps(kind, spec)
+  const unread = kind === 'Agent' ? findUnread(spec as SpecOf<'Agent'>) : []
+  return [...findAwaited(kind, spec), ...settings, ...placement, ...texts, ...unread]
 }
 
 /** What was stored before it was refused stays as it is, so that the rest of the object can be changed. */
-function refuseImpossible<K extends Kind>(kind: K, { spec, before }: AdmissionRequest<K>): void {
-  const stored = before === undefined ? [] : findImpossible(kind, before.spec)
-  const added = findImpossible(kind, spec).filter((problem) => !stored.some((old) => isDeepStrictEqual(old, problem)))
+function refuseImpossible<K extends Kind>(
+  kind: K,
+  { spec, before }: AdmissionRequest<K>,
+  settings: UsecaseSettings,
+): void {
+  const stored = before === undefined ? [] : findImpossible(kind, before.spec, settings)
+  const added = findImpossible(kind, spec, settings).filter(
+    (problem) => !stored.some((old) => isDeepStrictEqual(old, problem)),
+  )
   const problems = added.map(({ path, message }) => ({ path: joinPath('spec', path), message }))
   refuse(kinds[kind].singular, problems)
 }
@@ -68,7 +88,7 @@ export async function admit<K extends Kind>(
   request: AdmissionRequest<K>,
   deps: UsecaseDeps,
 ): Promise<Admitted> {
-  refuseImpossible(kind, request)
+  refuseImpossible(kind, request, deps.settings)
   await requireReferences(kind, request, deps)
   await requireAllowedHosts(kind, request, deps)
   await requireContext(kind, request, deps)

@@ -43,13 +43,14 @@ export function createWorkerCodeRuns({ ports }: UsecaseDeps): WorkerCodeRuns {
       await requireRunningTask(resources, identity, path)
       return await requireSandbox()
     },
-    async runCode(identity, path, { workspaceFiles, stdin, env, ...run }, signal) {
+    async runCode(identity, path, { workspaceFiles, stdin, env, readOnlyFiles, ...run }, signal) {
       await requireRunningTask(resources, identity, path)
       await requireSandbox()
       const command = {
         ...run,
         ...(stdin !== undefined && { stdin }),
         ...(env !== undefined && { env }),
+        ...(readOnlyFiles !== undefined && { readOnlyFiles }),
         ...(workspaceFiles !== undefined && { workspaceFiles: workspaceFiles.map(unpack) }),
       }
       return present(await sandbox.run(command, signal))

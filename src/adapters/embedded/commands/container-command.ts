@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import type Docker from 'dockerode'
 import { messageOf } from '../../../errors.ts'
-import type { AttemptKey, WorkloadLimits } from '../../../ports/workloads.ts'
+import type { AttemptKey, MountedSecret, WorkloadLimits } from '../../../ports/workloads.ts'
 import {
   type AttemptEnd,
   type AttemptSink,
@@ -17,6 +17,7 @@ import { createLineFeed, readLines } from '../output/line-reader.ts'
 import { createOutputTail, type OutputTail } from '../output/output-tail.ts'
 import type { ContainerEngine } from './container-engine.ts'
 import { readFrames } from './container-output.ts'
+import { type SecretFiles, writeSecretFiles } from './secret-files.ts'
 import { nameTokenFile, type TokenFile, tokenInside, writeTokenFile } from './token-file.ts'
 
 export type ContainerCommandOptions = {
@@ -46,6 +47,8 @@ export type ContainerCommand = {
   labels?: Record<string, string> | undefined
   /** Of the task; the command finds it in a file. */
   transactionToken?: string | undefined
+  /** Folders of files that it can only read. */
+  secrets?: MountedSecret[] | undefined
 }
 
 export const containerLabels = { taskUid: 'svc.ai/task-uid', attempt: 'svc.ai/attempt', instance: 'svc.ai/instance' }
@@ -122,13 +125,18 @@ export function hardenContainer(limits: { memoryBytes?: number; cpu?: number; pr
   }
 }
 
+type KeptFiles = { token: TokenFile | undefined; secrets: SecretFiles }
+
 function describeContainer(
   options: ContainerCommandOptions,
   command: ContainerCommand,
-  token: TokenFile | undefined,
+  { token, secrets }: KeptFiles,
 ): Docker.ContainerCreateOptions {
   const network = options.network === undefined ? {} : { NetworkMode: options.network }
-  const binds = token === undefined ? {} : { Binds: [`${token.path}:${tokenInside}:ro`] }
+  const shown = [...(token === undefined ? [] : [{ source: token.path, target: tokenInside }]), ...secrets.binds].map(
+    ({ source, target }) => `${source}:${target}:ro`,
+  )
+  const binds = shown.length === 0 ? {} : { Binds: shown }
   const env = { ...command.env, ...nameTokenFile(token && tokenInside) }
   return {
     name: command.id,
@@ -152,11 +160,12 @@ async function captureFrames(source: NodeJS.ReadableStream, capture: CommandCapt
   await capture.stderr.end()
 }
 
-type Kept = { tail: OutputTail; token: TokenFile | undefined }
+type Kept = KeptFiles & { tail: OutputTail }
 
-async function removeKept({ tail, token }: Kept): Promise<void> {
+async function removeKept({ tail, token, secrets }: Kept): Promise<void> {
   await tail.remove()
   await token?.remove()
+  await secrets.remove()
 }
 
 type Run = { container: Docker.Container; captured: Promise<void>; capture: CommandCapture; command: ContainerCommand }
@@ -235,12 +244,14 @@ async function createAndRun(
   const { workFolder } = options
   const tail = createOutputTail(join(workFolder, `${command.id}.stdout`), options.outputBytes)
   const token = await writeTokenFile({ workFolder, mode: 0o444 }, command.id, command.transactionToken)
+  const secrets = await writeSecretFiles({ workFolder, isShared: true }, command.id, command.secrets ?? [])
+  const kept = { tail, token, secrets }
   let container: Docker.Container | undefined
   try {
-    container = await docker.createContainer(describeContainer(options, command, token))
-    return await runContainer(container, command, { tail, token })
+    container = await docker.createContainer(describeContainer(options, command, kept))
+    return await runContainer(container, command, kept)
   } catch (error) {
-    await removeKept({ tail, token })
+    await removeKept(kept)
     if (container !== undefined) await removeContainer(container).catch(() => undefined)
     throw error
   }

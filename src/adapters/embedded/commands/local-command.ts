@@ -1,7 +1,7 @@
 // Runs a user's command without an image: in a sandbox of its own, its output captured by line.
 import { release } from 'node:os'
 import { join } from 'node:path'
-import type { WorkloadLimits } from '../../../ports/workloads.ts'
+import type { MountedSecret, WorkloadLimits } from '../../../ports/workloads.ts'
 import type { Workspace, Workspaces } from '../../workspaces/workspaces.ts'
 import { type AttemptEnd, type AttemptSink, describeEnd, describeMemory, type RunningAttempt } from '../attempt.ts'
 import type { Bubblewrap } from '../confinement/bubblewrap.ts'
@@ -11,11 +11,12 @@ import type { ControlGroups } from '../confinement/control-groups.ts'
 import { countsProcessesPerNamespace, limitProcess } from '../confinement/launch-script.ts'
 import { isSandboxFailure, type LocalProcess, launchConfined, launchPlain } from '../confinement/local-process.ts'
 import { forgetProcess, recordProcess } from '../confinement/process-record.ts'
-import { baseEnvironment, bindArguments, nodeInside, workspaceInside } from '../confinement/root-folder.ts'
+import { type Bind, baseEnvironment, bindArguments, nodeInside, workspaceInside } from '../confinement/root-folder.ts'
 import { findSystemCallFilter } from '../confinement/system-calls.ts'
 import { type CommandCapture, createCommandCapture } from '../output/command-capture.ts'
 import { readLines } from '../output/line-reader.ts'
 import { createOutputTail } from '../output/output-tail.ts'
+import { type SecretFiles, writeSecretFiles } from './secret-files.ts'
 import { nameTokenFile, type TokenFile, tokenInside, writeTokenFile } from './token-file.ts'
 
 export type LocalCommandOptions = {
@@ -41,6 +42,8 @@ export type LocalCommand = {
   sink: AttemptSink
   /** Of the task; the command finds it in a file. */
   transactionToken?: string | undefined
+  /** Folders of files that it can only read. */
+  secrets?: MountedSecret[] | undefined
 }
 
 const scratchBytes = 256 * 1024 * 1024
@@ -48,9 +51,9 @@ const scratchBytes = 256 * 1024 * 1024
 function confinedArguments(
   options: LocalCommandOptions,
   bubblewrap: Bubblewrap,
-  command: { folder: string; env: Record<string, string>; tokenPath: string | undefined },
+  command: { env: Record<string, string> } & { folder: string } & Pick<Place, 'tokenPath' | 'binds'>,
 ) {
-  const { tokenPath } = command
+  const { tokenPath, binds } = command
   const token = tokenPath === undefined ? [] : [{ source: tokenPath, target: tokenInside }]
   return viewArguments({
     bubblewrap,
@@ -60,12 +63,12 @@ function confinedArguments(
     sealsProc: false,
     binds: [{ source: options.nodePath, target: nodeInside }],
     masked: options.masked,
-    workspace: bindArguments([{ source: command.folder, target: workspaceInside, writable: true }, ...token]),
+    workspace: bindArguments([{ source: command.folder, target: workspaceInside, writable: true }, ...token, ...binds]),
     variables: { ...command.env, ...nameTokenFile(tokenPath && tokenInside) },
   })
 }
 
-type Place = { workspace: Workspace; group: ControlGroup | undefined; tokenPath: string | undefined }
+type Place = { workspace: Workspace; group: ControlGroup | undefined; tokenPath: string | undefined; binds: Bind[] }
 
 function launch(options: LocalCommandOptions, command: LocalCommand, place: Place): LocalProcess {
   const { tokenPath, workspace } = place
@@ -85,7 +88,7 @@ function launch(options: LocalCommandOptions, command: LocalCommand, place: Plac
   const inside = confinedArguments(options, options.bubblewrap, {
     folder: workspace.folder,
     env: command.env,
-    tokenPath,
+    ...place,
   })
   const filter = findSystemCallFilter()
   return launchConfined({ ...shared, bubblewrap: options.bubblewrap, options: inside, filter })
@@ -135,9 +138,11 @@ export async function startLocalCommand(options: LocalCommandOptions, command: L
   const group = await options.groups.create(command.id)
   const tail = createOutputTail(join(options.workFolder, `${command.id}.stdout`), options.outputBytes)
   let token: TokenFile | undefined
+  let secrets: SecretFiles | undefined
   const removeAll = async () => {
     await group?.remove()
     await token?.remove()
+    await secrets?.remove()
     await forgetProcess(options.workFolder, command.id)
     await tail.remove()
     await workspace.remove()
@@ -146,7 +151,8 @@ export async function startLocalCommand(options: LocalCommandOptions, command: L
     await group?.setLimits({ ...command.limits, processes: options.processes })
     const { workFolder } = options
     token = await writeTokenFile({ workFolder, mode: 0o400 }, command.id, command.transactionToken)
-    const running = launch(options, command, { workspace, group, tokenPath: token?.path })
+    secrets = await writeSecretFiles({ workFolder, isShared: false }, command.id, command.secrets ?? [])
+    const running = launch(options, command, { workspace, group, tokenPath: token?.path, binds: secrets.binds })
     const capture = createCommandCapture(tail, command.sink)
     const captured = captureStreams(running, capture)
     captured.catch(() => void running.kill())

@@ -59,11 +59,11 @@ function workspaceArguments(command: SandboxCommand): string[] {
   return ['--size', String(Math.max(4096, command.limits.diskBytes)), '--tmpfs', workspaceInside]
 }
 
-function dataArguments(files: InputFile[]): string[] {
-  return files.flatMap((file, index) => ['--ro-bind-data', String(firstDataFd + index), file.source])
+function dataArguments(paths: string[]): string[] {
+  return paths.flatMap((path, index) => ['--ro-bind-data', String(firstDataFd + index), path])
 }
 
-function sandboxArguments(options: BubblewrapSandboxOptions, command: SandboxCommand, files: InputFile[]): string[] {
+function sandboxArguments(options: BubblewrapSandboxOptions, command: SandboxCommand, paths: string[]): string[] {
   return viewArguments({
     bubblewrap: options.bubblewrap,
     network: false,
@@ -71,7 +71,7 @@ function sandboxArguments(options: BubblewrapSandboxOptions, command: SandboxCom
     nests: false,
     sealsProc: true,
     binds: [{ source: realpathSync(options.nodePath), target: nodeInside }],
-    workspace: [...workspaceArguments(command), ...dataArguments(files)],
+    workspace: [...workspaceArguments(command), ...dataArguments(paths)],
     variables: command.env ?? {},
   })
 }
@@ -93,13 +93,15 @@ async function runInGroup(
 ): Promise<SandboxOutcome> {
   const { limits } = command
   const names = Object.keys(command.files ?? {})
-  const files = names.map((target, index) => ({ source: `/run/svc/input/${index}`, target }))
+  const files: InputFile[] = names.map((target, index) => ({ source: `/run/svc/input/${index}`, target }))
+  const { readOnlyFiles = {} } = command
+  const paths = [...files.map(({ source }) => source), ...Object.keys(readOnlyFiles)]
   const running = launchConfined({
     bubblewrap: options.bubblewrap,
-    options: sandboxArguments(options, command, files),
+    options: sandboxArguments(options, command, paths),
     argv: limitProcess(limitHeap(command.argv, limits.memoryBytes), chooseProcessLimits(command), files),
     group: run.group,
-    data: Object.values(command.files ?? {}),
+    data: [...Object.values(command.files ?? {}), ...Object.values(readOnlyFiles)],
     filter: findSystemCallFilter(),
     coversProc: options.bubblewrap.proc === 'bound',
     withStdin: command.stdin !== undefined,

@@ -40,6 +40,8 @@ async function writeInput(folder: string, command: SandboxCommand): Promise<void
   const contents = Object.values(command.files ?? {})
   for (const [index, content] of contents.entries())
     await writeFile(join(folder, String(index)), content, { mode: 0o644 })
+  for (const [index, content] of Object.values(command.readOnlyFiles ?? {}).entries())
+    await writeFile(join(folder, `read-only-${index}`), content, { mode: 0o644 })
   await writeFile(join(folder, 'stdin'), command.stdin ?? '', { mode: 0o644 })
 }
 
@@ -60,6 +62,9 @@ function describeSandbox(
   const hardened = hardenContainer({ memoryBytes: limits.memoryBytes, processes: limits.processes })
   const disk = `rw,nosuid,nodev,size=${limits.diskBytes},mode=1777`
   const workspace = command.workspace === undefined ? [] : [`${command.workspace}:${workspaceInside}:rw`]
+  const readOnly = Object.keys(command.readOnlyFiles ?? {}).map(
+    (path, index) => `${input}/read-only-${index}:${path}:ro`,
+  )
   return {
     Image: options.image,
     Entrypoint: composeCommand(command),
@@ -72,7 +77,7 @@ function describeSandbox(
     HostConfig: {
       ...hardened,
       NetworkMode: 'none',
-      Binds: [`${input}:${inputInside}:ro`, ...workspace],
+      Binds: [`${input}:${inputInside}:ro`, ...readOnly, ...workspace],
       Tmpfs: { '/tmp': disk, ...(command.workspace === undefined ? { [workspaceInside]: disk } : {}) },
     },
   }

@@ -10,6 +10,7 @@ export type QueryValue = string | number | boolean | undefined
 
 /** Collections that more than one adapter uses. */
 export const collections = {
+  configMaps: { group: '', version: 'v1', plural: 'configmaps' },
   secrets: { group: '', version: 'v1', plural: 'secrets' },
   events: { group: '', version: 'v1', plural: 'events' },
   leases: { group: 'coordination.k8s.io', version: 'v1', plural: 'leases' },

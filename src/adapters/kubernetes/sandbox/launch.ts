@@ -38,20 +38,25 @@ function limitCommand(command: SandboxCommand): string[] {
  * The environment is made anew: that of the pod names the cluster's own services. What a program leaves running goes with
  * it, or the exec would wait until its output is closed; the pod's first process is spared (kill(2)).
  */
-function makeScript(command: SandboxCommand, archive: number | undefined): string {
+function makeScript(command: SandboxCommand, first: { readOnly: number; archive: number | undefined }): string {
   const environment = { ...baseEnvironment(workspaceInside), ...command.env }
   const variables = Object.entries(environment).map(([name, value]) => quote(`${name}=${value}`))
   const argv = limitCommand(command).map(quote)
   const run = `env -i ${variables.join(' ')} ${argv.join(' ')} < ${inputFolder}/1`
-  const unpack = archive === undefined ? '' : `tar -xmf ${inputFolder}/${archive} || exit 125\n`
-  return `cd ${workspaceInside} || exit 125\n${unpack}${run}\ncode=$?\nkill -9 -1 2> /dev/null\nexit $code\n`
+  const unpack = first.archive === undefined ? '' : `tar -xmf ${inputFolder}/${first.archive} || exit 125\n`
+  const place = Object.keys(command.readOnlyFiles ?? {}).map((path, index) => {
+    const [source, target] = [`${inputFolder}/${first.readOnly + index}`, quote(path)]
+    return `mkdir -p "$(dirname ${target})" && cp ${source} ${target} && chmod 0444 ${target} || exit 125\n`
+  })
+  return `cd ${workspaceInside} || exit 125\n${place.join('')}${unpack}${run}\ncode=$?\nkill -9 -1 2> /dev/null\nexit $code\n`
 }
 
 export function makeLaunch(command: SandboxCommand): Launch {
-  const { stdin = '', files = {}, workspaceFiles = [] } = command
-  const contents = Object.values(files)
+  const { stdin = '', files = {}, readOnlyFiles = {}, workspaceFiles = [] } = command
+  const contents = [...Object.values(files), ...Object.values(readOnlyFiles)]
   const archive = workspaceFiles.length === 0 ? [] : [packFiles(workspaceFiles)]
-  const script = makeScript(command, archive.length === 0 ? undefined : contents.length + 2)
+  const numbers = { readOnly: Object.keys(files).length + 2, archive: contents.length + 2 }
+  const script = makeScript(command, archive.length === 0 ? { ...numbers, archive: undefined } : numbers)
   const parts = [...[script, stdin, ...contents].map((part) => Buffer.from(part)), ...archive]
   const sizes = parts.map((part) => String(part.length))
   return { argv: ['/bin/sh', '-c', receiveScript, 'sh', ...sizes], input: Buffer.concat(parts) }

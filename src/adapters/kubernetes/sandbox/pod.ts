@@ -1,5 +1,6 @@
 // The pod that one run of untrusted code gets: no network, no account, no secret, nothing of the service.
 import { hardenContainer, hardenPod, makeResources } from '../workloads/hardening.ts'
+import { listPullSecrets } from '../workloads/manifests.ts'
 import { containerName, labels } from '../workloads/names.ts'
 import type { OwnerReference } from '../workloads/objects.ts'
 
@@ -19,7 +20,12 @@ export type SandboxPod = {
   /** A pod that nobody takes ends by itself. */
   lifeSeconds: number
   owner?: OwnerReference | undefined
+  /** Secrets with the registries' credentials, by name. */
+  imagePullSecrets?: readonly string[] | undefined
 }
+
+/** What a task can name: two Secrets of 1 MiB. */
+const secretBytes = 4 * 1024 * 1024
 
 export const poolLabel = 'svc.ai/sandbox-pool'
 
@@ -53,6 +59,7 @@ export function makeSandboxPod(pod: SandboxPod): object {
       automountServiceAccountToken: false,
       enableServiceLinks: false,
       hostname: 'svc',
+      ...listPullSecrets(pod.imagePullSecrets ?? []),
       // Nothing to ask, even where the network plugin enforces no policy.
       dnsPolicy: 'None',
       dnsConfig: { nameservers: ['127.0.0.1'] },
@@ -70,6 +77,7 @@ export function makeSandboxPod(pod: SandboxPod): object {
             { name: 'workspace', mountPath: '/workspace' },
             { name: 'tmp', mountPath: '/tmp' },
             { name: 'input', mountPath: '/run/svc/input' },
+            { name: 'secrets', mountPath: '/secrets' },
           ],
         },
       ],
@@ -77,6 +85,7 @@ export function makeSandboxPod(pod: SandboxPod): object {
         makeFolder('workspace', pod.diskBytes),
         makeFolder('tmp', pod.diskBytes),
         makeFolder('input', pod.diskBytes),
+        makeFolder('secrets', secretBytes),
       ],
     },
   }

@@ -28,6 +28,8 @@ export type SandboxPoolOptions = {
   cpu?: number
   /** This replica's own pod: its sandboxes go with it. */
   owner?: OwnerReference
+  /** Secrets with the registries' credentials, by name. */
+  imagePullSecrets?: readonly string[]
 }
 
 export type SandboxPool = {
@@ -73,11 +75,11 @@ function createFaultNote({ log, clock }: SandboxPoolOptions) {
 
 /** Makes and deletes the pods of one pool. */
 function createPodMaker(options: SandboxPoolOptions, pool: string, note: (error: unknown) => void) {
-  const { api, ids, namespace, instance, image, memoryBytes, diskBytes, cpu = 1, owner } = options
+  const { api, ids, namespace, instance, image, memoryBytes, diskBytes, cpu = 1, owner, imagePullSecrets } = options
   return {
     create(name: string): Promise<Pod> {
       const user = users.first + Math.floor(ids.random() * users.count)
-      const place = { name, namespace, instance, pool, image, owner }
+      const place = { name, namespace, instance, pool, image, owner, imagePullSecrets }
       const body = makeSandboxPod({ ...place, user, memoryBytes, diskBytes, cpu, lifeSeconds })
       return api.request<Pod>({ verb: 'create', collection: pods, namespace, body })
     },

@@ -35,16 +35,18 @@ function formatCpu(cores: number): string {
 /** Limits as they are given; requests are those of the task or small ones, and never above the limits. */
 export function makeResources(component: Component, limits: WorkloadLimits) {
   const usual = requests[component]
-  const { cpu, memoryBytes: most, diskBytes, requests: asked = {} } = limits
+  const { cpu, memoryBytes: most, diskBytes, requests: asked = {}, extended } = limits
   const memoryBytes = asked.memoryBytes ?? usual.memoryBytes
   return {
     requests: {
+      ...extended?.requests,
       cpu: formatCpu(Math.min(asked.cpu ?? usual.milliCpu / 1000, cpu ?? Number.POSITIVE_INFINITY)),
       memory: String(Math.round(Math.min(memoryBytes, most ?? Number.POSITIVE_INFINITY))),
       // Said, or it would be as much as the limit.
       ...(diskBytes !== undefined && { 'ephemeral-storage': String(Math.round(asked.diskBytes ?? 0)) }),
     },
     limits: {
+      ...extended?.limits,
       ...(cpu !== undefined && { cpu: formatCpu(cpu) }),
       ...(most !== undefined && { memory: String(Math.round(most)) }),
       ...(diskBytes !== undefined && { 'ephemeral-storage': String(Math.round(diskBytes)) }),

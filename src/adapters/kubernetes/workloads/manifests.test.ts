@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { WorkloadRun } from '../../../ports/workloads.ts'
+import type { WorkloadRun, WorkloadSpec } from '../../../ports/workloads.ts'
 import { makeJob, makeSecret } from './manifests.ts'
 
 const options = {
@@ -8,6 +8,8 @@ const options = {
   graceSeconds: 10,
   scratchBytes: 1000,
   ownerOf: () => undefined,
+  imagePullSecrets: [],
+  priorityClasses: [],
 }
 
 function make(run: Partial<Extract<WorkloadRun, { kind: 'command' }>>) {
@@ -80,5 +82,72 @@ describe('the pod of a command of a transaction', () => {
       expect(Object.values(labels ?? {})).not.toContain('forged')
       expect(annotations?.['svc.ai/transaction-subject']).toBe('ada')
     }
+  })
+})
+
+describe('the pod of a task', () => {
+  const base = {
+    key: { taskUid: 'uid-1', attempt: 1 },
+    namespace: 'default',
+    taskName: 'build',
+    run: { kind: 'command' as const, image: 'busybox', command: ['true'], args: [], env: {}, redact: ['value-1'] },
+    limits: {},
+  }
+  const podOf = (spec: Partial<WorkloadSpec>, more: object = {}) =>
+    (makeJob({ ...base, ...spec }, { ...options, ...more }) as { spec: { template: { spec: object } } }).spec.template
+      .spec
+
+  it('is placed as the task says, pulls with the secrets that are set, and has the class of its priority', () => {
+    const placement = { runtimeClassName: 'gvisor', nodeSelector: { disk: 'fast' }, tolerations: [{ key: 'gpu' }] }
+    const priorityClasses = ['low=0', 'urgent=800', 'usual=400'].map((text) => {
+      const [name = '', atLeast] = text.split('=')
+      return { name, atLeast: Number(atLeast) }
+    })
+    const settings = { imagePullSecrets: ['registry'], priorityClasses }
+    expect(podOf({ placement, priority: 799 }, settings)).toMatchObject({
+      ...placement,
+      imagePullSecrets: [{ name: 'registry' }],
+      priorityClassName: 'usual',
+    })
+    expect(podOf({ priority: 800 }, settings)).toMatchObject({ priorityClassName: 'urgent' })
+    expect(Object.keys(podOf({ priority: 800 }))).not.toEqual(
+      expect.arrayContaining(['priorityClassName', 'imagePullSecrets']),
+    )
+  })
+
+  it('mounts the secret of its own namespace, and a copy of one of another', () => {
+    const entries = { token: 'value-1' }
+    const own = { namespace: 'default', name: 'keys', folder: '/secrets/task', entries }
+    const foreign = { namespace: 'far', name: 'keys', folder: '/secrets/agent', entries }
+    const spec = { ...base, secrets: [own, foreign] }
+    const secret = makeSecret(spec, options) as { metadata: { name: string }; data: Record<string, string> }
+    expect(secret.data).toMatchObject({ 'agent-token': Buffer.from('value-1').toString('base64') })
+    expect(secret.data).not.toHaveProperty('task-token')
+    const copy = {
+      secretName: secret.metadata.name,
+      defaultMode: 0o440,
+      items: [{ key: 'agent-token', path: 'token' }],
+    }
+    expect(podOf(spec)).toMatchObject({
+      volumes: expect.arrayContaining([
+        { name: 'secret-task', secret: { secretName: 'keys', defaultMode: 0o440 } },
+        { name: 'secret-agent', secret: copy },
+      ]),
+      containers: [
+        {
+          volumeMounts: expect.arrayContaining([
+            { name: 'secret-task', mountPath: '/secrets/task', readOnly: true },
+            { name: 'secret-agent', mountPath: '/secrets/agent', readOnly: true },
+          ]),
+        },
+      ],
+    })
+  })
+
+  it('asks for the other resources that its task names', () => {
+    const extended = { requests: {}, limits: { 'nvidia.com/gpu': '1' } }
+    expect(podOf({ limits: { cpu: 1, extended } })).toMatchObject({
+      containers: [{ resources: { limits: { cpu: '1000m', 'nvidia.com/gpu': '1' } } }],
+    })
   })
 })

@@ -1,8 +1,9 @@
 // The Job and the Secret of one attempt.
+import { basename } from 'node:path/posix'
 import { gzipSync } from 'node:zlib'
 import { mountedFiles } from '../../../contract/api/worker-pod.ts'
 import { SvcError } from '../../../errors.ts'
-import type { WorkloadRun, WorkloadSpec } from '../../../ports/workloads.ts'
+import type { MountedSecret, WorkloadRun, WorkloadSpec } from '../../../ports/workloads.ts'
 import { tokenFileVariables } from '../../../rules/token-propagation.ts'
 import { hardenContainer, hardenPod, makeResources } from './hardening.ts'
 import { annotations, type Component, containerName, labelAttempt, nameJob } from './names.ts'
@@ -26,7 +27,13 @@ export type ManifestOptions = {
   /** Of /tmp. */
   scratchBytes: number
   ownerOf: (spec: WorkloadSpec) => OwnerReference | undefined
+  /** Secrets with the registries' credentials, looked for in the namespace of each pod. */
+  imagePullSecrets: readonly string[]
+  /** The class of pods of tasks with at least this priority; the highest that a task reaches counts. */
+  priorityClasses: readonly PriorityClass[]
 }
+
+export type PriorityClass = { name: string; atLeast: number }
 
 type Command = Extract<WorkloadRun, { kind: 'command' }>
 
@@ -68,13 +75,31 @@ function hasSecret(run: WorkloadRun): boolean {
   return run.kind === 'worker' || (run.redact ?? []).length > 0 || run.transactionToken !== undefined
 }
 
-function makeSecretData(run: WorkloadRun): Record<string, string> {
+/** A Secret of another namespace can not be mounted: what it holds goes with the attempt's own. */
+function listForeign({ namespace, secrets = [] }: WorkloadSpec): MountedSecret[] {
+  return secrets.filter((secret) => secret.namespace !== namespace)
+}
+
+/** Names of folders are one word (`secretFolders`), names of entries have no `..`. */
+function nameForeign({ folder }: MountedSecret, entry: string): string {
+  return `${basename(folder)}-${entry}`
+}
+
+function listForeignEntries(spec: WorkloadSpec): [string, string][] {
+  return listForeign(spec).flatMap((secret) =>
+    Object.entries(secret.entries).map(([entry, text]): [string, string] => [nameForeign(secret, entry), text]),
+  )
+}
+
+function makeSecretData(spec: WorkloadSpec): Record<string, string> {
+  const { run } = spec
   if (run.kind === 'worker') {
     return { [assignmentKey]: gzipSync(JSON.stringify(run.assignment)).toString('base64') }
   }
   const { transactionToken: token } = run
   const own = token === undefined ? [] : [[transactionKey, token] as const]
-  const entries = [...listSecretValues(run), ...own, [redactKey, JSON.stringify(run.redact ?? [])] as const]
+  const foreign = listForeignEntries(spec)
+  const entries = [...listSecretValues(run), ...own, ...foreign, [redactKey, JSON.stringify(run.redact ?? [])] as const]
   return Object.fromEntries(entries.map(([key, value]) => [key, Buffer.from(value).toString('base64')]))
 }
 
@@ -96,7 +121,7 @@ function describeObject(spec: WorkloadSpec, options: ManifestOptions) {
 /** What must not stand in a pod's spec: the assignment, secret variables. Undefined when there is nothing of it. */
 export function makeSecret(spec: WorkloadSpec, options: ManifestOptions): object | undefined {
   if (!hasSecret(spec.run)) return undefined
-  const data = makeSecretData(spec.run)
+  const data = makeSecretData(spec)
   const size = Object.values(data).reduce((sum, text) => sum + text.length * 0.75, 0)
   if (size > largestSecret) {
     throw new SvcError(
@@ -143,12 +168,27 @@ function mountToken({ transactionToken }: Command, secretName: string) {
   }
 }
 
+/** The Secrets that the task names, as Kubernetes mounts them. */
+function mountSecrets(spec: WorkloadSpec, secretName: string) {
+  const own = spec.secrets ?? []
+  const foreign = new Set(listForeign(spec))
+  const volumes = own.map((mounted) => {
+    const name = `secret-${basename(mounted.folder)}`
+    if (!foreign.has(mounted)) return { name, secret: { secretName: mounted.name, defaultMode: 0o440 } }
+    const items = Object.keys(mounted.entries).map((path) => ({ key: nameForeign(mounted, path), path }))
+    return { name, secret: { secretName, defaultMode: 0o440, items } }
+  })
+  const mounts = own.map(({ folder }) => ({ name: `secret-${basename(folder)}`, mountPath: folder, readOnly: true }))
+  return { volumes, mounts }
+}
+
 function makeCommandPod(run: Command, spec: WorkloadSpec, options: ManifestOptions) {
   const { worker, scratchBytes } = options
   const hasImage = run.image !== undefined
   const lines = (texts: string[]) => texts.map(escapeExpansion)
   const secretName = nameJob(spec.taskName, spec.key)
   const token = mountToken(run, secretName)
+  const secrets = mountSecrets(spec, secretName)
   const container = {
     image: run.image ?? worker.image,
     ...(run.command.length > 0 && { command: lines(run.command) }),
@@ -161,11 +201,13 @@ function makeCommandPod(run: Command, spec: WorkloadSpec, options: ManifestOptio
       { name: 'tmp', mountPath: '/tmp' },
       ...(hasImage ? [] : [{ name: 'workspace', mountPath: '/workspace' }]),
       ...token.mounts,
+      ...secrets.mounts,
     ],
   }
   const workspace = makeScratch('workspace', diskBytesOf(spec))
   const scratch = [makeScratch('tmp', scratchBytes), ...(hasImage ? [] : [workspace])]
-  return { container, volumes: [...scratch, ...token.volumes], account: { automountServiceAccountToken: false } }
+  const volumes = [...scratch, ...token.volumes, ...secrets.volumes]
+  return { container, volumes, account: { automountServiceAccountToken: false } }
 }
 
 function makeWorkerPod(spec: WorkloadSpec, { worker, scratchBytes }: ManifestOptions) {
@@ -197,6 +239,17 @@ function makeWorkerPod(spec: WorkloadSpec, { worker, scratchBytes }: ManifestOpt
   return { container, volumes, account }
 }
 
+function choosePriorityClass({ priority = 0 }: WorkloadSpec, { priorityClasses }: ManifestOptions) {
+  const reached = priorityClasses.filter(({ atLeast }) => atLeast <= priority)
+  const highest = reached.toSorted((a, b) => b.atLeast - a.atLeast)[0]
+  return highest === undefined ? {} : { priorityClassName: highest.name }
+}
+
+/** In the words of a pod's spec. */
+export function listPullSecrets(names: readonly string[]) {
+  return names.length === 0 ? {} : { imagePullSecrets: names.map((name) => ({ name })) }
+}
+
 function makePodSpec(spec: WorkloadSpec, options: ManifestOptions) {
   const { run, limits } = spec
   const { container, volumes, account } =
@@ -209,6 +262,9 @@ function makePodSpec(spec: WorkloadSpec, options: ManifestOptions) {
     }),
     terminationGracePeriodSeconds: options.graceSeconds,
     enableServiceLinks: false,
+    ...spec.placement,
+    ...choosePriorityClass(spec, options),
+    ...listPullSecrets(options.imagePullSecrets),
     ...account,
     securityContext: hardenPod(1000),
     containers: [

@@ -10,6 +10,7 @@ import { providerHealthMigration } from './0007-provider-health.ts'
 import { tokenRolesMigration } from './0008-token-roles.ts'
 import { callersMigration } from './0009-callers.ts'
 import { familiesMigration } from './0010-families.ts'
+import { configMapsMigration } from './0011-config-maps.ts'
 
 export const migrations: readonly Migration[] = [
   resourcesMigration,
@@ -22,4 +23,5 @@ export const migrations: readonly Migration[] = [
   tokenRolesMigration,
   callersMigration,
   familiesMigration,
+  configMapsMigration,
 ]

@@ -1,20 +1,22 @@
-// Tells which secrets change, from their metadata alone: values are neither sent nor held.
-import type { SvcError } from '../../../errors.ts'
-import type { Clock, Ids } from '../../../ports/clock.ts'
-import type { ResourceKey } from '../../../ports/resources.ts'
-import { collections } from '../api/paths.ts'
-import type { KubernetesApi } from '../api.ts'
-import { createReflector } from '../reflector.ts'
+// Tells which objects of a collection change, from their metadata alone: what is in them is neither sent nor held.
+import type { SvcError } from '../../errors.ts'
+import type { Clock, Ids } from '../../ports/clock.ts'
+import type { ResourceKey } from '../../ports/resources.ts'
+import type { Collection } from './api/paths.ts'
+import type { KubernetesApi } from './api.ts'
+import { createReflector } from './reflector.ts'
 
-export type SecretWatchOptions = {
+export type MetadataWatchOptions = {
   api: KubernetesApi
   clock: Clock
   ids: Ids
+  collection: Collection
+  fieldSelector?: string
   namespace?: string
   onFault?: (error: SvcError) => void
 }
 
-export type SecretWatch = {
+export type MetadataWatch = {
   /** Resolves after the first list. */
   ready: Promise<void>
   /** Whether changes are told of as they happen. */
@@ -26,16 +28,16 @@ export type SecretWatch = {
 
 type Seen = ResourceKey & { version: string }
 
-/** Releases of Helm and tokens of accounts are nobody's to name, and can be megabytes. */
-export const namedTypes = 'type!=helm.sh/release.v1,type!=kubernetes.io/service-account-token'
-
 function listDifferences(before: Map<string, Seen>, after: Map<string, Seen>): Seen[] {
   const changed = [...after].filter(([id, secret]) => before.get(id)?.version !== secret.version)
   const removed = [...before].filter(([id]) => !after.has(id))
   return [...changed, ...removed].map(([, secret]) => secret)
 }
 
-export function createSecretWatch(options: SecretWatchOptions, onChange: (key: ResourceKey) => void): SecretWatch {
+export function createMetadataWatch(
+  options: MetadataWatchOptions,
+  onChange: (key: ResourceKey) => void,
+): MetadataWatch {
   let seen: Map<string, Seen> | undefined
   let changes = 0
 
@@ -53,8 +55,6 @@ export function createSecretWatch(options: SecretWatchOptions, onChange: (key: R
 
   const reflector = createReflector<Seen>({
     ...options,
-    collection: collections.secrets,
-    fieldSelector: namedTypes,
     metadataOnly: true,
     convert: ({ metadata }) => ({
       namespace: metadata.namespace ?? '',

@@ -1,0 +1,67 @@
+// The variables of a task's code: values, and what they are read from.
+import { readConfigEntry } from '../../catalog/config-entry.ts'
+import { readEntry } from '../../catalog/secret-entry.ts'
+import type { EnvVar } from '../../contract/resources/execution.ts'
+import type { Task } from '../../contract/resources/task.ts'
+import { readAmount, readTaskField } from '../../contract/resources/variable-source.ts'
+import { isSvcError } from '../../errors.ts'
+import type { ConfigMaps } from '../../ports/configmaps.ts'
+import type { Secrets } from '../../ports/secrets.ts'
+import type { WorkloadLimits } from '../../ports/workloads.ts'
+
+export type Environment = {
+  variables: Record<string, string>
+  /** Values of secrets among them. */
+  secrets: string[]
+}
+
+type EnvironmentDeps = { secrets: Secrets; configMaps: ConfigMaps }
+
+async function readOptional<T>(isOptional: boolean | undefined, read: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await read()
+  } catch (error) {
+    if (isOptional === true && isSvcError(error, 'NotFound')) return undefined
+    throw error
+  }
+}
+
+type Attempt = { task: Task; limits: WorkloadLimits }
+type Resolved = { value: string; isSecret: boolean } | undefined
+
+async function resolveReference(deps: EnvironmentDeps, task: Task, variable: EnvVar): Promise<Resolved> {
+  const { secretKeyRef, configMapKeyRef } = variable.valueFrom ?? {}
+  const { namespace } = task.metadata
+  const owner = `variable ${variable.name}`
+  if (secretKeyRef !== undefined) {
+    const { name, key: entry, optional } = secretKeyRef
+    const found = await readOptional(optional, () => readEntry(deps.secrets, { namespace, name }, { entry, owner }))
+    return found && { value: found.value, isSecret: true }
+  }
+  if (configMapKeyRef === undefined) return undefined
+  const { name, key: entry, optional } = configMapKeyRef
+  const read = () => readConfigEntry(deps.configMaps, { namespace, name }, { entry, owner })
+  const value = await readOptional(optional, read)
+  return value === undefined ? undefined : { value, isSecret: false }
+}
+
+async function resolveVariable(deps: EnvironmentDeps, attempt: Attempt, variable: EnvVar): Promise<Resolved> {
+  const { fieldRef, resourceFieldRef } = variable.valueFrom ?? {}
+  if (fieldRef !== undefined) return { value: readTaskField(attempt.task, fieldRef.fieldPath), isSecret: false }
+  if (resourceFieldRef !== undefined) return { value: readAmount(attempt.limits, resourceFieldRef), isSecret: false }
+  if (variable.valueFrom !== undefined) return await resolveReference(deps, attempt.task, variable)
+  return { value: variable.value ?? '', isSecret: false }
+}
+
+/** NotFound when something that a variable is read from is not there (yet). */
+export async function resolveEnvironment(deps: EnvironmentDeps, attempt: Attempt): Promise<Environment> {
+  const variables: Record<string, string> = {}
+  const secrets: string[] = []
+  for (const variable of attempt.task.spec.env ?? []) {
+    const resolved = await resolveVariable(deps, attempt, variable)
+    if (resolved === undefined) continue
+    variables[variable.name] = resolved.value
+    if (resolved.isSecret) secrets.push(resolved.value)
+  }
+  return { variables, secrets }
+}
