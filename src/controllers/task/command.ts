@@ -7,7 +7,7 @@ import type { Environment } from './environment.ts'
 
 /** Names that the service sets; a task's own values for them are overwritten. */
 function listOwnVariables(task: Task): Record<string, string> {
-  const parent = parentOf(task)?.name
+  const parent = parentOf(task)
   const session = task.spec.sessionRef?.name
   return {
     SVC_TASK_NAME: task.metadata.name,
