@@ -50,6 +50,7 @@ const rules: Record<string, Twin> = {
   findForeignReference: {
     policies: references.filter((name) => !/-configmaps$|^(agent|provider|tool|repository\w+)-secrets$/.test(name)),
   },
+  findPlacement: { reason: 'refused only where there is no cluster' },
   findReservedHeader: { policies: ['tool-headers'] },
   isOwner: { reason: 'Kubernetes mode has no owner' },
   actsForAnother: { policies: ['task-identity'] },

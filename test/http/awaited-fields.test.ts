@@ -114,8 +114,6 @@ describe('what places a task on a cluster', () => {
 
 describe('a field that nothing reads', () => {
   it.each([
-    [{ rateLimit: { requestsPerMinute: 1 } }, 'spec.rateLimit', 'set it on the provider'],
-    [{ session: { ttl: '1h' } }, 'spec.session', 'set sessionRef.maxMessages'],
     [{ systemPrompt: { configMapRef: { name: 'c', key: 'k' } } }, 'spec.systemPrompt.configMapRef', 'or into a Skill'],
   ])('is refused on an agent with what to use instead: %j', async (spec, path, words) => {
     const [problem] = await problemsOf('agents', { name: 'a', spec })

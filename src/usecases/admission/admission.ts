@@ -7,7 +7,6 @@ import { noWorkspaces, taskProblems } from '../../contract/resources/task-proble
 import { joinPath, refuse } from '../../contract/validation.ts'
 import type { Problem } from '../../errors.ts'
 import type { Caller } from '../../ports/identity.ts'
-import { findUnread } from '../../rules/agent-fields.ts'
 import { findPlacement } from '../../rules/placement.ts'
 import type { UsecaseDeps, UsecaseSettings } from '../deps.ts'
 import { requireAllowedHosts } from './allowed-hosts.ts'
@@ -64,8 +63,7 @@ function findImpossible<K extends Kind>(kind: K, spec: SpecOf<K>, { hasCluster }
   const isPlaced = !hasCluster && (kind === 'Task' || kind === 'Agent')
   const placement = isPlaced ? findPlacement(spec as SpecOf<'Task' | 'Agent'>) : []
   const texts = hasCluster ? [] : findConfigMaps(kind, spec)
-  const unread = kind === 'Agent' ? findUnread(spec as SpecOf<'Agent'>) : []
-  return [...findAwaited(kind, spec), ...settings, ...placement, ...texts, ...unread]
+  return [...findAwaited(kind, spec), ...settings, ...placement, ...texts]
 }
 
 /** What was stored before it was refused stays as it is, so that the rest of the object can be changed. */
