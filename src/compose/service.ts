@@ -170,7 +170,8 @@ function composeControllers(config: Config, mode: OpenedMode, { log, metrics, li
       owners,
       sweepBodies,
       settings: {
-        ...defaultRetention,
+        ...readTaskTtl(config),
+        intervalMs: defaultRetention.intervalMs,
         sessionsMs: parseDays(config.sessionRetention),
         eventsMs: parseDays(config.eventRetention),
         usageMs: parseDays(config.usageRetention),
@@ -182,6 +183,12 @@ function composeControllers(config: Config, mode: OpenedMode, { log, metrics, li
 
 function tellAuditFailure(log: Logger) {
   return (message: string, error?: unknown) => log.warn(error === undefined ? {} : { error: messageOf(error) }, message)
+}
+
+/** Zero: for ever. */
+function readTaskTtl({ taskTtl }: Config): { tasksMs?: number } {
+  const tasksMs = parseDays(taskTtl)
+  return tasksMs === 0 ? {} : { tasksMs }
 }
 
 const hoursPerDay = 24

@@ -22,6 +22,10 @@ export const duration = z.string('must be a duration').regex(goDuration, 'must b
 export const retention = z
   .string('must be a duration or days')
   .refine((value) => /^\d+d$/.test(value) || goDuration.test(value), 'must be days or a duration, such as 90d or 12h')
+/** The same, where 0 is for ever. */
+export const retentionOrEver = z.union([z.literal([0, '0']).transform(() => '0d'), retention], {
+  error: 'must be days or a duration, such as 30d or 12h, or 0',
+})
 export const text = z.string('must be text').min(1, 'must not be empty')
 const list = z.union([z.array(z.string()), z.string().transform((all) => all.split(',').map((item) => item.trim()))], {
   error: 'must be names with commas between them, or a list',

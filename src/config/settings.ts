@@ -8,6 +8,7 @@ import {
   oneOf,
   quantity,
   retention,
+  retentionOrEver,
   type Setting,
   text,
   thresholds,
@@ -204,6 +205,10 @@ export const settings = {
   }),
   proxyRequestsPerMinute: define(whole(0).default(0), {
     help: 'proxy requests of one caller per minute; more get 429; 0 is no limit',
+  }),
+  taskTtl: define(retentionOrEver.default('30d'), {
+    help: 'how long tasks that have ended are kept, unless they say so themselves; 0 is for ever',
+    placeholder: 'duration',
   }),
   sessionRetention: define(retention.default('90d'), {
     help: 'how long an unused session is kept',

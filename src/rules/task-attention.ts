@@ -26,9 +26,9 @@ export function awaitsPlace(task: Task): boolean {
 
 /** False for the echo of the controller's own status writes, which come two for each task. */
 export function needsAttention(task: Task, known: Known): boolean {
-  const { metadata, status } = task
+  const { metadata, spec, status } = task
   if (metadata.deletionTimestamp !== undefined) return metadata.finalizers?.includes(cleanupFinalizer) ?? false
-  if (isTerminalPhase(status?.phase)) return owesCallback(task)
+  if (isTerminalPhase(status?.phase)) return owesCallback(task) || spec.ttlSecondsAfterFinished !== undefined
   if (metadata.annotations?.[cancelAnnotation] !== undefined) return true
   if (status?.observedGeneration !== metadata.generation) return true
   if (status.phase === 'Running') return status.attempts !== known.liveAttempt

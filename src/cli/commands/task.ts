@@ -13,6 +13,7 @@ import { listPages } from '../paging.ts'
 import { newestFirst, taskColumns } from '../task-table.ts'
 import { type AddTaskCommand, type TaskCall, targetOf } from './task-call.ts'
 import { addTaskChangeCommands } from './task-changes.ts'
+import { addTaskPruneCommand } from './task-prune.ts'
 import { addTaskRecordCommands } from './task-records.ts'
 
 export function addTaskCommands(program: Command, context: CliContext): void {
@@ -46,6 +47,7 @@ export function addTaskCommands(program: Command, context: CliContext): void {
   )
   addTaskChangeCommands(add)
   add('retry <name>', 'run a finished task again, as a new task', retry)
+  addTaskPruneCommand(task, context)
   add('delete <name>', 'stop it and remove it with its records', remove).alias('rm')
 }
 

@@ -2,14 +2,16 @@
 import { messageOf } from '../../errors.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Records } from '../../ports/index.ts'
-import type { ResourceReader } from '../../ports/resources.ts'
+import type { Resources } from '../../ports/resources.ts'
 import type { AgedNoun, RecordOwners } from '../../ports/retention.ts'
+import { sweepEndedTasks } from '../task/expiry.ts'
 import { type Controller, createTimerSource, defineController, type Log } from '../engine/controller.ts'
 
 export type RetentionSettings = {
   /** Between two sweeps. */
   intervalMs: number
-  /** How long records of each kind are kept; absent: for ever. */
+  /** How long tasks that have ended are kept, with all their records, and records of their own; absent: for ever. */
+  tasksMs?: number
   sessionsMs?: number
   eventsMs?: number
   usageMs?: number
@@ -20,6 +22,7 @@ const dayMs = 86_400_000
 
 export const defaultRetention: RetentionSettings = {
   intervalMs: 3_600_000,
+  tasksMs: 30 * dayMs,
   sessionsMs: 90 * dayMs,
   eventsMs: 30 * dayMs,
   usageMs: 400 * dayMs,
@@ -27,7 +30,7 @@ export const defaultRetention: RetentionSettings = {
 }
 
 type SweepDeps = {
-  resources: ResourceReader
+  resources: Pick<Resources, 'list' | 'remove'>
   records: Pick<Records, AgedNoun>
   owners: RecordOwners
   /** Removes bodies that a crash left without a row; how many. */
@@ -85,12 +88,14 @@ type Sweep = { name: string; run(): Promise<number> }
 function listSweeps(deps: SweepDeps, signal: AbortSignal): Sweep[] {
   const { records, settings } = deps
   const now = deps.clock.now()
+  const { tasksMs } = settings
   const aged = (Object.keys(ages) as AgedNoun[]).flatMap((noun) => {
     const ms = ages[noun].ms(settings)
     if (ms === undefined) return []
     return [{ name: ages[noun].name, run: () => records[noun].sweep(new Date(now.getTime() - ms)) }]
   })
   return [
+    ...(tasksMs === undefined ? [] : [{ name: 'ended tasks', run: () => sweepEndedTasks(deps, tasksMs, signal) }]),
     { name: 'orphans', run: () => sweepOrphans(deps, signal) },
     { name: 'bodies', run: deps.sweepBodies },
     ...aged,

@@ -1,12 +1,12 @@
 // What a parent knows of its children: the list in a running parent's status, the old runs of a schedule.
 import type { ChildTask, Task } from '../../contract/resources/task.ts'
 import { isTerminalPhase } from '../../contract/resources/task.ts'
-import { isSvcError } from '../../errors.ts'
 import { summarizeChild } from '../../rules/child-tasks.ts'
 import { parentOf } from '../../rules/family.ts'
 import { listExpiredRuns } from '../../rules/scheduled-run.ts'
 import { formatKey } from '../engine/key.ts'
 import { keyOf, type TaskContext } from './context.ts'
+import { removeEnded } from './expiry.ts'
 import { readResultText } from './record-text.ts'
 
 const longestResultBytes = 4 * 4096 + 4
@@ -37,13 +37,7 @@ export async function updateChildTasks(context: TaskContext, parent: Task): Prom
 
 /** Removes the scheduled runs that the history limits have no room for. */
 export async function removeExpiredRuns(context: TaskContext, parent: Task, children: Task[]): Promise<void> {
-  for (const run of listExpiredRuns(parent, children)) {
-    try {
-      await context.resources.remove('Task', run.metadata, { uid: run.metadata.uid })
-    } catch (error) {
-      if (!isSvcError(error, 'NotFound') && !isSvcError(error, 'Conflict')) throw error
-    }
-  }
+  for (const run of listExpiredRuns(parent, children)) await removeEnded(context.resources, run)
 }
 
 /** Key of the task's parent, or undefined. */

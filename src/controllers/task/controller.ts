@@ -3,12 +3,14 @@ import { isTerminalPhase, type Task } from '../../contract/resources/task.ts'
 import type { WorkloadState } from '../../ports/workloads.ts'
 import { owesCallback } from '../../rules/callback.ts'
 import { decideTask, type TaskDecision } from '../../rules/task-decision.ts'
+import { timeToRemoval } from '../../rules/task-expiry.ts'
 import { type Controller, createPushSource, defineController, type Reconciled } from '../engine/controller.ts'
 import { parseKey } from '../engine/key.ts'
 import { createBoard } from './board.ts'
 import { createCallbackController } from './callbacks.ts'
 import { updateChildTasks } from './children.ts'
 import { attemptOf, keyOf, siblingsOf, type TaskContext } from './context.ts'
+import { removeEnded } from './expiry.ts'
 import { createTaskSources } from './feed.ts'
 import { closeInterrupted, failTask, finishTask, saveOutput, scheduleRetry, stopAttempt } from './finish.ts'
 import { noteBegun, noteHeldUp } from './held-up.ts'
@@ -32,6 +34,9 @@ async function observe(context: TaskContext, task: Task): Promise<Seen> {
   return { attempt, hasResult: result !== undefined }
 }
 
+/** Timers of the platform end with 31 bits. */
+const longestTimerMs = 86_400_000
+
 /** An ended task: only what its end left undone. */
 async function settleEnded(context: TaskContext, task: Task): Promise<Reconciled> {
   const key = keyOf(task)
@@ -39,6 +44,10 @@ async function settleEnded(context: TaskContext, task: Task): Promise<Reconciled
   context.board.forgetObject(key, task.metadata.uid)
   context.dirtyParents.delete(key)
   if (owesCallback(task)) context.owesCallback(key)
+  const leftMs = timeToRemoval(task, context.clock.now())
+  if (leftMs === undefined) return undefined
+  if (leftMs > 0) return { requeueAfterMs: Math.min(leftMs, longestTimerMs) }
+  await removeEnded(context.resources, task)
   return undefined
 }
 

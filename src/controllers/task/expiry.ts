@@ -1,0 +1,43 @@
+// Tasks that have ended go after their time: on the minute where they say so themselves, else with the next sweep.
+import type { Clock } from '../../ports/clock.ts'
+import { isSvcError } from '../../errors.ts'
+import { type Task, terminalPhases } from '../../contract/resources/task.ts'
+import type { Resources } from '../../ports/resources.ts'
+import { timeToRemoval } from '../../rules/task-expiry.ts'
+
+/** Deletes this very task; false when somebody else has. */
+export async function removeEnded(resources: Pick<Resources, 'remove'>, { metadata }: Task): Promise<boolean> {
+  try {
+    await resources.remove('Task', metadata, { uid: metadata.uid })
+    return true
+  } catch (error) {
+    if (!isSvcError(error, 'NotFound') && !isSvcError(error, 'Conflict')) throw error
+    return false
+  }
+}
+
+type SweepDeps = { resources: Pick<Resources, 'list' | 'remove'>; clock: Clock }
+
+const pageSize = 200
+/** Between two pages, so that a large store holds up nobody. */
+const pagePauseMs = 20
+
+async function sweepPhase({ resources, clock }: SweepDeps, phase: string, options: { keptMs: number; signal: AbortSignal }) {
+  let removed = 0
+  let next: string | undefined
+  do {
+    const page = await resources.list('Task', { fields: { phase }, limit: pageSize, ...(next && { continue: next }) })
+    const due = page.items.filter((task) => timeToRemoval(task, clock.now(), options.keptMs) === 0)
+    for (const task of due) if (await removeEnded(resources, task)) removed += 1
+    next = page.continue
+    if (next !== undefined) await clock.sleep(pagePauseMs, options.signal)
+  } while (next !== undefined && !options.signal.aborted)
+  return removed
+}
+
+/** Deletes the tasks that ended longer ago than they are kept; how many. */
+export async function sweepEndedTasks(deps: SweepDeps, keptMs: number, signal: AbortSignal): Promise<number> {
+  let removed = 0
+  for (const phase of terminalPhases) removed += await sweepPhase(deps, phase, { keptMs, signal })
+  return removed
+}

@@ -1,0 +1,32 @@
+import { describe, expect, it } from 'vitest'
+import type { Task } from '../contract/resources/task.ts'
+import { timeToRemoval } from './task-expiry.ts'
+
+const now = new Date('2026-03-01T12:00:00Z')
+const ended = { phase: 'Succeeded', completionTime: '2026-03-01T11:59:00Z' }
+const make = (spec: object, status: object = ended) =>
+  ({ metadata: { creationTimestamp: '2026-03-01T11:00:00Z' }, spec, status }) as Task
+
+describe('a task that has ended', () => {
+  it.each([
+    [undefined, {}, undefined],
+    [240_000, {}, 300_000],
+    [0, {}, 1000],
+    [40_000, { ttlSecondsAfterFinished: 100 }, undefined],
+    [40_000, { ttlSecondsAfterFinished: 100 }, 5],
+    [0, { ttlSecondsAfterFinished: 0 }, undefined],
+  ])('goes in %s ms with %j, others after %s ms', (left, spec, usualMs) => {
+    expect(timeToRemoval(make(spec), now, usualMs)).toBe(left)
+  })
+
+  it('stays while it owes a callback, and for as long as it has not ended', () => {
+    const spec = { ttlSecondsAfterFinished: 0, webhookURL: 'https://a.example' }
+    expect(timeToRemoval(make(spec, { ...ended, webhook: { state: 'Pending', attempts: 1 } }), now)).toBeUndefined()
+    expect(timeToRemoval(make(spec, { ...ended, webhook: { state: 'Failed', attempts: 9 } }), now)).toBe(0)
+    expect(timeToRemoval(make(spec, { phase: 'Running' }), now, 0)).toBeUndefined()
+  })
+
+  it('is counted from its creation when its end was not written down', () => {
+    expect(timeToRemoval(make({}, { phase: 'Failed' }), now, 3_700_000)).toBe(100_000)
+  })
+})
