@@ -32,8 +32,12 @@ async function loadDeps() {
 }
 
 async function loadBasics() {
-  const { createEgress } = await import('../egress/egress.ts')
+  const [{ createEgress }, { readLeftFiles }] = await Promise.all([
+    import('../egress/egress.ts'),
+    import('../adapters/workspaces/left-files.ts'),
+  ])
   return {
+    readLeftFiles,
     egress: createEgress(),
     clock: systemClock,
     ids: systemIds,

@@ -24,6 +24,8 @@ describe('settings', () => {
     ['logLevel', 'loud', '--log-level must be one of trace, debug'],
     ['idleExit', '1d', '--idle-exit must be a duration such as 30s'],
     ['sessionRetention', '90', '--session-retention must be days or a duration'],
+    ['taskTtl', 'soon', '--task-ttl must be days or a duration, such as 30d or 12h, or 0'],
+    ['referenceWait', '5', '--reference-wait must be a duration'],
     ['allowUnsandboxed', 'perhaps', '--allow-unsandboxed must be true or false'],
     ['searchUrl', 'here', '--search-url must be an address'],
     ['bootstrapToken', 'short', '--bootstrap-token must have at least 16 characters'],

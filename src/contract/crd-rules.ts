@@ -52,6 +52,14 @@ const taskRules: ValidationRule[] = [
     message: 'command is required for a task of type container without an image',
   },
   {
+    rule: `self.type == 'container' || !has(self.artifactsDir)`,
+    message: 'artifactsDir is only for tasks of type container',
+  },
+  {
+    rule: `has(self.image) || !has(self.artifactsDir) || self.artifactsDir.startsWith('/workspace/')`,
+    message: 'artifactsDir must lie in /workspace for a task without an image',
+  },
+  {
     rule: `self.type != 'container' || !has(self.agentRef)`,
     message: 'agentRef is only for tasks of type ai and agent',
   },

@@ -2,6 +2,7 @@
 import type { WorkAssignment } from '../contract/api/assignment.ts'
 import type { PlaceFailure, RunFailure } from '../contract/failures.ts'
 import type { Execution } from '../contract/resources/execution.ts'
+import type { LeftFile } from './left-files.ts'
 import type { ResourceKey } from './resources.ts'
 
 /** One attempt of one task. */
@@ -35,6 +36,8 @@ export type WorkloadRun =
       args: string[]
       env: Record<string, string>
       redact?: string[]
+      /** Folder, as the command sees it, whose files are kept; it is made for it, and SVC_ARTIFACTS_DIR names it. */
+      artifactsDir?: string
       /** The task's own context token: a private file, whose name SVC_TRANSACTION_TOKEN_FILE gives. */
       transactionToken?: string
     }
@@ -95,6 +98,11 @@ export interface Workloads {
   ensure(spec: WorkloadSpec): Promise<void>
   /** The present state; kept after the end until `remove`. */
   observe(key: AttemptKey): Promise<WorkloadState>
+  /**
+   * The files in the folder for artifacts of a command, while it runs or after its end; nothing for others and for what is
+   * missing. Each is to be read before the next is asked for. Rejects with Unavailable when the place does not answer.
+   */
+  readLeftFiles(key: AttemptKey): AsyncIterable<LeftFile>
   /** Ends it if it runs (TERM, then KILL after the grace), waits until nothing of it is left, forgets it. Idempotent. */
   remove(key: AttemptKey): Promise<void>
   /** Calls back on every state change with the task's uid and name; returns the unsubscribe function. */

@@ -1,5 +1,6 @@
 // One ai task attempt: takes up what an earlier attempt left or begins, runs the loop, hands in what came of it.
 import type { WorkAssignment } from '../contract/api/assignment.ts'
+import { messageOf } from '../errors.ts'
 import { runLoop } from '../llm/loop.ts'
 import type { LoopState } from '../llm/loop-state.ts'
 import type { ToolHost } from '../llm/tool-host.ts'
@@ -26,8 +27,9 @@ import { createUsageMeter } from './usage-meter.ts'
 const maxInterruptions = 2
 /** A minute of code_exec, or an endpoint that was given more time, must not be cut off just before its own end. */
 const trustsToolTimeouts = true
-/** Left of the deadline for handing things in. */
-const closingMs = 1000
+/** Left of the deadline for handing things in: a part of all the time, within bounds. */
+const closingPart = 0.05
+const closing = { leastMs: 1000, mostMs: 15_000 }
 
 type Run = {
   assignment: WorkAssignment
@@ -112,8 +114,11 @@ async function execute(run: Run): Promise<Outcome> {
     const started = run.deps.clock.now().getTime()
     const state = await runConversation(run, await openRun(run))
     const ending = readEnding(state)
-    if ('failure' in ending) return ending.failure
-    await uploadArtifacts(run.deps.workspaceRoot, run.api, (line) => run.log.write(line))
+    if ('failure' in ending) {
+      await keepArtifacts(run).catch((error: unknown) => run.log.write(`[artifacts are lost: ${messageOf(error)}]`))
+      return ending.failure
+    }
+    await keepArtifacts(run)
     run.log.write(describeRun(state, run.deps.clock.now().getTime() - started))
     // The result comes last: once it is there, everything else is, but for the end of the log.
     await Promise.all([run.api.submitResult(run.redact(ending.answer)), run.log.flush()])
@@ -121,6 +126,10 @@ async function execute(run: Run): Promise<Outcome> {
   } catch (error) {
     return explainCrash(error, run.signal)
   }
+}
+
+function keepArtifacts({ deps, api, log }: Run): Promise<void> {
+  return uploadArtifacts(deps, api, (line) => log.write(line))
 }
 
 async function openRun(run: Run): Promise<LoopState> {
@@ -166,6 +175,7 @@ function readDeadline({ deadline }: WorkAssignment, now: Date): { deadline?: Dat
   if (deadline === undefined) return {}
   const end = Date.parse(deadline)
   const left = end - now.getTime()
+  const closingMs = Math.min(closing.mostMs, Math.max(closing.leastMs, left * closingPart))
   return { deadline: new Date(left > 3 * closingMs ? end - closingMs : end) }
 }
 

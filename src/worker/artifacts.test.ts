@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, rm, symlink, truncate, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
+import { readLeftFiles } from '../adapters/workspaces/left-files.ts'
 import type { ArtifactUpload } from './api.ts'
 import { uploadArtifacts } from './artifacts.ts'
 
@@ -25,7 +26,7 @@ async function upload() {
       }
     },
   }
-  await uploadArtifacts(root, api, (line) => notes.push(line))
+  await uploadArtifacts({ workspaceRoot: root, readLeftFiles }, api, (line) => notes.push(line))
   return { sent, notes: notes.join('\n') }
 }
 

@@ -2,6 +2,7 @@
 import { WorkAssignment } from '../contract/api/assignment.ts'
 import type { Clock, Ids } from '../ports/clock.ts'
 import type { Egress } from '../ports/egress.ts'
+import type { ReadLeftFiles } from '../ports/left-files.ts'
 import type { Sandbox } from '../ports/sandbox.ts'
 import { runAi } from './ai-run.ts'
 import { failRun, type Outcome } from './outcome.ts'
@@ -15,6 +16,7 @@ export type WorkerDeps = {
   ids: Ids
   /** The worker's own folder: the workspace of its one task. */
   workspaceRoot: string
+  readLeftFiles: ReadLeftFiles
   /** How the worker API is called; the platform's own when absent. */
   fetch?: typeof fetch
 }

@@ -132,6 +132,33 @@ export function describeWorkloads(name: string, open: () => Promise<WorkloadsBen
       await bench.workloads.remove(key)
     })
 
+    it('keeps the files of the folder for artifacts, after whatever end, and follows no link out of it', async () => {
+      const key = { taskUid: testIds.next('uid'), attempt: 1 }
+      const script = [
+        'cd "$SVC_ARTIFACTS_DIR" && printf report > a.txt && head -c 300000 /dev/zero > b.bin',
+        'ln -s /etc/passwd link && mkdir sub && echo x > sub/c && : > empty && echo ready; exit 3',
+      ].join('; ')
+      const image = bench.image === undefined ? {} : { image: bench.image }
+      const artifactsDir = '/workspace/out'
+      const env = { SVC_ARTIFACTS_DIR: artifactsDir }
+      const run = { kind: 'command' as const, ...image, command: ['/bin/sh', '-c'], args: [script], env, artifactsDir }
+      const taskName = `task-${key.taskUid}`
+      await bench.workloads.ensure({ key, namespace: bench.namespace ?? 'default', taskName, run, limits: {} })
+      expect(await waitForEnd(key)).toMatchObject({ phase: 'Failed', reason: 'ExitCode', exitCode: 3 })
+      const seen: Record<string, string> = {}
+      for await (const file of bench.workloads.readLeftFiles(key)) {
+        if ('skipped' in file) continue
+        const parts: Uint8Array[] = []
+        for await (const part of file.open()) parts.push(part)
+        const bytes = Buffer.concat(parts)
+        expect(bytes.length).toBe(file.size)
+        seen[file.name] = bytes.length < 100 ? bytes.toString() : String(bytes.length)
+      }
+      expect(seen).toEqual({ 'a.txt': 'report', 'b.bin': '300000' })
+      await bench.workloads.remove(key)
+      for await (const file of bench.workloads.readLeftFiles(key)) expect(file).toBeUndefined()
+    })
+
     it('says the exit code and the last words of a command that fails', async () => {
       const state = await finish(await start('echo kept; echo "no such thing" >&2; exit 7'))
       const text = bench.mixed === undefined ? 'kept\n' : expect.stringContaining('kept\n')

@@ -1,6 +1,7 @@
 // Attempts that end exactly as a test says: nothing real dies, hangs and gets lost on command.
 import type { PlaceFailure, RunFailure } from '../../src/contract/failures.ts'
 import { SvcError } from '../../src/errors.ts'
+import type { LeftFile } from '../../src/ports/left-files.ts'
 import type { AttemptKey, PendingReason, WorkloadSpec, WorkloadState, Workloads } from '../../src/ports/workloads.ts'
 
 export type ScriptedWorkloads = Workloads & {
@@ -13,6 +14,8 @@ export type ScriptedWorkloads = Workloads & {
   setCapacity(count: number): void
   /** The next start is refused with this error. */
   refuseNext(error: SvcError): void
+  /** What attempts of the task have in their folder for artifacts. */
+  leave(taskName: string, files: LeftFile[]): void
   succeed(taskName: string, output?: string): void
   fail(taskName: string, reason?: PlaceFailure, message?: string, cause?: RunFailure): void
   /** The attempt turns out to wait for something, as a pod without a node does. */
@@ -33,6 +36,7 @@ export function createScriptedWorkloads(now: () => Date): ScriptedWorkloads {
   const listeners = new Set<Parameters<Workloads['onChange']>[0]>()
   const started: WorkloadSpec[] = []
   const stopped: string[] = []
+  const leftBy = new Map<string, LeftFile[]>()
   let capacity = 100
   let refusal: SvcError | undefined
 
@@ -62,6 +66,7 @@ export function createScriptedWorkloads(now: () => Date): ScriptedWorkloads {
     refuseNext(error) {
       refusal = error
     },
+    leave: (taskName, files) => void leftBy.set(taskName, files),
     succeed(taskName, output) {
       const finished = { startedAt: now(), finishedAt: now() }
       const text = output === undefined ? {} : { output: { text: output, truncated: false } }
@@ -87,6 +92,10 @@ export function createScriptedWorkloads(now: () => Date): ScriptedWorkloads {
       setState(entry, { phase: 'Running', startedAt: now() })
     },
     observe: async (key) => entries.get(idOf(key))?.state ?? { phase: 'Missing' },
+    async *readLeftFiles(key) {
+      const entry = entries.get(idOf(key))
+      if (entry !== undefined) yield* leftBy.get(entry.spec.taskName) ?? []
+    },
     async remove(key) {
       const entry = entries.get(idOf(key))
       if (entry !== undefined && !isOver(entry)) stopped.push(entry.spec.taskName)

@@ -94,7 +94,7 @@ describe('the sweep', () => {
   })
 
   it('keeps usage 400 days and the audit log 90 unless told otherwise [OPS-002]', () => {
-    expect(defaultRetention).toMatchObject({ usageMs: days(400), auditMs: days(90) })
+    expect(defaultRetention).toMatchObject({ tasksMs: days(30), usageMs: days(400), auditMs: days(90) })
   })
 
   it('keeps sessions 90 days and events 30, results and logs as long as their task [OPS-003]', async () => {

@@ -251,6 +251,35 @@ describe('changing a task', () => {
   })
 })
 
+describe('svc task prune', () => {
+  it('deletes what has ended long enough ago, and only that', async () => {
+    const input = ['done-a', 'done-b', 'held']
+      .map((name) => {
+        const spec = `{ type: container, command: [echo, x], suspend: ${name === 'held'} }`
+        return `kind: Task\nmetadata: { name: ${name}, namespace: pruned }\nspec: ${spec}\n`
+      })
+      .join('---\n')
+    await svc(['apply', '-f', '-'], { input })
+    const names = async () => {
+      const tasks = await readJson<{ metadata: { name: string }; status?: { phase?: string } }[]>([
+        'task',
+        'list',
+        '-n',
+        'pruned',
+      ])
+      return tasks.map(({ metadata, status }) => `${metadata.name} ${status?.phase}`).toSorted()
+    }
+    await waitFor(async () => (await names()).filter((name) => name.endsWith('Succeeded')).length === 2, 'both to end')
+    expect((await svc(['task', 'prune', '-n', 'pruned'])).stderr).toContain('0 tasks deleted')
+    expect((await svc(['task', 'prune', '-n', 'pruned', '--older-than', '0s', '--dry-run'])).stdout).toContain('done-a')
+    expect(await names()).toHaveLength(3)
+    expect((await svc(['task', 'prune', '-n', 'pruned', '--older-than', '0s'])).stderr).toContain('2 tasks deleted')
+    await waitFor(async () => (await names()).join() === 'held Pending', 'both to go')
+    expect((await svc(['task', 'prune', '--older-than', 'long'])).code).toBe(2)
+    expect((await svc(['task', 'prune', '--phase', 'Running'])).code).toBe(2)
+  })
+})
+
 describe('svc apply, get and delete', () => {
   const agent = (name: string, more = '') =>
     `apiVersion: core.svc.ai/v1alpha1\nkind: Agent\nmetadata: {name: ${name}}\nspec: {systemPrompt: {inline: hi}${more}}\n`

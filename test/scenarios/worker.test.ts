@@ -1,5 +1,5 @@
 // The worker program from its assignment to its outcome, with the demo model and real tools.
-import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -8,6 +8,7 @@ import { PassThrough } from 'node:stream'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createSandbox } from '../../src/adapters/embedded/sandbox/sandbox.ts'
 import { systemIds } from '../../src/adapters/system/clock.ts'
+import { readLeftFiles } from '../../src/adapters/workspaces/left-files.ts'
 import type { WorkAssignment } from '../../src/contract/api/assignment.ts'
 import { createEgress } from '../../src/egress/egress.ts'
 import type { WorkerDeps } from '../../src/worker/run-assignment.ts'
@@ -69,9 +70,10 @@ function assign(prompt: string, change: Partial<WorkAssignment> = {}): WorkAssig
 
 let workspaces = 0
 
-async function startWorker(assignment: WorkAssignment) {
+async function startWorker(assignment: WorkAssignment, files: Record<string, string> = {}) {
   const workspaceRoot = join(base, `workspace-${++workspaces}`)
-  await mkdir(workspaceRoot)
+  await mkdir(join(workspaceRoot, 'artifacts'), { recursive: true })
+  for (const [name, text] of Object.entries(files)) await writeFile(join(workspaceRoot, name), text)
   const [stdin, report, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()]
   const said: string[] = []
   report.on('data', (bytes: Buffer) => said.push(bytes.toString()))
@@ -81,6 +83,7 @@ async function startWorker(assignment: WorkAssignment) {
     clock,
     ids: systemIds,
     workspaceRoot,
+    readLeftFiles,
   })
   const code = runWorker({ stdin, report, stderr, load })
   stdin.write(`${JSON.stringify(assignment)}\n`)
@@ -295,6 +298,19 @@ describe('an ai run', () => {
     expect(service.result).toContain('password: hunter22')
     expect(service.logs).toContain('[REDACTED]')
     expect(service.logs).not.toContain('hunter22')
+  })
+
+  it('hands its artifacts in when it fails and when its time is over', async () => {
+    const write = 'write hello to artifacts/a.txt then'
+    const late = await run(assign(`${write} wait 300 seconds`, { deadline: new Date(Date.now() + 6000).toISOString() }))
+    expect(late.outcome).toMatchObject({ ok: false, reason: 'DeadlineExceeded' })
+    expect(service.artifacts['a.txt']?.body).toBe('hello')
+    const { choices } = assign('x').model
+    const keyless = { choices: choices.map((one) => ({ ...one, provider: { ...one.provider, type: 'llma' as const } })) }
+    const failing = await startWorker(assign('x', { model: keyless }), { 'artifacts/b.txt': 'kept' })
+    expect(await failing.code).toBe(1)
+    expect(failing.outcome()).toMatchObject({ ok: false, reason: 'MissingApiKey' })
+    expect(service.artifacts['b.txt']?.body).toBe('kept')
   })
 
   it('ends at its deadline and says so', async () => {

@@ -1,5 +1,6 @@
 // What each way to run an attempt gives back, and how its end is put into words.
 import type { PlaceFailure, RunFailure } from '../../contract/failures.ts'
+import type { LeftFile } from '../../ports/left-files.ts'
 import type { CommandOutput } from '../../ports/workloads.ts'
 import type { ProcessExit } from './confinement/local-process.ts'
 
@@ -15,6 +16,8 @@ export type RunningAttempt = {
   kill(): Promise<void>
   /** Present for commands. */
   readOutput?: () => Promise<CommandOutput>
+  /** What is in its folder for artifacts; present for commands that have one. */
+  readLeftFiles?: () => AsyncIterable<LeftFile>
   /** Removes what it left, after its end. */
   release(): Promise<void>
 }

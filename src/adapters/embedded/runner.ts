@@ -165,10 +165,11 @@ async function startWorker(options: RunnerOptions, prepared: Prepared, { spec, s
 async function startCommand(options: RunnerOptions, prepared: Prepared, start: Start): Promise<RunningAttempt> {
   const { spec, sink, signal } = start
   if (spec.run.kind !== 'command') throw new StartRefused('StartFailed', 'The attempt has no command.')
-  const { image, command, args, env, redact = [], transactionToken } = spec.run
+  const { image, command, args, env, redact = [], transactionToken, artifactsDir } = spec.run
   const redaction = redactAttempt(sink, redact)
   const id = options.ids.next(prepared.prefix)
-  const shared = { id, env, limits: spec.limits, sink: redaction.sink, transactionToken, secrets: spec.secrets }
+  const { limits, secrets } = spec
+  const shared = { id, env, limits, sink: redaction.sink, transactionToken, secrets, artifactsDir }
   if (image !== undefined) {
     await prepared.containersReaped
     const engine = { engine: options.engine, instance: options.instance, network: options.containerNetwork }

@@ -171,6 +171,10 @@ export function createEmbeddedWorkloads(options: EmbeddedWorkloadsOptions): Embe
       if (find(spec.key) === undefined) addEntry(table, spec)
     },
     observe: (key) => observeEntry(find(key)),
+    async *readLeftFiles(key) {
+      const files = find(key)?.attempt?.readLeftFiles?.()
+      if (files !== undefined) yield* files
+    },
     remove: async (key) => {
       const entry = find(key)
       if (entry !== undefined) await dropEntry(table, entry)

@@ -253,6 +253,7 @@ export function createKubernetesWorkloads(options: KubernetesWorkloadsOptions): 
     ensure,
     observe,
     remove,
+    async *readLeftFiles() {},
     onChange: supervision.onChange,
     ...{ capacity: () => Number.POSITIVE_INFINITY, letGo },
     findPod: podCache.get,

@@ -51,13 +51,17 @@ async function prune(given: PruneOptions, command: Command, context: CliContext)
       if (given.dryRun !== true) {
         const { namespace, resourceVersion } = metadata
         const headers = { 'if-match': `"${resourceVersion}"` }
-        await client.call(deleteTask, { params: { id: metadata.name }, query: { namespace }, headers }).catch(ignoreGone)
+        await client
+          .call(deleteTask, { params: { id: metadata.name }, query: { namespace }, headers })
+          .catch(ignoreGone)
       }
       names.push(metadata.name)
     }
   }
   await printAnswer(context, options, names, () => names.join('\n'))
-  context.terminal.note(`${names.length} ${names.length === 1 ? 'task' : 'tasks'} ${given.dryRun ? 'would be ' : ''}deleted`)
+  context.terminal.note(
+    `${names.length} ${names.length === 1 ? 'task' : 'tasks'} ${given.dryRun ? 'would be ' : ''}deleted`,
+  )
 }
 
 /** Somebody else was quicker, or made it anew. */

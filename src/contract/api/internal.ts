@@ -14,6 +14,9 @@ const task = z.object({ namespace: Name, taskName: Name })
 /** Bytes of a result, an artifact, a checkpoint. */
 export const recordLimit = 10 * mebibyte
 
+/** What is kept of the folder for artifacts: bytes of all files together, and entries that are looked at. */
+export const artifactLimits = { bytes: 50 * mebibyte, entries: 1000 } as const
+
 export const submitResult = defineRoute({
   method: 'POST',
   path: '/internal/v1/results/:namespace/:taskName',

@@ -24,6 +24,7 @@ export const flatSpecKeys = [
   'command',
   'args',
   'env',
+  'artifactsDir',
   'timeout',
   'priority',
   'retryPolicy',

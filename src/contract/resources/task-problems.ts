@@ -45,6 +45,12 @@ function typeRules(spec: TaskSpec): Rule[] {
     [!isContainer && spec.image !== undefined, 'image', misplaced],
     [!isContainer && spec.command !== undefined, 'command', misplaced],
     [!isContainer && spec.args !== undefined, 'args', misplaced],
+    [!isContainer && spec.artifactsDir !== undefined, 'artifactsDir', misplaced],
+    [
+      isContainer && spec.image === undefined && spec.artifactsDir?.startsWith('/workspace/') === false,
+      'artifactsDir',
+      'must lie in /workspace for a task without an image',
+    ],
     [isContainer && spec.agentRef !== undefined, 'agentRef', 'is only for tasks of type ai and agent, not container'],
     [spec.type !== 'ai' && spec.ai !== undefined, 'ai', `is only for tasks of type ai, not ${spec.type}`],
     [

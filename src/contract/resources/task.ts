@@ -71,6 +71,8 @@ export const AgentRuntimeSettings = z.strictObject({
 })
 export type AgentRuntimeSettings = z.infer<typeof AgentRuntimeSettings>
 
+const systemFolders = ['bin', 'boot', 'dev', 'etc', 'lib', 'lib64', 'proc', 'root', 'run', 'sbin', 'sys', 'usr']
+
 const boundedText = z.string().max(1024)
 /** Longer than any token is. */
 const contextText = z.string().max(16_384).optional()
@@ -126,6 +128,21 @@ export const Transaction = z
   .meta({ id: 'Transaction', 'x-kubernetes-validations': [{ rule: 'self == oldSelf', message: 'is immutable' }] })
 export type Transaction = z.infer<typeof Transaction>
 
+/** An absolute path, without `.` and `..`, that is no folder of the system's. */
+export const ArtifactsDir = z
+  .string()
+  .max(255)
+  .regex(/^(\/[A-Za-z0-9_-][A-Za-z0-9._-]*)+$/, 'must be an absolute path of letters, digits, "_", "-" and "."')
+  .refine((path) => !systemFolders.includes(path.split('/')[1] ?? ''), 'must not be in a folder of the system')
+  .meta({
+    'x-kubernetes-validations': [
+      {
+        rule: `!(self.split('/')[1] in [${systemFolders.map((name) => `'${name}'`).join(', ')}])`,
+        message: 'must not be in a folder of the system',
+      },
+    ],
+  })
+
 const immutable = (field: string) => ({
   rule: `has(self.${field}) == has(oldSelf.${field})`,
   message: `${field} can not be added or removed`,
@@ -143,6 +160,11 @@ export const TaskSpec = z
     command: z.array(ProcessText).optional(),
     args: z.array(ProcessText).optional(),
     env: z.array(EnvVar).max(1000).optional(),
+    /**
+     * Folder inside the container that is empty at first; the files that lie directly in it at the end are kept as artifacts,
+     * whatever the end. `SVC_ARTIFACTS_DIR` names it. Without an image it lies in /workspace.
+     */
+    artifactsDir: ArtifactsDir.optional(),
     /** Limit of one attempt. Absent: none. */
     timeout: PositiveDuration.optional(),
     /** Higher starts first. */

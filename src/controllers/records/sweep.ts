@@ -4,8 +4,8 @@ import type { Clock } from '../../ports/clock.ts'
 import type { Records } from '../../ports/index.ts'
 import type { Resources } from '../../ports/resources.ts'
 import type { AgedNoun, RecordOwners } from '../../ports/retention.ts'
-import { sweepEndedTasks } from '../task/expiry.ts'
 import { type Controller, createTimerSource, defineController, type Log } from '../engine/controller.ts'
+import { sweepEndedTasks } from '../task/expiry.ts'
 
 export type RetentionSettings = {
   /** Between two sweeps. */

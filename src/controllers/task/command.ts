@@ -15,6 +15,7 @@ function listOwnVariables(task: Task): Record<string, string> {
     SVC_TASK_UID: task.metadata.uid,
     ...(parent !== undefined && { SVC_PARENT_TASK: parent.name }),
     ...(session !== undefined && { SVC_SESSION_NAME: session }),
+    ...(task.spec.artifactsDir !== undefined && { SVC_ARTIFACTS_DIR: task.spec.artifactsDir }),
     ...listTransactionVariables(task.spec.transaction),
   }
 }
@@ -28,10 +29,11 @@ type CommandParts = {
 }
 
 export function buildCommand(task: Task, { environment, secrets, token }: CommandParts): WorkloadRun {
-  const { image, command = [], args = [] } = task.spec
+  const { image, command = [], args = [], artifactsDir } = task.spec
   return {
     kind: 'command',
     ...(image !== undefined && { image }),
+    ...(artifactsDir !== undefined && { artifactsDir }),
     command,
     args,
     env: { ...environment.variables, ...listOwnVariables(task) },

@@ -1,7 +1,8 @@
 // Tasks that have ended go after their time: on the minute where they say so themselves, else with the next sweep.
-import type { Clock } from '../../ports/clock.ts'
-import { isSvcError } from '../../errors.ts'
+
 import { type Task, terminalPhases } from '../../contract/resources/task.ts'
+import { isSvcError } from '../../errors.ts'
+import type { Clock } from '../../ports/clock.ts'
 import type { Resources } from '../../ports/resources.ts'
 import { timeToRemoval } from '../../rules/task-expiry.ts'
 
@@ -22,7 +23,11 @@ const pageSize = 200
 /** Between two pages, so that a large store holds up nobody. */
 const pagePauseMs = 20
 
-async function sweepPhase({ resources, clock }: SweepDeps, phase: string, options: { keptMs: number; signal: AbortSignal }) {
+async function sweepPhase(
+  { resources, clock }: SweepDeps,
+  phase: string,
+  options: { keptMs: number; signal: AbortSignal },
+) {
   let removed = 0
   let next: string | undefined
   do {

@@ -7,6 +7,7 @@ import { dropConditions, setCondition } from '../../rules/conditions.ts'
 import type { AttemptFailure } from '../../rules/retry.ts'
 import { decideFailedAttempt, type TaskDecision, waitingCondition } from '../../rules/task-decision.ts'
 import type { Reconciled } from '../engine/controller.ts'
+import { keepArtifacts } from './artifacts.ts'
 import { attemptOf, keyOf, type TaskContext } from './context.ts'
 import { appendOutcome, unlockSession } from './session-lock.ts'
 import type { StatusChange } from './status-recorder.ts'
@@ -61,6 +62,7 @@ async function makeFinalStatus(context: TaskContext, task: Task, outcome: Outcom
 /** Ends the task: everything it leaves is written before the status that says so (TASK-062). */
 export async function finishTask(context: TaskContext, task: Task, outcome: Outcome): Promise<Reconciled> {
   const wasRunning = task.status?.phase === 'Running'
+  if (outcome.phase !== 'Cancelled') await keepArtifacts(context, task)
   // What succeeded has ended by itself; anything else must not be called ended while something of it runs.
   if (wasRunning && outcome.phase !== 'Succeeded') await stopAttempt(context, task)
   if (outcome.phase !== 'Cancelled') await appendOutcome(context, task, outcome.message)
@@ -90,6 +92,7 @@ export async function scheduleRetry(
   task: Task,
   { reason, message, delayMs }: Extract<TaskDecision, { action: 'retry' }>,
 ): Promise<Reconciled> {
+  await keepArtifacts(context, task)
   await stopAttempt(context, task)
   const nextRetryTime = new Date(context.clock.now().getTime() + delayMs).toISOString()
   const event = { type: 'RetryScheduled', phase: 'Pending' as const, reason, message }

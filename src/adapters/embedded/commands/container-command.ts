@@ -15,6 +15,7 @@ import {
 import { type CommandCapture, createCommandCapture } from '../output/command-capture.ts'
 import { createLineFeed, readLines } from '../output/line-reader.ts'
 import { createOutputTail, type OutputTail } from '../output/output-tail.ts'
+import { type ArtifactsFolder, makeForContainer } from './artifacts-folder.ts'
 import type { ContainerEngine } from './container-engine.ts'
 import { readFrames } from './container-output.ts'
 import { type SecretFiles, writeSecretFiles } from './secret-files.ts'
@@ -49,6 +50,8 @@ export type ContainerCommand = {
   transactionToken?: string | undefined
   /** Folders of files that it can only read. */
   secrets?: MountedSecret[] | undefined
+  /** As the container sees it. */
+  artifactsDir?: string | undefined
 }
 
 export const containerLabels = { taskUid: 'svc.ai/task-uid', attempt: 'svc.ai/attempt', instance: 'svc.ai/instance' }
@@ -125,18 +128,25 @@ export function hardenContainer(limits: { memoryBytes?: number; cpu?: number; pr
   }
 }
 
-type KeptFiles = { token: TokenFile | undefined; secrets: SecretFiles }
+/** What lies on this machine for it. */
+type Kept = {
+  tail: OutputTail
+  token: TokenFile | undefined
+  secrets: SecretFiles
+  artifacts: ArtifactsFolder | undefined
+}
 
 function describeContainer(
   options: ContainerCommandOptions,
   command: ContainerCommand,
-  { token, secrets }: KeptFiles,
+  { token, secrets, artifacts }: Omit<Kept, 'tail'>,
 ): Docker.ContainerCreateOptions {
   const network = options.network === undefined ? {} : { NetworkMode: options.network }
-  const shown = [...(token === undefined ? [] : [{ source: token.path, target: tokenInside }]), ...secrets.binds].map(
-    ({ source, target }) => `${source}:${target}:ro`,
-  )
-  const binds = shown.length === 0 ? {} : { Binds: shown }
+  const shown = [...(token === undefined ? [] : [{ source: token.path, target: tokenInside }]), ...secrets.binds]
+  const binds = [
+    ...shown.map(({ source, target }) => `${source}:${target}:ro`),
+    ...(artifacts === undefined ? [] : [`${artifacts.path}:${command.artifactsDir}:rw`]),
+  ]
   const env = { ...command.env, ...nameTokenFile(token && tokenInside) }
   return {
     name: command.id,
@@ -150,7 +160,7 @@ function describeContainer(
       [containerLabels.attempt]: String(command.key.attempt),
       [containerLabels.instance]: options.instance,
     },
-    HostConfig: { ...hardenContainer({ ...command.limits, processes: options.processes }), ...network, ...binds },
+    HostConfig: { ...hardenContainer({ ...command.limits, processes: options.processes }), ...network, Binds: binds },
   }
 }
 
@@ -160,12 +170,11 @@ async function captureFrames(source: NodeJS.ReadableStream, capture: CommandCapt
   await capture.stderr.end()
 }
 
-type Kept = KeptFiles & { tail: OutputTail }
-
-async function removeKept({ tail, token, secrets }: Kept): Promise<void> {
+async function removeKept({ tail, token, secrets, artifacts }: Kept): Promise<void> {
   await tail.remove()
   await token?.remove()
   await secrets.remove()
+  await artifacts?.remove()
 }
 
 type Run = { container: Docker.Container; captured: Promise<void>; capture: CommandCapture; command: ContainerCommand }
@@ -228,9 +237,10 @@ async function runContainer(
     terminate: () => ignoreAbsence(container.kill({ signal: 'SIGTERM' })),
     kill: () => ignoreAbsence(container.kill({ signal: 'SIGKILL' })),
     readOutput: tail.read,
+    ...(kept.artifacts && { readLeftFiles: kept.artifacts.read }),
     release: async () => {
-      await removeKept(kept)
       await removeContainer(container)
+      await removeKept(kept)
     },
   }
 }
@@ -245,14 +255,15 @@ async function createAndRun(
   const tail = createOutputTail(join(workFolder, `${command.id}.stdout`), options.outputBytes)
   const token = await writeTokenFile({ workFolder, mode: 0o444 }, command.id, command.transactionToken)
   const secrets = await writeSecretFiles({ workFolder, isShared: true }, command.id, command.secrets ?? [])
-  const kept = { tail, token, secrets }
+  const artifacts = await makeForContainer(workFolder, command.id, command.artifactsDir)
+  const kept = { tail, token, secrets, artifacts }
   let container: Docker.Container | undefined
   try {
     container = await docker.createContainer(describeContainer(options, command, kept))
     return await runContainer(container, command, kept)
   } catch (error) {
-    await removeKept(kept)
     if (container !== undefined) await removeContainer(container).catch(() => undefined)
+    await removeKept(kept)
     throw error
   }
 }

@@ -16,6 +16,7 @@ import { findSystemCallFilter } from '../confinement/system-calls.ts'
 import { type CommandCapture, createCommandCapture } from '../output/command-capture.ts'
 import { readLines } from '../output/line-reader.ts'
 import { createOutputTail } from '../output/output-tail.ts'
+import { type ArtifactsFolder, makeInWorkspace } from './artifacts-folder.ts'
 import { type SecretFiles, writeSecretFiles } from './secret-files.ts'
 import { nameTokenFile, type TokenFile, tokenInside, writeTokenFile } from './token-file.ts'
 
@@ -44,6 +45,8 @@ export type LocalCommand = {
   transactionToken?: string | undefined
   /** Folders of files that it can only read. */
   secrets?: MountedSecret[] | undefined
+  /** A folder in /workspace. */
+  artifactsDir?: string | undefined
 }
 
 const scratchBytes = 256 * 1024 * 1024
@@ -68,7 +71,13 @@ function confinedArguments(
   })
 }
 
-type Place = { workspace: Workspace; group: ControlGroup | undefined; tokenPath: string | undefined; binds: Bind[] }
+type Place = {
+  workspace: Workspace
+  group: ControlGroup | undefined
+  tokenPath: string | undefined
+  binds: Bind[]
+  artifacts: ArtifactsFolder | undefined
+}
 
 function launch(options: LocalCommandOptions, command: LocalCommand, place: Place): LocalProcess {
   const { tokenPath, workspace } = place
@@ -77,12 +86,8 @@ function launch(options: LocalCommandOptions, command: LocalCommand, place: Plac
   const argv = limitProcess(command.argv, { fileBytes, ...(isCounted ? { processes: options.processes } : {}) })
   const shared = { argv, group: place.group, withStdin: false, withReport: false }
   if (options.bubblewrap === undefined) {
-    const env = {
-      ...baseEnvironment(workspace.folder),
-      TMPDIR: workspace.folder,
-      ...command.env,
-      ...nameTokenFile(tokenPath),
-    }
+    const own = { ...nameTokenFile(tokenPath), ...(place.artifacts && { SVC_ARTIFACTS_DIR: place.artifacts.path }) }
+    const env = { ...baseEnvironment(workspace.folder), TMPDIR: workspace.folder, ...command.env, ...own }
     return launchPlain({ ...shared, folder: workspace.folder, env })
   }
   const inside = confinedArguments(options, options.bubblewrap, {
@@ -152,7 +157,14 @@ export async function startLocalCommand(options: LocalCommandOptions, command: L
     const { workFolder } = options
     token = await writeTokenFile({ workFolder, mode: 0o400 }, command.id, command.transactionToken)
     secrets = await writeSecretFiles({ workFolder, isShared: false }, command.id, command.secrets ?? [])
-    const running = launch(options, command, { workspace, group, tokenPath: token?.path, binds: secrets.binds })
+    const artifacts = await makeInWorkspace(workspace.folder, command.artifactsDir)
+    const running = launch(options, command, {
+      workspace,
+      group,
+      tokenPath: token?.path,
+      binds: secrets.binds,
+      artifacts,
+    })
     const capture = createCommandCapture(tail, command.sink)
     const captured = captureStreams(running, capture)
     captured.catch(() => void running.kill())
@@ -160,7 +172,9 @@ export async function startLocalCommand(options: LocalCommandOptions, command: L
     const ended = awaitEnd({ running, group, workspace, captured, capture, command })
     // Only now: Node throws away the output of a process that ends before anybody reads it.
     if (options.bubblewrap === undefined) await recordProcess(options.workFolder, command.id, running.pid)
-    return { ended, terminate: running.terminate, kill: running.kill, readOutput: tail.read, release: removeAll }
+    const { terminate, kill } = running
+    const left = artifacts && { readLeftFiles: artifacts.read }
+    return { ended, terminate, kill, readOutput: tail.read, ...left, release: removeAll }
   } catch (error) {
     await removeAll()
     throw error

@@ -1,0 +1,34 @@
+// The folder in which a command leaves its artifacts, as this machine and as the command see it.
+import { chmod, mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { LeftFile } from '../../../ports/left-files.ts'
+import { readLeftFiles } from '../../workspaces/left-files.ts'
+import { workspaceInside } from '../confinement/root-folder.ts'
+import { removeWorkFolder } from '../confinement/work-folder.ts'
+
+export type ArtifactsFolder = { path: string; read(): AsyncIterable<LeftFile>; remove(): Promise<void> }
+
+/** In the workspace of a command without an image, with which it goes; undefined when none is asked for. */
+export async function makeInWorkspace(
+  workspace: string,
+  artifactsDir: string | undefined,
+): Promise<ArtifactsFolder | undefined> {
+  if (artifactsDir === undefined) return undefined
+  const below = artifactsDir.slice(workspaceInside.length + 1)
+  const path = join(workspace, below)
+  await mkdir(path, { recursive: true, mode: 0o700 })
+  return { path, read: () => readLeftFiles(workspace, below), remove: async () => undefined }
+}
+
+/** Beside the other files of a container, whose user is another: it is for all, in a folder that is for nobody else. */
+export async function makeForContainer(
+  workFolder: string,
+  id: string,
+  artifactsDir: string | undefined,
+): Promise<ArtifactsFolder | undefined> {
+  if (artifactsDir === undefined) return undefined
+  const path = join(workFolder, `${id}.artifacts`)
+  await mkdir(path)
+  await chmod(path, 0o777)
+  return { path, read: () => readLeftFiles(path, ''), remove: () => removeWorkFolder(path) }
+}

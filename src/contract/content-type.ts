@@ -1,0 +1,28 @@
+// Content types of files by the ending of their name.
+
+const contentTypes: Record<string, string> = {
+  txt: 'text/plain; charset=utf-8',
+  log: 'text/plain; charset=utf-8',
+  md: 'text/markdown; charset=utf-8',
+  csv: 'text/csv; charset=utf-8',
+  html: 'text/html; charset=utf-8',
+  json: 'application/json',
+  xml: 'application/xml',
+  yaml: 'application/yaml',
+  yml: 'application/yaml',
+  pdf: 'application/pdf',
+  zip: 'application/zip',
+  gz: 'application/gzip',
+  png: 'image/png',
+  jpg: 'image/jpeg',
+  jpeg: 'image/jpeg',
+  gif: 'image/gif',
+  svg: 'image/svg+xml',
+  webp: 'image/webp',
+}
+
+/** `application/octet-stream` for endings that are not known. */
+export function contentTypeOf(name: string): string {
+  const ending = /\.([^.]+)$/.exec(name)?.[1]?.toLowerCase() ?? ''
+  return Object.hasOwn(contentTypes, ending) ? (contentTypes[ending] ?? '') : 'application/octet-stream'
+}

@@ -1,0 +1,40 @@
+// Keeps what a command left in its folder for artifacts, however it ended.
+import { Readable } from 'node:stream'
+import { contentTypeOf } from '../../contract/content-type.ts'
+import type { Task } from '../../contract/resources/task.ts'
+import { isSvcError, messageOf } from '../../errors.ts'
+import type { LeftFile } from '../../ports/left-files.ts'
+import { attemptOf, keyOf, type TaskContext } from './context.ts'
+
+/** Why the file is left out, or undefined when it is kept. */
+async function keepFile(context: TaskContext, task: Task, file: LeftFile): Promise<string | undefined> {
+  if ('skipped' in file) return file.skipped
+  const body = Readable.from(file.open(), { objectMode: false })
+  try {
+    const kept = { filename: file.name, contentType: contentTypeOf(file.name), body }
+    await context.records.artifacts.put(attemptOf(task), kept)
+    return undefined
+  } catch (error) {
+    if (isSvcError(error, 'Unavailable')) throw error
+    return messageOf(error)
+  } finally {
+    body.destroy()
+  }
+}
+
+/** To be called before the attempt is removed; files that cannot be had any more are said to be lost in the task's log. */
+export async function keepArtifacts(context: TaskContext, task: Task): Promise<void> {
+  if (task.spec.artifactsDir === undefined || task.status?.phase !== 'Running') return
+  const key = attemptOf(task)
+  const notes: string[] = []
+  try {
+    for await (const file of context.workloads.readLeftFiles(key)) {
+      const skipped = await keepFile(context, task, file)
+      if (skipped !== undefined) notes.push(`[artifact ${JSON.stringify(file.name)} is left out: ${skipped}]`)
+    }
+  } catch (error) {
+    context.log.warn({ task: keyOf(task), error: messageOf(error) }, 'artifacts of a command were lost')
+    notes.push(`[artifacts are lost: ${messageOf(error)}]`)
+  }
+  if (notes.length > 0) await context.records.logs.append(key, notes)
+}

@@ -1,0 +1,73 @@
+// When tasks that have ended go.
+import { Readable } from 'node:stream'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { sweepEndedTasks } from '../../src/controllers/task/expiry.ts'
+import { type Bench, eventually, openBench } from './bench.ts'
+
+let bench: Bench
+beforeEach(async () => {
+  bench = await openBench()
+})
+afterEach(() => bench.dispose())
+
+const dayMs = 86_400_000
+
+async function finish(name: string, spec: object = {}): Promise<string> {
+  const { metadata } = await bench.submitTask(name, spec)
+  await bench.running(name)
+  bench.workloads.succeed(name)
+  await bench.taskWhen(name, ({ status }) => status?.phase === 'Succeeded', 'has ended').catch(() => undefined)
+  return metadata.uid
+}
+const gone = (name: string) =>
+  eventually(async () => (await bench.getTask(name)) === undefined || undefined, `${name} goes`)
+
+describe('a task that says how long it stays', () => {
+  it('goes by then, with its records, and not before', async () => {
+    const uid = await finish('short', { ttlSecondsAfterFinished: 60 })
+    await bench.records.results.put({ taskUid: uid, attempt: 1 }, Readable.from([Buffer.from('x')]), 'text/plain')
+    bench.clock.advance(59_000)
+    await finish('other')
+    expect(await bench.getTask('short')).toBeDefined()
+    bench.clock.advance(1_000)
+    await gone('short')
+    await eventually(async () => (await bench.records.results.get(uid)) === undefined || undefined, 'no record is left')
+    expect(await bench.getTask('other')).toBeDefined()
+  })
+
+  it('goes at once with 0, also when it says so after its end', async () => {
+    await finish('now', { ttlSecondsAfterFinished: 0 })
+    await gone('now')
+    await finish('later')
+    const task = await bench.getTask('later')
+    if (task === undefined) throw new Error('gone')
+    await bench.resources.update('Task', { ...task, spec: { ...task.spec, ttlSecondsAfterFinished: 0 } })
+    await gone('later')
+  })
+
+  it('goes when its time was over while the service was not there', async () => {
+    await finish('short', { ttlSecondsAfterFinished: 60 })
+    await bench.pause()
+    bench.clock.advance(3_600_000)
+    bench.resume()
+    await gone('short')
+  })
+})
+
+describe('the others', () => {
+  const sweep = (keptMs: number) => sweepEndedTasks(bench, keptMs, new AbortController().signal)
+
+  it('go when they ended longer ago than tasks are kept; who says more stays', async () => {
+    await finish('old')
+    await finish('kept', { ttlSecondsAfterFinished: (60 * dayMs) / 1000 })
+    bench.clock.advance(30 * dayMs - 1000)
+    await finish('young')
+    await bench.submitTask('runs')
+    await bench.running('runs')
+    expect(await sweep(30 * dayMs)).toBe(0)
+    bench.clock.advance(1000)
+    expect(await sweep(30 * dayMs)).toBe(1)
+    await gone('old')
+    for (const name of ['kept', 'young', 'runs']) expect(await bench.getTask(name)).toBeDefined()
+  })
+})
