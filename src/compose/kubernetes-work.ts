@@ -46,6 +46,7 @@ export function openClusterWork(config: Config, parts: ClusterWorkParts): Cluste
   }
   const workloads = createKubernetesWorkloads({
     api,
+    connection,
     clock,
     ids,
     logs,

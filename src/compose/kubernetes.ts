@@ -1,6 +1,5 @@
 // Kubernetes mode: custom resources, Jobs and Secrets on a cluster, records in PostgreSQL. Opens what the rest works with.
 import { hostname } from 'node:os'
-import { join } from 'node:path'
 import { connectFromKubeconfig, connectFromPod } from '../adapters/kubernetes/api/connection.ts'
 import { createKubernetesApi, type KubernetesApi } from '../adapters/kubernetes/api.ts'
 import { createKubernetesConfigMaps, type KubernetesConfigMapsOptions } from '../adapters/kubernetes/configmaps.ts'
@@ -12,11 +11,7 @@ import { ensureReplicaKey } from '../adapters/kubernetes/replica-key.ts'
 import { createKubernetesResources } from '../adapters/kubernetes/resources.ts'
 import { createKubernetesSecrets } from '../adapters/kubernetes/secrets.ts'
 import { createStrayJobs } from '../adapters/kubernetes/stray-jobs.ts'
-import type { Database } from '../adapters/sql/database.ts'
 import { openPostgresRecords } from '../adapters/sql/postgres/records.ts'
-import { createRecords, type RecordStores } from '../adapters/sql/records.ts'
-import { openSqlite } from '../adapters/sql/sqlite/database.ts'
-import { sql } from '../adapters/sql/statement.ts'
 import { createTokens } from '../adapters/sql/tokens.ts'
 import { systemClock as clock, systemIds as ids } from '../adapters/system/clock.ts'
 import type { Config } from '../config/load.ts'
@@ -24,7 +19,7 @@ import { apiVersion } from '../contract/resources/index.ts'
 import { createEgress } from '../egress/egress.ts'
 import { messageOf, type SvcError } from '../errors.ts'
 import type { Logger } from '../observability/log.ts'
-import type { HealthCheck, Ports } from '../ports/index.ts'
+import type { Ports } from '../ports/index.ts'
 import type { Leadership } from '../ports/leadership.ts'
 import { carryWorkspace } from '../tools/workspace/carried-workspace.ts'
 import { createClusterHealth } from './cluster-health.ts'
@@ -34,6 +29,7 @@ import { type Closing, createClosing } from './lifecycle.ts'
 import type { OpenedMode } from './mode.ts'
 import { choosePlans } from './plan-store.ts'
 import { openScratch } from './scratch.ts'
+import { openVolume, type Stores } from './sqlite-volume.ts'
 import { bindTerm } from './term.ts'
 
 const leaseName = 'svc-controllers'
@@ -140,37 +136,20 @@ function openLeadership({ api, operatorNamespace, log }: LeadershipParts, closin
   return leadership
 }
 
-type Stores = { database: Database; records: RecordStores; health: HealthCheck }
-
 async function openStores(
   config: Config,
   { leadership, log }: { leadership: Leadership; log: Logger },
   closing: Closing,
 ): Promise<Stores> {
-  if (config.databaseUrl === undefined) return openVolume(config, { leadership, log }, closing)
+  if (config.databaseUrl === undefined) {
+    return openVolume({ dataDir: config.paths.dataDir, leadership, log }, closing)
+  }
   const report = (error: unknown) => log.warn({ error: messageOf(error) }, 'a connection to the database was lost')
   const { databaseUrl: url, databasePoolSize: poolSize } = config
   const opened = await openPostgresRecords({ url, poolSize, clock, ids, report })
   closing.add(() => opened.close())
   await opened.records.sweepOrphans()
   return opened
-}
-
-/** SQLite on a volume serves one replica: another waits here, and is not ready, for as long as the first lives (MODE-011). */
-async function openVolume(
-  { paths }: Config,
-  { leadership, log }: { leadership: Leadership; log: Logger },
-  closing: Closing,
-): Promise<Stores> {
-  log.info('records are in SQLite: one replica serves, others wait')
-  await leadership.acquire(new AbortController().signal)
-  const database = openSqlite({ path: join(paths.dataDir, 'svc.db') })
-  closing.add(() => database.close())
-  const records = createRecords({ database, blobDir: paths.dataDir, clock, ids })
-  closing.add(() => records.close())
-  await records.sweepOrphans()
-  const check = async () => void (await database.read.first(sql`select 1`))
-  return { database, records, health: { name: 'records', check } }
 }
 
 /** A Service has a short name and longer ones; whoever knows one of them may use any (RFC 1035 search lists). */

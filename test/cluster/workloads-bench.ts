@@ -56,6 +56,7 @@ export async function openClusterBench(changed: Partial<KubernetesWorkloadsOptio
   const slowDown: WorkloadsBench['slowDown'] = {}
   const options: KubernetesWorkloadsOptions = {
     api,
+    connection: await connectFromKubeconfig(),
     clock: systemClock,
     ids: systemIds,
     instance: namespace,

@@ -1,7 +1,7 @@
 // Which iteration a task works in, and what a plan takes from it.
 import { afterEach, expect, it } from 'vitest'
 import { createWorkerRecords } from '../../src/usecases/worker/records.ts'
-import { type Bench, openBench } from './bench.ts'
+import { type Bench, eventually, openBench } from './bench.ts'
 
 let bench: Bench
 afterEach(() => bench.dispose())
@@ -35,4 +35,26 @@ it('is not told of commands', async () => {
   bench = await openBench()
   await bench.submitTask('command')
   expect((await bench.running('command')).status).not.toHaveProperty('iteration')
+})
+
+it('leaves its plan to be read after every end, until it is deleted [PLAN-012]', async () => {
+  bench = await openBench()
+  await bench.create('Provider', 'default', { type: 'demo' })
+  const { plans } = bench.records
+  const saved = { namespace: 'default', iteration: 0, progressPct: 9, goalComplete: false, planDocument: '# d' }
+  for (const [name, phase] of [
+    ['done', 'Succeeded'],
+    ['broken', 'Failed'],
+  ] as const) {
+    await bench.submitTask(name, { type: 'ai', command: undefined, prompt: 'plan' })
+    const { metadata } = await bench.running(name)
+    await plans?.save({ taskUid: metadata.uid, taskName: name, summary: name, ...saved })
+    if (phase === 'Succeeded') await bench.putResult(name, 'done')
+    if (phase === 'Succeeded') bench.workloads.succeed(name)
+    else bench.workloads.fail(name)
+    await bench.phase(name, phase)
+    expect(await plans?.get(metadata.uid)).toMatchObject({ summary: name })
+    await bench.resources.remove('Task', metadata, {})
+    await eventually(async () => (await plans?.get(metadata.uid)) === undefined || undefined, 'the plan goes')
+  }
 })

@@ -1,7 +1,11 @@
 // Health, metrics, description, CORS, log, errors of the inside, drain.
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { routes } from '../../src/contract/api/routes.ts'
 import { SvcError } from '../../src/errors.ts'
+import { createMetricsServer } from '../../src/http/metrics-listener.ts'
+import { createMetrics } from '../../src/observability/metrics.ts'
 import { aiTask, ownerToken, type Service, startService } from './service.ts'
 
 let service: Service
@@ -34,7 +38,7 @@ describe('health', () => {
 })
 
 describe('metrics', () => {
-  it('need a token and hold no name of a user, only patterns [HTTP-041] [HTTP-042]', async () => {
+  it('need a token and hold no name of a user, only patterns [HTTP-042]', async () => {
     expect((await service.call('GET /metrics', { token: null })).statusCode).toBe(401)
     await service.call('POST /api/v1/tasks', { payload: aiTask('a-name-to-look-for') })
     await service.call('GET /api/v1/tasks/a-name-to-look-for?namespace=default')
@@ -44,6 +48,22 @@ describe('metrics', () => {
     expect(body).toContain('svc_api_requests_total{endpoint="/api/v1/tasks/:id",method="GET",status="200"} 1')
     expect(body).toContain('svc_api_requests_total{endpoint="unknown",method="GET",status="404"}')
     expect(body).not.toContain('to-look-for')
+  })
+})
+
+describe('where metrics are served', () => {
+  it('is behind a token in embedded mode, and on a listener of their own on a cluster [HTTP-041]', async () => {
+    expect((await service.call('GET /metrics', { token: null })).statusCode).toBe(401)
+    expect((await service.call('GET /metrics')).statusCode).toBe(200)
+    const apart = await startService({ http: { metricsApart: true } })
+    expect((await apart.call('GET /metrics')).statusCode).toBe(404)
+    await apart.stop()
+    const metrics = createMetrics()
+    const listener = createMetricsServer(metrics).listen(0, '127.0.0.1')
+    await once(listener, 'listening')
+    const answer = await fetch(`http://127.0.0.1:${(listener.address() as AddressInfo).port}/metrics`)
+    expect([answer.status, await answer.text()]).toEqual([200, expect.stringContaining('# TYPE svc_')])
+    listener.close()
   })
 })
 

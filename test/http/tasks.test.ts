@@ -183,6 +183,33 @@ describe('changing a task', () => {
 })
 
 describe('reading tasks', () => {
+  it('lists them page by page, each once and in order of name [TASK-022]', async () => {
+    const names = Array.from({ length: 7 }, (_, number) => `paged-${number}`)
+    for (const name of names.toReversed()) await post(aiTask(name, { namespace: 'pages' }))
+    const seen: string[][] = []
+    let next: string | undefined
+    do {
+      const query = `namespace=pages&limit=3${next === undefined ? '' : `&continue=${encodeURIComponent(next)}`}`
+      const { items, metadata } = (await service.call(`GET /api/v1/tasks?${query}`)).json()
+      seen.push(items.map((task: { metadata: { name: string } }) => task.metadata.name))
+      next = metadata.continue
+    } while (next !== undefined)
+    expect(seen).toEqual([names.slice(0, 3), names.slice(3, 6), names.slice(6)])
+  })
+
+  it('gives one with all there is to know of it [TASK-023]', async () => {
+    const created = (await post(aiTask('known', { labels: { team: 'a' }, timeout: '5m' }))).json()
+    const status = { phase: 'Running' as const, attempts: 2, message: 'attempt 2 runs', iteration: 0 }
+    await service.setStatus('Task', 'known', status)
+    const read = (await service.call('GET /api/v1/tasks/known')).json()
+    expect(read).toEqual({
+      ...created,
+      metadata: { ...created.metadata, resourceVersion: expect.any(String) },
+      status,
+    })
+    expect(read).toMatchObject({ kind: 'Task', metadata: { uid: expect.any(String) }, spec: { timeout: '5m' } })
+  })
+
   it('answers 404 for an unknown one', async () => {
     const answer = await service.call('GET /api/v1/tasks/nobody')
     expect(answer.statusCode).toBe(404)
@@ -190,7 +217,7 @@ describe('reading tasks', () => {
     expect(answer.json().error.message).toContain('nobody')
   })
 
-  it('filters by phase, type, agent, label and parent [TASK-032] [TASK-022] [TASK-023]', async () => {
+  it('filters by phase, type, agent, label and parent [TASK-032]', async () => {
     const inNamespace = (payload: object) => post({ ...payload, namespace: 'filters' })
     await inNamespace(aiTask('one', { labels: { team: 'red' } }))
     await inNamespace({ name: 'two', type: 'container', command: ['true'] })

@@ -114,8 +114,49 @@ describe('the token of an attempt', () => {
   })
 })
 
+describe('the worker API', () => {
+  it('takes results and artifacts, shows transcripts, keeps the plan and carries messages to siblings [WORK-001]', async () => {
+    const { resources, records } = service.ports
+    const own = await resources.get('Task', { namespace: 'default', name })
+    if (own === undefined) throw new Error('no task')
+    const parent = `parent-${count}`
+    const boss = await resources.create('Task', { metadata: { namespace: 'default', name: parent }, spec: own.spec })
+    const [left, right] = [`left-${count}`, `right-${count}`]
+    const { apiVersion, kind } = boss
+    const owner = { apiVersion, kind, name: parent, uid: boss.metadata.uid, controller: true }
+    for (const sibling of [left, right]) {
+      const annotations = { 'svc.ai/parent-task-name': parent }
+      const metadata = { namespace: 'default', name: sibling, annotations, ownerReferences: [owner] }
+      const spec = { ...own.spec, sessionRef: { name: `s-${count}`, create: true, append: true, maxMessages: 50 } }
+      await resources.create('Task', { metadata, spec })
+    }
+    const [token, others] = [(await service.runTask(left)).token, (await service.runTask(right)).token]
+    const session = { namespace: 'default', name: `s-${count}` }
+    await records.sessions.ensure(session, { create: true, sessionType: 'task' })
+    await records.sessions.append(session, [{ role: 'user', content: 'before' }], {})
+    const ask = async (line: string, given: object = {}, as = token) => {
+      const answer = await service.call(line, { token: as, ...given })
+      expect([line, answer.statusCode < 300]).toEqual([line, true])
+      return answer
+    }
+    await ask(`POST /internal/v1/results/default/${left}`, { payload: 'the result', headers: bytes })
+    await ask(`POST /internal/v1/artifacts/default/${left}/a.txt`, { payload: 'a file', headers: bytes })
+    expect((await ask(`GET /internal/v1/sessions/default/s-${count}/transcript`)).body).toContain('before')
+    const plan = { summary: 's', progress_pct: 5, goal_complete: false, plan_document: '# d' }
+    await ask(`POST /internal/v1/plans/default/${left}`, { payload: plan })
+    expect((await ask(`GET /internal/v1/plans/default/${left}`)).json()).toMatchObject({ ProgressPct: 5 })
+    const message = { fromTask: left, toTask: right, parentTask: parent, content: 'hello' }
+    await ask('POST /internal/v1/messages/default', { payload: message })
+    const read = await ask(`GET /internal/v1/messages/default/${right}?parentTask=${parent}`, {}, others)
+    expect(read.json()).toMatchObject([{ fromTask: left, content: 'hello' }])
+    const { uid } = (await resources.get('Task', { namespace: 'default', name: left }))?.metadata ?? { uid: '' }
+    expect((await records.results.get(uid))?.info.size).toBe('the result'.length)
+    expect((await records.artifacts.list(uid)).map(({ filename }) => filename)).toEqual(['a.txt'])
+  })
+})
+
 describe('results and artifacts', () => {
-  it('are stored and found by people [WORK-003] [WORK-004] [WORK-001]', async () => {
+  it('are stored and found by people [WORK-003] [WORK-004]', async () => {
     const result = await call(`POST ${resultPath()}`, { payload: 'the result', headers: bytes })
     expect([result.statusCode, result.body]).toEqual([204, ''])
     const uploaded = await call(`POST ${artifactPath('notes.md')}`, {

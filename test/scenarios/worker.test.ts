@@ -306,7 +306,9 @@ describe('an ai run', () => {
     expect(late.outcome).toMatchObject({ ok: false, reason: 'DeadlineExceeded' })
     expect(service.artifacts['a.txt']?.body).toBe('hello')
     const { choices } = assign('x').model
-    const keyless = { choices: choices.map((one) => ({ ...one, provider: { ...one.provider, type: 'llma' as const } })) }
+    const keyless = {
+      choices: choices.map((one) => ({ ...one, provider: { ...one.provider, type: 'llma' as const } })),
+    }
     const failing = await startWorker(assign('x', { model: keyless }), { 'artifacts/b.txt': 'kept' })
     expect(await failing.code).toBe(1)
     expect(failing.outcome()).toMatchObject({ ok: false, reason: 'MissingApiKey' })

@@ -5,9 +5,11 @@ import { createRedactor } from '../../observability/redaction.ts'
 import type { Clock, Ids } from '../../ports/clock.ts'
 import type { Logs } from '../../ports/logs.ts'
 import type { AttemptKey, WorkloadSpec, WorkloadState, Workloads } from '../../ports/workloads.ts'
+import type { ApiConnection } from './api/connection.ts'
 import { collections } from './api/paths.ts'
 import type { KubernetesApi } from './api.ts'
-import { type Attempt, createAttemptTable, nameAttempt } from './workloads/attempts.ts'
+import { type Attempt, createAttemptTable, nameAttempt, podOf } from './workloads/attempts.ts'
+import { readPodFiles } from './workloads/left-files.ts'
 import {
   type ManifestOptions,
   makeJob,
@@ -15,7 +17,7 @@ import {
   type PriorityClass,
   type WorkerImage,
 } from './workloads/manifests.ts'
-import { annotations, componentSelector, labels, nameJob, readAttempt } from './workloads/names.ts'
+import { annotations, componentSelector, keeperName, labels, nameJob, readAttempt } from './workloads/names.ts'
 import { createNamespacePreparer } from './workloads/namespaces.ts'
 import { createObjectCache, type ObjectCache, type ObjectChange } from './workloads/object-cache.ts'
 import { type Job, jobs, type OwnerReference, type Pod, pods, type StoredObject } from './workloads/objects.ts'
@@ -25,6 +27,8 @@ import { createSupervision, type Supervision } from './workloads/supervision.ts'
 
 export type KubernetesWorkloadsOptions = {
   api: KubernetesApi
+  /** For programs in pods. */
+  connection: ApiConnection
   clock: Clock
   ids: Ids
   /** Takes the lines of commands. */
@@ -253,7 +257,13 @@ export function createKubernetesWorkloads(options: KubernetesWorkloadsOptions): 
     ensure,
     observe,
     remove,
-    async *readLeftFiles() {},
+    async *readLeftFiles(key) {
+      await ready()
+      const attempt = table.find(key)
+      const pod = attempt && podOf(attempt)
+      const keeps = pod?.spec?.containers?.some(({ name }) => name === keeperName)
+      if (pod !== undefined && keeps) yield* readPodFiles(options.connection, clock, pod)
+    },
     onChange: supervision.onChange,
     ...{ capacity: () => Number.POSITIVE_INFINITY, letGo },
     findPod: podCache.get,

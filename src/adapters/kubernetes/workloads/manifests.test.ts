@@ -151,3 +151,20 @@ describe('the pod of a task', () => {
     })
   })
 })
+
+describe('the pod of a command that leaves artifacts', () => {
+  it('has the folder twice: to be written by the command, and read beside it by the service', () => {
+    const { job } = make({ artifactsDir: '/workspace/out' })
+    const { containers, volumes } = (job as { spec: { template: { spec: Record<string, object[]> } } }).spec.template
+      .spec
+    expect(containers).toMatchObject([
+      { name: 'worker', volumeMounts: expect.arrayContaining([{ name: 'artifacts', mountPath: '/workspace/out' }]) },
+      { name: 'keeper', image: 'svc:1', volumeMounts: [{ name: 'artifacts', readOnly: true }] },
+    ])
+    expect(volumes).toContainEqual({ name: 'artifacts', emptyDir: { sizeLimit: String(2 * 1024 ** 3) } })
+  })
+
+  it('is alone without', () => {
+    expect(make({}).job).toMatchObject({ spec: { template: { spec: { containers: [{ name: 'worker' }] } } } })
+  })
+})

@@ -6,7 +6,8 @@ import { SvcError } from '../../../errors.ts'
 import type { MountedSecret, WorkloadRun, WorkloadSpec } from '../../../ports/workloads.ts'
 import { tokenFileVariables } from '../../../rules/token-propagation.ts'
 import { hardenContainer, hardenPod, makeResources } from './hardening.ts'
-import { annotations, type Component, containerName, labelAttempt, nameJob } from './names.ts'
+import { keptFolder } from './left-files.ts'
+import { annotations, type Component, containerName, keeperName, labelAttempt, nameJob } from './names.ts'
 import type { OwnerReference } from './objects.ts'
 
 export type WorkerImage = {
@@ -200,14 +201,40 @@ function makeCommandPod(run: Command, spec: WorkloadSpec, options: ManifestOptio
     volumeMounts: [
       { name: 'tmp', mountPath: '/tmp' },
       ...(hasImage ? [] : [{ name: 'workspace', mountPath: '/workspace' }]),
+      ...(run.artifactsDir === undefined ? [] : [{ name: artifactsVolume, mountPath: run.artifactsDir }]),
       ...token.mounts,
       ...secrets.mounts,
     ],
   }
   const workspace = makeScratch('workspace', diskBytesOf(spec))
   const scratch = [makeScratch('tmp', scratchBytes), ...(hasImage ? [] : [workspace])]
-  const volumes = [...scratch, ...token.volumes, ...secrets.volumes]
-  return { container, volumes, account: { automountServiceAccountToken: false } }
+  const left = run.artifactsDir === undefined ? [] : [makeScratch(artifactsVolume, diskBytesOf(spec))]
+  return {
+    container,
+    volumes: [...scratch, ...left, ...token.volumes, ...secrets.volumes],
+    account: { automountServiceAccountToken: false },
+  }
+}
+
+const artifactsVolume = 'artifacts'
+/** The service reads what was left before the kubelet ends the pod: its own clock comes first. */
+const keeperSeconds = 120
+
+/** Outlives the command, so that its files can be read; ends with the pod. */
+function makeKeeper({ worker }: ManifestOptions) {
+  return {
+    name: keeperName,
+    image: worker.image,
+    imagePullPolicy: 'IfNotPresent',
+    command: ['/bin/sh', '-c', 'exec sleep 2147483647'],
+    volumeMounts: [{ name: artifactsVolume, mountPath: keptFolder, readOnly: true }],
+    resources: { requests: { cpu: '5m', memory: '8Mi' }, limits: { memory: '128Mi' } },
+    securityContext: hardenContainer,
+  }
+}
+
+function keepsArtifacts({ run }: WorkloadSpec): boolean {
+  return run.kind === 'command' && run.artifactsDir !== undefined
 }
 
 function makeWorkerPod(spec: WorkloadSpec, { worker, scratchBytes }: ManifestOptions) {
@@ -258,7 +285,8 @@ function makePodSpec(spec: WorkloadSpec, options: ManifestOptions) {
     restartPolicy: 'Never',
     // Of the pod, not the Job: the time that a pod waits for a place on a node does not count (TASK-041).
     ...(limits.deadlineSeconds !== undefined && {
-      activeDeadlineSeconds: Math.max(1, Math.ceil(limits.deadlineSeconds)),
+      activeDeadlineSeconds:
+        Math.max(1, Math.ceil(limits.deadlineSeconds)) + (keepsArtifacts(spec) ? keeperSeconds : 0),
     }),
     terminationGracePeriodSeconds: options.graceSeconds,
     enableServiceLinks: false,
@@ -278,6 +306,7 @@ function makePodSpec(spec: WorkloadSpec, options: ManifestOptions) {
         }),
         securityContext: hardenContainer,
       },
+      ...(keepsArtifacts(spec) ? [makeKeeper(options)] : []),
     ],
     volumes,
   }

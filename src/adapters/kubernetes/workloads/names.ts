@@ -25,8 +25,10 @@ export type Component = 'worker' | 'command' | 'sandbox'
 /** Of attempts: not the sandboxes. */
 export const componentSelector = `${labels.component} in (worker,command)`
 
-/** The only container of each pod. */
+/** The container that runs the attempt: the first of its pod, and the only one but for a keeper. */
 export const containerName = 'worker'
+/** Holds the folder for artifacts of a command that has one, until it was read. */
+export const keeperName = 'keeper'
 
 const longestName = 63
 

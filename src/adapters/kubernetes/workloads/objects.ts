@@ -52,7 +52,7 @@ export type Job = StoredObject & {
 }
 
 export type Pod = StoredObject & {
-  spec?: { nodeName?: string; containers?: { resources?: { limits?: Record<string, string> } }[] }
+  spec?: { nodeName?: string; containers?: { name?: string; resources?: { limits?: Record<string, string> } }[] }
   status?: {
     phase?: string
     reason?: string
