@@ -198,6 +198,13 @@ async function describeEnd(supervision: Supervision, attempt: Attempt, state: Wo
   return { ...shown, message: redact(shown.message) }
 }
 
+/** Nothing for a pod without a keeper. */
+async function* readAttemptFiles({ connection, clock }: KubernetesWorkloadsOptions, attempt: Attempt | undefined) {
+  const pod = attempt && podOf(attempt)
+  const keeps = pod?.spec?.containers?.some(({ name }) => name === keeperName)
+  if (pod !== undefined && keeps) yield* readPodFiles(connection, clock, pod)
+}
+
 export function createKubernetesWorkloads(options: KubernetesWorkloadsOptions): KubernetesWorkloads {
   const { api, clock, logs, outputFolder, graceSeconds = 10, startGraceMs = 60_000, nodeGraceMs = 60_000 } = options
   mkdirSync(outputFolder, { recursive: true, mode: 0o700 })
@@ -259,10 +266,7 @@ export function createKubernetesWorkloads(options: KubernetesWorkloadsOptions): 
     remove,
     async *readLeftFiles(key) {
       await ready()
-      const attempt = table.find(key)
-      const pod = attempt && podOf(attempt)
-      const keeps = pod?.spec?.containers?.some(({ name }) => name === keeperName)
-      if (pod !== undefined && keeps) yield* readPodFiles(options.connection, clock, pod)
+      yield* readAttemptFiles(options, table.find(key))
     },
     onChange: supervision.onChange,
     ...{ capacity: () => Number.POSITIVE_INFINITY, letGo },

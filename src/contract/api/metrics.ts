@@ -1,12 +1,12 @@
 // Metrics for Prometheus. In Kubernetes mode they have a listener of their own instead.
-import { defineRoute } from './route.ts'
+import { defineRoute, errorResponses } from './route.ts'
 
 export const getMetrics = defineRoute({
   method: 'GET',
   path: '/metrics',
   tag: 'Health',
   summary: 'Metrics in the text format of Prometheus',
-  responses: { 200: { description: 'Metrics', contentType: 'text/plain' } },
+  responses: { ...errorResponses(404), 200: { description: 'Metrics', contentType: 'text/plain' } },
   auth: 'user',
   verb: { verb: 'get', kind: 'Metrics' },
 })
