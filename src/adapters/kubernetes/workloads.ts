@@ -199,7 +199,11 @@ async function describeEnd(supervision: Supervision, attempt: Attempt, state: Wo
 }
 
 /** Nothing for a pod without a keeper. */
-async function* readAttemptFiles({ connection, clock }: KubernetesWorkloadsOptions, attempt: Attempt | undefined) {
+async function* readAttemptFiles(
+  { connection, clock }: KubernetesWorkloadsOptions,
+  sought: Promise<Attempt | undefined>,
+) {
+  const attempt = await sought
   const pod = attempt && podOf(attempt)
   const keeps = pod?.spec?.containers?.some(({ name }) => name === keeperName)
   if (pod !== undefined && keeps) yield* readPodFiles(connection, clock, pod)
@@ -260,14 +264,9 @@ export function createKubernetesWorkloads(options: KubernetesWorkloadsOptions): 
   }
 
   return {
-    ready,
-    ensure,
-    observe,
+    ...{ ready, ensure, observe },
     remove,
-    async *readLeftFiles(key) {
-      await ready()
-      yield* readAttemptFiles(options, table.find(key))
-    },
+    readLeftFiles: (key) => readAttemptFiles(options, ready().then(() => table.find(key))),
     onChange: supervision.onChange,
     ...{ capacity: () => Number.POSITIVE_INFINITY, letGo },
     findPod: podCache.get,
