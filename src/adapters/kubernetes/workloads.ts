@@ -266,7 +266,11 @@ export function createKubernetesWorkloads(options: KubernetesWorkloadsOptions): 
   return {
     ...{ ready, ensure, observe },
     remove,
-    readLeftFiles: (key) => readAttemptFiles(options, ready().then(() => table.find(key))),
+    readLeftFiles: (key) =>
+      readAttemptFiles(
+        options,
+        ready().then(() => table.find(key)),
+      ),
     onChange: supervision.onChange,
     ...{ capacity: () => Number.POSITIVE_INFINITY, letGo },
     findPod: podCache.get,
