@@ -220,6 +220,7 @@ export function createKubernetesWorkloads(options: KubernetesWorkloadsOptions): 
   const { jobCache, podCache } = createCaches(options, intake, onFault)
   const start = createStarter(options, onFault)
   const ready = () => Promise.all([jobCache.ready, podCache.ready]).then(() => undefined)
+  const find = (key: AttemptKey) => ready().then(() => table.find(key))
   let swept: Promise<void> | undefined
 
   /** Once in each term: what a crash left between two writes. */
@@ -252,8 +253,7 @@ export function createKubernetesWorkloads(options: KubernetesWorkloadsOptions): 
   }
 
   async function remove(key: AttemptKey): Promise<void> {
-    await ready()
-    const attempt = table.find(key)
+    const attempt = await find(key)
     const ending = { api, clock, supervision, graceSeconds, nodeGraceMs, closing: closing.signal }
     if (attempt !== undefined) table.remove(await removeAttempt(ending, attempt))
   }
@@ -264,13 +264,8 @@ export function createKubernetesWorkloads(options: KubernetesWorkloadsOptions): 
   }
 
   return {
-    ...{ ready, ensure, observe },
-    remove,
-    readLeftFiles: (key) =>
-      readAttemptFiles(
-        options,
-        ready().then(() => table.find(key)),
-      ),
+    ...{ ready, ensure, observe, remove },
+    readLeftFiles: (key) => readAttemptFiles(options, find(key)),
     onChange: supervision.onChange,
     ...{ capacity: () => Number.POSITIVE_INFINITY, letGo },
     findPod: podCache.get,
