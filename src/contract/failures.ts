@@ -134,6 +134,9 @@ export type FailureReason = keyof typeof table
 /** Why a model call failed. */
 export type CallFailure = keyof typeof calls
 
+/** All of them. */
+export const callFailures = Object.keys(calls) as [CallFailure, ...CallFailure[]]
+
 /** What a worker may say of its run. */
 export type RunFailure = CallFailure | keyof typeof runs
 

@@ -98,8 +98,11 @@ const rangeWords: Record<string, string> = {
   rfc6145: 'NAT64',
 }
 
+/** `isTrusted`: what is dialled is the origin that the policy trusts. */
+type Rules = Pick<EgressPolicy, 'allowNetworks'> & { isTrusted?: boolean }
+
 /** Why an address may not be dialled, or undefined (NET-002, NET-005). */
-export function refuseAddress(text: string, policy: EgressPolicy): string | undefined {
+export function refuseAddress(text: string, { allowNetworks, isTrusted = false }: Rules): string | undefined {
   const forms = listForms(text)
   if (forms.length === 0) return 'is no IP address'
   if (forms.some((form) => metadataAddresses.includes(form.toNormalizedString()))) return 'is a metadata address'
@@ -107,8 +110,8 @@ export function refuseAddress(text: string, policy: EgressPolicy): string | unde
     const range = nameRange(form)
     const allowed =
       range === 'unicast' ||
-      policy.allowNetworks.some((cidr) => isIn(form, cidr)) ||
-      (policy.trusted === true && trustedRanges.includes(range))
+      allowNetworks.some((cidr) => isIn(form, cidr)) ||
+      (isTrusted && trustedRanges.includes(range))
     if (!allowed) return `is a ${rangeWords[range] ?? range} address`
   }
   return undefined

@@ -3,7 +3,7 @@ import { isSvcError } from '../errors.ts'
 import type { EgressPolicy } from '../ports/egress.ts'
 import { checkDestination, isDenied } from './destination.ts'
 
-const open: EgressPolicy = { allowNetworks: ['0.0.0.0/0', '::/0'], deny: [], trusted: true }
+const open: EgressPolicy = { allowNetworks: ['0.0.0.0/0', '::/0'], deny: [] }
 
 function reasonFor(url: string, policy: EgressPolicy = open): string {
   try {

@@ -29,17 +29,26 @@ async function resolveHost(hostname: string, resolve: Resolve): Promise<Resolved
   return addresses
 }
 
+type Destination = { protocol?: string | undefined; hostname: string; port: number }
+
+function originOf({ protocol = 'http:', hostname, port }: Destination): string | undefined {
+  const host = hostname.includes(':') && !hostname.startsWith('[') ? `[${hostname}]` : hostname
+  return URL.parse(`${protocol}//${host}:${port}`)?.origin
+}
+
 /** The addresses of a host that may be dialled: only those are. Forbidden when there is none. */
 async function findPermitted(
-  destination: { hostname: string; port: number },
+  destination: Destination,
   policy: EgressPolicy,
   resolve: Resolve,
 ): Promise<ResolvedAddress[]> {
   const { hostname, port } = destination
   const machine = { deny: policy.deny, ownAddresses: listOwnAddresses() }
+  const isTrusted = policy.trusted !== undefined && policy.trusted === originOf(destination)
+  const rules = { allowNetworks: policy.allowNetworks, isTrusted }
   const judged = (await resolveHost(hostname, resolve)).map((resolved) => {
     const isOwn = isDenied(hostname, port, machine) || isDenied(resolved.address, port, machine)
-    return { resolved, why: isOwn ? 'belongs to the service itself' : refuseAddress(resolved.address, policy) }
+    return { resolved, why: isOwn ? 'belongs to the service itself' : refuseAddress(resolved.address, rules) }
   })
   const permitted = judged.flatMap(({ resolved, why }) => (why === undefined ? [resolved] : []))
   const [first] = judged
@@ -68,7 +77,11 @@ function pinLookup(addresses: ResolvedAddress[]): LookupFunction {
 export async function createConnector(policy: EgressPolicy, resolve: Resolve): Promise<buildConnector.connector> {
   const { buildConnector } = await loadUndici()
   return (options, callback) => {
-    findPermitted({ hostname: options.hostname, port: portOf(options) }, policy, resolve).then(
+    findPermitted(
+      { protocol: options.protocol, hostname: options.hostname, port: portOf(options) },
+      policy,
+      resolve,
+    ).then(
       (addresses) => {
         const dial = buildConnector({
           lookup: pinLookup(addresses),

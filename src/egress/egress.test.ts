@@ -109,9 +109,10 @@ describe('egress', () => {
   it('never dials the service itself, trusted or not, under whatever name [NET-003] [NET-005]', async () => {
     const { port } = await serve((_request, response) => response.end('the service'))
     const egress = makeEgress(async () => [{ address: '127.0.0.1', family: 4 }])
-    const policy = { allowNetworks: ['127.0.0.0/8'], deny: [`127.0.0.1:${port}`], trusted: true }
+    const policy = { allowNetworks: ['127.0.0.0/8'], deny: [`127.0.0.1:${port}`] }
     for (const host of ['127.0.0.1', 'localhost', 'harmless.example', '[::ffff:127.0.0.1]']) {
-      const request = egress.request(get(`http://${host}:${port}/`, { policy }), never)
+      const url = `http://${host}:${port}/`
+      const request = egress.request(get(url, { policy: { ...policy, trusted: new URL(url).origin } }), never)
       await expect(request, host).rejects.toMatchObject({ reason: 'Forbidden' })
     }
   })
@@ -119,10 +120,35 @@ describe('egress', () => {
   it('lets a trusted destination be on loopback [NET-004]', async () => {
     const { port } = await serve((_request, response) => response.end('local model'))
     const answer = await makeEgress().request(
-      get(`http://localhost:${port}/`, { policy: { ...stranger, trusted: true } }),
+      get(`http://localhost:${port}/`, { policy: { ...stranger, trusted: `http://localhost:${port}` } }),
       never,
     )
     expect(answer.body.toString()).toBe('local model')
+  })
+
+  it('trusts one origin: neither another port or scheme of it nor a redirect elsewhere [NET-001] [NET-004]', async () => {
+    const inner = await serve((_request, response) => response.end('of the private network'))
+    const statuses = [301, 302, 303, 307, 308]
+    const { port } = await serve((request, response) => {
+      const status = Number(new URL(request.url ?? '', 'http://x').searchParams.get('status'))
+      response.writeHead(status, { location: `http://127.0.0.1:${inner.port}/secret` }).end()
+    })
+    const policy = { ...stranger, trusted: `http://127.0.0.1:${port}` }
+    const egress = makeEgress()
+    for (const status of statuses) {
+      const url = `http://127.0.0.1:${port}/?status=${status}`
+      await expect(egress.request(get(url, { policy }), never), `${status}`).rejects.toMatchObject({
+        reason: 'Forbidden',
+      })
+      const fetched = egress.fetchWith(policy)(url)
+      await expect(fetched, `fetched, ${status}`).rejects.toMatchObject({ reason: 'Forbidden' })
+    }
+    const other = egress.openPipe(`http://127.0.0.1:${inner.port}/`, policy)
+    const failed = await new Promise((resolve) => {
+      const sink = { head: resolve, data: () => true, end: () => {}, fail: resolve }
+      void other.then((pipe) => pipe.send({ method: 'GET', path: '/', headers: [] }, sink))
+    })
+    expect(failed).toMatchObject({ reason: 'Forbidden' })
   })
 
   it('does not share a connection between policies', async () => {

@@ -38,7 +38,7 @@ export function createEgress(options: EgressOptions = {}): Egress {
 
   /** Connections are shared only under the same rules. */
   function agentFor(policy: EgressPolicy): Promise<Agent> {
-    const key = JSON.stringify([policy.allowNetworks, policy.deny, policy.trusted === true])
+    const key = JSON.stringify([policy.allowNetworks, policy.deny, policy.trusted])
     const agent = agents.get(key) ?? createDialer(policy, resolve)
     agents.delete(key)
     agents.set(key, agent)

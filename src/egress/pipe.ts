@@ -95,7 +95,7 @@ function createPipe(pool: Pool, host: string): BytePipe {
 }
 
 function writeRules({ allowNetworks, deny, allowedHosts, trusted }: EgressPolicy): string {
-  return JSON.stringify([allowNetworks, deny, allowedHosts, trusted === true])
+  return JSON.stringify([allowNetworks, deny, allowedHosts, trusted])
 }
 
 type Destination = { origin: string; host: string }

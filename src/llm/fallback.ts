@@ -1,15 +1,19 @@
 // Asks one provider after another, in the order of preference, skipping those that cool down (PROV-010).
 import { ruleOfCall } from '../contract/failures.ts'
 import type { Clock } from '../ports/clock.ts'
-import type { RateLimits } from '../ports/rate-limits.ts'
+import type { CoolDown, RateLimits } from '../ports/rate-limits.ts'
 import type { ResourceKey } from '../ports/resources.ts'
 import type { ModelError, ModelEvent } from './messages.ts'
 import type { ModelClient } from './model.ts'
-import { asksForRest, attemptCall } from './retry.ts'
+import { refuseResting, restAfter } from './rests.ts'
+import { attemptCall } from './retry.ts'
 
-export type CoolDowns = Pick<RateLimits, 'coolDown' | 'coolingDown'>
+export type CoolDowns = Pick<RateLimits, 'coolDown'> & {
+  /** At once where it is known in memory. */
+  coolingDown(provider: ResourceKey, model: string): CoolDown | undefined | Promise<CoolDown | undefined>
+}
 
-export type Candidate = { key: ResourceKey; client: ModelClient }
+export type Candidate = { key: ResourceKey; model: string; client: ModelClient }
 
 export type FallbackOptions = {
   coolDowns: CoolDowns
@@ -18,15 +22,15 @@ export type FallbackOptions = {
   maxWaitMs?: number | undefined
 }
 
-/** When a vendor gives no time of its own. */
-const defaultCoolDownMs = 10_000
 const defaultMaxWaitMs = 60_000
 
+type Served = Pick<Candidate, 'key' | 'model'>
+
 /** Notes a vendor's "too much" for everyone who shares the provider. */
-export function withCoolDown(client: ModelClient, key: ResourceKey, options: FallbackOptions): ModelClient {
+export function withCoolDown(client: ModelClient, { key, model }: Served, options: FallbackOptions): ModelClient {
   async function note(error: ModelError): Promise<void> {
-    const until = new Date(options.clock.now().getTime() + (error.retryAfterMs ?? defaultCoolDownMs))
-    await options.coolDowns.coolDown(key, until, error.message).catch(() => {})
+    const rest = restAfter(error, model, options.clock.now())
+    if (rest !== undefined) await options.coolDowns.coolDown(key, rest).catch(() => {})
   }
   const { answer } = client
   return {
@@ -34,24 +38,24 @@ export function withCoolDown(client: ModelClient, key: ResourceKey, options: Fal
       async answer(request, signal) {
         const events = await answer(request, signal)
         const last = events.at(-1)
-        if (last?.type === 'error' && asksForRest(last.error)) await note(last.error)
+        if (last?.type === 'error') await note(last.error)
         return events
       },
     }),
     async *stream(request, signal) {
       for await (const event of client.stream(request, signal)) {
-        if (event.type === 'error' && asksForRest(event.error)) await note(event.error)
+        if (event.type === 'error') await note(event.error)
         yield event
       }
     },
   }
 }
 
-type Rated = Candidate & { until: number; reason: string }
+type Rated = Candidate & { rest: CoolDown | undefined; until: number }
 
-async function rateCandidate(candidate: Candidate, options: FallbackOptions): Promise<Rated> {
-  const cooling = await options.coolDowns.coolingDown(candidate.key).catch(() => undefined)
-  return { ...candidate, until: cooling?.until.getTime() ?? 0, reason: cooling?.reason ?? '' }
+async function rateCandidate(candidate: Candidate, { coolDowns }: FallbackOptions): Promise<Rated> {
+  const rest = await Promise.resolve(coolDowns.coolingDown(candidate.key, candidate.model)).catch(() => undefined)
+  return { ...candidate, rest, until: rest?.until.getTime() ?? 0 }
 }
 
 type Plan = { order: Rated[]; skipped: string[] }
@@ -72,8 +76,8 @@ async function planOrder(candidates: Candidate[], options: FallbackOptions, sign
   return { order, skipped: [] }
 }
 
-function describeCooling({ key, until, reason }: Rated): string {
-  return `Provider ${key.namespace}/${key.name} is cooling down until ${new Date(until).toISOString()}: ${reason}`
+function describeCooling({ key, until, rest }: Rated): string {
+  return `Provider ${key.namespace}/${key.name} is cooling down until ${new Date(until).toISOString()}: ${rest?.reason}`
 }
 
 /** One error that says what each provider said. */
@@ -90,15 +94,35 @@ function joinErrors(errors: ModelError[], skipped: string[]): ModelError {
   }
 }
 
+/** There is nobody else to ask, and nothing is waited for. */
+function withoutWait(only: Candidate, options: FallbackOptions): ModelClient {
+  const { stream, answer } = only.client
+  async function findRefusal(): Promise<ModelEvent[] | undefined> {
+    const { rest } = await rateCandidate(only, options)
+    const error = refuseResting(only.key, rest, options.clock.now())
+    return error && [{ type: 'error', error }]
+  }
+  return {
+    ...(answer && { answer: async (request, signal) => (await findRefusal()) ?? answer(request, signal) }),
+    async *stream(request, signal) {
+      yield* (await findRefusal()) ?? stream(request, signal)
+    },
+  }
+}
+
 export function withFallback(candidates: Candidate[], options: FallbackOptions): ModelClient {
   const [only] = candidates
-  // There is nobody else to ask, and nothing is waited for.
-  if (only !== undefined && candidates.length === 1 && options.maxWaitMs === 0) return only.client
+  if (only !== undefined && candidates.length === 1 && options.maxWaitMs === 0) return withoutWait(only, options)
   return {
     async *stream(request, signal): AsyncGenerator<ModelEvent> {
       const { order, skipped } = await planOrder(candidates, options, signal)
       const errors: ModelError[] = []
       for (const candidate of order) {
+        const refusal = refuseResting(candidate.key, candidate.rest, options.clock.now())
+        if (refusal !== undefined) {
+          errors.push(refusal)
+          continue
+        }
         const { error, events } = await attemptCall(candidate.client, request, signal)
         if (error === undefined || signal.aborted || !ruleOfCall(error.reason).takeOver) return yield* events()
         errors.push(error)

@@ -39,7 +39,9 @@ it('serves the next call with the same connection, though the body ends after it
   const egress = createEgress()
   let ended = Promise.withResolvers<void>()
   const client = createLlmoClient({
-    fetch: tellEnd(createPipedFetch(egress, { allowNetworks: [], deny: [], trusted: true }), () => ended.resolve()),
+    fetch: tellEnd(createPipedFetch(egress, { allowNetworks: [], deny: [], trusted: `http://127.0.0.1:${port}` }), () =>
+      ended.resolve(),
+    ),
     baseUrl: `http://127.0.0.1:${port}/v1`,
     target: { provider: 'p', model: 'm', host: 'h', hasKey: false },
     clock: systemClock,

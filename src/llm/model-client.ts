@@ -28,6 +28,12 @@ export function nameProvider(provider: ModelChoice['provider']): string {
   return `${provider.namespace}/${provider.name}`
 }
 
+/** What its egress policy says of a provider's address that the owner vouched for (NET-004). */
+export function trustOf({ baseUrl, trusted }: ModelChoice['provider']): Pick<EgressPolicy, 'trusted'> {
+  const origin = trusted && baseUrl !== undefined ? URL.parse(baseUrl)?.origin : undefined
+  return origin === undefined ? {} : { trusted: origin }
+}
+
 function describeTarget({ provider, model }: ModelChoice): ClientOptions['target'] {
   const address = provider.baseUrl ?? (provider.type === 'llma' ? llmaAddress : llmoAddress)
   return {

@@ -1,7 +1,14 @@
 // What a vendor call needs of fetch, over the egress room's pipes: a fraction of fetch's work for each call.
 import type { BytePipe, Egress, EgressPolicy, PipeControl, PipeRequest, PipeSink } from '../ports/egress.ts'
 
-export type VendorInit = { method: 'POST'; headers: Record<string, string>; body: string; signal: AbortSignal }
+/** Nothing is sent on by a redirect: what the vendor answers is the answer. */
+export type VendorInit = {
+  method: 'POST'
+  redirect: 'manual'
+  headers: Record<string, string>
+  body: string
+  signal: AbortSignal
+}
 
 type Part = { done: boolean; value?: Uint8Array | undefined }
 
@@ -134,9 +141,6 @@ export function createPipedFetch(egress: Pick<Egress, 'openPipe' | 'fetchWith'>,
     const target = new URL(url)
     const first = await sendOnce(pipe, target, init)
     const answer = first === again ? await sendOnce(pipe, target, init) : first
-    if (answer !== again && (answer.status < 300 || answer.status > 399)) return answer
-    // A redirect is followed by the part of the house that checks where it leads.
-    if (answer !== again) await answer.body?.getReader().cancel()
-    return egress.fetchWith(policy)(url, init)
+    return answer === again ? egress.fetchWith(policy)(url, init) : answer
   }
 }

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { createHastyClock } from '../../test/fixtures/llm/manual-clock.ts'
 import { askText } from '../../test/fixtures/llm/wire.ts'
 import type { ModelChoice } from '../contract/api/assignment.ts'
+import type { CoolDown } from '../ports/rate-limits.ts'
 import { collectTurn } from './collect.ts'
 import { createModelRouter, type EndedCall, type RouterDeps, type ServedCall } from './router.ts'
 import { TimeLimitError } from './time-limit.ts'
@@ -46,7 +47,7 @@ function answerError(status: number, message: string, headers: Record<string, st
 }
 
 function createMemoryLimits() {
-  const cooling = new Map<string, { until: Date; reason: string }>()
+  const cooling = new Map<string, CoolDown>()
   const log: unknown[][] = []
   const refusals: number[] = []
   const limits: RouterDeps['rateLimits'] = {
@@ -57,7 +58,7 @@ function createMemoryLimits() {
       return { granted: true, tokens: Math.min(want.tokens, tokensPerMinute ?? want.tokens) }
     },
     settle: async (provider, tokens) => void log.push(['settle', provider.name, tokens]),
-    coolDown: async (provider, until, reason) => void cooling.set(provider.name, { until, reason }),
+    coolDown: async (provider, coolDown) => void cooling.set(provider.name, coolDown),
     coolingDown: async (provider) => cooling.get(provider.name),
   }
   return { limits, cooling, log, refusals }
@@ -144,8 +145,8 @@ describe('a router', () => {
   it('waits for the one that is ready first when all cool down', async () => {
     const { ask, cooling, clock } = setUp([choose('one'), choose('two')], { two: [answerText('hi')] })
     const now = clock.now().getTime()
-    cooling.set('one', { until: new Date(now + 9000), reason: 'busy' })
-    cooling.set('two', { until: new Date(now + 4000), reason: 'busy' })
+    cooling.set('one', { until: new Date(now + 9000), reason: 'busy', failure: 'RateLimited', asked: false })
+    cooling.set('two', { until: new Date(now + 4000), reason: 'busy', failure: 'RateLimited', asked: false })
     expect(await ask()).toMatchObject({ provider: 'default/two' })
     expect(clock.slept[0]).toBe(4000)
   })
@@ -154,7 +155,12 @@ describe('a router', () => {
     const { ask, cooling, clock } = setUp([choose('one'), choose('two'), choose('three')], {
       one: [answerError(401, 'bad key')],
     })
-    cooling.set('three', { until: new Date(clock.now().getTime() + 9000), reason: 'busy' })
+    cooling.set('three', {
+      until: new Date(clock.now().getTime() + 9000),
+      reason: 'busy',
+      failure: 'RateLimited',
+      asked: false,
+    })
     const { error } = await ask()
     expect(error?.message).toMatch(
       /^No provider could answer\. \(1\) Provider default\/one refused the API key.*\(2\) Provider default\/two is unreachable at two\.example.*\(3\) Provider default\/three is cooling down until/,
@@ -263,6 +269,34 @@ describe('a router', () => {
       ['one', undefined],
       ['one', 'CredentialRefused'],
     ])
+  })
+
+  it('rests one model after 429, the whole provider after 503, 529 and 402 [PROV-010]', async () => {
+    const rests = async (status: number, headers = {}) => {
+      const { ask, cooling } = setUp([choose('one'), choose('two')], {
+        one: [answerError(status, 'no', headers)],
+        two: [answerText('hi')],
+      })
+      await ask()
+      const { model, failure, asked } = cooling.get('one') ?? {}
+      return [model, failure, asked]
+    }
+    expect(await rests(429)).toEqual(['one-model', 'RateLimited', false])
+    expect(await rests(429, { 'retry-after': '9' })).toEqual(['one-model', 'RateLimited', true])
+    expect(await rests(503)).toEqual([undefined, 'ProviderOverloaded', false])
+    expect(await rests(529)).toEqual([undefined, 'ProviderOverloaded', false])
+    expect(await rests(402)).toEqual([undefined, 'CreditUsedUp', false])
+  })
+
+  it('asks nobody who named the time of a pause that is not over, and says for how long [PROV-010]', async () => {
+    const impatient = { retry: { maxTries: 1, maxTriesWhenLimited: 1 }, maxCoolDownWaitMs: 0 }
+    const { ask, asked, cooling, clock } = setUp([choose('one')], { one: [answerText('hi')] }, impatient)
+    const until = new Date(clock.now().getTime() + 30_000)
+    cooling.set('one', { until, reason: 'busy', failure: 'RateLimited', asked: true })
+    expect((await ask()).error).toMatchObject({ reason: 'RateLimited', retryAfterMs: 30_000 })
+    cooling.set('one', { until, reason: 'busy', failure: 'RateLimited', asked: false })
+    expect(await ask()).toMatchObject({ stopReason: 'end_turn' })
+    expect(asked).toEqual(['one'])
   })
 
   it('says when no provider is there', async () => {

@@ -128,12 +128,13 @@ function createCandidate(choice: ModelChoice, isLast: boolean, deps: RouterDeps)
   const { clock, random, rateLimits } = deps
   const key = keyOf(choice)
   const identified = withIdentity(createModelClient(choice, deps), choice, createReport(choice, deps))
-  const counted = withCoolDown(identified, key, { coolDowns: rateLimits, clock })
+  const { model } = choice
+  const counted = withCoolDown(identified, { key, model }, { coolDowns: rateLimits, clock })
   const limit = choice.provider.rateLimit
   const limited = limit ? withRateLimit(counted, { rateLimits, provider: key, limit, clock }) : counted
   // While another provider can be asked, nobody waits for one that is asked too much.
   const retries: RetryOptions['retries'] = isLast ? isPassing : (error) => isPassing(error) && !asksForRest(error)
-  return { key, client: withRetry(limited, { ...deps.retry, clock, random, retries }) }
+  return { key, model, client: withRetry(limited, { ...deps.retry, clock, random, retries }) }
 }
 
 export function createModelRouter(choices: ModelChoice[], deps: RouterDeps): ModelClient {

@@ -1,7 +1,6 @@
 // One HTTP call to a vendor, from a JSON body to a stream of neutral events. Both families go through here.
-import type { CallFailure } from '../contract/failures.ts'
 import { wasCutOff } from '../egress/failures.ts'
-import { isSvcError, messageOf, type SvcError } from '../errors.ts'
+import { isSvcError, messageOf } from '../errors.ts'
 import type { Clock } from '../ports/clock.ts'
 import { parseForeignJson } from './foreign-json.ts'
 import type { JsonObject, ModelError, ModelEvent } from './messages.ts'
@@ -9,14 +8,7 @@ import { isPacked, unpackBody } from './packed-body.ts'
 import type { VendorFetch, VendorReader, VendorResponse } from './piped-fetch.ts'
 import { writeBody } from './request-body.ts'
 import { type ByteReader, IdleError, type IdleWatch, readFrames, watchIdle } from './sse.ts'
-import {
-  type CallTarget,
-  classifyVendorError,
-  makeModelError,
-  readRetryAfter,
-  readVendorError,
-  type VendorError,
-} from './vendor-error.ts'
+import { type CallTarget, classifyVendorError, makeModelError, readRefusal, type VendorError } from './vendor-error.ts'
 
 /** Reads one answer of a family. */
 export interface AnswerDecoder {
@@ -59,7 +51,7 @@ async function exchange(state: Exchange): Promise<ModelEvent[] | AsyncIterable<M
   const { call, idle } = state
   const { signal } = idle
   const body = call.encode()
-  const init = { method: 'POST' as const, headers: call.headers, body: writeBody(body), signal }
+  const init = { method: 'POST', redirect: 'manual', headers: call.headers, body: writeBody(body), signal } as const
   const response = await call.fetch(call.url, init)
   state.answered = true
   idle.touch()
@@ -108,30 +100,26 @@ export async function askVendor(call: VendorCall): Promise<ModelEvent[]> {
 function explainThrown(error: unknown, call: VendorCall, answered: boolean): ModelError {
   if (call.signal.aborted) return makeModelError('Stopped', call.target)
   if (error instanceof StreamedError) return classifyVendorError(error.vendor, call.target)
-  const message = messageOf(error)
   // It holds more than can be written, in depth or in number (V8 counts both as its stack).
-  if (error instanceof RangeError) return makeModelError('RequestUnsupported', call.target, { message })
-  if (isSvcError(error) && error.reason !== 'UpstreamFailed') return { reason: reasonOfRefusal(error), message }
-  const isAnswer = answered || error instanceof IdleError || wasCutOff(error)
-  return makeModelError(isAnswer ? 'AnswerBrokenOff' : 'ProviderUnreachable', call.target, { message })
-}
-
-/** Refused on this side: an address that may not be dialled, a block that can not be translated. */
-function reasonOfRefusal({ reason }: SvcError): CallFailure {
-  return reason === 'Forbidden' ? 'AddressRefused' : 'RequestUnsupported'
-}
-
-async function readFailure(response: VendorResponse, call: VendorCall): Promise<ModelError> {
-  const text = await readText(response, maxErrorBytes)
-  const { status } = response
-  const retryAfterMs = readRetryAfter(response.headers, call.clock.now())
-  const found = readVendorError(parseForeignJson(text))
-  if (found === undefined && status === 404) {
-    const message = `there is no such API at ${call.url}`
-    return makeModelError('WrongAddress', call.target, { status, message })
+  if (error instanceof RangeError) {
+    return makeModelError('RequestUnsupported', call.target, { message: messageOf(error) })
   }
-  const error: VendorError = { message: text.trim().slice(0, 500) || 'no further details', ...found, status }
-  return classifyVendorError(retryAfterMs === undefined ? error : { ...error, retryAfterMs }, call.target)
+  return explainBreak(error, call.target, answered)
+}
+
+/** What it means that there was no answer, or none to its end: refused on this side, away, or broken off. */
+export function explainBreak(error: unknown, target: CallTarget, answered: boolean): ModelError {
+  const message = messageOf(error)
+  if (isSvcError(error, 'Forbidden')) return { reason: 'AddressRefused', message }
+  if (isSvcError(error) && error.reason !== 'UpstreamFailed') return { reason: 'RequestUnsupported', message }
+  const isAnswer = answered || error instanceof IdleError || wasCutOff(error)
+  return makeModelError(isAnswer ? 'AnswerBrokenOff' : 'ProviderUnreachable', target, { message })
+}
+
+async function readFailure(response: VendorResponse, { url, target, clock }: VendorCall): Promise<ModelError> {
+  const text = await readText(response, maxErrorBytes)
+  const { status, headers } = response
+  return readRefusal({ status, headers, text, url, now: clock.now() }, target)
 }
 
 const maxErrorBytes = 65_536

@@ -1,5 +1,6 @@
 // What a vendor's error means: one table for both families and the many servers that imitate them.
 import type { CallFailure } from '../contract/failures.ts'
+import { parseForeignJson } from './foreign-json.ts'
 import type { JsonObject, ModelError } from './messages.ts'
 
 /** Who was asked, for messages. */
@@ -83,7 +84,7 @@ function findReason(error: VendorError): CallFailure {
   const named = byType[error.code ?? ''] ?? byType[error.type ?? '']
   if (named === 'ContextTooLong') return named
   // "It failed" says less than a status that has a meaning of its own.
-  const known = named === 'ProviderFailed' ? (byStatus[error.status ?? 0] ?? named) : named
+  const known = named === 'ProviderFailed' && error.status !== undefined ? reasonOfStatus(error.status) : named
   return reasonOfWords(error) ?? known ?? reasonOfStatus(error.status)
 }
 
@@ -131,6 +132,12 @@ export function makeModelError(reason: CallFailure, target: CallTarget, detail: 
   }
 }
 
+/** Nothing is sent on: the key was meant for this address alone. */
+function explainRedirect(location: string, from: string): string {
+  const to = URL.parse(location, from)?.origin ?? 'another address'
+  return `it redirects to ${to}, and model calls follow no redirect; set spec.baseURL to the final address`
+}
+
 /** Sorts a vendor's error, of an HTTP answer or inside a stream. */
 export function classifyVendorError(error: VendorError, target: CallTarget): ModelError {
   const reason = findReason(error)
@@ -138,6 +145,25 @@ export function classifyVendorError(error: VendorError, target: CallTarget): Mod
   const isQuota = error.code === 'insufficient_quota' || error.type === 'insufficient_quota'
   const detail = isQuota ? { retryAfterMs: quotaPauseMs, ...error } : error
   return makeModelError(reason, target, detail)
+}
+
+export type Refusal = { status: number; headers: Pick<Headers, 'get'>; text: string; url: string; now: Date }
+
+function explainAddress({ status, headers, url }: Refusal, found: unknown): string | undefined {
+  const location = headers.get('location')
+  if (status >= 300 && status < 400 && location !== null) return explainRedirect(location, url)
+  return found === undefined && status === 404 ? `there is no such API at ${url}` : undefined
+}
+
+/** What an answer that is none means. `text` is its body. */
+export function readRefusal(refusal: Refusal, target: CallTarget): ModelError {
+  const { status, headers, text, now } = refusal
+  const found = readVendorError(parseForeignJson(text))
+  const elsewhere = explainAddress(refusal, found)
+  if (elsewhere !== undefined) return makeModelError('WrongAddress', target, { status, message: elsewhere })
+  const retryAfterMs = readRetryAfter(headers, now)
+  const error: VendorError = { message: text.trim().slice(0, 500) || 'no further details', ...found, status }
+  return classifyVendorError(retryAfterMs === undefined ? error : { ...error, retryAfterMs }, target)
 }
 
 /** `retry-after-ms`, or `Retry-After` in seconds or as a date (RFC 9110 section 10.2.3). */

@@ -43,7 +43,7 @@ function makeClient(type: Family, more: Partial<ModelChoice['provider']> = {}, i
     apiKey: 'made-up-key-000000',
     ...more,
   }
-  const policyFor = () => ({ allowNetworks: [], deny: [], trusted: true })
+  const policyFor = () => ({ allowNetworks: [], deny: [], trusted: new URL(provider.baseUrl).origin })
   return createModelClient({ provider, model: 'test-model' }, { egress, policyFor, clock, idleTimeoutMs })
 }
 
@@ -141,7 +141,7 @@ describe('azure', () => {
         },
         model: 'my-deployment',
       },
-      { egress, policyFor: () => ({ allowNetworks: [], deny: [], trusted: true }), clock },
+      { egress, policyFor: () => ({ allowNetworks: [], deny: [], trusted: new URL(vendor.url).origin }), clock },
     )
     const turn = await collectTurn(client.stream(askText('hello'), open))
     expect(turn).toMatchObject({ stopReason: 'end_turn', message: { content: [{ text: 'hi from azure' }] } })

@@ -8,8 +8,11 @@ export type EgressPolicy = {
   deny: string[]
   /** From a Secret's annotation `svc.ai/allowed-hosts`: when present only these hosts (SECRET-006). */
   allowedHosts?: string[]
-  /** The destination was set by the machine's owner: loopback and private addresses pass, metadata and `deny` never. */
-  trusted?: boolean
+  /**
+   * The one origin (`http://host:port`) that the machine's owner vouches for: it may be at a loopback or private address,
+   * metadata and `deny` never. A redirect elsewhere is judged like any address.
+   */
+  trusted?: string
 }
 
 export type EgressRequest = {

@@ -1,4 +1,5 @@
 // Shared token buckets and cool-downs of providers, over all replicas and workers (PROV-009, PROV-010).
+import type { CallFailure } from '../contract/failures.ts'
 import type { ResourceKey } from './resources.ts'
 
 export type RateLimit = { requestsPerMinute?: number; tokensPerMinute?: number }
@@ -7,21 +8,32 @@ export type Lease =
   /** `tokens`: how many were taken, for `settle`. */
   { granted: true; tokens: number } | { granted: false; retryAfterMs: number }
 
-/** Until when nothing is sent to a provider, and the vendor's words for it. */
-export type CoolDown = { until: Date; reason: string }
+/** A pause of a provider or of one of its models. */
+export type CoolDown = {
+  /** Absent: all that the provider serves. */
+  model?: string
+  until: Date
+  /** The vendor's words. */
+  reason: string
+  /** What it is told as to those who are kept waiting. */
+  failure: CallFailure
+  /** The vendor named the time: until then nothing is sent. Else others are preferred, and who has none may try. */
+  asked: boolean
+}
 
 export interface RateLimits {
   /**
-   * Takes from the provider's buckets, all or nothing; grants nothing while the provider cools down. Buckets refill
-   * continuously and hold one minute's worth: who wants more tokens than that gets so many, once the bucket is full.
+   * Takes from the provider's buckets, all or nothing. Buckets refill continuously and hold one minute's worth: who wants more tokens than that gets so many, once the bucket is full.
    */
   take(provider: ResourceKey, want: { requests: number; tokens: number }, limit: RateLimit): Promise<Lease>
   /** Corrects the tokens taken by a lease: the true number less those taken (may be negative). */
   settle(provider: ResourceKey, tokens: number, limit: RateLimit): Promise<void>
-  /** Nothing is sent to the provider until then; a later moment wins. */
-  coolDown(provider: ResourceKey, until: Date, reason: string): Promise<void>
-  /** Until when, and why, or undefined. */
-  coolingDown(provider: ResourceKey): Promise<CoolDown | undefined>
+  /** Notes a pause, for everyone who shares the provider; of two for the same model the later end wins. */
+  coolDown(provider: ResourceKey, coolDown: CoolDown): Promise<void>
+  /** The pause that ends last of those that hold for the model now; without a model: of all of the provider. */
+  coolingDown(provider: ResourceKey, model?: string): Promise<CoolDown | undefined>
+  /** The same from memory, for who cannot wait: what this process noted at once, what another did within seconds. */
+  peekCoolDown(provider: ResourceKey, model: string): CoolDown | undefined
   /**
    * Calls back with the provider whose cool-down was set or made longer; returns the unsubscribe function. What another
    * replica sets need not be told: look now and then as well.

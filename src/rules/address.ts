@@ -47,6 +47,12 @@ export function metadataNetworks(): string[] {
   return [...single, ...listRanges().flatMap(([name, cidr]) => (name === 'linkLocal' ? [cidr] : []))]
 }
 
+/** Names that public DNS does not serve (RFC 6761, RFC 6762 appendix G, RFC 8375), and those of a cluster's services. */
+const localSuffixes = [
+  ...['localhost', 'local', 'internal', 'test', 'home', 'corp', 'lan', 'intranet', 'private', 'home.arpa'],
+  'svc',
+]
+
 function portOf(url: URL): string {
   if (url.port !== '') return url.port
   return url.protocol === 'https:' ? '443' : '80'
@@ -84,6 +90,22 @@ function isAllowed(host: string, networks: readonly string[]): boolean {
   })
 }
 
+function readHost({ hostname }: URL): string {
+  return hostname
+    .replace(/^\[(.*)\]$/, '$1')
+    .replace(/\.$/, '')
+    .toLowerCase()
+}
+
+/** Whether the host can be nowhere but on this machine or in a private network: such an address, or a local name. */
+export function mayBePrivate(text: string): boolean {
+  const url = URL.parse(text)
+  if (url === null) return false
+  const host = readHost(url)
+  if (ipaddr.isValid(host)) return classifyAddress(host) === 'private'
+  return !host.includes('.') || localSuffixes.some((suffix) => host.endsWith(`.${suffix}`))
+}
+
 /**
  * The class of the URL's host. `service` holds `host:port` of the service itself; the loopback spellings of its port are
  * the service too. Private addresses in `networks` (CIDR) count as public. WHATWG URLs have already turned octal and
@@ -91,10 +113,7 @@ function isAllowed(host: string, networks: readonly string[]): boolean {
  */
 export function classifyUrl(text: string, service: readonly string[], networks: readonly string[]): AddressClass {
   const url = new URL(text)
-  const host = url.hostname
-    .replace(/^\[(.*)\]$/, '$1')
-    .replace(/\.$/, '')
-    .toLowerCase()
+  const host = readHost(url)
   if (isService(host, portOf(url), service)) return 'service'
   if (!ipaddr.isValid(host)) return classifyName(host)
   const found = classifyAddress(host)

@@ -1,12 +1,16 @@
 // Whether the machine's owner vouched for a provider's base URL, so that it may be loopback or private (NET-004).
 import type { Provider } from '../contract/resources/provider.ts'
+import { mayBePrivate } from './address.ts'
 
 export const trustedAnnotation = 'svc.ai/trusted-base-url'
 
-/** The annotation counts for the very address it was given for, so that changing the address loses the trust. */
+/**
+ * The annotation counts for the very address it was given for, so that changing the address loses the trust. A public one
+ * needs none: its name must not lead into the private network tomorrow.
+ */
 export function isTrustedAddress(provider: Provider): boolean {
   const trusted = provider.metadata.annotations?.[trustedAnnotation]
-  return trusted !== undefined && trusted === provider.spec.baseURL
+  return trusted !== undefined && trusted === provider.spec.baseURL && mayBePrivate(trusted)
 }
 
 export const allowedHostsAnnotation = 'svc.ai/allowed-hosts'

@@ -1,8 +1,10 @@
 // A model for the service's own calls (chat, proxies): the choices with limits, cool-downs and usage over all replicas.
 import type { ModelChoice } from '../contract/api/assignment.ts'
 import type { ModelClient } from '../llm/model.ts'
+import { trustOf } from '../llm/model-client.ts'
 import { createModelRouter, type RouterDeps } from '../llm/router.ts'
 import type { EgressPolicy } from '../ports/egress.ts'
+import type { RateLimits } from '../ports/rate-limits.ts'
 import type { UsecaseDeps } from './deps.ts'
 
 /** Where calls to this provider may go. */
@@ -11,7 +13,17 @@ export function policyOf({ provider }: ModelChoice, settings: UsecaseDeps['setti
     allowNetworks: [...settings.allowNetworks],
     deny: [...settings.ownAddresses()],
     ...(provider.allowedHosts === undefined ? {} : { allowedHosts: provider.allowedHosts }),
-    ...(provider.trusted === undefined ? {} : { trusted: provider.trusted }),
+    ...trustOf(provider),
+  }
+}
+
+/** Cool-downs are looked up with every call: none costs a read of the store. */
+function inMemory(limits: RateLimits): RouterDeps['rateLimits'] {
+  return {
+    take: (provider, want, limit) => limits.take(provider, want, limit),
+    settle: (provider, tokens, limit) => limits.settle(provider, tokens, limit),
+    coolDown: (provider, coolDown) => limits.coolDown(provider, coolDown),
+    coolingDown: (provider, model) => limits.peekCoolDown(provider, model),
   }
 }
 
@@ -26,7 +38,7 @@ export function openModel(
     policyFor: (choice) => policyOf(choice, settings),
     clock: ports.clock,
     random: () => ports.ids.random(),
-    rateLimits: ports.records.rateLimits,
+    rateLimits: inMemory(ports.records.rateLimits),
     ...(health === undefined ? {} : { onEnd: health.noteEnd }),
     ...options,
   })

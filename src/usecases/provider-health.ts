@@ -7,25 +7,11 @@ import type { ProviderNote } from '../ports/provider-health.ts'
 import type { ResourceKey } from '../ports/resources.ts'
 import { createBatches } from './batching.ts'
 
-/** How a call of a provider ended, as those see it who pass bytes. */
-export type CallOutcome = {
-  /** Of the vendor's answer (HTTP); 0: there was none. */
-  status: number
-  /** There was no answer, it broke off, or it was an error. */
-  failed: boolean
-  /** The caller went away: that says nothing of the provider. */
-  aborted: boolean
-  /** Why it failed, without the provider's key. Absent: told by the status. */
-  reason?: string
-}
-
 /** What another process saw: `failures` are those since the last answer. */
 export type CallsSeen = { answered: boolean; failures: number; reason?: string | undefined }
 
 /** Who is told of calls. None of them throws or waits. */
 export type HealthNotes = {
-  noteCall(provider: ResourceKey, outcome: CallOutcome): void
-  /** The same of a call of the model router. */
   noteEnd(call: EndedCall): void
   /** The same of several calls. */
   noteCalls(provider: ResourceKey, seen: CallsSeen): void
@@ -39,18 +25,6 @@ export type ProviderHealthLog = HealthNotes & {
 const flushMs = 2000
 /** Vendors send whole pages. */
 const longestReason = 500
-
-/** 4xx that are about the provider's account, its key or how much is asked of it. */
-const accountStatuses = [401, 402, 403, 408, 429]
-
-function isRequestFault(status: number): boolean {
-  return status >= 400 && status < 500 && !accountStatuses.includes(status)
-}
-
-function describeFailure({ status }: CallOutcome): string {
-  if (status === 0) return 'the vendor could not be reached'
-  return status < 300 ? 'the vendor broke off its answer' : `the vendor answered HTTP ${status}`
-}
 
 /** Times in milliseconds; 0: never. */
 type Entry = { provider: ResourceKey; goodAt: number; failedAt: number; reason: string; failures: number }
@@ -118,11 +92,6 @@ export function createProviderHealthLog({ records, clock }: Pick<Ports, 'records
   }
 
   return {
-    noteCall(provider, outcome) {
-      if (outcome.aborted) return
-      if (!outcome.failed || isRequestFault(outcome.status)) noteGood(provider)
-      else noteFailure(provider, outcome.reason ?? describeFailure(outcome))
-    },
     noteEnd({ provider, error }) {
       const verdict = judgeCall(error)
       if (verdict === 'answered') noteGood(provider)

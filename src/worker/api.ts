@@ -17,8 +17,8 @@ export interface WorkerApi {
   submitUsage(usage: routes.UsageSubmit): Promise<void>
   takeLease(provider: ResourceKey, want: routes.LeaseRequest): Promise<routes.LeaseAnswer>
   /** How the provider is, without taking anything. Asked once and shortly: a call goes on without the answer. */
-  askLimit(provider: ResourceKey): Promise<routes.LeaseAnswer>
-  coolDown(provider: ResourceKey, seconds: number, reason: string): Promise<void>
+  askLimit(provider: ResourceKey, model: string): Promise<routes.LeaseAnswer>
+  coolDown(provider: ResourceKey, pause: routes.CooldownRequest): Promise<void>
   /** How calls of the provider ended. Asked once and shortly: nothing of the run depends on it. */
   reportCalls(provider: ResourceKey, report: routes.CallsReport): Promise<void>
   /** A token for one call of the tool. Asked once: a call without it is not made, and the model is told. */
@@ -101,15 +101,13 @@ export function createWorkerApi(options: WorkerApiOptions): WorkerApi {
     submitUsage: (body) => call((signal) => client.call(routes.submitUsage, { params, body, signal })),
     takeLease: ({ namespace, name }, body) =>
       call((signal) => client.call(routes.takeLease, { params: { namespace, provider: name }, body, signal })),
-    askLimit: ({ namespace, name }) => {
+    askLimit: ({ namespace, name }, model) => {
       const signal = AbortSignal.any([options.signal, AbortSignal.timeout(questionTimeoutMs)])
-      const body = { requests: 0, tokens: 0 }
+      const body = { requests: 0, tokens: 0, ...(model === '' ? {} : { model }) }
       return client.call(routes.takeLease, { params: { namespace, provider: name }, body, signal })
     },
-    coolDown: ({ namespace, name }, seconds, reason) =>
-      call((signal) =>
-        client.call(routes.coolDown, { params: { namespace, provider: name }, body: { seconds, reason }, signal }),
-      ),
+    coolDown: ({ namespace, name }, body) =>
+      call((signal) => client.call(routes.coolDown, { params: { namespace, provider: name }, body, signal })),
     reportCalls: ({ namespace, name }, body) => {
       const signal = AbortSignal.any([options.signal, AbortSignal.timeout(questionTimeoutMs)])
       return client.call(routes.reportCalls, { params: { namespace, provider: name }, body, signal })

@@ -1,6 +1,7 @@
 // The model of the run: the assignment's choices, under the addresses it allows and the limits the service keeps.
 import type { ModelChoice, WorkAssignment } from '../contract/api/assignment.ts'
 import type { ModelClient } from '../llm/model.ts'
+import { trustOf } from '../llm/model-client.ts'
 import { createModelRouter } from '../llm/router.ts'
 import type { EgressPolicy } from '../ports/egress.ts'
 import type { WorkerApi } from './api.ts'
@@ -19,7 +20,7 @@ export function openModel(
     policyFor: ({ provider }: ModelChoice): EgressPolicy => ({
       ...egress,
       ...(provider.allowedHosts === undefined ? {} : { allowedHosts: provider.allowedHosts }),
-      ...(provider.trusted === undefined ? {} : { trusted: provider.trusted }),
+      ...trustOf(provider),
     }),
     clock: deps.clock,
     random: () => deps.ids.random(),

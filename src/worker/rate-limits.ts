@@ -13,14 +13,15 @@ export function createRemoteRateLimits(api: WorkerApi, clock: Clock): RouterDeps
     async settle(provider, tokens) {
       if (tokens !== 0) await api.takeLease(provider, { requests: 0, tokens: Math.ceil(tokens) })
     },
-    async coolDown(provider, until, reason) {
+    async coolDown(provider, { until, reason, ...pause }) {
       const seconds = Math.min(86_400, Math.max(0, (until.getTime() - clock.now().getTime()) / 1000))
-      await api.coolDown(provider, seconds, reason.slice(0, 1024))
+      await api.coolDown(provider, { ...pause, seconds, reason: reason.slice(0, 1024) })
     },
-    async coolingDown(provider) {
-      const { coolingDown } = await api.askLimit(provider)
+    async coolingDown(provider, model) {
+      const { coolingDown } = await api.askLimit(provider, model)
       if (coolingDown === undefined) return undefined
-      return { until: new Date(clock.now().getTime() + coolingDown.forMs), reason: coolingDown.reason }
+      const { forMs, ...pause } = coolingDown
+      return { ...pause, until: new Date(clock.now().getTime() + forMs) }
     },
   }
 }

@@ -1,5 +1,6 @@
 // What every store of rate limits does.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { CoolDown } from '../../src/ports/rate-limits.ts'
 import { hardTexts, type OpenBench, useBench } from './record-bench.ts'
 
 export function describeRateLimits(name: string, open: OpenBench): void {
@@ -91,24 +92,52 @@ export function describeRateLimits(name: string, open: OpenBench): void {
       expect((await take(0, 1)).granted).toBe(false)
     })
 
-    it('sends nothing while a provider cools down, and the later moment wins', async () => {
-      const at = (ms: number) => new Date(bench().now().getTime() + ms)
-      const until = at(30_000)
+    const pause = (ms: number, more: Partial<CoolDown> = {}): CoolDown => ({
+      until: new Date(bench().now().getTime() + ms),
+      reason: 'overloaded \0',
+      failure: 'ProviderOverloaded',
+      asked: true,
+      ...more,
+    })
+
+    it('keeps a cool-down of a provider until it is over, and the later moment wins', async () => {
+      const long = pause(30_000)
       expect(await limits().coolingDown(provider)).toBeUndefined()
-      await limits().coolDown(provider, until, 'overloaded \0')
-      await limits().coolDown(provider, at(10_000), 'sooner')
-      expect(await limits().coolingDown(provider)).toEqual({ until, reason: 'overloaded \0' })
+      await limits().coolDown(provider, long)
+      await limits().coolDown(provider, pause(10_000, { reason: 'sooner' }))
+      expect(await limits().coolingDown(provider, 'any')).toEqual(long)
+      expect(limits().peekCoolDown(provider, 'any')).toEqual(long)
       expect(await limits().coolingDown({ ...provider, namespace: 'other' })).toBeUndefined()
-      expect(await take()).toEqual({ granted: false, retryAfterMs: 30_000 })
-      expect(await limits().take(provider, { requests: 1, tokens: 0 }, {})).toEqual({
-        granted: false,
-        retryAfterMs: 30_000,
-      })
+      expect(await take()).toEqual(granted)
       await bench().reopen()
-      expect((await limits().coolingDown(provider))?.until).toEqual(until)
+      expect(await limits().coolingDown(provider)).toEqual(long)
       bench().advance(30_000)
       expect(await limits().coolingDown(provider)).toBeUndefined()
-      expect(await take()).toEqual(granted)
+      expect(limits().peekCoolDown(provider, 'any')).toBeUndefined()
+    })
+
+    it('keeps those of models apart, by every character', async () => {
+      const models = ['m', 'M', ...hardTexts.filter((text) => text !== '')]
+      for (const [at, model] of models.entries()) await limits().coolDown(provider, pause(1000 + at, { model }))
+      for (const [at, model] of models.entries()) {
+        expect(await limits().coolingDown(provider, model)).toEqual(pause(1000 + at, { model }))
+        expect(limits().peekCoolDown(provider, model)).toEqual(pause(1000 + at, { model }))
+      }
+      expect(await limits().coolingDown(provider, 'another')).toBeUndefined()
+      expect(limits().peekCoolDown(provider, 'another')).toBeUndefined()
+      expect((await limits().coolingDown(provider))?.model).toBe(models.at(-1))
+    })
+
+    it('knows in memory what was noted before it was opened, after a moment', async () => {
+      await limits().coolDown(provider, pause(30_000, { model: 'm' }))
+      await bench().reopen()
+      await expect.poll(() => limits().peekCoolDown(provider, 'm')?.model).toBe('m')
+    })
+
+    it('lets a provider rest of which a hundred models rest: their names are made up by callers', async () => {
+      for (let at = 0; at < 101; at += 1) await limits().coolDown(provider, pause(60_000, { model: `m${at}` }))
+      expect((await limits().coolingDown(provider, 'one more'))?.model).toBeUndefined()
+      expect(await limits().coolingDown(provider, 'one more')).toBeDefined()
     })
 
     it('tells those who listen which provider cools down for longer than before, once that can be read', async () => {
@@ -121,12 +150,12 @@ export function describeRateLimits(name: string, open: OpenBench): void {
         }
         readings.push(look())
       })
-      await limits().coolDown(provider, at(20_000), 'first')
-      await limits().coolDown(provider, at(10_000), 'sooner')
-      await limits().coolDown({ ...provider, name: 'x/\0' }, at(5_000), 'another')
+      await limits().coolDown(provider, pause(20_000))
+      await limits().coolDown(provider, pause(10_000))
+      await limits().coolDown({ ...provider, name: 'x/\0' }, pause(5_000))
       await take()
       stop()
-      await limits().coolDown(provider, at(30_000), 'unheard')
+      await limits().coolDown(provider, pause(30_000))
       await Promise.all(readings)
       expect(told).toEqual([
         { name: provider.name, until: at(20_000).getTime() },

@@ -287,11 +287,16 @@ describe('a refusal of the vendor', () => {
     [400, 'invalid_request_error'],
     [404, 'not_found_error'],
     [413, 'request_too_large'],
-    [500, 'api_error'],
   ])("%i is the vendor's own, byte for byte [PROXY-018] [PROXY-019]", async (status, type) => {
     const body = errorOf(type, 'model: words of the vendor')
     const answer = await refuse(status, body)
     expect([answer.status, await answer.text()]).toEqual([status, JSON.stringify(body)])
+  })
+
+  it('of the vendor are a 502 with its words, byte for byte', async () => {
+    const body = errorOf('api_error', 'words of the vendor')
+    const answer = await refuse(500, body)
+    expect([answer.status, await answer.text()]).toEqual([502, JSON.stringify(body)])
   })
 
   it('never shows the key that the vendor repeats', async () => {

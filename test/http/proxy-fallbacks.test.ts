@@ -19,18 +19,24 @@ const answerAs = (received: Received): void => {
 const asked = () => proxied.upstream.received.map(({ path }) => path.split('/')[1])
 const modelAsked = () => JSON.parse(proxied.upstream.last().body.toString()).model
 
-beforeAll(async () => {
-  proxied = await startProxied()
-  const at = (name: string) => ({ baseURL: `${proxied.upstream.url}/${name}` })
-  await proxied.addProvider('spare', at('spare'))
-  await proxied.addProvider('last', at('last'))
-  await proxied.addProvider('other-family', { ...at('other'), type: 'llmo' })
+const at = (name: string) => ({ baseURL: `${proxied.upstream.url}/${name}` })
+
+/** A provider with others behind it. What failed in one test rests in the next: each has its own. */
+async function addFamily(suffix: string): Promise<void> {
+  await proxied.addProvider(`spare${suffix}`, at(`spare${suffix}`))
+  await proxied.addProvider(`last${suffix}`, at(`last${suffix}`))
   const fallbacks = [
     { providerRef: { name: 'other-family' }, model: 'x' },
-    spare,
-    { providerRef: { name: 'last' }, model: 'm-last' },
+    { providerRef: { name: `spare${suffix}` }, model: 'm-spare' },
+    { providerRef: { name: `last${suffix}` }, model: 'm-last' },
   ]
-  await proxied.addProvider('main', { ...at('main'), fallbacks })
+  await proxied.addProvider(`main${suffix}`, { ...at(`main${suffix}`), fallbacks })
+}
+
+beforeAll(async () => {
+  proxied = await startProxied()
+  await proxied.addProvider('other-family', { ...at('other'), type: 'llmo' })
+  await addFamily('')
   await proxied.addProvider('away', { baseURL: 'http://127.0.0.1:9', fallbacks: [spare] })
 })
 afterAll(() => proxied.stop())
@@ -46,13 +52,15 @@ describe('a provider with fallbacks', () => {
     expect([asked(), modelAsked()]).toEqual([['main'], 'm'])
   })
 
-  it.each([529, 500, 503, 401])(
+  it.each([529, 500, 503, 401, 402])(
     'hands over on %i, in order, to those of its family, with their own models',
     async (status) => {
-      failing = { main: status, spare: status }
-      const answer = await proxied.ask(messages, simpleMessage('main/m'))
+      await addFamily(`-${status}`)
+      failing = { [`main-${status}`]: status, [`spare-${status}`]: status }
+      const answer = await proxied.ask(messages, simpleMessage(`main-${status}/m`))
       expect([answer.status, await answer.json()]).toEqual([200, llmaAnswer])
-      expect([asked(), modelAsked()]).toEqual([['main', 'spare', 'last'], 'm-last'])
+      const names = ['main', 'spare', 'last'].map((name) => `${name}-${status}`)
+      expect([asked(), modelAsked()]).toEqual([names, 'm-last'])
     },
   )
 
@@ -68,9 +76,10 @@ describe('a provider with fallbacks', () => {
   })
 
   it('gives the error of the last one when none can serve, and lets the caller go', async () => {
-    failing = { main: 529, spare: 529, last: 529 }
+    await addFamily('-all')
+    failing = { 'main-all': 529, 'spare-all': 529, 'last-all': 529 }
     for (let round = 0; round < 3; round += 1) {
-      expect((await proxied.ask(messages, simpleMessage('main/m'))).status).toBe(529)
+      expect((await proxied.ask(messages, simpleMessage('main-all/m'))).status).toBe(529)
     }
     expect(asked()).toHaveLength(9)
   })

@@ -1,12 +1,13 @@
-// Token buckets and cool-downs in SQL: one row per provider, locked while it is counted.
+// Token buckets in SQL: one row per provider, locked while it is counted. Cool-downs stand beside them.
 import { SvcError } from '../../errors.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { CoolDown, Lease, RateLimit, RateLimits } from '../../ports/rate-limits.ts'
+import type { Lease, RateLimit, RateLimits } from '../../ports/rate-limits.ts'
 import type { ResourceKey } from '../../ports/resources.ts'
-import type { Database, Reader, Tx } from './database.ts'
-import { createProviderListeners, matchProvider } from './provider-rows.ts'
+import { createCoolDowns } from './cool-downs.ts'
+import type { Database, Tx } from './database.ts'
+import { matchProvider } from './provider-rows.ts'
 import { sql } from './statement.ts'
-import { decodeText, encodeText } from './stored-text.ts'
+import { encodeText } from './stored-text.ts'
 
 const MINUTE_MS = 60_000
 
@@ -15,8 +16,6 @@ type LimitRow = {
   requests_level: number | null
   tokens_level: number | null
   refilled_at: number
-  cool_until: number | null
-  cool_reason: string | null
 }
 
 /** A bucket at one moment: `capacity` is what flows in within a minute; undefined means unlimited. */
@@ -63,15 +62,6 @@ function drain(bucket: Bucket, want: number): Bucket {
   return bucket === undefined ? undefined : { ...bucket, level: bucket.level - want }
 }
 
-function findCoolDown(row: Pick<LimitRow, 'cool_until'> | undefined, now: number): number {
-  return row?.cool_until == null ? 0 : Math.max(0, Number(row.cool_until) - now)
-}
-
-async function readCoolDown(reader: Reader, provider: ResourceKey) {
-  return reader.first(sql<Pick<LimitRow, 'cool_until' | 'cool_reason'>>`select cool_until, cool_reason
-    from rate_limits where ${matchProvider(provider)}`)
-}
-
 type TakeRequest = { want: { requests: number; tokens: number }; limit: RateLimit; now: number }
 
 async function takeFrom(tx: Tx, provider: ResourceKey, { want, limit, now }: TakeRequest): Promise<Lease> {
@@ -81,7 +71,7 @@ async function takeFrom(tx: Tx, provider: ResourceKey, { want, limit, now }: Tak
   const requests = Math.min(want.requests, limit.requestsPerMinute ?? want.requests)
   const tokens = Math.min(want.tokens, limit.tokensPerMinute ?? want.tokens)
   const delays = [findDelay(buckets.requests, requests), findDelay(buckets.tokens, tokens)]
-  const retryAfterMs = Math.max(findCoolDown(row, now), ...delays)
+  const retryAfterMs = Math.max(...delays)
   if (retryAfterMs > 0) return { granted: false, retryAfterMs }
   await writeLevels(tx, provider, {
     requests: drain(buckets.requests, requests),
@@ -91,34 +81,14 @@ async function takeFrom(tx: Tx, provider: ResourceKey, { want, limit, now }: Tak
   return { granted: true, tokens }
 }
 
-/** False when a later moment is set already. */
-async function setCoolDown(tx: Tx, provider: ResourceKey, { until, reason }: CoolDown): Promise<boolean> {
-  const { changes } = await tx.run(sql`update rate_limits
-    set cool_until = ${until.getTime()}, cool_reason = ${encodeText(reason)}
-    where ${matchProvider(provider)} and (cool_until is null or cool_until < ${until.getTime()})`)
-  return changes > 0
-}
-
 export function createRateLimits(deps: { database: Database; clock: Clock }): RateLimits {
   const { database, clock } = deps
-  // A failure to read means that the database is away again, and comes back.
-  const listeners = createProviderListeners(database, 'cool-downs', () => void notifyCooling().catch(() => undefined))
-
-  async function notifyCooling(): Promise<void> {
-    const now = clock.now().getTime()
-    const rows = await database.read.all(sql<ResourceKey>`select namespace, name from rate_limits
-      where cool_until > ${now}`)
-    for (const row of rows) {
-      listeners.notify({ namespace: decodeText(row.namespace), name: decodeText(row.name) })
-    }
-  }
 
   return {
     async take(provider, want, limit) {
       const now = clock.now().getTime()
       if (limit.requestsPerMinute === undefined && limit.tokensPerMinute === undefined) {
-        const retryAfterMs = findCoolDown(await readCoolDown(database.read, provider), now)
-        return retryAfterMs > 0 ? { granted: false, retryAfterMs } : { granted: true, tokens: want.tokens }
+        return { granted: true, tokens: want.tokens }
       }
       return database.write((tx) => takeFrom(tx, provider, { want, limit, now }))
     },
@@ -132,28 +102,13 @@ export function createRateLimits(deps: { database: Database; clock: Clock }): Ra
       })
     },
 
-    async coolDown(provider, until, reason) {
-      const now = clock.now().getTime()
-      await database.write(async (tx) => {
-        await lockRow(tx, provider, now)
-        if (await setCoolDown(tx, provider, { until, reason })) listeners.announce(tx, provider)
-      })
-    },
-
-    async coolingDown(provider) {
-      const row = await readCoolDown(database.read, provider)
-      if (row?.cool_until == null || findCoolDown(row, clock.now().getTime()) === 0) return undefined
-      return { until: new Date(Number(row.cool_until)), reason: decodeText(row.cool_reason ?? '') }
-    },
-
-    onCoolDown: listeners.add,
+    ...createCoolDowns(deps),
 
     async sweep(before) {
-      const now = clock.now().getTime()
-      const { changes } = await database.write((tx) =>
-        tx.run(sql`delete from rate_limits where refilled_at < ${before.getTime()}
-          and (cool_until is null or cool_until < ${now})`),
-      )
+      const { changes } = await database.write(async (tx) => {
+        await tx.run(sql`delete from cool_downs where until < ${before.getTime()}`)
+        return tx.run(sql`delete from rate_limits where refilled_at < ${before.getTime()}`)
+      })
       return changes
     },
   }

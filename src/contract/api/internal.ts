@@ -1,5 +1,6 @@
 // The worker API: what a running attempt may do, with the token of that attempt.
 import { z } from 'zod'
+import { callFailures } from '../failures.ts'
 import { Name, RecordName, Timestamp } from '../resources/metadata.ts'
 import { booleanParameter, integerParameter } from './list.ts'
 import { defineRoute, errorResponses } from './route.ts'
@@ -243,7 +244,12 @@ const provider = z.object({ namespace: Name, provider: Name })
  * back. All zero only asks how the provider is.
  */
 export const LeaseRequest = z
-  .strictObject({ requests: z.int().min(0), tokens: z.int() })
+  .strictObject({
+    requests: z.int().min(0),
+    tokens: z.int(),
+    /** Of which cool-downs are told; absent: of those of all its models. */
+    model: z.string().min(1).max(256).optional(),
+  })
   .refine(({ requests, tokens }) => requests === 0 || tokens >= 0, {
     path: ['tokens'],
     message: 'must not be negative with requests: tokens are given back without any',
@@ -259,7 +265,9 @@ export const LeaseAnswer = z
     /** Tokens that were taken; negative when they were given back. */
     tokens: z.int(),
     /** Present while nothing is to be sent to the provider: for how long yet, and what the vendor said. */
-    coolingDown: z.object({ forMs: z.number().min(0), reason: z.string() }).optional(),
+    coolingDown: z
+      .object({ forMs: z.number().min(0), reason: z.string(), failure: z.enum(callFailures), asked: z.boolean() })
+      .optional(),
   })
   .meta({ id: 'Lease' })
 export type LeaseAnswer = z.infer<typeof LeaseAnswer>
@@ -276,7 +284,15 @@ export const takeLease = defineRoute({
 })
 
 export const CooldownRequest = z
-  .strictObject({ seconds: z.number().min(0).max(86_400), reason: z.string().max(1024) })
+  .strictObject({
+    seconds: z.number().min(0).max(86_400),
+    reason: z.string().max(1024),
+    /** The one model it is about; absent: all that the provider serves. */
+    model: z.string().min(1).max(256).optional(),
+    failure: z.enum(callFailures).default('RateLimited'),
+    /** The vendor named the time. */
+    asked: z.boolean().default(false),
+  })
   .meta({ id: 'CooldownRequest' })
 export type CooldownRequest = z.infer<typeof CooldownRequest>
 

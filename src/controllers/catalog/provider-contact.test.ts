@@ -40,7 +40,7 @@ describe('the contact to a vendor', () => {
   })
 
   it('has the error of a look or of a cool-down with the time when it was first seen', () => {
-    const cooling = { until: at(200), reason: 'slow down' }
+    const cooling = { until: at(200), reason: 'slow down', failure: 'RateLimited', asked: true } as const
     const first = find(undefined, { address: away })
     expect(first).toEqual({ lastError: 'no such host', lastErrorAt: time(100) })
     expect(find(first, { address: { ...away, at: at(90) }, now: at(130) })).toEqual(first)

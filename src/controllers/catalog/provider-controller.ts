@@ -46,7 +46,8 @@ async function checkAddress(context: ProviderContext, provider: Provider, signal
   if (baseURL === undefined) return undefined
   const secret = secretRef && { namespace: provider.metadata.namespace, name: secretRef.name }
   const allowedHosts = secret && readAllowedHosts((await context.secrets.describe(secret))?.annotations)
-  const policy = { trusted: isTrustedAddress(provider), ...(allowedHosts && { allowedHosts }) }
+  const trusted = isTrustedAddress(provider) ? new URL(baseURL).origin : undefined
+  const policy = { ...(trusted && { trusted }), ...(allowedHosts && { allowedHosts }) }
   return await context.checks.check(formatKey(provider.metadata), { url: baseURL, policy }, signal)
 }
 

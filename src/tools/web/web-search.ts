@@ -25,7 +25,7 @@ export const webSearch = defineTool({
     const request = backend.buildRequest({ query, limit, settings: context.search })
     const bounds = { maxBytes: largestBody, timeoutMs, maxRedirects: 3 }
     // The address is the service's own setting: a search engine in the private network is normal.
-    const policy = { ...context.egressPolicy, trusted: true }
+    const policy = { ...context.egressPolicy, trusted: new URL(request.url).origin }
     const answer = await requestWithin(context.egress, { ...request, ...bounds, policy }, signal)
     if (answer === 'timeout') return failTool('timeout', `the search backend did not answer in ${timeoutMs / 1000} s`)
     if (answer.status < 200 || answer.status > 299) return failStatus(answer.status)

@@ -1,12 +1,11 @@
 // Why a turn failed.
-import { ruleOfCall } from '../../contract/failures.ts'
 import { SvcError } from '../../errors.ts'
 import type { LoopState } from '../../llm/loop-state.ts'
 import type { ModelError } from '../../llm/messages.ts'
+import { explainModelError } from '../model-failure.ts'
 
-export function toFailure({ reason, message, retryAfterMs }: ModelError): SvcError {
-  const retry = retryAfterMs === undefined ? {} : { retryAfterSeconds: Math.max(1, Math.ceil(retryAfterMs / 1000)) }
-  return new SvcError(ruleOfCall(reason).error, `chat error: ${message}`, retry)
+export function toFailure(error: ModelError): SvcError {
+  return explainModelError({ ...error, message: `chat error: ${error.message}` })
 }
 
 /** The failure that a run ended with; undefined when it has an answer, if a short one. */

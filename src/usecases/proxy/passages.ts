@@ -31,9 +31,9 @@ export type PassageDeps = {
 
 type Job = { request: ProxyRequest; target: Target; fields: RequestFields; lease: Lease }
 
-function outcomeOf({ failed, aborted }: PassedCall): Outcome {
+function outcomeOf({ error, aborted }: PassedCall): Outcome {
   if (aborted) return 'aborted'
-  return failed ? 'failed' : 'ok'
+  return error === undefined ? 'ok' : 'failed'
 }
 
 function settle(deps: PassageDeps, { request, target, lease }: Job, { usage }: PassedCall): void {
@@ -101,10 +101,10 @@ function send(deps: PassageDeps, job: Job, { outlet, takeOver, onEnd }: Relay): 
     outlet,
     takeOver,
     clock: deps.clock,
-    onTooMuch: (status, retryMs, reason) => deps.providers.coolDown(target, { status, retryMs, reason }),
+    onFailure: (error) => deps.providers.noteFailure(target, error),
     onDone(call) {
       settle(deps, job, call)
-      deps.health?.noteCall(target.key, call)
+      if (!call.aborted) deps.health?.noteEnd({ provider: target.key, ...(call.error && { error: call.error }) })
       deps.observe(measure(job, call, sentAt))
       if (!call.takenOver) onEnd(call)
     },
@@ -193,6 +193,13 @@ async function leaseOne(deps: PassageDeps, targets: Target[], request: ProxyRequ
   }
 }
 
+/** Those that rest come last. */
+function preferReady({ providers }: PassageDeps, targets: Target[]): Target[] {
+  if (targets.length === 1 || targets.every(providers.isReady)) return targets
+  const resting = targets.filter((target) => !providers.isReady(target))
+  return [...targets.filter((target) => !resting.includes(target)), ...resting]
+}
+
 /** TooManyRequests when no provider may be asked now. */
 export async function planPassage(
   deps: PassageDeps,
@@ -201,6 +208,6 @@ export async function planPassage(
   fields: RequestFields,
 ): Promise<ProxyPlan> {
   const speaking = wanted.fallbacks.filter(({ family }) => family === wanted.family)
-  const { target, lease, others } = await leaseOne(deps, [wanted, ...speaking], request)
+  const { target, lease, others } = await leaseOne(deps, preferReady(deps, [wanted, ...speaking]), request)
   return { passage: (outlet) => start(deps, { request, target, fields, lease }, others, outlet) }
 }

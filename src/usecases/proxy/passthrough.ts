@@ -1,18 +1,13 @@
 // The fast path: one request piped to a provider of the caller's own family and its answer piped back, usage picked out on the way.
-import { SvcError } from '../../errors.ts'
-import type { TokenUsage } from '../../llm/messages.ts'
+import { ruleOfCall } from '../../contract/failures.ts'
+import type { SvcError } from '../../errors.ts'
+import type { ModelError, TokenUsage } from '../../llm/messages.ts'
 import { isPacked, unpackBody } from '../../llm/packed-body.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { PipeControl, PipeRequest, PipeSink } from '../../ports/egress.ts'
+import { explainModelError } from '../model-failure.ts'
 import type { Target } from './target.ts'
-import {
-  answerRefusal,
-  defaultRetrySeconds,
-  describeRefusal,
-  isTooMuch,
-  readReason,
-  readRetryMs,
-} from './upstream-error.ts'
+import { answerRefusal, explainBroken, explainRefusal } from './upstream-error.ts'
 import { createUsageFrameFilter, type FrameFilter } from './usage-frames.ts'
 import { createAnswerScanner, createStreamScanner, type UsageScanner } from './usage-scanner.ts'
 
@@ -32,10 +27,8 @@ export interface Outlet {
 export type PassedCall = {
   status: number
   usage?: TokenUsage
-  /** The vendor answered an error, or could not be reached. */
-  failed: boolean
-  /** Why it failed, without the provider's key. */
-  reason?: string
+  /** Why there was no answer, or none to its end; without the provider's key. */
+  error?: ModelError
   /** The caller went away before the end. */
   aborted: boolean
   /** Another provider goes on with the request. */
@@ -51,8 +44,8 @@ export type Passage = {
   usageWish?: UsageWish
   outlet: Outlet
   clock: Pick<Clock, 'now'>
-  /** Told when the vendor wants to be left alone; `retryMs`: it said for how long. */
-  onTooMuch(status: number, retryMs: number | undefined, reason: string): void
+  /** Told of each failure of the provider, before anything is answered. */
+  onFailure(error: ModelError): void
   /** The provider can not serve and no byte has gone out: whether another takes over, to whom the outlet belongs from then on. */
   takeOver?(): boolean
   /** Once, however it ended. */
@@ -142,25 +135,21 @@ function createRefusal(passage: Passage, status: number, headers: HeaderMap) {
     },
     /** Whether it is about what was added here (servers that speak the language in part answer 400 or 422). */
     isAboutWish: () => (status === 400 || status === 422) && readBody().includes('stream_options'),
-    describe: () => describeRefusal({ status, body: readBody() }, passage.target),
-    note(): void {
-      if (!isTooMuch(status)) return
-      passage.onTooMuch(status, readRetryMs(headers, passage.clock.now()), readReason(readBody()))
-    },
-    answer(): void {
+    explain: () => explainRefusal({ status, headers, body: readBody() }, passage.target, passage.clock.now()),
+    answer(error: ModelError): void {
       const { target, outlet } = passage
-      const body = readBody()
-      const answer = answerRefusal({ status, headers, body }, target, passage.clock.now())
+      const answer = answerRefusal(error, readBody(), target)
       if ('error' in answer) {
         outlet.fail(answer.error)
         return
       }
-      const own = { 'content-encoding': undefined, 'content-length': String(answer.body.length) }
+      const { body, retryAfterSeconds } = answer
+      const own = { 'content-encoding': undefined, 'content-length': String(body.length) }
       const kept = keepHeaders({ ...headers, ...own })
-      const wantsRetry = isTooMuch(status) && headers['retry-after'] === undefined
-      if (wantsRetry) kept.push('retry-after', String(defaultRetrySeconds))
-      outlet.head(status, kept)
-      outlet.write(answer.body)
+      const wantsRetry = retryAfterSeconds !== undefined && headers['retry-after'] === undefined
+      if (wantsRetry) kept.push('retry-after', String(retryAfterSeconds))
+      outlet.head(answer.status, kept)
+      outlet.write(body)
       outlet.end()
     },
   }
@@ -176,8 +165,7 @@ function createReception(passage: Passage, done: PassedCall, dropsUsage: boolean
     head(status: number, headers: HeaderMap): void {
       done.status = status
       done.firstByteAt = performance.now()
-      done.failed = status >= 300
-      if (done.failed) {
+      if (status >= 300) {
         refusal = createRefusal(passage, status, headers)
         return
       }
@@ -196,25 +184,16 @@ function createReception(passage: Passage, done: PassedCall, dropsUsage: boolean
       return kept.length === 0 || outlet.write(kept)
     },
     isAboutWish: () => dropsUsage && refusal?.isAboutWish() === true,
-    /** Tells of a vendor that wants to be left alone, before anything is answered. */
-    note(): void {
-      if (refusal === undefined) return
-      done.reason = refusal.describe()
-      refusal.note()
-    },
+    /** What a refusal means, once it has come to its end. */
+    explain: () => refusal?.explain(),
     end(): void {
       const rest = filter?.rest()
       if (rest !== undefined && rest.length > 0) outlet.write(rest)
-      if (refusal === undefined) outlet.end()
-      else refusal.answer()
+      if (refusal === undefined || done.error === undefined) outlet.end()
+      else refusal.answer(done.error)
     },
     usage: () => scanner?.read(),
   }
-}
-
-/** A refused key, too much to do, a broken server: another provider may well answer. Other errors are the request's own. */
-function mayOtherServe(status: number): boolean {
-  return status >= 500 || [401, 403, 408, 429].includes(status)
 }
 
 export type PassageControl = Omit<PipeControl, 'abort'> & {
@@ -222,20 +201,16 @@ export type PassageControl = Omit<PipeControl, 'abort'> & {
   abort(late?: string): void
 }
 
-/** The caller did nothing forbidden: the provider's address is. */
-function explainRefused(error: SvcError): SvcError {
-  return error.reason === 'Forbidden' ? new SvcError('UpstreamFailed', error.message, { cause: error }) : error
-}
-
+/** Another provider goes on, if it may and there is one. */
 function giveOver({ takeOver }: Passage, done: PassedCall): boolean {
-  if (takeOver?.() !== true) return false
+  if (done.error === undefined || !ruleOfCall(done.error.reason).takeOver || takeOver?.() !== true) return false
   done.takenOver = true
   return true
 }
 
 export function startPassage(passage: Passage): PassageControl {
   const { target, outlet, usageWish } = passage
-  const done: PassedCall = { status: 0, failed: false, aborted: false }
+  const done: PassedCall = { status: 0, aborted: false }
   let { request } = passage
   let reception = createReception(passage, done, usageWish !== undefined)
   let tries = 0
@@ -243,6 +218,12 @@ export function startPassage(passage: Passage): PassageControl {
   /** The caller does not read what there is: then it is not the provider who is late. */
   let isHeldUp = false
   let control: PipeControl
+
+  function noteFailure(error: ModelError | undefined): void {
+    if (error === undefined) return
+    done.error = error
+    passage.onFailure(error)
+  }
 
   function finish(): void {
     isOver = true
@@ -259,15 +240,15 @@ export function startPassage(passage: Passage): PassageControl {
     },
     end() {
       if (usageWish !== undefined && reception.isAboutWish()) return sendPlain(usageWish)
-      reception.note()
-      if (!(mayOtherServe(done.status) && giveOver(passage, done))) reception.end()
+      noteFailure(reception.explain())
+      if (!giveOver(passage, done)) reception.end()
       finish()
     },
     fail(error, retry) {
       if (retry && tries < maxTries) return send()
-      done.failed = true
-      done.reason = error.message
-      if (!(done.firstByteAt === undefined && giveOver(passage, done))) outlet.fail(explainRefused(error))
+      const found = explainBroken(error, target, done.firstByteAt !== undefined)
+      noteFailure(found)
+      if (!(done.firstByteAt === undefined && giveOver(passage, done))) outlet.fail(explainModelError(found))
       finish()
     },
   }
@@ -289,7 +270,7 @@ export function startPassage(passage: Passage): PassageControl {
     abort(late) {
       if (isOver) return
       if (late === undefined || isHeldUp) done.aborted = true
-      else Object.assign(done, { failed: true, reason: late })
+      else done.error = { reason: 'AnswerBrokenOff', message: late }
       control.abort()
       finish()
     },

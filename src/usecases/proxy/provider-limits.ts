@@ -1,8 +1,10 @@
 // What a provider may be asked: its rate limit, and the pauses that its vendor asked for.
 import { SvcError } from '../../errors.ts'
+import type { ModelError } from '../../llm/messages.ts'
+import { refuseResting, restAfter } from '../../llm/rests.ts'
 import type { Ports } from '../../ports/index.ts'
+import { explainModelError } from '../model-failure.ts'
 import type { Target } from './target.ts'
-import { defaultRetrySeconds } from './upstream-error.ts'
 
 /** Tokens taken before a call. */
 export interface Lease {
@@ -13,7 +15,10 @@ export interface Lease {
 export type ProviderLimits = {
   /** TooManyRequests with the time to wait. */
   lease(target: Target, bodyBytes: number): Lease | Promise<Lease>
-  coolDown(target: Target, pause: { status: number; retryMs: number | undefined; reason: string }): void
+  /** False: others go first. */
+  isReady(target: Target): boolean
+  /** Lets the provider rest if that follows from the failure; its message has no key in it. */
+  noteFailure(target: Target, error: ModelError): void
 }
 
 const noLease: Lease = { settle() {} }
@@ -21,45 +26,13 @@ const noLease: Lease = { settle() {} }
 const bytesPerToken = 4
 const expectedOutput = 1024
 
-/** Vendors limit each model by itself. */
-function pauseKey({ key, model }: Target): string {
-  return `${key.namespace}/${key.name}/${model}`
-}
-
-/** Names of models are the callers' own: when so many are known, those that are over are forgotten, then the oldest. */
-const mostPauses = 1000
-
-type Pause = { until: number; reason: string; status: number }
-
 export function createProviderLimits({ records, clock }: Pick<Ports, 'records' | 'clock'>): ProviderLimits {
   const { rateLimits } = records
-  /** Only pauses that a vendor asked for by name: without `Retry-After` the caller decides when to come back. */
-  const pauses = new Map<string, Pause>()
 
-  function checkPause(target: Target): void {
-    if (pauses.size === 0) return
-    const id = pauseKey(target)
-    const pause = pauses.get(id)
-    if (pause === undefined) return
-    const leftMs = pause.until - clock.now().getTime()
-    if (leftMs <= 0) return void pauses.delete(id)
-    const message = `Provider ${target.key.namespace}/${target.key.name} asked for a pause: ${pause.reason}`
-    const reason = pause.status === 529 ? 'Overloaded' : 'TooManyRequests'
-    throw new SvcError(reason, target.redact(message), { retryAfterSeconds: Math.ceil(leftMs / 1000) })
-  }
-
-  function forgetOver(): void {
-    const now = clock.now().getTime()
-    for (const [id, { until }] of pauses) {
-      if (until <= now) pauses.delete(id)
-    }
-  }
-
-  function notePause(id: string, pause: Pause): void {
-    if (pauses.size >= mostPauses) forgetOver()
-    const [oldest] = pauses.keys()
-    if (pauses.size >= mostPauses && oldest !== undefined) pauses.delete(oldest)
-    pauses.set(id, pause)
+  function checkRest({ key, model }: Target): void {
+    const rest = rateLimits.peekCoolDown(key, model)
+    const refusal = rest && refuseResting(key, rest, clock.now())
+    if (refusal !== undefined) throw explainModelError(refusal)
   }
 
   async function take(target: Target, limit: NonNullable<Target['rateLimit']>, bodyBytes: number): Promise<Lease> {
@@ -76,17 +49,13 @@ export function createProviderLimits({ records, clock }: Pick<Ports, 'records' |
 
   return {
     lease(target, bodyBytes) {
-      checkPause(target)
+      checkRest(target)
       return target.rateLimit === undefined ? noLease : take(target, target.rateLimit, bodyBytes)
     },
-    coolDown(target, { status, retryMs, reason }) {
-      const now = clock.now().getTime()
-      const words = target.redact(reason)
-      if (retryMs !== undefined) {
-        notePause(pauseKey(target), { until: now + retryMs, reason: words, status })
-      }
-      const until = new Date(now + (retryMs ?? defaultRetrySeconds * 1000))
-      rateLimits.coolDown(target.key, until, words).catch(() => {})
+    isReady: ({ key, model }) => rateLimits.peekCoolDown(key, model) === undefined,
+    noteFailure({ key, model }, error) {
+      const rest = restAfter(error, model, clock.now())
+      if (rest !== undefined) rateLimits.coolDown(key, rest).catch(() => {})
     },
   }
 }

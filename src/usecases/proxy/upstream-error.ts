@@ -1,8 +1,11 @@
 // What a provider's refusal becomes for the caller: its own words where they are meant for the caller, ours where not.
-import { type CallFailure, ruleOfCall } from '../../contract/failures.ts'
-import { type ErrorReason, SvcError } from '../../errors.ts'
-import type { CallTarget } from '../../llm/vendor-error.ts'
-import { classifyVendorError, makeModelError, readRetryAfter, readVendorError } from '../../llm/vendor-error.ts'
+import { ruleOfCall } from '../../contract/failures.ts'
+import { errorStatus, type SvcError } from '../../errors.ts'
+import { parseForeignJson } from '../../llm/foreign-json.ts'
+import type { ModelError } from '../../llm/messages.ts'
+import { explainBreak } from '../../llm/vendor-call.ts'
+import { type CallTarget, readRefusal, readVendorError } from '../../llm/vendor-error.ts'
+import { explainModelError, retrySecondsOf } from '../model-failure.ts'
 import { addressOf, type Target } from './target.ts'
 
 type HeaderMap = Record<string, string | string[] | undefined>
@@ -10,10 +13,7 @@ type HeaderMap = Record<string, string | string[] | undefined>
 export type UpstreamRefusal = { status: number; headers: HeaderMap; body: Buffer }
 
 /** Pass on the body as it is (the key cut out of it), or answer with an error of ours. */
-export type RefusalAnswer = { body: Buffer } | { error: SvcError }
-
-/** When a vendor gives no time of its own. */
-export const defaultRetrySeconds = 10
+export type RefusalAnswer = { status: number; body: Buffer; retryAfterSeconds?: number } | { error: SvcError }
 
 function describe(target: Target): CallTarget {
   const address = addressOf(target.choice.provider)
@@ -25,76 +25,48 @@ function describe(target: Target): CallTarget {
   }
 }
 
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
+function redactError(error: ModelError, target: Target): ModelError {
+  return { ...error, message: target.redact(error.message) }
 }
 
-const reasonByStatus: Record<number, ErrorReason> = {
-  400: 'InvalidRequest',
-  413: 'TooLarge',
-  429: 'TooManyRequests',
-  503: 'Unavailable',
-  529: 'Overloaded',
+/** What the vendor's answer means, without the provider's key in it. */
+export function explainRefusal({ status, headers, body }: UpstreamRefusal, target: Target, now: Date): ModelError {
+  const get = (name: string) => [headers[name]].flat()[0] ?? null
+  const url = addressOf(target.choice.provider)
+  const refusal = { status, headers: { get }, text: body.toString('utf8'), url, now }
+  return redactError(readRefusal(refusal, describe(target)), target)
 }
 
-/** When the vendor says when to come back. */
-export function readRetryMs(headers: HeaderMap, now: Date): number | undefined {
-  const flat = Object.entries(headers).flatMap(([name, value]) =>
-    typeof value === 'string' ? [[name, value] as [string, string]] : [],
-  )
-  return readRetryAfter(new Headers(flat), now)
+/** What it means that there was no answer, or none to its end. */
+export function explainBroken(error: SvcError, target: Target, wasAnswered: boolean): ModelError {
+  return redactError(explainBreak(error, describe(target), wasAnswered), target)
 }
 
-/** The vendor's words. */
-export function readReason(body: Buffer): string {
-  const text = body.toString('utf8')
-  return readVendorError(parse(text))?.message ?? text.slice(0, 500)
+/** The vendor judged the request, or will be better soon. What is wrong with the provider is for those who look after it. */
+function isForCaller({ reason, status = 0 }: ModelError): boolean {
+  if (status < 400 || status > 599) return false
+  const { blames, again } = ruleOfCall(reason)
+  return (blames === 'request' && status !== 403) || again
 }
 
-/** Whether too much was asked of the provider (429), or of its vendor's machines (503, 529). */
-export function isTooMuch(status: number): boolean {
-  return status === 429 || status === 529
-}
-
-/** What is between the service and the vendor; undefined when the words are the caller's to read. */
-function ownError(reason: CallFailure, status: number, message: string): SvcError | undefined {
-  if (ruleOfCall(reason).blames === 'provider' && ruleOfCall(reason).error === 'UpstreamFailed' && status < 500)
-    return new SvcError('UpstreamFailed', message)
-  if (status !== 403) return undefined
-  return new SvcError(reason === 'ModelNotFound' ? 'NotFound' : 'UpstreamFailed', message)
-}
-
-/** What stands against the provider, in one sentence without its key: for those who look after it. */
-export function describeRefusal({ status, body }: Omit<UpstreamRefusal, 'headers'>, target: Target): string {
-  const text = body.toString('utf8')
-  const words = text.trim().slice(0, 500) || 'no further details'
-  const { message } = classifyVendorError({ message: words, ...readVendorError(parse(text)), status }, describe(target))
-  return target.redact(message)
+/** What is wrong with a request the vendor says in its own way; for all else there is one status. */
+function statusFor({ reason, status }: ModelError): number {
+  const isOwn = reason === 'RequestRefused' && status !== undefined
+  return isOwn ? status : errorStatus[ruleOfCall(reason).error]
 }
 
 /** PROXY-017 to PROXY-021: the provider's credential is not the caller's; all else is for the caller to read. */
-export function answerRefusal({ status, headers, body }: UpstreamRefusal, target: Target, now: Date): RefusalAnswer {
+export function answerRefusal(error: ModelError, body: Buffer, target: Target): RefusalAnswer {
   const text = body.toString('utf8')
-  const found = status >= 400 && status < 600 ? readVendorError(parse(text)) : undefined
-  const at = describe(target)
-  if (found === undefined) return { error: explainUnreadable({ status, headers, body }, target, now) }
-  const { reason, message } = classifyVendorError({ ...found, status }, at)
-  const error = ownError(reason, status, target.redact(message))
-  if (error !== undefined) return { error }
+  const isReadable = readVendorError(parseForeignJson(text)) !== undefined
+  if (!isReadable || !isForCaller(error)) {
+    return { error: explainModelError(error) }
+  }
   const redacted = target.redact(text)
-  return { body: redacted === text ? body : Buffer.from(redacted) }
-}
-
-/** A body that is no JSON: a proxy in between, or no such API. */
-function explainUnreadable({ status, headers, body }: UpstreamRefusal, target: Target, now: Date): SvcError {
-  const words = target.redact(body.toString('utf8').trim().slice(0, 500)) || 'no further details'
-  const { message } = makeModelError('ProviderFailed', describe(target), { status, message: words })
-  const reason = status === 404 ? 'UpstreamFailed' : (reasonByStatus[status] ?? 'UpstreamFailed')
-  if (!isTooMuch(status)) return new SvcError(reason, message)
-  const retryMs = readRetryMs(headers, now) ?? defaultRetrySeconds * 1000
-  return new SvcError(reason, message, { retryAfterSeconds: Math.ceil(retryMs / 1000) })
+  const retryAfterSeconds = retrySecondsOf(error)
+  return {
+    status: statusFor(error),
+    body: redacted === text ? body : Buffer.from(redacted),
+    ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+  }
 }

@@ -106,7 +106,7 @@ export function createWorkerModelCalls({ ports, health }: UsecaseDeps): WorkerMo
     async takeLease(identity, key, want) {
       const provider = await requireProvider(await requireLiveAttempt(resources, identity), key)
       const lease = await takeOrSettle(key, want, provider.spec.rateLimit ?? {})
-      const cooling = await records.rateLimits.coolingDown(key)
+      const cooling = await records.rateLimits.coolingDown(key, want.model)
       // A span of time: the clock of the worker's host may be another.
       const forMs = cooling && Math.max(0, cooling.until.getTime() - clock.now().getTime())
       return {
@@ -114,12 +114,15 @@ export function createWorkerModelCalls({ ports, health }: UsecaseDeps): WorkerMo
         ...(lease.granted
           ? { retryAfterMs: 0, tokens: lease.tokens }
           : { retryAfterMs: lease.retryAfterMs, tokens: 0 }),
-        ...(cooling && forMs ? { coolingDown: { forMs, reason: cooling.reason } } : {}),
+        ...(cooling && forMs
+          ? { coolingDown: { forMs, reason: cooling.reason, failure: cooling.failure, asked: cooling.asked } }
+          : {}),
       }
     },
-    async coolDown(identity, key, { seconds, reason }) {
+    async coolDown(identity, key, { seconds, ...pause }) {
       await requireProvider(await requireLiveAttempt(resources, identity), key)
-      await records.rateLimits.coolDown(key, new Date(clock.now().getTime() + seconds * 1000), reason)
+      const until = new Date(clock.now().getTime() + seconds * 1000)
+      await records.rateLimits.coolDown(key, { ...pause, until })
     },
     async reportCalls(identity, key, report) {
       await requireProvider(await requireLiveAttempt(resources, identity), key)

@@ -11,6 +11,7 @@ import { tokenRolesMigration } from './0008-token-roles.ts'
 import { callersMigration } from './0009-callers.ts'
 import { familiesMigration } from './0010-families.ts'
 import { configMapsMigration } from './0011-config-maps.ts'
+import { coolDownsMigration } from './0012-cool-downs.ts'
 
 export const migrations: readonly Migration[] = [
   resourcesMigration,
@@ -24,4 +25,5 @@ export const migrations: readonly Migration[] = [
   callersMigration,
   familiesMigration,
   configMapsMigration,
+  coolDownsMigration,
 ]

@@ -1,0 +1,32 @@
+// When a provider or one of its models rests, and what who asks then is told (PROV-010).
+import { ruleOfCall } from '../contract/failures.ts'
+import type { CoolDown } from '../ports/rate-limits.ts'
+import type { ResourceKey } from '../ports/resources.ts'
+import type { ModelError } from './messages.ts'
+
+/** The pause that follows from a failed call of the model; undefined: none. */
+export function restAfter(error: ModelError, model: string, now: Date): CoolDown | undefined {
+  const { rest } = ruleOfCall(error.reason)
+  if (rest === undefined) return undefined
+  return {
+    ...(rest.of === 'model' && model !== '' ? { model } : {}),
+    until: new Date(now.getTime() + (error.retryAfterMs ?? rest.ms)),
+    reason: error.message,
+    failure: error.reason,
+    asked: error.retryAfterMs !== undefined,
+  }
+}
+
+/** What a call is answered that is not made; undefined: it may be made. */
+export function refuseResting(
+  { namespace, name }: ResourceKey,
+  rest: CoolDown | undefined,
+  now: Date,
+): ModelError | undefined {
+  if (!rest?.asked || rest.until <= now) return undefined
+  return {
+    reason: rest.failure,
+    message: `Provider ${namespace}/${name} asked for a pause: ${rest.reason}`,
+    retryAfterMs: rest.until.getTime() - now.getTime(),
+  }
+}

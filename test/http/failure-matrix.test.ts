@@ -1,0 +1,211 @@
+// What each answer of a vendor means: the same by bytes passed on, in the tool loop, in chat and in a task.
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createSandbox } from '../../src/adapters/embedded/sandbox/sandbox.ts'
+import { systemIds } from '../../src/adapters/system/clock.ts'
+import type { WorkAssignment } from '../../src/contract/api/assignment.ts'
+import { type CallFailure, failures, ruleOfCall } from '../../src/contract/failures.ts'
+import { createEgress } from '../../src/egress/egress.ts'
+import { errorStatus } from '../../src/errors.ts'
+import type { Egress } from '../../src/ports/egress.ts'
+import { runAssignment } from '../../src/worker/run-assignment.ts'
+import { type Proxied, startProxied, until, vendorKey } from '../fixtures/proxy/proxied.ts'
+import { answerJson, llmaAnswer, type Received } from '../fixtures/proxy/upstream.ts'
+import { passBytes, runLoop, runTurn } from '../fixtures/proxy/ways.ts'
+import { startWorkerService, type WorkerService } from '../scenarios/worker-service.ts'
+
+let proxied: Proxied
+let workers: WorkerService
+let egress: Egress
+let base: string
+/** Where no call may lead. */
+let inner: Server
+let innerCalls = 0
+
+type Answer = (received: Received) => void
+
+const errorOf = (type: string, message: string) => ({ type: 'error', error: { type, message } })
+const refuse = (status: number, type: string, message = 'no', headers: Record<string, string> = {}): Answer =>
+  answerJson(errorOf(type, message), status, headers)
+const redirect = (status: number): Answer => {
+  return (received) => {
+    const location = `http://127.0.0.1:${(inner.address() as AddressInfo).port}/secret`
+    answerJson({}, status, { location })(received)
+  }
+}
+/** More than anybody waits for: chat and tasks try again what may soon be better. */
+const later = { 'retry-after': '120' }
+
+type Case = [name: string, reason: CallFailure, answer: Answer]
+
+const cases: Case[] = [
+  ['401', 'CredentialRefused', refuse(401, 'authentication_error')],
+  ['402', 'CreditUsedUp', refuse(402, 'billing_error')],
+  ['403', 'CredentialRefused', refuse(403, 'permission_error')],
+  ['404-model', 'ModelNotFound', refuse(404, 'not_found_error', 'model: m')],
+  ['404-page', 'WrongAddress', ({ response }) => void response.writeHead(404).end('<h1>nothing here</h1>')],
+  ['400', 'RequestRefused', refuse(400, 'invalid_request_error', 'temperature: too high')],
+  ['400-long', 'ContextTooLong', refuse(400, 'invalid_request_error', 'prompt is too long: 9 tokens > 8 maximum')],
+  ['413', 'RequestTooLarge', refuse(413, 'request_too_large')],
+  ['429', 'RateLimited', refuse(429, 'rate_limit_error')],
+  ['429-later', 'RateLimited', refuse(429, 'rate_limit_error', 'slow down', later)],
+  ['500', 'ProviderFailed', refuse(500, 'api_error', 'broken', later)],
+  ['503', 'ProviderOverloaded', refuse(503, 'api_error', 'busy', later)],
+  ['529', 'ProviderOverloaded', refuse(529, 'overloaded_error', 'busy', later)],
+  ['hang-up', 'AnswerBrokenOff', ({ response }) => void response.destroy()],
+  ...[301, 302, 303, 307, 308].map((status): Case => [`${status}`, 'WrongAddress', redirect(status)]),
+]
+const away = 'refused-connection'
+
+beforeAll(async () => {
+  egress = createEgress()
+  proxied = await startProxied()
+  workers = await startWorkerService()
+  base = await mkdtemp(join(tmpdir(), 'matrix-'))
+  inner = createServer((_request, response) => {
+    innerCalls += 1
+    response.end(JSON.stringify(llmaAnswer))
+  })
+  await new Promise<void>((resolve) => inner.listen(0, '127.0.0.1', resolve))
+  proxied.upstream.script.answer = (received) => {
+    const [, name = ''] = received.path.split('/')
+    const found = cases.find(([of]) => name.endsWith(`--${of}`))
+    ;(found?.[2] ?? answerJson(llmaAnswer))(received)
+  }
+})
+afterAll(async () => {
+  expect(innerCalls).toBe(0)
+  await proxied.stop()
+  await workers.close()
+  await egress.close()
+  await new Promise((resolve) => inner.close(resolve))
+  await rm(base, { recursive: true, force: true })
+})
+
+const addressOf = (name: string) => (name.endsWith(`--${away}`) ? 'http://127.0.0.1:9' : `${proxied.upstream.url}/${name}`)
+
+/** Pauses between tries pass at once. */
+const clock = {
+  now: () => new Date(),
+  async sleep(ms: number, signal?: AbortSignal) {
+    signal?.throwIfAborted()
+    await new Promise<void>((resolve, reject) => {
+      setTimeout(resolve, ms <= 60_000 ? 1 : 2_000_000_000).unref()
+      signal?.addEventListener('abort', () => reject(signal.reason), { once: true })
+    })
+  },
+}
+
+/** A worker with real calls; only the service that it speaks to is played. */
+async function runTask(names: string[]): Promise<string> {
+  const choices = names.map((name) => ({
+    model: 'm',
+    provider: {
+      ...({ namespace: 'default', type: 'llma', trusted: true } as const),
+      ...{ name, baseUrl: addressOf(name), apiKey: vendorKey },
+    },
+  }))
+  const assignment: WorkAssignment = {
+    version: 1,
+    api: { url: workers.url, token: workers.token },
+    task: { namespace: 'default', name: 'job', uid: 'uid-1', attempt: 1, type: 'ai' },
+    loop: { maxIterations: 3, toolTimeoutMs: 1000, systemPrompt: '', prompt: 'hi', tools: [] },
+    model: { choices },
+    customTools: [],
+    egress: { allowNetworks: [], deny: [] },
+    redact: [],
+  }
+  const workspaceRoot = await mkdtemp(join(base, 'w-'))
+  const deps = { egress, sandbox: createSandbox({ ids: systemIds }), clock, ids: systemIds, workspaceRoot }
+  const outcome = await runAssignment(JSON.stringify(assignment), deps, new AbortController().signal)
+  return outcome.ok ? 'answered' : outcome.reason
+}
+
+const all: [string, CallFailure][] = [...cases.map(([name, reason]): [string, CallFailure] => [name, reason])]
+all.push([away, 'ProviderUnreachable'])
+
+const key = (name: string) => ({ namespace: 'default', name })
+
+async function addProvider(name: string, fallbacks?: string[]): Promise<void> {
+  const others = fallbacks && { fallbacks: fallbacks.map((other) => ({ providerRef: { name: other }, model: 'm' })) }
+  await proxied.addProvider(name, { baseURL: addressOf(name), ...others })
+}
+
+/** What is noted for everyone of the provider: which part of it rests, and whether its last call failed. */
+async function readNotes(name: string) {
+  const { rateLimits, providerHealth } = proxied.service.ports.records
+  const rest = await rateLimits.coolingDown(key(name))
+  const health = await providerHealth.read(key(name))
+  return { rests: rest && (rest.model ?? 'provider'), failed: (health?.failures ?? 0) > 0, known: health !== undefined }
+}
+
+function expectNotes(reason: CallFailure) {
+  const { rest, blames } = ruleOfCall(reason)
+  const rests = rest && (rest.of === 'model' ? 'm' : 'provider')
+  return { rests, failed: blames === 'provider', known: blames !== 'nobody' }
+}
+
+describe.concurrent.each([
+  ['bytes passed on', 'bytes', passBytes],
+  ['the tool loop', 'loop', runLoop],
+  ['chat', 'chat', runTurn],
+] as const)('a vendor that is asked by %s', (_way, way, ask) => {
+  it.each(all)('and answers %s has failed as %s [PROV-010] [PROXY-017]', async (of, reason) => {
+    const name = `${way}--${of}`
+    await addProvider(name)
+    // A turn of chat waits for a vendor that is busy without saying for how long.
+    if (way === 'chat' && of === '429') return
+    const answer = await ask(proxied, name)
+    expect(answer.status).toBe(errorStatus[ruleOfCall(reason).error])
+    await answer.text()
+    await until(async () => (await readNotes(name)).known, 'the call to be noted')
+    expect(await readNotes(name)).toEqual(expectNotes(reason))
+  })
+
+  it.each(all)('and answers %s hands over if %s lets another try [PROV-010]', async (of, reason) => {
+    const [first, spare] = [`${way}-first--${of}`, `${way}-spare-${of}`]
+    await addProvider(spare)
+    await addProvider(first, [spare])
+    const answer = await ask(proxied, first)
+    const { takeOver, error } = ruleOfCall(reason)
+    expect(answer.status).toBe(takeOver ? 200 : errorStatus[error])
+    await answer.text()
+  })
+})
+
+describe.concurrent('a vendor that is asked by a task', () => {
+  it.each(all)('and answers %s ends it as %s [PROV-010]', async (of, reason) => {
+    const name = `task--${of}`
+    expect(await runTask([name])).toBe(reason)
+    const { rest } = ruleOfCall(reason)
+    const noted = workers.calls.find(({ path }) => path === `/internal/v1/cooldowns/default/${name}`)
+    expect(noted === undefined).toBe(rest === undefined)
+    const body = noted && JSON.parse(noted.body)
+    if (body !== undefined)
+      expect([body.failure, body.model ?? 'provider']).toEqual([reason, rest?.of === 'model' ? 'm' : 'provider'])
+    expect(failures[reason].class).toMatch(/^(final|retried)$/)
+  })
+
+  it.each(all)('and answers %s hands over if %s lets another try', async (of, reason) => {
+    const outcome = await runTask([`task-first--${of}`, `task-spare-${of}`])
+    expect(outcome).toBe(ruleOfCall(reason).takeOver ? 'answered' : reason)
+  })
+})
+
+it('a model that rests is left alone by all ways, another model of the provider is not [PROV-010]', async () => {
+  await addProvider('shared')
+  const until = new Date(Date.now() + 60_000)
+  const pause = { until, reason: 'slow down', failure: 'RateLimited', asked: true } as const
+  await proxied.service.ports.records.rateLimits.coolDown(key('shared'), { ...pause, model: 'm' })
+  for (const ask of [passBytes, runLoop]) {
+    const answer = await ask(proxied, 'shared')
+    expect([answer.status, Number(answer.headers.get('retry-after')) > 50]).toEqual([429, true])
+  }
+  const other = { model: 'shared/other', max_tokens: 9, messages: [{ role: 'user', content: 'hi' }] }
+  expect((await proxied.ask('/llma/v1/messages', other)).status).toBe(200)
+  expect(proxied.upstream.received.filter(({ path }) => path.startsWith('/shared'))).toHaveLength(1)
+})
