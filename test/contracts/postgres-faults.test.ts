@@ -134,10 +134,13 @@ describe.skipIf(postgresMissing !== undefined)('a PostgreSQL that fails', () => 
       "select pg_terminate_backend(pid) from pg_stat_activity where query ilike 'listen%' and datname = current_database()",
     )
     await writer.events.append({ ...draft, message: 'missed' })
-    await writer.rateLimits.coolDown({ namespace: 'default', name: 'main' }, {
-      ...{ until: new Date(Date.now() + 60_000), reason: 'busy' },
-      ...({ failure: 'RateLimited', asked: true } as const),
-    })
+    await writer.rateLimits.coolDown(
+      { namespace: 'default', name: 'main' },
+      {
+        ...{ until: new Date(Date.now() + 60_000), reason: 'busy' },
+        ...({ failure: 'RateLimited', asked: true } as const),
+      },
+    )
     await waitUntil(() => looks > 0 && cooling.includes('main'), 'they look again')
     const before = looks
     await writer.events.append({ ...draft, message: 'heard' })

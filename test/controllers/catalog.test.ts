@@ -105,7 +105,12 @@ describe('a provider', () => {
     await readyWhen('Provider', 'busy', true)
     const until = new Date(bench.clock.now().getTime() + 60_000)
     const key = { namespace: 'default', name: 'busy' }
-    await bench.records.rateLimits.coolDown(key, { until, reason: '429: slow down', failure: 'RateLimited', asked: true })
+    await bench.records.rateLimits.coolDown(key, {
+      until,
+      reason: '429: slow down',
+      failure: 'RateLimited',
+      asked: true,
+    })
     const cooling = await when('Provider', 'busy', ({ status }) => status?.coolingDownUntil !== undefined)
     expect(cooling.status).toMatchObject({ lastError: '429: slow down', coolingDownUntil: until.toISOString() })
     bench.clock.advance(60_000)

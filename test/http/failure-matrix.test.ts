@@ -86,7 +86,8 @@ afterAll(async () => {
   await rm(base, { recursive: true, force: true })
 })
 
-const addressOf = (name: string) => (name.endsWith(`--${away}`) ? 'http://127.0.0.1:9' : `${proxied.upstream.url}/${name}`)
+const addressOf = (name: string) =>
+  name.endsWith(`--${away}`) ? 'http://127.0.0.1:9' : `${proxied.upstream.url}/${name}`
 
 /** Pauses between tries pass at once. */
 const clock = {
