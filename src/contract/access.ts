@@ -33,6 +33,8 @@ export type Access = {
   /** Absent: of the whole service. */
   namespace?: string
   name?: string
+  /** Of a provider that is to answer a call: the model that it is asked for. */
+  model?: string
   /** The object names a Secret, now or before the change. */
   namesSecret?: boolean
   /** Of a task that is to be created. */

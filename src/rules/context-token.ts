@@ -102,7 +102,8 @@ function allowsName(constraints: Constraints, access: Access): boolean {
     case 'Agent':
       return holds(access, constraints.agent, constraints.allowedAgents)
     case 'Provider':
-      return holds(access, constraints.provider, constraints.allowedProviders)
+      if (!holds(access, constraints.provider, constraints.allowedProviders)) return false
+      return access.model === undefined || holds({ name: access.model }, constraints.model, constraints.allowedModels)
     case 'Tool':
       return holds(access, undefined, constraints.allowedTools)
     case 'Secret':

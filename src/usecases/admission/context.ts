@@ -6,7 +6,7 @@ import type { Kind, SpecOf } from '../../contract/resources/index.ts'
 import type { Task, TaskSpec } from '../../contract/resources/task.ts'
 import type { Caller } from '../../ports/identity.ts'
 import type { ResourceKey } from '../../ports/resources.ts'
-import { listProviderWishes, type ProviderWish } from '../../rules/model-choice.ts'
+import { expandWishes, listProviderWishes, type ProviderWish } from '../../rules/model-choice.ts'
 import { chooseTools, isServiceTool } from '../../rules/tool-choice.ts'
 import { requireAccess } from '../access.ts'
 import type { UsecaseDeps } from '../deps.ts'
@@ -33,7 +33,9 @@ async function listModels(task: Task, agent: Agent | undefined, deps: UsecaseDep
   if (task.spec.type === 'container') return []
   const isOpen = task.spec.type === 'agent' && agent?.spec.providerRef === undefined
   if (isOpen) return [agent?.spec.model?.name === undefined ? {} : { model: agent.spec.model.name }]
-  return Promise.all(listProviderWishes(task, agent).map((wish) => findModel(wish, deps)))
+  const wishes = listProviderWishes(task, agent)
+  const provider = await deps.ports.resources.get('Provider', wishes[0])
+  return Promise.all(expandWishes(wishes, provider).map((wish) => findModel(wish, deps)))
 }
 
 function listTools(task: Task, agent: Agent | undefined): TaskFacts['tools'] {

@@ -10,6 +10,7 @@ import type { ResourceKey } from '../../ports/resources.ts'
 import { defaultProviderName, type ProviderWish } from '../../rules/model-choice.ts'
 import { requireAccess } from '../access.ts'
 import type { UsecaseDeps } from '../deps.ts'
+import { keepChoices } from '../model-rights.ts'
 import { notFound } from '../resources.ts'
 import type { ChatSettings } from './settings.ts'
 
@@ -54,7 +55,8 @@ async function chooseChatModels(
       name: primary.name,
     })
     const model = await pickModel(ports, question, { agent, primary })
-    return { choices: await resolve([{ ...primary, model }, ...listFallbacks(agent)]), agent }
+    const choices = await resolve([{ ...primary, model }, ...listFallbacks(agent)])
+    return { choices: await keepChoices(ports, caller, choices), agent }
   } catch (error) {
     if (!isSvcError(error, 'NotFound') && !isSvcError(error, 'InvalidRequest')) throw error
     throw new SvcError('InvalidRequest', `failed to resolve provider: ${error.message}`, { cause: error })

@@ -4,13 +4,14 @@ import type { Provider } from '../../contract/resources/provider.ts'
 import { SvcError } from '../../errors.ts'
 import type { Caller } from '../../ports/identity.ts'
 import { defaultProviderName } from '../../rules/model-choice.ts'
-import { requireAccess } from '../access.ts'
+import { requireAccess, requireRight } from '../access.ts'
 import type { UsecaseDeps } from '../deps.ts'
+import { keepModels } from '../model-rights.ts'
 import { createOfferedModels } from './offered-models.ts'
 import type { ProxyDefaults } from './resolve.ts'
 import type { JsonObject, ProxyFamily } from './types.ts'
 
-type ListedModel = { id: string; provider: Provider }
+type ListedModel = { id: string; model: string; provider: Provider }
 
 function nameModel({ metadata }: Provider, model: string): string {
   return `${metadata.name}/${model}`
@@ -19,7 +20,7 @@ function nameModel({ metadata }: Provider, model: string): string {
 function listConfigured(provider: Provider, isDefault: boolean, defaults: ProxyDefaults): ListedModel[] {
   const model = provider.spec.defaultModel ?? (isDefault ? defaults.model || undefined : undefined)
   if (model === undefined) return []
-  return [{ id: nameModel(provider, model), provider }, ...(isDefault ? [{ id: model, provider }] : [])]
+  return [{ id: nameModel(provider, model), model, provider }, ...(isDefault ? [{ id: model, model, provider }] : [])]
 }
 
 function keepFirst(models: ListedModel[]): ListedModel[] {
@@ -30,7 +31,7 @@ function keepFirst(models: ListedModel[]): ListedModel[] {
 type Asker = { caller: Caller; namespace: string }
 
 export type ModelLister = {
-  /** The models of a namespace in the order of the providers' names, as the clients of a family expect them. Forbidden. */
+  /** Those of a namespace that the caller may use, by the providers' names, as the clients of a family expect them. Forbidden. */
   list(family: ProxyFamily, who: Asker): Promise<JsonObject>
   /** One of them by its id. NotFound. */
   get(family: ProxyFamily, id: string, who: Asker): Promise<JsonObject>
@@ -41,16 +42,21 @@ export function createModelLister(deps: UsecaseDeps, defaults: ProxyDefaults): M
   const offered = createOfferedModels(deps)
 
   async function listOffered(provider: Provider): Promise<ListedModel[]> {
-    return (await offered.list(provider)).map((model) => ({ id: nameModel(provider, model), provider }))
+    return (await offered.list(provider)).map((model) => ({ id: nameModel(provider, model), model, provider }))
   }
 
   async function listAll({ caller, namespace }: Asker): Promise<ListedModel[]> {
-    await requireAccess(deps.ports, caller, { verb: 'list', kind: 'Provider', namespace })
+    requireRight(caller, { verb: 'list', kind: 'Provider', namespace })
     const { items } = await deps.ports.resources.list('Provider', { namespace })
     const names = items.map((provider) => provider.metadata.name)
     const chosen = names.includes(defaults.provider) ? defaults.provider : defaultProviderName
     const configured = items.map((provider) => listConfigured(provider, provider.metadata.name === chosen, defaults))
-    return keepFirst([...configured, ...(await Promise.all(items.map(listOffered)))].flat())
+    const models = keepFirst([...configured, ...(await Promise.all(items.map(listOffered)))].flat())
+    const read = ({ provider, model }: ListedModel) => ({ namespace, name: provider.metadata.name, model })
+    const kept = await keepModels(deps.ports, caller, { of: models, read })
+    // Who may use some sees those, though a list of all is refused; who may use none hears why.
+    if (kept.length === 0) await requireAccess(deps.ports, caller, { verb: 'list', kind: 'Provider', namespace })
+    return kept
   }
 
   return {

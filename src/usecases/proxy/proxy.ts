@@ -2,8 +2,9 @@
 import { SvcError } from '../../errors.ts'
 import { dialectsOf } from '../../llm/llmo/dialect.ts'
 import type { Caller } from '../../ports/identity.ts'
-import { mayAccess, requireAccess, requireRight } from '../access.ts'
+import { requireAccess, requireRight } from '../access.ts'
 import type { UsecaseDeps } from '../deps.ts'
+import { keepModels, requireModel } from '../model-rights.ts'
 import { requireBudget } from './agent-budget.ts'
 import { type CallerLimitSettings, createCallerLimits } from './caller-limits.ts'
 import type { ProxyLoopSettings } from './loop/deps.ts'
@@ -74,16 +75,15 @@ export function createProxyUsecases({ usecases, settings, createLoop }: ProxyDep
   /** Only what the caller may use takes over; an agent's token is for one provider. */
   async function narrowFallbacks(caller: Caller, target: Target): Promise<Target> {
     if (caller.agent !== undefined) return { ...target, fallbacks: [] }
-    const access = { verb: 'use', kind: 'Provider' } as const
-    const rights = await Promise.all(target.fallbacks.map(({ key }) => mayAccess(ports, caller, { ...access, ...key })))
-    return { ...target, fallbacks: target.fallbacks.filter((_, index) => rights[index]) }
+    const read = ({ key, model }: Target) => ({ ...key, model })
+    return { ...target, fallbacks: await keepModels(ports, caller, { of: target.fallbacks, read }) }
   }
 
   async function choose(request: ProxyRequest, fields: RequestFields): Promise<ProxyPlan> {
     const { caller, namespace } = request
     const found = targets.find(namespace, fields.model)
     const target = found instanceof Promise ? await found.catch((error) => explain(request, error)) : found
-    await requireAccess(ports, caller, { verb: 'use', kind: 'Provider', namespace, name: target.key.name })
+    await requireModel(ports, caller, { namespace, name: target.key.name, model: target.model })
     const passes = isPassed(request, target) || (await isPassedIdly(request, target))
     const narrowed = target.fallbacks.length === 0 ? target : await narrowFallbacks(caller, target)
     const { endpoint } = request
