@@ -201,6 +201,12 @@ export type PassageControl = Omit<PipeControl, 'abort'> & {
   abort(late?: string): void
 }
 
+function noteFailure({ onFailure }: Passage, done: PassedCall, error: ModelError | undefined): void {
+  if (error === undefined) return
+  done.error = error
+  onFailure(error)
+}
+
 /** Another provider goes on, if it may and there is one. */
 function giveOver({ takeOver }: Passage, done: PassedCall): boolean {
   if (done.error === undefined || !ruleOfCall(done.error.reason).takeOver || takeOver?.() !== true) return false
@@ -219,12 +225,6 @@ export function startPassage(passage: Passage): PassageControl {
   let isHeldUp = false
   let control: PipeControl
 
-  function noteFailure(error: ModelError | undefined): void {
-    if (error === undefined) return
-    done.error = error
-    passage.onFailure(error)
-  }
-
   function finish(): void {
     isOver = true
     const usage = reception.usage()
@@ -240,14 +240,14 @@ export function startPassage(passage: Passage): PassageControl {
     },
     end() {
       if (usageWish !== undefined && reception.isAboutWish()) return sendPlain(usageWish)
-      noteFailure(reception.explain())
+      noteFailure(passage, done, reception.explain())
       if (!giveOver(passage, done)) reception.end()
       finish()
     },
     fail(error, retry) {
       if (retry && tries < maxTries) return send()
       const found = explainBroken(error, target, done.firstByteAt !== undefined)
-      noteFailure(found)
+      noteFailure(passage, done, found)
       if (!(done.firstByteAt === undefined && giveOver(passage, done))) outlet.fail(explainModelError(found))
       finish()
     },
