@@ -59,6 +59,7 @@ const rules: Record<string, Twin> = {
   readAllowedHosts: { reason: 'a policy cannot read the Secret; the address is checked again when it is dialled' },
   fitsTask: { reason: 'of the stamp, which only the service writes' },
   listProviderWishes: contextTokens,
+  expandWishes: contextTokens,
   chooseTools: contextTokens,
   isServiceTool: contextTokens,
   stampOf: writesOnly,
