@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createSandbox } from '../../src/adapters/embedded/sandbox/sandbox.ts'
 import { systemIds } from '../../src/adapters/system/clock.ts'
+import { readLeftFiles } from '../../src/adapters/workspaces/left-files.ts'
 import type { WorkAssignment } from '../../src/contract/api/assignment.ts'
 import { type CallFailure, failures, ruleOfCall } from '../../src/contract/failures.ts'
 import { createEgress } from '../../src/egress/egress.ts'
@@ -121,7 +122,14 @@ async function runTask(names: string[]): Promise<string> {
     redact: [],
   }
   const workspaceRoot = await mkdtemp(join(base, 'w-'))
-  const deps = { egress, sandbox: createSandbox({ ids: systemIds }), clock, ids: systemIds, workspaceRoot }
+  const deps = {
+    egress,
+    sandbox: createSandbox({ ids: systemIds }),
+    clock,
+    ids: systemIds,
+    workspaceRoot,
+    readLeftFiles,
+  }
   const outcome = await runAssignment(JSON.stringify(assignment), deps, new AbortController().signal)
   return outcome.ok ? 'answered' : outcome.reason
 }
