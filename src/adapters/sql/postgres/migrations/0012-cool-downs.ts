@@ -2,7 +2,7 @@
 import type { Migration } from '../../migrations.ts'
 
 export const coolDownsMigration: Migration = {
-  number: 11,
+  number: 12,
   name: 'cool-downs',
   statements: `
 create table cool_downs (
