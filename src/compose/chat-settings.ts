@@ -11,9 +11,12 @@ export function readChatSettings(config: Config, ownNamespace: string | undefine
     provider: config.chatProvider,
     model: config.chatModel,
     maxIterations: config.chatMaxIterations,
+    maxToolCalls: config.maxToolCallsPerTurn,
     maxDurationMs: parseDuration(config.chatMaxDuration),
     toolTimeoutMs: parseDuration(config.chatToolTimeout),
     maxConcurrent: config.chatMaxConcurrent,
+    maxConcurrentPerNamespace: config.chatMaxConcurrentPerNamespace,
+    maxConcurrentPerCaller: config.chatMaxConcurrentPerCaller,
     maxTasksPerTurn: config.chatMaxTasksPerTurn,
     maxSessionBytes: config.chatMaxSessionSize,
     blockedNamespaces: [

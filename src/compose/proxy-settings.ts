@@ -14,8 +14,14 @@ export function readProxySettings(
   return {
     defaults: { provider: config.chatProvider, model: config.chatModel },
     callers: { maxConcurrent: config.proxyMaxConcurrent, requestsPerMinute: config.proxyRequestsPerMinute },
+    loops: {
+      most: config.proxyMaxLoops,
+      perNamespace: config.proxyMaxLoopsPerNamespace,
+      perCaller: config.proxyMaxLoopsPerCaller,
+    },
     loop: {
       maxIterations: config.chatMaxIterations,
+      maxToolCalls: config.maxToolCallsPerTurn,
       maxDurationMs: parseDuration(config.chatMaxDuration),
       toolTimeoutMs: parseDuration(config.chatToolTimeout),
       search,

@@ -157,6 +157,7 @@ function composeControllers(config: Config, mode: OpenedMode, { log, metrics, li
         egress,
         isolateNamespaces: config.enforceNamespaceIsolation,
         maxIterations: config.maxIterations,
+        maxToolCalls: config.maxToolCallsPerTurn,
         toolTimeoutMs: parseDuration(config.toolTimeout),
         referenceWaitMs: parseDuration(config.referenceWait),
         ...(search === undefined ? {} : { search }),

@@ -127,6 +127,9 @@ export const settings = {
     placeholder: 'duration',
   }),
   maxIterations: define(whole(1).default(50), { help: 'model calls of one ai task at most' }),
+  maxToolCallsPerTurn: define(whole(1, 10_000).default(128), {
+    help: 'tool calls of one model turn that are run, in tasks, chat and proxies; the model is told that the rest were not',
+  }),
   chatEnabled: define(flag.default(true), { help: 'whether the chat endpoint is served' }),
   chatProvider: define(z.string('must be text').default(''), {
     help: 'provider of chat and proxies where a request names none (default: the one named default)',
@@ -151,6 +154,12 @@ export const settings = {
     placeholder: 'url',
   }),
   chatMaxConcurrent: define(whole(1).default(10), { help: 'chat turns that run at once; more get 429' }),
+  chatMaxConcurrentPerNamespace: define(whole(1).default(8), {
+    help: 'chat turns of one namespace that run at once, those of owners apart',
+  }),
+  chatMaxConcurrentPerCaller: define(whole(1).default(5), {
+    help: 'chat turns of one caller who is no owner that run at once',
+  }),
   chatMaxTasksPerTurn: define(whole(1).default(5), { help: 'tasks that one chat turn may create' }),
   chatMaxSessionSize: define(whole(1024).default(512_000), {
     help: 'bytes of a chat session above which its oldest messages are left out',
@@ -202,6 +211,15 @@ export const settings = {
   metricsPort: define(whole(0, 65_535).default(8081), { help: 'kubernetes mode: port that metrics listen on' }),
   proxyMaxConcurrent: define(whole(0).default(0), {
     help: 'proxy requests of one caller that run at once; more get 429; 0 is no limit',
+  }),
+  proxyMaxLoops: define(whole(1).default(200), {
+    help: 'proxy requests that run server-side tools or are translated at once; more get 429',
+  }),
+  proxyMaxLoopsPerNamespace: define(whole(1).default(150), {
+    help: 'the same of one namespace, those of owners apart',
+  }),
+  proxyMaxLoopsPerCaller: define(whole(1).default(100), {
+    help: 'the same of one caller who is no owner',
   }),
   proxyRequestsPerMinute: define(whole(0).default(0), {
     help: 'proxy requests of one caller per minute; more get 429; 0 is no limit',

@@ -27,6 +27,8 @@ export type FailureRule = {
     /** At fault: a `request` that the vendor judged shows that the provider answers. */
     blames: 'provider' | 'request' | 'nobody'
     rest?: Rest
+    /** A vendor may well have begun to work: what was sent and streamed counts, although nobody has counted it. */
+    begun?: true
   }
 }
 
@@ -57,7 +59,7 @@ const calls = {
   /** No connection, or none in time. */
   ProviderUnreachable: { class: 'retried', call: { ...passing, error: 'UpstreamFailed' } },
   /** The answer ended too early, or the vendor fell silent. */
-  AnswerBrokenOff: { class: 'retried', call: { ...passing, error: 'UpstreamFailed' } },
+  AnswerBrokenOff: { class: 'retried', call: { ...passing, error: 'UpstreamFailed', begun: true } },
   /** The vendor says that it failed, or said what nobody can read. */
   ProviderFailed: { class: 'retried', call: { ...passing, error: 'UpstreamFailed' } },
   /** There is no such API at the provider's address, or it points elsewhere. */
@@ -80,7 +82,7 @@ const calls = {
   /** A fault of the program. */
   Internal: { class: 'retried', call: { ...unsent, again: true, error: 'Internal' } },
   /** Ended from outside: its caller left, the service stopped, its node was lost. */
-  Stopped: { class: 'free', call: { ...unsent, takeOver: false, error: 'ClientClosed' } },
+  Stopped: { class: 'free', call: { ...unsent, takeOver: false, error: 'ClientClosed', begun: true } },
 } as const satisfies Record<string, CallRule>
 
 /** What else the worker says of a run that failed. */

@@ -2,6 +2,12 @@
 import type { z } from 'zod'
 import { type Problem, SvcError } from '../errors.ts'
 
+/**
+ * More values than these are refused in a body that is built: checking each costs microseconds, in which nobody else is
+ * answered. Large bodies are large texts; millions of short values could hold the service up for minutes.
+ */
+export const mostJsonValues = 20_000
+
 /** More problems than this are not listed: an answer must not grow with a hostile body. */
 export const maxProblems = 1000
 

@@ -5,6 +5,7 @@ export const deepestJson = 500
 
 const quote = 0x22
 const backslash = 0x5c
+const comma = 0x2c
 const opening = new Set([0x5b, 0x7b])
 const closing = new Set([0x5d, 0x7d])
 
@@ -26,6 +27,17 @@ export function isTooDeep(text: string): boolean {
     else if (closing.has(code)) depth -= 1
   }
   return depth > deepestJson
+}
+
+/** Whether there are more values in it, as told by its commas. */
+export function hasMoreValues(text: string, most: number): boolean {
+  let values = 1
+  for (let at = 0; at < text.length && values <= most; at += 1) {
+    const code = text.charCodeAt(at)
+    if (code === quote) at = skipText(text, at)
+    else if (code === comma) values += 1
+  }
+  return values > most
 }
 
 /** Undefined for what is none, or nested too deeply. */

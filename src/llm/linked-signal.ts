@@ -1,4 +1,4 @@
-// A signal that follows others until it is released, and can be aborted by itself.
+// A signal that follows others until it is released, and can be aborted by itself; and waiting no longer than a signal allows.
 
 export type LinkedSignal = {
   signal: AbortSignal
@@ -26,4 +26,17 @@ export function followSignals(...parents: AbortSignal[]): LinkedSignal {
       for (const stop of followers) stop()
     },
   }
+}
+
+/**
+ * Waits for the work, or for the abort: then with undefined, and what becomes of the work is nobody's matter any more.
+ * Whatever hangs, a deadline ends the wait for it.
+ */
+export function waitUnlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
+  return new Promise((resolve, reject) => {
+    const leave = () => resolve(undefined)
+    if (signal.aborted) leave()
+    signal.addEventListener('abort', leave, { once: true })
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', leave))
+  })
 }

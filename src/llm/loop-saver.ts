@@ -1,21 +1,25 @@
 // Saves loop states one after another; a state that was overtaken while it waited is skipped.
+import { waitUnlessAborted } from './linked-signal.ts'
 import type { LoopState } from './loop-state.ts'
 
 export type Saver = {
-  /** Resolves when this state or a later one is saved. Rejects when saving failed. */
-  save(state: LoopState): Promise<void>
+  /**
+   * Resolves when the state of this moment or a later one is saved, or the run is to end. Rejects when saving failed.
+   * `read` is called when the state is about to be written, and not at all without anybody who saves.
+   */
+  save(read: () => LoopState): Promise<void>
 }
 
-export function createSaver(write: (state: LoopState) => Promise<void>): Saver {
-  let waiting: LoopState | undefined
+export function createSaver(write: ((state: LoopState) => Promise<void>) | undefined, signal: AbortSignal): Saver {
+  let waiting: (() => LoopState) | undefined
   let active: Promise<void> | undefined
 
-  async function drain(): Promise<void> {
+  async function drain(save: (state: LoopState) => Promise<void>): Promise<void> {
     try {
       while (waiting !== undefined) {
-        const state = waiting
+        const read = waiting
         waiting = undefined
-        await write(state)
+        await save(read())
       }
     } finally {
       active = undefined
@@ -23,10 +27,11 @@ export function createSaver(write: (state: LoopState) => Promise<void>): Saver {
   }
 
   return {
-    save(state) {
-      waiting = state
-      active ??= drain()
-      return active
+    async save(read) {
+      if (write === undefined) return
+      waiting = read
+      active ??= drain(write)
+      await waitUnlessAborted(active, signal)
     },
   }
 }

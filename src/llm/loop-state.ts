@@ -73,6 +73,8 @@ export type LoopLimits = {
   maxOutputBytes?: number
   /** Calls of one turn that run at the same time. Default 8. */
   maxParallelTools?: number
+  /** Calls of one turn that are run at all; the model is told that the others were not. Default 128. */
+  maxToolCalls?: number
   /** The conversation is cut to this many estimated tokens before each call. Default: never. */
   maxContextTokens?: number
   /** Asks for a progress summary every so many iterations (CHAT-041). Default: never. */
@@ -90,6 +92,7 @@ export const defaultLimits = {
   toolTimeoutMs: 60_000,
   maxOutputBytes: 65_536,
   maxParallelTools: 8,
+  maxToolCalls: 128,
 } as const
 
 export type LoopStart = {

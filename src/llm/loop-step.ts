@@ -1,12 +1,13 @@
 // The decisions of the tool loop: what comes next, and what each outcome changes. Pure.
 import { createHash } from 'node:crypto'
+import { estimateTokens } from './estimate.ts'
 import type { FinishReason, LoopLimits, LoopState, PendingCall } from './loop-state.ts'
 import { appendUser, defaultLimits } from './loop-state.ts'
 import type { ContentBlock, Message, ModelError, ToolUseBlock, Turn } from './messages.ts'
 import { addUsage, textOf, toolUsesOf } from './messages.ts'
 import type { HostTool, ToolResult } from './tool-host.ts'
 import { failTool } from './tool-results.ts'
-import { estimateTokens, truncateMessages } from './truncate.ts'
+import { truncateMessages } from './truncate.ts'
 
 const repetitionThreshold = 3
 const repetitionPenalty = 5
@@ -27,7 +28,7 @@ const prompts: Record<PromptReason, string> = {
 /** What the loop does next. Calls in state `started` are never offered: they run, or `resume` decides about them. */
 export function nextStep(state: LoopState, limits: LoopLimits): Step {
   if (state.finished !== undefined) return { kind: 'done', reason: state.finished.reason }
-  const open = state.pending.filter((call) => call.state === 'planned' && !call.external)
+  const open = state.pending.filter(isOpen)
   if (open.length > 0) {
     return { kind: 'tools', calls: open.slice(0, limits.maxParallelTools ?? defaultLimits.maxParallelTools) }
   }
@@ -79,7 +80,7 @@ export function applyTurn(
   }
   if (context.final) return finish(counted, 'iterations')
   const uses = toolUsesOf(message)
-  if (uses.length > 0) return planCalls(counted, uses, context.tools)
+  if (uses.length > 0) return planCalls(counted, uses, context)
   return endTurn(counted, turn, { blank: text.trim() === '', retryBlank: context.limits.retryBlankAnswer === true })
 }
 
@@ -96,25 +97,45 @@ function withoutToolUses(message: Message): Message {
   return { ...message, content: message.content.filter((block) => block.type !== 'tool_use') }
 }
 
-function planCalls(state: LoopState, uses: ToolUseBlock[], tools: HostTool[]): LoopState {
+function planCalls(
+  state: LoopState,
+  uses: ToolUseBlock[],
+  { tools, limits }: { tools: HostTool[]; limits: LoopLimits },
+): LoopState {
   const repetitions = { ...state.repetitions }
   const repeated: string[] = []
+  const byName = new Map(tools.map((tool) => [tool.name, tool]))
+  const most = limits.maxToolCalls ?? defaultLimits.maxToolCalls
+  let runs = 0
   const pending = uses.map((use): PendingCall => {
-    const tool = tools.find((candidate) => candidate.name === use.name)
-    const count = countCall(repetitions, use)
-    if (count >= repetitionThreshold && !tool?.external) repeated.push(use.name)
-    return {
-      id: use.id,
-      name: use.name,
-      args: use.args,
-      ...(use.invalidArgs === undefined ? {} : { invalidArgs: use.invalidArgs }),
-      ...(tool?.external ? { external: true } : {}),
-      // A call that is answered without running anything may be answered again.
-      repeatable: tool?.repeatable ?? true,
-      state: 'planned',
-    }
+    const tool = byName.get(use.name)
+    if (tool?.external) return { ...planCall(use, tool), external: true }
+    runs += 1
+    if (runs > most) return { ...planCall(use, tool), args: {}, state: 'done', result: refuseExcess(most) }
+    if (countCall(repetitions, use) >= repetitionThreshold) repeated.push(use.name)
+    return planCall(use, tool)
   })
   return { ...state, repetitions, repeated, pending, penalty: state.penalty + repetitionPenalty * repeated.length }
+}
+
+function planCall(use: ToolUseBlock, tool: HostTool | undefined): PendingCall {
+  return {
+    id: use.id,
+    name: use.name,
+    args: use.args,
+    ...(use.invalidArgs === undefined ? {} : { invalidArgs: use.invalidArgs }),
+    // A call that is answered without running anything may be answered again.
+    repeatable: tool?.repeatable ?? true,
+    state: 'planned',
+  }
+}
+
+function refuseExcess(most: number): ToolResult {
+  return failTool({
+    error: `This call was not run: one turn may make ${most} tool calls at most.`,
+    errorType: 'too_many_calls',
+    suggestion: 'Call it again in a later turn if it is still needed; make fewer calls at once.',
+  })
 }
 
 function countCall(repetitions: Record<string, number>, use: ToolUseBlock): number {
@@ -135,13 +156,22 @@ function canonicalJson(value: unknown): string {
 }
 
 /** Before tools run: from now on nobody else may assume that they did not. */
-export function applyStarted(state: LoopState, ids: string[]): LoopState {
-  return mapPending(state, (call) => (ids.includes(call.id) ? { ...call, state: 'started' } : call))
+export function applyStarted(state: LoopState, ids: ReadonlySet<string>): LoopState {
+  return mapPending(state, (call) => (isOpen(call) && ids.has(call.id) ? { ...call, state: 'started' } : call))
 }
 
-/** One call is answered; when it was the last, the results join the conversation in call order. */
-export function applyResult(state: LoopState, id: string, result: ToolResult): LoopState {
-  return closePending(mapPending(state, (call) => (call.id === id ? { ...call, state: 'done', result } : call)))
+/** Calls are answered, by id; when no call is left, the results join the conversation in call order. */
+export function applyResults(state: LoopState, results: ReadonlyMap<string, ToolResult>): LoopState {
+  const answered = mapPending(state, (call) => {
+    const result = call.state === 'done' ? undefined : results.get(call.id)
+    return result === undefined ? call : { ...call, state: 'done', result }
+  })
+  return closePending(answered)
+}
+
+/** Runs here, and has not begun. */
+function isOpen(call: PendingCall): boolean {
+  return call.state === 'planned' && !call.external
 }
 
 function mapPending(state: LoopState, change: (call: PendingCall) => PendingCall): LoopState {

@@ -102,6 +102,56 @@ describe('the tool loop', () => {
     expect(resultsOf(state.messages[2])).toEqual(['slow done', 'fast done'])
   })
 
+  it('runs 128 calls of one turn, and tells the model that the rest was not run', async () => {
+    const calls = Array.from({ length: 200 }, (_, at) => ({ id: `c${at}`, name: 'look', args: { at } }))
+    const { state, host, events } = await play({ scripts: [callTools(calls), sayText('ok')] })
+    expect(host.calls).toHaveLength(128)
+    const results = resultsOf(state.messages[2])
+    expect(results).toHaveLength(200)
+    expect(results.slice(0, 128)).toEqual(Array.from({ length: 128 }, () => 'look done'))
+    for (const refused of results.slice(128)) {
+      expect(refused).toMatchObject({ errorType: 'too_many_calls', error: expect.stringContaining('128') })
+    }
+    expect(events.filter(({ type }) => type === 'tool_result')).toHaveLength(200)
+    expect(events.filter(({ type }) => type === 'tool_call')).toHaveLength(128)
+  })
+
+  it('runs as many calls of one turn as it is told', async () => {
+    const calls = Array.from({ length: 5 }, (_, at) => ({ id: `c${at}`, name: 'look', args: { at } }))
+    const { host, state } = await play({ scripts: [callTools(calls), sayText('ok')], limits: { maxToolCalls: 2 } })
+    expect(host.calls.map(({ id }) => id)).toEqual(['c0', 'c1'])
+    expect(state.text).toBe('ok')
+  })
+
+  it('goes through ten thousand calls of one turn with work that grows with their number alone', async () => {
+    const calls = Array.from({ length: 10_000 }, (_, at) => ({ id: `c${at}`, name: 'look', args: { at } }))
+    let written = 0
+    const { state } = await play({
+      scripts: [callTools(calls), sayText('ok')],
+      async save({ pending }) {
+        written += pending.filter((call) => call.state === 'started').length
+      },
+    })
+    expect(resultsOf(state.messages[2])).toHaveLength(10_000)
+    // Of those that run, eight at once, each is seen with the others of its batch only.
+    expect(written).toBeLessThanOrEqual(128 * 8)
+  })
+
+  it('ends at its deadline although somebody who listens, or who saves, never comes back', async () => {
+    for (const hanging of [{ emit: () => new Promise<void>(() => {}) }, { save: () => new Promise<void>(() => {}) }]) {
+      const clock = createManualClock()
+      const deadline = new Date(clock.now().getTime() + 1000)
+      const running = play({
+        scripts: [callTools([{ id: 'a', name: 'look' }])],
+        clock,
+        limits: { deadline },
+        ...hanging,
+      })
+      await clock.advance(1000)
+      expect((await running).state.finished?.reason).toBe('deadline')
+    }
+  })
+
   it('runs no more calls at once than it may, and still all of them', async () => {
     let running = 0
     let most = 0

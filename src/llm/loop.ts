@@ -2,14 +2,14 @@
 import type { Clock } from '../ports/clock.ts'
 import { createCollector, guardStream } from './collect.ts'
 import { startDeadline } from './deadlines.ts'
-import { followSignals } from './linked-signal.ts'
+import { followSignals, waitUnlessAborted } from './linked-signal.ts'
 import { createSaver, type Saver } from './loop-saver.ts'
 import type { FinishReason, LoopLimits, LoopState, PendingCall } from './loop-state.ts'
 import {
   applyContextTooLong,
   applyEnd,
   applyInterruption,
-  applyResult,
+  applyResults,
   applyStarted,
   applyTurn,
   beginTurn,
@@ -53,12 +53,14 @@ export type LoopRun = {
   settings?: ModelSettings
   /** Called before each effect. When it rejects the run stops and rejects: nothing unsaved is ever done. */
   save?: (state: LoopState) => Promise<void>
-  emit?: (event: LoopEvent) => void | Promise<void>
+  /** A promise holds the run back until it resolves, or the run is to end: nobody who listens can keep it from that. */
+  emit?: (event: LoopEvent) => void | undefined | Promise<void>
   /** Applied to what tools give back, before the model or anybody else sees it (SECRET-008). */
   redact?: (text: string) => string
 }
 
-type Context = Required<Omit<LoopRun, 'state' | 'save' | 'redact'>> & {
+type Context = Required<Omit<LoopRun, 'state' | 'save' | 'redact' | 'emit'>> & {
+  emit: (event: LoopEvent) => void | undefined | Promise<void>
   saver: Saver
   list: HostTool[]
   redact: (text: string) => string
@@ -73,16 +75,23 @@ export async function runLoop(run: LoopRun): Promise<LoopState> {
     clock: run.clock,
     limits: run.limits ?? {},
     settings: run.settings ?? {},
-    emit: run.emit ?? (() => {}),
+    emit: createTeller(run.emit ?? (() => {}), watch.signal),
     redact: run.redact ?? ((text) => text),
     signal: watch.signal,
-    saver: createSaver(run.save ?? (async () => {})),
+    saver: createSaver(run.save, watch.signal),
     list: run.tools.list(),
   }
   try {
     return await drive(resume(run.state), context, () => (run.signal.aborted ? 'cancelled' : 'deadline'))
   } finally {
     watch.stop()
+  }
+}
+
+function createTeller(emit: NonNullable<LoopRun['emit']>, signal: AbortSignal): Context['emit'] {
+  return (event) => {
+    const told = emit(event)
+    return told instanceof Promise ? waitUnlessAborted(told, signal) : undefined
   }
 }
 
@@ -120,7 +129,7 @@ async function drive(start: LoopState, context: Context, whyAborted: () => Finis
 /** A run that ended short of its goal is not saved as ended: another process may go on from the last finished turn. */
 async function conclude(state: LoopState, reason: FinishReason, context: Context): Promise<LoopState> {
   const done = state.finished === undefined ? applyEnd(state, reason) : state
-  if (reason !== 'cancelled' && reason !== 'error' && reason !== 'deadline') await context.saver.save(done)
+  if (reason !== 'cancelled' && reason !== 'error' && reason !== 'deadline') await context.saver.save(() => done)
   await context.emit({ type: 'finished', ...(done.finished ?? { reason }) })
   return done
 }
@@ -133,11 +142,20 @@ async function takeTurn(
 ): Promise<LoopState> {
   const state = beginTurn(before, step, context.limits)
   if (step.prompt !== undefined) await context.emit({ type: 'prompt', ...step.prompt })
-  await context.saver.save(state)
+  await context.saver.save(() => state)
   const turn = await callModel(state, step.withTools, context)
   if (turn.error !== undefined) return failTurn(state, turn, turn.error, { context, whyAborted })
   await context.emit({ type: 'turn', iteration: state.iteration, turn })
-  return applyTurn(state, turn, { final: step.final, limits: context.limits, tools: context.list })
+  const after = applyTurn(state, turn, { final: step.final, limits: context.limits, tools: context.list })
+  await tellRefused(after, context)
+  return after
+}
+
+/** Calls that are answered without having been run. */
+async function tellRefused({ pending }: LoopState, context: Context): Promise<void> {
+  for (const { id, name, args, result } of pending) {
+    if (result !== undefined) await context.emit({ type: 'tool_result', call: { id, name, args }, result })
+  }
 }
 
 async function callModel(state: LoopState, withTools: boolean, context: Context): Promise<Turn> {
@@ -167,7 +185,8 @@ async function callModel(state: LoopState, withTools: boolean, context: Context)
 
 /** Answers that nobody watches come without the price of a stream for each event. */
 async function takeWhole(request: ModelRequest, { model, signal }: Context): Promise<ModelEvent[] | undefined> {
-  return request.whole ? model.answer?.(request, signal) : undefined
+  if (!request.whole || model.answer === undefined) return undefined
+  return waitUnlessAborted(model.answer(request, signal), signal)
 }
 
 async function failTurn(
@@ -192,27 +211,27 @@ function retryTurn(state: LoopState, error: ModelError, limits: LoopLimits): Loo
 
 /** Runs independent calls side by side. What is done is saved while others still run, so that a crash forgets little. */
 async function runTools(before: LoopState, calls: PendingCall[], context: Context): Promise<LoopState> {
-  let state = applyStarted(
-    before,
-    calls.map((call) => call.id),
-  )
-  await context.saver.save(state)
+  const started = applyStarted(before, new Set(calls.map((call) => call.id)))
+  await context.saver.save(() => started)
   const run = { ...context, host: context.tools, tools: context.list }
-  const warning = repetitionWarning(state)
+  const warning = repetitionWarning(started)
+  const results = new Map<string, ToolResult>()
+  const present = () => applyResults(started, results)
   let running = calls.length
   const settled = await Promise.allSettled(
     calls.map(async (pending) => {
       const call: ToolCall = { id: pending.id, name: pending.name, args: pending.args }
       await context.emit({ type: 'tool_call', call })
       const result = await runToolCall(pending, run)
-      state = applyResult(state, pending.id, result)
+      results.set(pending.id, result)
       running -= 1
-      if (running > 0) await context.saver.save(state)
+      if (running > 0) await context.saver.save(present)
       await context.emit({ type: 'tool_result', call, result })
     }),
   )
   const failed = settled.find((outcome) => outcome.status === 'rejected')
   if (failed !== undefined && !context.signal.aborted) throw failed.reason
+  const state = present()
   if (warning !== undefined && state.pending.length === 0) {
     await context.emit({ type: 'prompt', reason: 'repetition', text: warning })
   }

@@ -4,6 +4,9 @@ import type { TokenUsage } from './messages.ts'
 
 export type Cost = { cost: number; currency: string }
 
+/** No call costs as much; a price that was set before there was a largest one must not spoil sums. */
+const mostCost = 1e9
+
 /** Input tokens include the cached ones. Undefined when no price is set: a currency alone is none, and nothing is free unasked. */
 export function computeCost(usage: TokenUsage, price: Price | undefined): Cost | undefined {
   if (price === undefined) return undefined
@@ -14,5 +17,5 @@ export function computeCost(usage: TokenUsage, price: Price | undefined): Cost |
   const fresh = Math.max(0, usage.inputTokens - usage.cachedTokens)
   const total =
     fresh * input + usage.cachedTokens * (cachedInputPerMillion ?? input) + usage.outputTokens * (outputPerMillion ?? 0)
-  return { cost: total / 1_000_000, currency }
+  return { cost: Math.min(total / 1_000_000, mostCost), currency }
 }

@@ -2,9 +2,9 @@
 import type { Clock } from '../ports/clock.ts'
 import type { RateLimit, RateLimits } from '../ports/rate-limits.ts'
 import type { ResourceKey } from '../ports/resources.ts'
+import { type CallWatch, estimateInput, watchCall } from './estimate.ts'
 import type { ModelEvent, ModelRequest } from './messages.ts'
 import type { ModelClient } from './model.ts'
-import { countTextTokens, estimateTokens } from './truncate.ts'
 
 export type RateLimitOptions = {
   rateLimits: Pick<RateLimits, 'take' | 'settle'>
@@ -18,10 +18,15 @@ const expectedOutput = 1024
 
 /** Input and expected output of a call, before it is made. */
 function estimateRequest(request: ModelRequest): number {
-  const system = request.system.reduce((sum, block) => sum + countTextTokens(block.text), 0)
-  const messages = request.messages.reduce((sum, message) => sum + estimateTokens(message), 0)
-  const tools = request.tools.length === 0 ? 0 : countTextTokens(JSON.stringify(request.tools))
-  return system + messages + tools + Math.min(request.maxTokens ?? expectedOutput, expectedOutput)
+  return estimateInput(request) + Math.min(request.maxTokens ?? expectedOutput, expectedOutput)
+}
+
+/** What a call took of its limit, as far as it is known. */
+function sumUp(watch: CallWatch): number {
+  return [watch.counted(), watch.estimated()].reduce(
+    (sum, part) => sum + (part?.inputTokens ?? 0) + (part?.outputTokens ?? 0),
+    0,
+  )
 }
 
 /** Waits for a lease, within the signal; answers how many tokens it took. */
@@ -42,14 +47,14 @@ export function withRateLimit(client: ModelClient, options: RateLimitOptions): M
       } catch (error) {
         return yield failLease(error, signal)
       }
-      let used: number | undefined
+      const watch = watchCall(request)
       try {
         for await (const event of client.stream(request, signal)) {
-          if (event.type === 'usage') used = event.usage.inputTokens + event.usage.outputTokens
+          watch.push(event)
           yield event
         }
       } finally {
-        await options.rateLimits.settle(options.provider, (used ?? 0) - taken, options.limit).catch(() => {})
+        await options.rateLimits.settle(options.provider, sumUp(watch) - taken, options.limit).catch(() => {})
       }
     },
   }

@@ -1,8 +1,10 @@
 // The model of a run: provider choices in order, each with its rate limit, retries and cool-down; says who served.
 import type { ModelChoice } from '../contract/api/assignment.ts'
+import type { Price } from '../contract/resources/provider.ts'
 import type { Ids } from '../ports/clock.ts'
 import type { ResourceKey } from '../ports/resources.ts'
 import { guardStream } from './collect.ts'
+import { type CallWatch, type EstimatedUsage, watchCall } from './estimate.ts'
 import { type Candidate, type CoolDowns, withCoolDown, withFallback } from './fallback.ts'
 import { type ModelError, type ModelEvent, noUsage, type TokenUsage } from './messages.ts'
 import type { ModelClient } from './model.ts'
@@ -16,12 +18,16 @@ import { TimeLimitError } from './time-limit.ts'
 export type ServedCall = {
   provider: ResourceKey
   model: string
+  /** As the vendor counted. */
   usage: TokenUsage
+  /** What it did not count: the call broke off, or it says nothing of tokens. */
+  estimated?: EstimatedUsage
   /** Absent when the provider has no price. */
   cost?: Cost
+  estimatedCost?: Cost
   /** Served by the demo provider: no language model (PROV-014). */
   demo: boolean
-  /** There is no whole answer, only tokens that were counted. */
+  /** There is no whole answer, only tokens that were counted or estimated. */
   brokeOff?: true
 }
 
@@ -31,7 +37,7 @@ export type EndedCall = { provider: ResourceKey; error?: ModelError }
 export type RouterDeps = ModelClientDeps & {
   random: Ids['random']
   rateLimits: RateLimitOptions['rateLimits'] & CoolDowns
-  /** Called once for each call that was answered or broke off after tokens were counted. */
+  /** Called once for each call that was answered, or broke off after a vendor had begun to work. */
   onUsage?(call: ServedCall): void
   /** Called for each try that came to its end: answered, failed or cancelled. */
   onEnd?(call: EndedCall): void
@@ -45,7 +51,7 @@ function keyOf({ provider }: ModelChoice): ResourceKey {
 }
 
 type Report = {
-  use(usage: TokenUsage, isAnswered: boolean): void
+  use(call: CallWatch): void
   /** A call begins. What it gives back hears its events; the last one ends the call. */
   begin(signal: AbortSignal): (event: ModelEvent | undefined) => void
 }
@@ -61,6 +67,19 @@ function blameLate(error: ModelError, choice: ModelChoice, { reason }: AbortSign
   }
 }
 
+type Measured = Pick<ServedCall, 'usage' | 'estimated' | 'cost' | 'estimatedCost'>
+
+function measureCall(usage: TokenUsage, estimated: EstimatedUsage | undefined, price: Price | undefined): Measured {
+  const cost = computeCost(usage, price)
+  const estimatedCost = estimated && computeCost({ ...noUsage, ...estimated }, price)
+  return {
+    usage,
+    ...(cost && { cost }),
+    ...(estimated && { estimated }),
+    ...(estimatedCost && { estimatedCost }),
+  }
+}
+
 function createReport(
   choice: ModelChoice,
   { onUsage, onEnd, clock }: Pick<RouterDeps, 'onUsage' | 'onEnd' | 'clock'>,
@@ -68,10 +87,13 @@ function createReport(
   const demo = choice.provider.type === 'demo'
   const provider = keyOf(choice)
   return {
-    use(usage, isAnswered) {
-      const cost = computeCost(usage, choice.provider.price)
-      const more = { ...(cost && { cost }), ...(isAnswered ? {} : { brokeOff: true as const }) }
-      onUsage?.({ provider, model: choice.model, usage, demo, ...more })
+    use(call) {
+      const counted = call.counted()
+      const estimated = call.estimated()
+      const isAnswered = call.isAnswered()
+      if (counted === undefined && estimated === undefined && !isAnswered) return
+      const tokens = measureCall(counted ?? noUsage, estimated, choice.provider.price)
+      onUsage?.({ provider, model: choice.model, demo, ...tokens, ...(isAnswered ? {} : { brokeOff: true as const }) })
     },
     begin(signal) {
       const since = clock.now().getTime()
@@ -96,10 +118,10 @@ function withIdentity(client: ModelClient, choice: ModelChoice, report: Report):
     ...(answer && {
       async answer(request, signal) {
         const follow = report.begin(signal)
+        const watch = signal.aborted ? undefined : watchCall(request)
         const events = (await answer({ ...request, model: choice.model }, signal)).map(identify)
-        const counted = events.findLast((event) => event.type === 'usage')?.usage
-        const isAnswered = events.at(-1)?.type === 'stop'
-        if (counted !== undefined || isAnswered) report.use(counted ?? noUsage, isAnswered)
+        for (const event of events) watch?.push(event)
+        if (watch !== undefined) report.use(watch)
         follow(events.at(-1))
         return events
       },
@@ -107,18 +129,17 @@ function withIdentity(client: ModelClient, choice: ModelChoice, report: Report):
     async *stream(request, signal) {
       const own = client.stream({ ...request, model: choice.model }, signal)
       const follow = report.begin(signal)
-      let usage = noUsage
-      let answered = false
+      // What is aborted before it begins is not sent.
+      const watch = signal.aborted ? undefined : watchCall(request)
       try {
         for await (const raw of guardStream(own, signal)) {
           const event = identify(raw)
-          if (event.type === 'usage') usage = event.usage
-          answered ||= event.type === 'stop'
+          watch?.push(event)
           follow(event)
           yield event
         }
       } finally {
-        if (answered || usage !== noUsage) report.use(usage, answered)
+        if (watch !== undefined) report.use(watch)
       }
     },
   }

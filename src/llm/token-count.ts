@@ -2,10 +2,10 @@
 import type { JsonObject } from './messages.ts'
 
 /** No call has as many; a thousand times a million of these can still be added. */
-const most = 1e12
+export const mostTokens = 1e12
 
 export function readCount(value: unknown): number | undefined {
-  return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= most ? value : undefined
+  return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= mostTokens ? value : undefined
 }
 
 /** A field of an object that may not be there. */

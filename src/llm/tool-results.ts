@@ -10,6 +10,7 @@ type ToolErrorType =
   | 'timeout'
   | 'unavailable'
   | 'outcome_unknown'
+  | 'too_many_calls'
   | 'internal'
 
 export type ToolFailure = { error: string; errorType: ToolErrorType; suggestion: string }

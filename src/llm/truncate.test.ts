@@ -1,8 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { estimateTokens } from './estimate.ts'
 import type { ContentBlock, Message } from './messages.ts'
 import { userText } from './messages.ts'
-import { estimateTokens, truncateMessages } from './truncate.ts'
+import { truncateMessages } from './truncate.ts'
 
 function count(messages: Message[]): number {
   return messages.reduce((sum, message) => sum + estimateTokens(message), 0)

@@ -1,30 +1,6 @@
 // Cuts a conversation to a budget of estimated tokens, without splitting a tool call from its result.
-import type { ContentBlock, Message } from './messages.ts'
-
-/** About four characters per token; enough to divide, not to bill. */
-export function countTextTokens(text: string): number {
-  return Math.ceil(text.length / 4)
-}
-
-function textOfBlock(block: ContentBlock): string {
-  switch (block.type) {
-    case 'text':
-    case 'thinking':
-      return block.text
-    case 'tool_use':
-      return block.name + (block.invalidArgs ?? JSON.stringify(block.args))
-    case 'tool_result':
-      return block.content
-    case 'redacted_thinking':
-      return block.data
-    case 'opaque':
-      return JSON.stringify(block.raw.json)
-  }
-}
-
-export function estimateTokens(message: Message): number {
-  return message.content.reduce((sum, block) => sum + countTextTokens(textOfBlock(block)), 0)
-}
+import { bytesPerToken, estimateTokens } from './estimate.ts'
+import type { Message } from './messages.ts'
 
 function countTokens(messages: Message[]): number {
   return messages.reduce((sum, message) => sum + estimateTokens(message), 0)
@@ -68,9 +44,9 @@ export function truncateMessages(messages: Message[], budgetTokens: number): Mes
 }
 
 function shrinkResults(group: Message[], room: number): Message[] {
-  const excess = (countTokens(group) - room) * 4
+  const excess = (countTokens(group) - room) * bytesPerToken
   const results = group.flatMap((message) => message.content.filter((block) => block.type === 'tool_result'))
-  const length = results.reduce((sum, block) => sum + block.content.length, 0)
+  const length = results.reduce((sum, block) => sum + Buffer.byteLength(block.content), 0)
   if (excess <= 0 || length === 0) return group
   const share = Math.max(0.02, 1 - excess / length)
   return group.map((message) => (holdsResult(message) ? shrinkMessage(message, share) : message))
@@ -88,5 +64,6 @@ function shrinkMessage(message: Message, share: number): Message {
 function cutText(text: string, share: number): string {
   const end = Math.floor(text.length * share)
   if (end >= text.length) return text
-  return `${text.slice(0, end)}\n[cut to fit the model: the first ${end} of ${text.length} characters are shown]`
+  // A character of two units is not cut in half.
+  return `${text.slice(0, end).replace(/[\uD800-\uDBFF]$/, '')}\n[cut to fit the model: the first ${end} of ${text.length} characters are shown]`
 }

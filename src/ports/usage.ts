@@ -20,6 +20,11 @@ export type UsageRecord = {
   /** In the provider's currency; absent when no price is set. */
   cost?: number
   currency?: string
+  /** What the vendor did not count, by the length of what was sent and streamed. */
+  estimatedInputTokens?: number
+  estimatedOutputTokens?: number
+  /** In `currency`, beside `cost`. */
+  estimatedCost?: number
   /** The demo provider is no language model (PROV-014). */
   demo: boolean
   createdAt: string
@@ -42,9 +47,17 @@ export type UsageSum = {
   llmCalls: number
   cost: number
   currency?: string
+  /** Present when there is something. */
+  estimatedInputTokens?: number
+  estimatedOutputTokens?: number
+  estimatedCost?: number
 }
 
 export interface Usage {
+  /**
+   * Counts and money out of bounds are cut to them (1e12 tokens, 1e9 of a currency): sums cannot overflow. A record that
+   * the store cannot take goes aside, with the reason, and holds back no other.
+   */
   record(records: UsageRecord[]): Promise<void>
   /** Sums per group and currency, largest output first; records without the group's field are left out. `until` is exclusive. */
   sum(query: { groupBy: UsageGroup; namespace?: string; since?: Date; until?: Date }): Promise<UsageSum[]>

@@ -95,3 +95,8 @@ export function chooseModels(
   })
   return { outcome: 'chosen', choices: [{ provider, model }, ...fallbacks] }
 }
+
+/** Model calls at most: what the task or its agent wishes, and never more than the service allows. */
+export function limitIterations(wanted: number | undefined, allowed: number): number {
+  return Math.min(wanted ?? allowed, allowed)
+}

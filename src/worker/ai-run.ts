@@ -144,7 +144,7 @@ async function openRun(run: Run): Promise<LoopState> {
 
 async function runConversation(run: Run, state: LoopState): Promise<LoopState> {
   const { assignment, deps, api, reports } = run
-  const { maxIterations, toolTimeoutMs, maxTokens, temperature } = assignment.loop
+  const { maxIterations, maxToolCalls, toolTimeoutMs, maxTokens, temperature } = assignment.loop
   const narrator = createNarrator(run.log, deps.clock)
   const meter = createUsageMeter(api, assignment.task.attempt)
   const saveRun = createRunSaver(api)
@@ -155,7 +155,15 @@ async function runConversation(run: Run, state: LoopState): Promise<LoopState> {
     tools: run.host,
     clock: deps.clock,
     signal: run.signal,
-    limits: { maxIterations, toolTimeoutMs, trustsToolTimeouts, retryBlankAnswer: true, maxInterruptions, ...deadline },
+    limits: {
+      maxIterations,
+      maxToolCalls,
+      toolTimeoutMs,
+      trustsToolTimeouts,
+      retryBlankAnswer: true,
+      maxInterruptions,
+      ...deadline,
+    },
     settings: {
       ...(maxTokens === undefined ? {} : { maxTokens }),
       ...(temperature === undefined ? {} : { temperature }),

@@ -11,9 +11,11 @@ export type ArtifactUpload = { filename: string; contentType: string; open(): As
 
 export interface WorkerApi {
   appendLogs(text: string): Promise<void>
-  /** The saved state, or undefined. */
-  loadCheckpoint(): Promise<unknown>
+  /** The saved state and the changes since, in order; undefined when there is none. */
+  loadCheckpoint(): Promise<unknown[] | undefined>
   saveCheckpoint(state: unknown): Promise<void>
+  /** Adds to what this attempt saved; numbered from 1. */
+  appendCheckpoint(number: number, change: unknown): Promise<void>
   submitUsage(usage: routes.UsageSubmit): Promise<void>
   takeLease(provider: ResourceKey, want: routes.LeaseRequest): Promise<routes.LeaseAnswer>
   /** How the provider is, without taking anything. Asked once and shortly: a call goes on without the answer. */
@@ -98,6 +100,8 @@ export function createWorkerApi(options: WorkerApiOptions): WorkerApi {
       ),
     loadCheckpoint: () => call((signal) => client.call(routes.readCheckpoint, { params, signal }).catch(ignoreMissing)),
     saveCheckpoint: (body) => call((signal) => client.call(routes.saveCheckpoint, { params, body, signal })),
+    appendCheckpoint: (number, body) =>
+      call((signal) => client.call(routes.appendCheckpoint, { params, query: { number }, body, signal })),
     submitUsage: (body) => call((signal) => client.call(routes.submitUsage, { params, body, signal })),
     takeLease: ({ namespace, name }, body) =>
       call((signal) => client.call(routes.takeLease, { params: { namespace, provider: name }, body, signal })),

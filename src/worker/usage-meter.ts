@@ -12,11 +12,15 @@ export function createUsageMeter(api: Pick<WorkerApi, 'submitUsage'>, attempt: n
   let count = 0
   let waiting: ServedCall[] = []
 
-  async function report({ provider, model, usage, demo, brokeOff }: ServedCall): Promise<void> {
+  async function report({ provider, model, usage, estimated, demo, brokeOff }: ServedCall): Promise<void> {
     const { inputTokens, outputTokens, cachedTokens } = usage
     // The service keeps ids apart by task: a repeated report of this attempt counts once.
     const id = `${attempt}-${++count}`
-    const tokens = { inputTokens, outputTokens, cachedTokens }
+    const estimates = {
+      estimatedInputTokens: estimated?.inputTokens ?? 0,
+      estimatedOutputTokens: estimated?.outputTokens ?? 0,
+    }
+    const tokens = { inputTokens, outputTokens, cachedTokens, ...estimates }
     await api.submitUsage({ id, provider, model, ...tokens, demo, brokeOff: brokeOff === true })
   }
 

@@ -6,13 +6,15 @@ export function describeCheckpoints(name: string, open: OpenBench): void {
   describe(`checkpoints on ${name}`, () => {
     const bench = useBench(open, { beforeEach, afterEach })
     const checkpoints = () => bench().stores().checkpoints
+    const append = (attempt: number, number: number, change: string) =>
+      checkpoints().append({ taskUid: 'task-1', attempt }, number, change)
     const save = (attempt: number, state: string) => checkpoints().save({ taskUid: 'task-1', attempt }, state)
 
     it('gives back the last state that was saved', async () => {
       expect(await checkpoints().load('task-1')).toBeUndefined()
       await save(1, '{"turn":1}')
       await save(1, '{"turn":2}')
-      expect(await checkpoints().load('task-1')).toEqual({ attempt: 1, state: '{"turn":2}' })
+      expect(await checkpoints().load('task-1')).toEqual({ attempt: 1, state: '{"turn":2}', changes: [] })
       expect(await checkpoints().load('task-2')).toBeUndefined()
     })
 
@@ -20,9 +22,50 @@ export function describeCheckpoints(name: string, open: OpenBench): void {
       await save(1, '"one"')
       await save(2, '"two"')
       await expect(save(1, '"late"')).rejects.toMatchObject({ reason: 'Conflict' })
-      expect(await checkpoints().load('task-1')).toEqual({ attempt: 2, state: '"two"' })
+      expect(await checkpoints().load('task-1')).toEqual({ attempt: 2, state: '"two"', changes: [] })
       await Promise.allSettled([3, 5, 4].map((attempt) => save(attempt, `"${attempt}"`)))
-      expect(await checkpoints().load('task-1')).toEqual({ attempt: 5, state: '"5"' })
+      expect(await checkpoints().load('task-1')).toEqual({ attempt: 5, state: '"5"', changes: [] })
+    })
+
+    it('adds changes in order, each number once, until the state is saved anew', async () => {
+      await save(1, '"one"')
+      await append(1, 1, '{"a":1}')
+      await append(1, 2, '{"b":2}')
+      await append(1, 1, 'again')
+      await append(1, 2, 'again')
+      expect(await checkpoints().load('task-1')).toEqual({
+        attempt: 1,
+        state: '"one"',
+        changes: ['{"a":1}', '{"b":2}'],
+      })
+      await bench().reopen()
+      await append(1, 3, '{"c":3}')
+      expect((await checkpoints().load('task-1'))?.changes).toHaveLength(3)
+      await save(1, '"two"')
+      expect(await checkpoints().load('task-1')).toEqual({ attempt: 1, state: '"two"', changes: [] })
+      for (const text of hardTexts.filter((hard) => hard !== '')) {
+        await save(1, '"three"')
+        await append(1, 1, text)
+        expect((await checkpoints().load('task-1'))?.changes).toEqual([text])
+      }
+    })
+
+    it('adds nothing where something is missing, or to the state of another attempt', async () => {
+      await expect(append(1, 1, '{}')).rejects.toMatchObject({ reason: 'Conflict' })
+      await save(1, '"one"')
+      await expect(append(1, 2, '{}')).rejects.toMatchObject({ reason: 'Conflict' })
+      await expect(append(2, 1, '{}')).rejects.toMatchObject({ reason: 'Conflict' })
+      await save(2, '"two"')
+      await expect(append(1, 1, '{}')).rejects.toMatchObject({ reason: 'Conflict' })
+      await expect(append(2, 1, '')).rejects.toMatchObject({ reason: 'InvalidRequest' })
+      await expect(append(2, 1, 'é'.repeat(MEBIBYTE))).rejects.toMatchObject({ reason: 'TooLarge' })
+      expect(await checkpoints().load('task-1')).toEqual({ attempt: 2, state: '"two"', changes: [] })
+    })
+
+    it('adds each change once when they come together', async () => {
+      await save(1, '"one"')
+      await Promise.all(Array.from({ length: 8 }, () => append(1, 1, '{"a":1}')))
+      expect((await checkpoints().load('task-1'))?.changes).toEqual(['{"a":1}'])
     })
 
     it('keeps any text as it is, small or large', async () => {
@@ -50,7 +93,7 @@ export function describeCheckpoints(name: string, open: OpenBench): void {
       bench().faults.writes = 'fail'
       await expect(save(1, 'x'.repeat(MEBIBYTE))).rejects.toThrow('the process died')
       await bench().reopen()
-      expect(await checkpoints().load('task-1')).toEqual({ attempt: 1, state: 'earlier' })
+      expect(await checkpoints().load('task-1')).toEqual({ attempt: 1, state: 'earlier', changes: [] })
       expect(await bench().countBodies()).toBe(0)
     })
 
@@ -67,6 +110,24 @@ export function describeCheckpoints(name: string, open: OpenBench): void {
       expect(await bench().countBodies()).toBeLessThanOrEqual(1)
     })
 
+    it('gives a state with its own changes while it is saved and added to again and again', async () => {
+      await save(1, '0')
+      const write = async (turn: number) => {
+        await save(1, String(turn))
+        for (let number = 1; number <= 3; number += 1) await append(1, number, String(turn))
+      }
+      const saving = Array.from({ length: 20 }, (_, at) => at + 1).reduce(
+        (before, turn) => before.then(() => write(turn)),
+        Promise.resolve(),
+      )
+      for (let reads = 0; reads < 40; reads += 1) {
+        const loaded = await checkpoints().load('task-1')
+        for (const change of loaded?.changes ?? []) expect(change).toBe(loaded?.state)
+        await new Promise((resolve) => setImmediate(resolve))
+      }
+      await saving
+    })
+
     it('survives a restart and a sweep', async () => {
       await save(1, 'x'.repeat(MEBIBYTE))
       await bench().reopen()
@@ -77,6 +138,7 @@ export function describeCheckpoints(name: string, open: OpenBench): void {
     it('removes the state of a task and of no other', async () => {
       await save(1, 'x'.repeat(MEBIBYTE))
       await checkpoints().save({ taskUid: 'task-2', attempt: 1 }, 'other')
+      await append(1, 1, '{"a":1}')
       await checkpoints().removeTask('task-1')
       await checkpoints().removeTask('task-1')
       expect(await checkpoints().load('task-1')).toBeUndefined()

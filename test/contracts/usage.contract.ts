@@ -56,6 +56,48 @@ export function describeUsage(name: string, open: OpenBench): void {
       expect(await usage().ofTask('task-3')).toBeUndefined()
     })
 
+    it('adds up any counts and any money, whatever a price has made of them', async () => {
+      const huge = { inputTokens: 9e15, outputTokens: 9e15, cachedTokens: 9e15, llmCalls: 9e15, cost: 1.8e24 }
+      const records = Array.from({ length: 40 }, () =>
+        makeRecord({ ...huge, currency: 'USD', taskUid: 'task-1', estimatedInputTokens: 9e15, estimatedCost: 1e300 }),
+      )
+      await usage().record([...records, makeRecord({ cost: Number.NaN, currency: 'USD', outputTokens: -5 })])
+      const [sum] = await usage().sum({ groupBy: 'namespace' })
+      expect(sum).toMatchObject({ outputTokens: 40e12, cost: 40e9, estimatedInputTokens: 40e12, estimatedCost: 40e9 })
+      expect(sum?.llmCalls).toBeGreaterThan(40)
+      expect(Number.isSafeInteger(sum?.inputTokens)).toBe(true)
+      expect(await usage().ofTask('task-1')).toMatchObject({ outputTokens: 40e12 })
+    })
+
+    it('puts a record aside that cannot be taken, and takes all others of its batch', async () => {
+      const bad = [makeRecord({ createdAt: 'yesterday' }), makeRecord({ namespace: undefined as unknown as string })]
+      const good = Array.from({ length: 3 }, () => makeRecord())
+      await usage().record([good[0], bad[0], good[1], bad[1], good[2]] as UsageRecord[])
+      expect(await keys('namespace')).toEqual([['default', 'default', 3]])
+      await usage().record(bad)
+      expect(await usage().sweep(new Date(bench().now().getTime() + 86_400_000))).toBe(3)
+    })
+
+    it('keeps what was estimated beside what was counted', async () => {
+      await usage().record([
+        makeRecord({ taskUid: 'task-1', cost: 1, currency: 'USD', estimatedOutputTokens: 7, estimatedCost: 0.5 }),
+        makeRecord({ taskUid: 'task-1', estimatedInputTokens: 3 }),
+        makeRecord({ taskUid: 'task-2' }),
+      ])
+      expect(await usage().ofTask('task-1')).toEqual({
+        inputTokens: 20,
+        outputTokens: 10,
+        cachedTokens: 4,
+        llmCalls: 2,
+        cost: 1,
+        currency: 'USD',
+        estimatedInputTokens: 3,
+        estimatedOutputTokens: 7,
+        estimatedCost: 0.5,
+      })
+      expect(await usage().ofTask('task-2')).not.toHaveProperty('estimatedInputTokens')
+    })
+
     it('counts every token of a task that was paid in part or in two currencies', async () => {
       await usage().record([
         makeRecord({ taskUid: 'task-1', outputTokens: 100, cost: 1, currency: 'USD' }),

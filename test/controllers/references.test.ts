@@ -107,6 +107,20 @@ describe('a task that can never run', () => {
 })
 
 describe('the assignment of an ai task', () => {
+  it.each<[string, number, object, object]>([
+    ["the service's limit", 50, {}, {}],
+    ["the agent's", 20, { maxIterations: 20 }, {}],
+    ["the task's before the agent's", 7, { maxIterations: 20 }, { maxIterations: 7 }],
+    ['no more than the service allows', 50, { maxIterations: 20 }, { maxIterations: 400 }],
+    ["nothing of an autonomous agent's rounds", 50, { coordination: { maxIterations: 3 } }, {}],
+  ])('counts model calls by %s', async (_whose, expected, agent, task) => {
+    await bench.create('Provider', 'default', { type: 'llmo', defaultModel: 'm' })
+    await bench.create('Agent', 'poet', { providerRef: { name: 'default' }, ...agent })
+    await bench.submitTask('poem', { ...ai, agentRef: { name: 'poet' }, ai: task })
+    await bench.running('poem')
+    expect(assignmentOf('poem').loop.maxIterations).toBe(expected)
+  })
+
   it('carries prompt, skills, models with their keys, tools and limits', async () => {
     const { secrets } = bench
     await secrets.create({

@@ -44,7 +44,7 @@ describe.skipIf(postgresMissing !== undefined)('two replicas on one PostgreSQL',
     const proxy = {
       defaults: { provider: '', model: '' },
       callers: { maxConcurrent: 0, requestsPerMinute: 0 },
-      loop: { maxIterations: 50, maxDurationMs: 60_000, toolTimeoutMs: 10_000 },
+      loop: { maxIterations: 50, maxToolCalls: 128, maxDurationMs: 60_000, toolTimeoutMs: 10_000 },
     }
     const usecases = createUsecases({ ports, settings, proxy, builtinTools: { names: [], list: async () => [] } })
     const app = createApp({

@@ -17,7 +17,7 @@ beforeAll(async () => {
   proxied = await startProxied({
     usecases: { chat: { maxDurationMs } },
     proxy: {
-      loop: { maxIterations: 50, maxDurationMs, toolTimeoutMs: 10_000 },
+      loop: { maxIterations: 50, maxToolCalls: 128, maxDurationMs, toolTimeoutMs: 10_000 },
       observe: (sample) => void samples.push(sample),
     },
   })

@@ -3,7 +3,8 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
 import { ToolSpec } from '../../src/contract/resources/tool.ts'
-import { type LoopInstanceOptions, startLoop } from '../fixtures/proxy/loops.ts'
+import { type LoopInstanceOptions, readFrames, startLoop } from '../fixtures/proxy/loops.ts'
+import { readError, simpleMessage, startProxied, until } from '../fixtures/proxy/proxied.ts'
 import { type Say, startStrictVendor } from '../fixtures/proxy/strict-vendor.ts'
 
 const open: { stop(): Promise<void> }[] = []
@@ -42,7 +43,7 @@ describe('--chat-tool-timeout', () => {
   it('ends a tool of the loop that takes too long; the model is told and goes on [LIM-010, LLMA-036]', async () => {
     const silence = await startSilence()
     const says: Say[] = [{ calls: [{ id: 'toolu_1', name: 'slow', args: {} }] }, { text: 'without it then' }]
-    const { vendor, loop } = await start(says, { toolTimeoutMs: 150 })
+    const { vendor, loop } = await start(says, { toolTimeoutMs: 1500 })
     const spec = ToolSpec.parse({ description: 'never answers', http: { url: silence.url } })
     await loop.ports.resources.create('Tool', { metadata: { namespace: 'default', name: 'slow' }, spec })
     const answer = await loop.loop(loop.makeCall(request()))
@@ -59,6 +60,83 @@ describe('--chat-tool-timeout', () => {
     expect(JSON.stringify(messages.at(-1))).toMatch(/time/i)
     await silence.left
     silence.server.close()
+  })
+})
+
+describe('a streamed turn with hundreds of calls', () => {
+  const many = (count: number) =>
+    Array.from({ length: count }, (_, at) => ({ id: `toolu_${at}`, name: 'file_read', args: { path: `${at}.txt` } }))
+
+  it('comes to its end when the client reads more slowly than the tools answer', async () => {
+    const { loop } = await start([{ calls: many(300) }, { text: 'all of them' }], { maxToolCalls: 300 })
+    const answer = await loop.loop(loop.makeCall(request({ stream: true })))
+    if (!('frames' in answer)) throw new Error('the answer is not streamed')
+    let text = ''
+    for await (const part of answer.frames) {
+      text += part
+      await new Promise((resolve) => setTimeout(resolve, 2))
+    }
+    expect(text.match(/\[Tool file_read result\]/g)).toHaveLength(300)
+    expect(text).toContain('event: message_stop')
+  })
+
+  it('ends at --chat-max-duration when the client does not read at all', async () => {
+    const { loop } = await start([{ calls: many(300) }, { text: 'unread' }], { maxToolCalls: 300, maxDurationMs: 1500 })
+    const answer = await loop.loop(loop.makeCall(request({ stream: true })))
+    if (!('frames' in answer)) throw new Error('the answer is not streamed')
+    // Until the run is over: what it writes then stands before the end.
+    await new Promise((resolve) => setTimeout(resolve, 2500))
+    let text = ''
+    for await (const part of answer.frames) text += part
+    expect(text).toContain('The time limit was reached')
+    expect(text).toContain('event: message_stop')
+  })
+
+  it('runs 128 of them, and the model is told that the others were not', async () => {
+    const { vendor, loop } = await start([{ calls: many(200) }, { text: 'done' }])
+    await readFrames(await loop.loop(loop.makeCall(request({ stream: true }))))
+    const messages = vendor.asked[1]?.body.messages as { content: { content: string }[] }[]
+    const results = messages.at(-1)?.content.map(({ content }) => content) ?? []
+    expect(results).toHaveLength(200)
+    expect(results.filter((text) => text.includes('too_many_calls'))).toHaveLength(72)
+  })
+})
+
+describe('what a caller may send', () => {
+  it('is bounded in values where it is built, and in the length of a model name', async () => {
+    const folder = await startProxied()
+    open.push(folder)
+    await folder.addProvider('vendor')
+    const headers = { 'x-svc-tools': 'enabled' }
+    const blocks = Array.from({ length: 21_000 }, () => 1)
+    const many = await folder.ask(
+      '/llma/v1/messages',
+      { model: 'vendor/m', max_tokens: 9, messages: blocks },
+      { headers },
+    )
+    expect([many.status, (await readError(many)).error.message]).toEqual([413, expect.stringContaining('20000 values')])
+    const long = await folder.ask('/llma/v1/messages', simpleMessage(`vendor/${'m'.repeat(300)}`))
+    expect([long.status, (await readError(long)).error.message]).toEqual([400, expect.stringContaining('256')])
+  })
+
+  it('runs so many loops at once, and more get 429', async () => {
+    const loops = { most: 1, perNamespace: 1, perCaller: 1 }
+    const folder = await startProxied({ proxy: { loops } })
+    open.push(folder)
+    await folder.addProvider('vendor')
+    let release = () => {}
+    folder.upstream.script.answer = ({ response }) => {
+      release = () => void response.end()
+    }
+    const headers = { 'x-svc-tools': 'enabled' }
+    const first = folder.ask('/llma/v1/messages', simpleMessage('vendor/m'), { headers }).catch(() => undefined)
+    await until(() => folder.upstream.received.length === 1, 'the first to be under way')
+    const second = await folder.ask('/llma/v1/messages', simpleMessage('vendor/m'), { headers })
+    expect([second.status, second.headers.get('retry-after')]).toEqual([429, '5'])
+    release()
+    await first
+    folder.upstream.reset()
+    expect((await folder.ask('/llma/v1/messages', simpleMessage('vendor/m'), { headers })).status).toBe(200)
   })
 })
 

@@ -120,7 +120,7 @@ const builtinNames = ['web_search', 'code_exec', 'file_read', 'web_fetch', 'file
 const defaultProxySettings: ProxySettings = {
   defaults: { provider: '', model: '' },
   callers: { maxConcurrent: 0, requestsPerMinute: 0 },
-  loop: { maxIterations: 50, maxDurationMs: 60_000, toolTimeoutMs: 10_000 },
+  loop: { maxIterations: 50, maxToolCalls: 128, maxDurationMs: 60_000, toolTimeoutMs: 10_000 },
 }
 
 function makeUsecases(ports: Ports, metrics: Metrics, options: ServiceOptions) {

@@ -69,6 +69,7 @@ describe('the token of an attempt', () => {
     [`POST /internal/v1/plans/${namespace}/${task}`, { payload: { summary: 's', plan_document: 'd' } }],
     [`GET /internal/v1/plans/${namespace}/${task}`, {}],
     [`PUT /internal/v1/checkpoints/${namespace}/${task}`, { payload: { a: 1 } }],
+    [`POST /internal/v1/checkpoints/${namespace}/${task}?number=1`, { payload: { a: 1 } }],
     [`GET /internal/v1/checkpoints/${namespace}/${task}`, {}],
     [`POST /internal/v1/transcripts/${namespace}/${task}`, { payload: { messages: [{ role: 'user', content: 'x' }] } }],
     [`GET /internal/v1/messages/${namespace}/${task}?parentTask=${task}`, {}],
@@ -280,7 +281,20 @@ describe('checkpoints', () => {
     expect((await call(`PUT ${path}`, { payload, headers })).statusCode).toBe(204)
     const next = await service.runTask(name, 2)
     const read = await call(`GET ${path}`, { token: next.token })
-    expect([read.body, read.headers['content-type']]).toEqual([payload, 'application/json; charset=utf-8'])
+    expect([read.body, read.headers['content-type']]).toEqual([`[${payload}]`, 'application/json; charset=utf-8'])
+  })
+
+  it('are added to in between, each change once', async () => {
+    const path = `/internal/v1/checkpoints/default/${name}`
+    const add = (number: number, payload: object) => call(`POST ${path}?number=${number}`, { payload })
+    expect((await add(1, { a: 1 })).statusCode).toBe(409)
+    await call(`PUT ${path}`, { payload: { state: 1 } })
+    expect((await add(1, { a: 1 })).statusCode).toBe(204)
+    expect((await add(1, { a: 1 })).statusCode).toBe(204)
+    expect((await add(3, { c: 3 })).statusCode).toBe(409)
+    expect((await add(2, { b: 2 })).statusCode).toBe(204)
+    expect((await call(`GET ${path}`)).json()).toEqual([{ state: 1 }, { a: 1 }, { b: 2 }])
+    expect((await add(3, { text: 'x'.repeat(mebibyte) })).statusCode).toBe(413)
   })
 
   it('over 10 MiB are 413', async () => {

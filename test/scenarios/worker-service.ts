@@ -1,6 +1,7 @@
 // The worker API in memory, for runs of the worker without the service. Kept to what the real one promises.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { applyChange, type StateChange } from '../../src/llm/state-change.ts'
 
 export type SeenCall = { method: string; path: string; body: string; contentType: string }
 
@@ -44,9 +45,10 @@ function keep(service: WorkerService, call: SeenCall): Answer {
 
 function keepCheckpoint(service: WorkerService, call: SeenCall): Answer {
   if (call.method === 'GET') {
-    return service.checkpoint === undefined ? { status: 404 } : { status: 200, json: service.checkpoint }
+    return service.checkpoint === undefined ? { status: 404 } : { status: 200, json: [service.checkpoint] }
   }
-  service.checkpoint = JSON.parse(call.body)
+  const sent: unknown = JSON.parse(call.body)
+  service.checkpoint = call.method === 'POST' ? applyChange(service.checkpoint, sent as StateChange) : sent
   return { status: 204 }
 }
 

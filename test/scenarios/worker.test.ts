@@ -55,6 +55,7 @@ function assign(prompt: string, change: Partial<WorkAssignment> = {}): WorkAssig
     task: { namespace: 'default', name: 'job', uid: 'uid-1', attempt: 1, type: 'ai' },
     loop: {
       maxIterations: 20,
+      maxToolCalls: 128,
       toolTimeoutMs: 20_000,
       systemPrompt: '',
       prompt,

@@ -62,7 +62,7 @@ export function composeRecords({ database, blobs, logs, clock }: RecordParts): R
     sessions: createSessions({ database, clock }),
     plans: createPlans({ database, clock }),
     messages: createMessages({ database, clock }),
-    usage: createUsage({ database }),
+    usage: createUsage({ database, clock }),
     events: createEvents({ database, clock }),
     idempotency: createIdempotencyKeys({ database }),
     checkpoints: createCheckpoints({ database, blobs }),

@@ -1,19 +1,21 @@
 // Usage in SQL: one row per model call. Money is kept as whole billionths, so that sums do not depend on their order
 // and a single token's price is not rounded away.
 import type { CallerKind } from '../../contract/api/caller.ts'
+import { isSvcError, messageOf } from '../../errors.ts'
+import type { Clock } from '../../ports/clock.ts'
 import type { Usage, UsageGroup, UsageRecord, UsageSum } from '../../ports/usage.ts'
 import type { Database, Tx } from './database.ts'
 import { type Fragment, joinSql, sql } from './statement.ts'
 import { decodeOptional, decodeText, encodeOptional, encodeText } from './stored-text.ts'
 
 const NANOS = 1e9
+const MOST_TOKENS = 1e12
+const MOST_CALLS = 1e9
+const MOST_MONEY = 1e9
 const RECORDS_PER_WRITE = 500
 const SWEEP_BATCH = 1000
 
-type SumColumns = Pick<
-  SumRow,
-  'input_tokens' | 'output_tokens' | 'cached_tokens' | 'llm_calls' | 'cost_nanos' | 'currency'
->
+type SumColumns = Omit<SumRow, 'key' | 'namespace' | 'task_uid' | 'caller_kind' | 'caller_id' | 'caller_name'>
 
 type SumRow = {
   key: string
@@ -27,6 +29,9 @@ type SumRow = {
   cached_tokens: number
   llm_calls: number
   cost_nanos: number | null
+  estimated_input: number
+  estimated_output: number
+  estimated_cost_nanos: number | null
   currency: string | null
 }
 
@@ -48,20 +53,53 @@ const GROUPS: Record<UsageGroup, { key: Fragment; columns: Fragment }> = {
 // Times have 24 characters, so the greatest is the newest name.
 const LAST_NAME = sql`substr(max(created_at || caller), 25)`
 
-const SUMS = sql`sum(input_tokens) as input_tokens, sum(output_tokens) as output_tokens,
-  sum(cached_tokens) as cached_tokens, sum(llm_calls) as llm_calls, sum(cost_nanos) as cost_nanos`
+// As floating-point numbers, exact up to 2^53: sums of integers overflow, in SQLite with an error.
+const sumOf = (column: string): Fragment => ({
+  text: `sum(cast(${column} as double precision)) as ${column}`,
+  parameters: [],
+})
+const SUMS = joinSql(
+  [
+    ...['input_tokens', 'output_tokens', 'cached_tokens', 'llm_calls', 'cost_nanos'],
+    ...['estimated_input', 'estimated_output', 'estimated_cost_nanos'],
+  ].map(sumOf),
+  ', ',
+)
 
-// PostgreSQL gives sums of big integers as text.
+function toCount(sum: number | null): number {
+  return Math.min(Math.round(Number(sum ?? 0)), Number.MAX_SAFE_INTEGER)
+}
+
+/** Only what there is: most sums have no estimates. */
+function toEstimates(row: Pick<SumRow, 'estimated_input' | 'estimated_output' | 'estimated_cost_nanos'>) {
+  const estimates = {
+    estimatedInputTokens: toCount(row.estimated_input),
+    estimatedOutputTokens: toCount(row.estimated_output),
+    estimatedCost: Number(row.estimated_cost_nanos ?? 0) / NANOS,
+  }
+  return Object.fromEntries(Object.entries(estimates).filter(([, sum]) => sum > 0)) as Partial<typeof estimates>
+}
+
 function toSums(row: SumColumns): Omit<UsageSum, 'key'> {
   const currency = decodeOptional(row.currency)
   return {
-    inputTokens: Number(row.input_tokens),
-    outputTokens: Number(row.output_tokens),
-    cachedTokens: Number(row.cached_tokens),
-    llmCalls: Number(row.llm_calls),
+    inputTokens: toCount(row.input_tokens),
+    outputTokens: toCount(row.output_tokens),
+    cachedTokens: toCount(row.cached_tokens),
+    llmCalls: toCount(row.llm_calls),
     cost: Number(row.cost_nanos ?? 0) / NANOS,
+    ...toEstimates(row),
     ...(currency === undefined ? {} : { currency }),
   }
+}
+
+function addEstimates(total: Omit<UsageSum, 'key'>, sum: Omit<UsageSum, 'key'>, sameMoney: boolean) {
+  const estimates = {
+    estimatedInputTokens: (total.estimatedInputTokens ?? 0) + (sum.estimatedInputTokens ?? 0),
+    estimatedOutputTokens: (total.estimatedOutputTokens ?? 0) + (sum.estimatedOutputTokens ?? 0),
+    estimatedCost: (total.estimatedCost ?? 0) + (sameMoney ? (sum.estimatedCost ?? 0) : 0),
+  }
+  return Object.fromEntries(Object.entries(estimates).filter(([, value]) => value > 0)) as Partial<typeof estimates>
 }
 
 /** Adds tokens and calls; money of another currency than the first (the one with the most output) is left out. */
@@ -74,6 +112,7 @@ function addSums(total: Omit<UsageSum, 'key'>, sum: Omit<UsageSum, 'key'>): Omit
     cachedTokens: total.cachedTokens + sum.cachedTokens,
     llmCalls: total.llmCalls + sum.llmCalls,
     cost: total.cost + (sameMoney ? sum.cost : 0),
+    ...addEstimates(total, sum, sameMoney),
     ...(currency === undefined ? {} : { currency }),
   }
 }
@@ -95,15 +134,31 @@ function toUsageSum(row: SumRow, groupBy: UsageGroup): UsageSum {
   }
 }
 
+/** Within bounds; what is no number is none. */
+function limitNumber(value: number | undefined, most: number): number {
+  return Math.min(Math.max(value || 0, 0), most)
+}
+
+function toTokens(count: number | undefined): number {
+  return Math.round(limitNumber(count, MOST_TOKENS))
+}
+
+function toNanos(cost: number | undefined): number | null {
+  return cost === undefined ? null : Math.round(limitNumber(cost, MOST_MONEY) * NANOS)
+}
+
 async function insertRecord(tx: Tx, record: UsageRecord): Promise<void> {
-  const cost = record.cost === undefined ? null : Math.round(record.cost * NANOS)
+  const calls = Math.round(limitNumber(record.llmCalls ?? 1, MOST_CALLS))
   await tx.run(sql`insert into usage_records (id, namespace, provider, model, task_uid, task_name, session, agent, caller,
-      caller_kind, caller_id, input_tokens, output_tokens, cached_tokens, llm_calls, cost_nanos, currency, demo, created_at)
+      caller_kind, caller_id, input_tokens, output_tokens, cached_tokens, llm_calls, cost_nanos, estimated_input,
+      estimated_output, estimated_cost_nanos, currency, demo, created_at)
     values (${encodeText(record.id)}, ${encodeText(record.namespace)}, ${encodeText(record.provider)},
       ${encodeText(record.model)}, ${record.taskUid ?? null}, ${encodeOptional(record.taskName)},
       ${encodeOptional(record.session)}, ${encodeOptional(record.agent)}, ${encodeOptional(record.caller?.name)},
-      ${record.caller?.kind ?? null}, ${encodeOptional(record.caller?.id)}, ${record.inputTokens}, ${record.outputTokens}, ${record.cachedTokens}, ${record.llmCalls ?? 1}, ${cost},
-      ${encodeOptional(record.currency)}, ${record.demo ? 1 : 0}, ${new Date(record.createdAt).toISOString()})
+      ${record.caller?.kind ?? null}, ${encodeOptional(record.caller?.id)},
+      ${toTokens(record.inputTokens)}, ${toTokens(record.outputTokens)}, ${toTokens(record.cachedTokens)}, ${calls},
+      ${toNanos(record.cost)}, ${toTokens(record.estimatedInputTokens)}, ${toTokens(record.estimatedOutputTokens)},
+      ${toNanos(record.estimatedCost)}, ${encodeOptional(record.currency)}, ${record.demo ? 1 : 0}, ${new Date(record.createdAt).toISOString()})
     on conflict (id) do nothing`)
 }
 
@@ -118,14 +173,59 @@ function selectSums(query: { groupBy: UsageGroup; namespace?: string; since?: Da
     order by output_tokens desc, 1, 2, 3, 4, 5, 6`
 }
 
-export function createUsage(deps: { database: Database }): Usage {
-  const { database } = deps
+/** The store is away, or full: the same records may be taken later. */
+function isPassing(error: unknown): boolean {
+  return isSvcError(error, 'Unavailable') || isSvcError(error, 'StorageFull')
+}
+
+async function putAside(tx: Tx, record: UsageRecord, { reason, at }: { reason: string; at: Date }): Promise<void> {
+  await tx.run(sql`insert into usage_refused (id, record, reason, created_at)
+    values (${encodeText(record.id)}, ${encodeText(JSON.stringify(record))}, ${encodeText(reason)}, ${at.toISOString()})
+    on conflict (id) do nothing`)
+}
+
+export function createUsage({ database, clock }: { database: Database; clock: Pick<Clock, 'now'> }): Usage {
+  function write(records: UsageRecord[]): Promise<void> {
+    return database.write(async (tx) => {
+      for (const record of records) await insertRecord(tx, record)
+    })
+  }
+
+  async function writeOne(record: UsageRecord): Promise<void> {
+    try {
+      await write([record])
+    } catch (error) {
+      if (isPassing(error)) throw error
+      await database.write((tx) => putAside(tx, record, { reason: messageOf(error), at: clock.now() }))
+    }
+  }
+
+  async function writeBatch(records: UsageRecord[]): Promise<void> {
+    try {
+      await write(records)
+    } catch (error) {
+      if (isPassing(error)) throw error
+      for (const record of records) await writeOne(record)
+    }
+  }
+
+  async function sweepTable(table: 'usage_records' | 'usage_refused', before: Date): Promise<number> {
+    const name = { text: table, parameters: [] }
+    let removed = 0
+    for (let batch = SWEEP_BATCH; batch === SWEEP_BATCH; removed += batch) {
+      const { changes } = await database.write((tx) =>
+        tx.run(sql`delete from ${name} where id in
+          (select id from ${name} where created_at < ${before.toISOString()} limit ${SWEEP_BATCH})`),
+      )
+      batch = changes
+    }
+    return removed
+  }
+
   return {
     async record(records) {
       for (let start = 0; start < records.length; start += RECORDS_PER_WRITE) {
-        await database.write(async (tx) => {
-          for (const record of records.slice(start, start + RECORDS_PER_WRITE)) await insertRecord(tx, record)
-        })
+        await writeBatch(records.slice(start, start + RECORDS_PER_WRITE))
       }
     },
 
@@ -141,15 +241,8 @@ export function createUsage(deps: { database: Database }): Usage {
     },
 
     async sweep(before) {
-      let removed = 0
-      for (let batch = SWEEP_BATCH; batch === SWEEP_BATCH; removed += batch) {
-        const { changes } = await database.write((tx) =>
-          tx.run(sql`delete from usage_records where id in
-            (select id from usage_records where created_at < ${before.toISOString()} limit ${SWEEP_BATCH})`),
-        )
-        batch = changes
-      }
-      return removed
+      await sweepTable('usage_refused', before)
+      return sweepTable('usage_records', before)
     },
   }
 }

@@ -66,6 +66,7 @@ export type AssignedTask = z.infer<typeof AssignedTask>
 
 export const AssignedLoop = z.object({
   maxIterations: z.int().min(1),
+  maxToolCalls: z.int().min(1),
   maxTokens: z.int().min(1).optional(),
   temperature: z.number().optional(),
   toolTimeoutMs: z.number().positive(),

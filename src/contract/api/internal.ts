@@ -182,15 +182,37 @@ export const saveCheckpoint = defineRoute({
   auth: 'worker',
 })
 
+/** What has changed since the whole state was saved; only the worker understands it. */
+export const CheckpointChange = z.unknown().meta({ id: 'CheckpointChange', description: 'Any JSON' })
+
+export const appendCheckpoint = defineRoute({
+  method: 'POST',
+  path: '/internal/v1/checkpoints/:namespace/:taskName',
+  tag,
+  summary: 'Add a change to the state that this attempt saved; a number that is there already is ignored',
+  params: task,
+  query: z.object({ number: integerParameter({ min: 1, max: 1_000_000 }) }),
+  body: CheckpointChange,
+  bodyLimit: mebibyte,
+  responses: { ...errorResponses(404, 409), 204: { description: 'Added' } },
+  auth: 'worker',
+})
+
 export const readCheckpoint = defineRoute({
   method: 'GET',
   path: '/internal/v1/checkpoints/:namespace/:taskName',
   tag,
   summary: 'The newest saved state of the task, of whichever attempt',
   params: task,
-  responses: { ...errorResponses(404), 200: { description: 'The state as it was saved', schema: Checkpoint } },
+  responses: {
+    ...errorResponses(404),
+    200: { description: 'A list: the state as it was saved, then the changes in order', schema: z.array(Checkpoint) },
+  },
   auth: 'worker',
 })
+
+/** No call has more: sums must stay whole numbers. */
+const tokens = z.int().min(0).max(1e12)
 
 export const UsageSubmit = z
   .strictObject({
@@ -198,9 +220,12 @@ export const UsageSubmit = z
     id: z.string().min(1).max(128),
     provider: z.strictObject({ namespace: Name, name: Name }),
     model: z.string().max(256),
-    inputTokens: z.int().min(0),
-    outputTokens: z.int().min(0),
-    cachedTokens: z.int().min(0).default(0),
+    inputTokens: tokens,
+    outputTokens: tokens,
+    cachedTokens: tokens.default(0),
+    /** What the vendor did not count, of a call that broke off or was answered without counts. */
+    estimatedInputTokens: tokens.default(0),
+    estimatedOutputTokens: tokens.default(0),
     /** The demo provider is no language model (PROV-014). */
     demo: z.boolean().default(false),
     /** There was no whole answer: the tokens count, but the provider has not answered. */

@@ -22,6 +22,11 @@ export const UsageItem = z
     /** In `currency`; 0 when no price was set. */
     cost: z.number().min(0),
     currency: z.string().optional(),
+    /** What vendors did not count: of calls that broke off, or that were answered without counts. Limits and budgets count it too. */
+    estimatedInputTokens: z.int().min(0).optional(),
+    estimatedOutputTokens: z.int().min(0).optional(),
+    /** In `currency`, beside `cost`. */
+    estimatedCost: z.number().min(0).optional(),
   })
   .meta({ id: 'UsageItem' })
 export type UsageItem = z.infer<typeof UsageItem>

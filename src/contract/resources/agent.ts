@@ -86,6 +86,8 @@ export const AgentSpec = z
     session: AgentSession.optional(),
     rateLimit: RateLimit.optional(),
     coordination: Coordination.optional(),
+    /** Model calls of one task or chat turn at most, within what the service allows (`--max-iterations`, `--chat-max-iterations`). */
+    maxIterations: z.int().min(1).max(10_000).optional(),
     runtime: AgentRuntime.optional(),
     /** Absent or 0: the agent stays. */
     ttlAfterLastTask: Duration.optional(),

@@ -11,16 +11,19 @@ export const RateLimit = z.strictObject({
 })
 export type RateLimit = z.infer<typeof RateLimit>
 
+/** Far above what a million tokens cost in any currency. */
+const amount = z.number().nonnegative().max(1_000_000_000, 'must be at most 1000000000')
+
 /** What a million tokens cost; the user sets it (USAGE-001). */
 export const Price = z.strictObject({
   currency: z
     .string()
     .regex(/^[A-Z]{3}$/, 'must be a currency code of three capital letters (ISO 4217)')
     .default('USD'),
-  inputPerMillion: z.number().nonnegative().optional(),
-  outputPerMillion: z.number().nonnegative().optional(),
+  inputPerMillion: amount.optional(),
+  outputPerMillion: amount.optional(),
   /** Input tokens read from the vendor's cache. Absent: priced as input. */
-  cachedInputPerMillion: z.number().nonnegative().optional(),
+  cachedInputPerMillion: amount.optional(),
 })
 export type Price = z.infer<typeof Price>
 

@@ -59,6 +59,8 @@ export const AiSettings = z.strictObject({
   skills: z.array(SkillRef).max(100).optional(),
   /** Names of tools, added to the agent's. */
   tools: z.array(ToolName).optional(),
+  /** Model calls of one attempt at most, within `--max-iterations`. */
+  maxIterations: z.int().min(1).max(10_000).optional(),
 })
 export type AiSettings = z.infer<typeof AiSettings>
 
@@ -287,6 +289,10 @@ export const TaskUsage = z.object({
   /** In `currency`, by the prices that the providers had; absent when none had one. */
   cost: z.number().nonnegative().optional(),
   currency: z.string().optional(),
+  /** What vendors did not count, by the length of what was sent and streamed; beside the exact counts. */
+  estimatedInputTokens: z.int().min(0).optional(),
+  estimatedOutputTokens: z.int().min(0).optional(),
+  estimatedCost: z.number().nonnegative().optional(),
 })
 export type TaskUsage = z.infer<typeof TaskUsage>
 

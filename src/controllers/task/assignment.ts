@@ -6,6 +6,7 @@ import type { ResourceRequirements } from '../../contract/resources/execution.ts
 import { promptOf, type Task } from '../../contract/resources/task.ts'
 import type { WorkloadLimits, WorkloadSpec } from '../../ports/workloads.ts'
 import { parentOf } from '../../rules/family.ts'
+import { limitIterations } from '../../rules/model-choice.ts'
 import { choosePlacement, isComputed } from '../../rules/placement.ts'
 import { inheritStamp } from '../../rules/stamp.ts'
 import { listTransactionVariables } from '../../rules/token-propagation.ts'
@@ -167,8 +168,10 @@ function makeLoop(deps: TaskControllerDeps, { task, references }: Attempt): Work
   const model = references.agent?.spec.model
   const maxTokens = ai?.maxTokens ?? model?.maxTokens
   const temperature = ai?.temperature ?? model?.temperature
+  const wanted = ai?.maxIterations ?? references.agent?.spec.maxIterations
   return {
-    maxIterations: deps.settings.maxIterations,
+    maxIterations: limitIterations(wanted, deps.settings.maxIterations),
+    maxToolCalls: deps.settings.maxToolCalls,
     toolTimeoutMs: deps.settings.toolTimeoutMs,
     ...(maxTokens !== undefined && { maxTokens }),
     ...(temperature !== undefined && { temperature }),

@@ -33,9 +33,8 @@ export async function stopAttempt(context: TaskContext, task: Task): Promise<voi
 async function sumUsage(context: TaskContext, task: Task): Promise<TaskUsage | undefined> {
   const sum = await context.records.usage.ofTask(task.metadata.uid)
   if (sum === undefined || sum.llmCalls === 0) return undefined
-  const { inputTokens, outputTokens, cachedTokens, llmCalls, cost, currency } = sum
-  const priced = currency === undefined ? {} : { cost, currency }
-  return { inputTokens, outputTokens, cachedTokens, llmCalls, ...priced }
+  const { namespace: _namespace, taskUid: _uid, caller: _caller, cost, currency, ...counted } = sum
+  return { ...counted, ...(currency === undefined ? {} : { cost, currency }) }
 }
 
 async function makeFinalStatus(context: TaskContext, task: Task, outcome: Outcome): Promise<StatusChange> {

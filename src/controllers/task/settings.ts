@@ -26,6 +26,7 @@ export type TaskSettings = {
   search?: AssignedSearch
   /** Turns of an ai task's tool loop. */
   maxIterations: number
+  maxToolCalls: number
   toolTimeoutMs: number
   /** For tasks and agents that set no resources. */
   defaultLimits: WorkloadLimits
@@ -47,6 +48,7 @@ export const defaultTaskSettings: Omit<TaskSettings, 'workerApiUrl'> = {
   referenceWaitMs: 300_000,
   egress: { allowNetworks: [], deny: [] },
   maxIterations: 50,
+  maxToolCalls: 128,
   toolTimeoutMs: 60_000,
   defaultLimits: { cpu: 1, memoryBytes: 2 * 1024 ** 3, diskBytes: 2 * 1024 ** 3 },
   agentRuntimes: [],

@@ -45,6 +45,14 @@ function bindRun(bind: Bind, { usecases: { worker } }: HttpDeps): void {
     },
     options,
   )
+  bind(
+    routes.appendCheckpoint,
+    async ({ caller, params, query, request }) => {
+      await worker.appendCheckpoint(caller, params, { number: query.number, change: request.jsonText ?? '' })
+      return { empty: true }
+    },
+    options,
+  )
   bind(routes.readCheckpoint, async ({ caller, params }) => {
     return { jsonText: await worker.readCheckpoint(caller, params) }
   })

@@ -1,16 +1,12 @@
 // Reads a JSON body defensively: UTF-8, bounded depth before anything is built, no prototype keys, faults with their place.
+import { mostJsonValues } from '../../contract/validation.ts'
 import { SvcError } from '../../errors.ts'
 import { describePosition, locateJsonFault } from './json-fault.ts'
 
 /** Deeper nesting than this is refused; no body of the contract needs a quarter of it. */
 export const maxJsonDepth = 64
 
-/**
- * More values than these are refused: checking each costs microseconds, in which nobody else is answered. Large bodies are
- * large texts; millions of short values could hold the service up for minutes.
- */
-const maxJsonValues = 20_000
-/** The same for workers, whose checkpoints hold a whole conversation. */
+/** For workers, whose checkpoints hold a whole conversation. */
 export const maxWorkerJsonValues = 500_000
 
 const quote = 0x22
@@ -89,7 +85,7 @@ function locate(text: string, cause: unknown): SvcError {
 /** A JSON body as text and as value; both are undefined when it is empty. InvalidRequest with the place of the fault. */
 export function readJsonBody(
   bytes: Uint8Array,
-  maxValues = maxJsonValues,
+  maxValues: number = mostJsonValues,
 ): { text: string; value: unknown } | Record<'text' | 'value', undefined> {
   if (bytes.length === 0) return { text: undefined, value: undefined }
   checkMeasure(bytes, maxValues)

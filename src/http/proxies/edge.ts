@@ -112,7 +112,7 @@ async function runLoop(edge: Edge, reply: Reply, plan: Extract<ProxyPlan, { answ
     if ('body' in answer) sendJson(reply, answer.status, answer.body, headers)
     else {
       reply.response.once('close', edge.metrics.trackStream())
-      await sendFrames(reply, answer.status, answer.frames)
+      await sendFrames(reply, answer)
     }
     plan.done('ok')
   } catch (error) {

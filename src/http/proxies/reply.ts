@@ -6,7 +6,7 @@ import type { PipeControl } from '../../ports/egress.ts'
 import type { Caller } from '../../ports/identity.ts'
 import { writeFamilyError } from '../../usecases/proxy/family-error.ts'
 import type { Outlet } from '../../usecases/proxy/passthrough.ts'
-import type { JsonObject, ProxyFamily } from '../../usecases/proxy/types.ts'
+import type { JsonObject, ProxyAnswer, ProxyFamily } from '../../usecases/proxy/types.ts'
 import type { Trail } from '../middleware/audit.ts'
 import { challengeFor, retrySecondsOf, toSvcError } from '../middleware/error-answer.ts'
 import { drainBody } from './request-body.ts'
@@ -114,9 +114,13 @@ function waitForRoom(response: ServerResponse): Promise<void> {
   })
 }
 
-/** Frames of the loop. */
-export async function sendFrames(reply: Reply, status: number, frames: AsyncIterable<string>): Promise<void> {
+/** Frames of the loop. A client that does not read them in its time is left. */
+export async function sendFrames(
+  reply: Reply,
+  { status, frames, late }: Extract<ProxyAnswer, { frames: unknown }>,
+): Promise<void> {
   const { response } = reply
+  late.addEventListener('abort', () => void response.destroy(), { once: true })
   const headers = ['content-type', `${eventStream}; charset=utf-8`, 'cache-control', 'no-cache']
   startStream(response, baseHeaders(reply, headers), status)
   for await (const frame of frames) {

@@ -9,11 +9,11 @@ import type { UsecaseDeps } from '../deps.ts'
 import { requireOpenNamespace } from '../orchestration/scope.ts'
 import type { OrchestrationDeps } from '../orchestration/tasks.ts'
 import type { SessionUsecases } from '../sessions.ts'
+import { createSlots } from '../slots.ts'
 import { cancelSession, nameTurn, type RunningTurns } from './cancel.ts'
 import { createTurnMaker } from './preparation.ts'
 import { busySession } from './session-holder.ts'
 import { type ChatSettings, defaultChatSettings } from './settings.ts'
-import { createSlots } from './slots.ts'
 import { runTurn, type TurnOutcome, type TurnParts, type TurnSink } from './turn.ts'
 
 export type ChatTurn = {
@@ -44,7 +44,11 @@ export type ChatDeps = UsecaseDeps & Omit<OrchestrationDeps, keyof UsecaseDeps> 
 
 export function createChatUsecases(deps: ChatDeps): ChatUsecases {
   const settings: ChatSettings = { ...defaultChatSettings, ...deps.settings.chat }
-  const slots = createSlots(settings.maxConcurrent)
+  const slots = createSlots('chat requests', {
+    most: settings.maxConcurrent,
+    perNamespace: settings.maxConcurrentPerNamespace,
+    perCaller: settings.maxConcurrentPerCaller,
+  })
   const maker = createTurnMaker(deps, settings)
   const running: RunningTurns = new Map()
 
@@ -86,7 +90,7 @@ export function createChatUsecases(deps: ChatDeps): ChatUsecases {
     },
     async begin(caller, namespace, request, origin) {
       requireEnabled()
-      const free = slots.take()
+      const free = slots.take({ caller, namespace })
       try {
         requireOpenNamespace(namespace, settings.blockedNamespaces)
         requireIdle(namespace, request.sessionId)

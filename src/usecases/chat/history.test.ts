@@ -83,3 +83,17 @@ describe('a session that is too large', () => {
     expect(truncateTranscript(large, 1000)).toEqual([user('first'), called('1'), result('1', 'z'.repeat(5000))])
   })
 })
+
+describe('the size of a transcript', () => {
+  it('is in bytes, whatever the script is [LIM-013]', () => {
+    const measure = (content: string) => measureTranscript([{ role: 'user', content }])
+    expect(measure('語'.repeat(1000)) - measure('')).toBe(3000)
+    const long = Array.from({ length: 40 }, (_, at) => [
+      { role: 'user' as const, content: `${at}: ${'語'.repeat(100)}` },
+      { role: 'assistant' as const, content: '語'.repeat(100) },
+    ]).flat()
+    const kept = truncateTranscript(long, 8000)
+    expect(measureTranscript(kept)).toBeLessThanOrEqual(8000)
+    expect(kept[0]).toBe(long[0])
+  })
+})

@@ -109,9 +109,9 @@ export function measureTranscript(messages: readonly TranscriptMessage[]): numbe
   return messages.reduce((sum, message) => sum + measureMessage(message), 0)
 }
 
-/** UTF-16 units stand for bytes: exact for ASCII, and the limit is a soft one. */
 function measureMessage({ content, toolCalls }: TranscriptMessage): number {
-  return content.length + (toolCalls === undefined ? 0 : JSON.stringify(toolCalls).length) + 64
+  const calls = toolCalls === undefined ? 0 : Buffer.byteLength(JSON.stringify(toolCalls))
+  return Buffer.byteLength(content) + calls + 64
 }
 
 /**

@@ -7,10 +7,14 @@ export type ChatSettings = {
   /** Where nothing else names a model; empty: none. */
   model: string
   maxIterations: number
+  /** Tool calls of one model turn. */
+  maxToolCalls: number
   maxDurationMs: number
   toolTimeoutMs: number
   /** Turns at once on this replica. */
   maxConcurrent: number
+  maxConcurrentPerNamespace: number
+  maxConcurrentPerCaller: number
   maxTasksPerTurn: number
   maxSessionBytes: number
   /** Namespaces of the cluster and of the service itself (MODE-018). */
@@ -22,9 +26,12 @@ export const defaultChatSettings: ChatSettings = {
   provider: '',
   model: '',
   maxIterations: 50,
+  maxToolCalls: 128,
   maxDurationMs: 1_800_000,
   toolTimeoutMs: 60_000,
   maxConcurrent: 10,
+  maxConcurrentPerNamespace: 8,
+  maxConcurrentPerCaller: 5,
   maxTasksPerTurn: 5,
   maxSessionBytes: 512_000,
   blockedNamespaces: ['svc-system', 'kube-system', 'kube-public', 'kube-node-lease'],

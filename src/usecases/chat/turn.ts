@@ -11,7 +11,9 @@ import type { ToolHost } from '../../llm/tool-host.ts'
 import type { Caller } from '../../ports/identity.ts'
 import type { UsageRecord } from '../../ports/usage.ts'
 import { identifyCaller } from '../../rules/caller-identity.ts'
+import { limitIterations } from '../../rules/model-choice.ts'
 import type { UsecaseDeps } from '../deps.ts'
+import { tokensOf } from '../estimated-tokens.ts'
 import { openModel } from '../models.ts'
 import type { BoundOrchestration } from '../orchestration/orchestration.ts'
 import { nameProviderIn } from '../provider-name.ts'
@@ -141,7 +143,7 @@ function runModel(deps: UsecaseDeps, parts: TurnParts, running: Running & { hist
     redact: parts.redact,
     clock: deps.ports.clock,
     signal: hold.signal,
-    limits: limitsOf(parts.settings, deps.ports.clock.now()),
+    limits: limitsOf(parts, deps.ports.clock.now()),
     settings: {
       maxTokens: request.maxTokens ?? agent?.spec.model?.maxTokens ?? defaultMaxTokens,
       ...(temperature === undefined ? {} : { temperature }),
@@ -157,9 +159,10 @@ function runModel(deps: UsecaseDeps, parts: TurnParts, running: Running & { hist
   })
 }
 
-function limitsOf(settings: ChatSettings, now: Date): LoopLimits {
+function limitsOf({ settings, agent }: TurnParts, now: Date): LoopLimits {
   return {
-    maxIterations: settings.maxIterations,
+    maxIterations: limitIterations(agent?.spec.maxIterations, settings.maxIterations),
+    maxToolCalls: settings.maxToolCalls,
     toolTimeoutMs: settings.toolTimeoutMs,
     maxContextTokens: Math.floor(settings.maxSessionBytes / bytesPerToken),
     progressEvery: 5,
@@ -182,10 +185,10 @@ let lastUsage = 0
 
 function noteUsage({ ports }: UsecaseDeps, { id, hold, agent, caller }: TurnParts, call: Served): UsageRecord {
   const { namespace, name } = hold.key
-  const { provider, model, usage, cost, demo } = call
+  const { provider, model, cost, demo } = call
   lastUsage += 1
   return {
-    ...usage,
+    ...tokensOf(call),
     id: `chat:${id}:${lastUsage}`,
     namespace,
     provider: nameProviderIn(namespace, provider),

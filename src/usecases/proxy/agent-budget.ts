@@ -2,6 +2,7 @@
 import { SvcError } from '../../errors.ts'
 import type { AgentGrant } from '../../ports/identity.ts'
 import type { Ports } from '../../ports/index.ts'
+import { countAll } from '../estimated-tokens.ts'
 import { requireLiveAttempt } from '../worker/live-attempt.ts'
 import type { UsageMeter } from './usage-meter.ts'
 
@@ -12,7 +13,7 @@ import type { UsageMeter } from './usage-meter.ts'
 export async function requireBudget(ports: Ports, meter: UsageMeter, agent: AgentGrant): Promise<void> {
   await requireLiveAttempt(ports.resources, agent)
   const written = await ports.records.usage.ofTask(agent.taskUid)
-  const spent = (written?.inputTokens ?? 0) + (written?.outputTokens ?? 0) + meter.unwrittenOf(agent.taskUid)
+  const spent = countAll(written ?? {}) + meter.unwrittenOf(agent.taskUid)
   if (spent < agent.maxTokens) return
   throw new SvcError('Forbidden', `the budget of ${agent.maxTokens} tokens of task "${agent.taskName}" is used up`)
 }

@@ -1,10 +1,13 @@
 // Plans of what needs more than bytes passed on: the loop or the translation, with usage per call.
+import type { ModelChoice } from '../../contract/api/assignment.ts'
+import { mostJsonValues } from '../../contract/validation.ts'
 import { SvcError } from '../../errors.ts'
-import { deepestJson, isTooDeep } from '../../llm/foreign-json.ts'
+import { deepestJson, hasMoreValues, isTooDeep } from '../../llm/foreign-json.ts'
 import { addUsage, type TokenUsage } from '../../llm/messages.ts'
 import { serverCallMark } from '../../llm/server-calls.ts'
 import { identifyCaller } from '../../rules/caller-identity.ts'
 import { nameProviderIn } from '../provider-name.ts'
+import type { Slots } from '../slots.ts'
 import type { CallerLimits } from './caller-limits.ts'
 import type { ProxyLoopDeps } from './loop/deps.ts'
 import type { ProxyLoop } from './loop/run.ts'
@@ -19,6 +22,7 @@ export type CreateLoop = (noteUsage: ProxyLoopDeps['noteUsage']) => ProxyLoop
 export type LoopPlanDeps = {
   createLoop: CreateLoop
   callers: CallerLimits
+  slots: Slots
   meter: UsageMeter
   observe(sample: ProxySample): void
 }
@@ -39,6 +43,9 @@ function headersOf(flat: readonly string[]): Record<string, string> {
 }
 
 function parseBody(text: string): JsonObject {
+  if (hasMoreValues(text, mostJsonValues)) {
+    throw new SvcError('TooLarge', `the body has more than ${mostJsonValues} values; send less at once`)
+  }
   if (isTooDeep(text)) throw new SvcError('InvalidRequest', `the body is nested more than ${deepestJson} levels deep`)
   try {
     return JSON.parse(text) as JsonObject
@@ -70,13 +77,15 @@ function openCall(
   }
 }
 
-export function createLoopPlans({ createLoop, callers, meter, observe }: LoopPlanDeps): LoopPlans {
+export function createLoopPlans({ createLoop, callers, slots, meter, observe }: LoopPlanDeps): LoopPlans {
   const used = new WeakMap<ProxyCall, TokenUsage>()
-  const runLoop = createLoop((call, { usage, model, demo, provider }) => {
+  const runLoop = createLoop((call, { usage, estimated, model, demo, provider }) => {
     const before = used.get(call)
     used.set(call, before === undefined ? usage : addUsage(before, usage))
     const { namespace, caller, models } = call
-    const price = models.find((choice) => choice.provider.name === provider.name)?.provider.price
+    const isServer = ({ provider: { namespace: place, name } }: ModelChoice) =>
+      place === provider.namespace && name === provider.name
+    const price = models.find(isServer)?.provider.price
     const priced = price === undefined ? {} : { price }
     meter.count({
       namespace,
@@ -85,18 +94,21 @@ export function createLoopPlans({ createLoop, callers, meter, observe }: LoopPla
       provider: nameProviderIn(namespace, provider),
       model,
       usage,
+      ...(estimated && { estimated }),
       demo,
       ...priced,
     })
   })
   const plan: LoopPlans['plan'] = (request, target, { stream }) => {
     let call: ProxyCall | undefined
+    const free = slots.take(request)
     return {
       async answer(signal) {
         call = openCall(request, target, { stream, signal })
         return runLoop(call)
       },
       done(outcome) {
+        free()
         callers.leave(accountOf(request.caller))
         const usage = call && used.get(call)
         const { endpoint, requestId, arrivedAt } = request

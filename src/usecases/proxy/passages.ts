@@ -2,13 +2,15 @@
 import { isSvcError, SvcError } from '../../errors.ts'
 import { startDeadline } from '../../llm/deadlines.ts'
 import { type Dialects, guessDialect } from '../../llm/llmo/dialect.ts'
-import type { TokenUsage } from '../../llm/messages.ts'
+import { noUsage, type TokenUsage } from '../../llm/messages.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { PipeControl } from '../../ports/egress.ts'
 import { identifyCaller } from '../../rules/caller-identity.ts'
+import { countAll, tokensOf } from '../estimated-tokens.ts'
 import type { HealthNotes } from '../provider-health.ts'
 import type { CallerLimits } from './caller-limits.ts'
 import { createLateOutlet } from './late-answer.ts'
+import { estimatePassed } from './passed-tokens.ts'
 import { type Outlet, type PassageControl, type PassedCall, startPassage, type UsageWish } from './passthrough.ts'
 import type { Lease, ProviderLimits } from './provider-limits.ts'
 import { accountOf, type Outcome, type ProxyPlan, type ProxyRequest, type ProxySample, taskOf } from './request.ts'
@@ -36,9 +38,12 @@ function outcomeOf({ error, aborted }: PassedCall): Outcome {
   return error === undefined ? 'ok' : 'failed'
 }
 
-function settle(deps: PassageDeps, { request, target, lease }: Job, { usage }: PassedCall): void {
-  lease.settle(usage === undefined ? 0 : usage.inputTokens + usage.outputTokens)
-  if (usage === undefined) return
+function settle(deps: PassageDeps, { request, target, lease }: Job, call: PassedCall): void {
+  const { usage } = call
+  const estimated = estimatePassed(request.endpoint, request.body, call)
+  const tokens = tokensOf({ usage: usage ?? noUsage, ...(estimated && { estimated }) })
+  lease.settle(countAll(tokens))
+  if (usage === undefined && estimated === undefined) return
   const { namespace, caller } = request
   const priced = target.price === undefined ? {} : { price: target.price }
   deps.meter.count({
@@ -47,7 +52,8 @@ function settle(deps: PassageDeps, { request, target, lease }: Job, { usage }: P
     ...taskOf(caller),
     provider: target.name,
     model: target.model,
-    usage,
+    usage: usage ?? noUsage,
+    ...(estimated && { estimated }),
     ...priced,
   })
 }

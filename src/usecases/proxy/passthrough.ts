@@ -6,6 +6,7 @@ import { isPacked, unpackBody } from '../../llm/packed-body.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { PipeControl, PipeRequest, PipeSink } from '../../ports/egress.ts'
 import { explainModelError } from '../model-failure.ts'
+import { type AnswerSample, createAnswerSample } from './passed-tokens.ts'
 import type { Target } from './target.ts'
 import { answerRefusal, explainBroken, explainRefusal } from './upstream-error.ts'
 import { createUsageFrameFilter, type FrameFilter } from './usage-frames.ts'
@@ -31,6 +32,10 @@ export type PassedCall = {
   error?: ModelError
   /** The caller went away before the end. */
   aborted: boolean
+  /** It was given up here, by the caller or for the time it took. */
+  gaveUp?: true
+  /** What came of the answer. */
+  sample?: AnswerSample
   /** Another provider goes on with the request. */
   takenOver?: true
   /** Milliseconds of `performance.now()`; absent: no byte came. */
@@ -170,6 +175,7 @@ function createReception(passage: Passage, done: PassedCall, dropsUsage: boolean
         return
       }
       scanner = createScanner(headers)
+      done.sample = createAnswerSample(isStream(headers))
       if (dropsUsage && isStream(headers)) filter = createUsageFrameFilter()
       outlet.head(status, keepHeaders(filter === undefined ? headers : { ...headers, 'content-length': undefined }))
     },
@@ -179,6 +185,7 @@ function createReception(passage: Passage, done: PassedCall, dropsUsage: boolean
         return true
       }
       scanner?.push(chunk)
+      done.sample?.push(chunk)
       if (filter === undefined) return outlet.write(chunk)
       const kept = filter.push(chunk)
       return kept.length === 0 || outlet.write(kept)
@@ -269,6 +276,7 @@ export function startPassage(passage: Passage): PassageControl {
   return {
     abort(late) {
       if (isOver) return
+      done.gaveUp = true
       if (late === undefined || isHeldUp) done.aborted = true
       else done.error = { reason: 'AnswerBrokenOff', message: late }
       control.abort()

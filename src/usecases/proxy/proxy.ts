@@ -5,6 +5,7 @@ import type { Caller } from '../../ports/identity.ts'
 import { requireAccess, requireRight } from '../access.ts'
 import type { UsecaseDeps } from '../deps.ts'
 import { keepModels, requireModel } from '../model-rights.ts'
+import { createSlots, type SlotSettings } from '../slots.ts'
 import { requireBudget } from './agent-budget.ts'
 import { type CallerLimitSettings, createCallerLimits } from './caller-limits.ts'
 import type { ProxyLoopSettings } from './loop/deps.ts'
@@ -21,6 +22,8 @@ import { createUsageMeter } from './usage-meter.ts'
 export type ProxySettings = {
   defaults: ProxyDefaults
   callers: CallerLimitSettings
+  /** How many requests run the loop at once on this replica. Absent: as many as come. */
+  loops?: SlotSettings
   loop: ProxyLoopSettings
   /** Told of each request that ended. */
   observe?: (sample: ProxySample) => void
@@ -46,6 +49,9 @@ function isPassed(request: ProxyRequest, target: Target): boolean {
   throw new SvcError('InvalidRequest', `model: provider "${target.name}" is of another family and has no such endpoint`)
 }
 
+const most = Number.POSITIVE_INFINITY
+const unlimited: SlotSettings = { most, perNamespace: most, perCaller: most }
+
 export function createProxyUsecases({ usecases, settings, createLoop }: ProxyDeps): ProxyUsecases {
   const { ports } = usecases
   const { clock, ids } = ports
@@ -59,7 +65,8 @@ export function createProxyUsecases({ usecases, settings, createLoop }: ProxyDep
   const dialects = dialectsOf(ports.egress)
   const { health } = usecases
   const passages = { callers, providers, meter, health, maxDurationMs, dialects, observe, clock }
-  const loops = createLoopPlans({ createLoop, callers, meter, observe })
+  const slots = createSlots('proxy requests with server-side tools', settings.loops ?? unlimited)
+  const loops = createLoopPlans({ createLoop, callers, slots, meter, observe })
 
   /** What a provider lacks, or that it is not there, is for those who may use one there. */
   async function explain({ caller, namespace }: ProxyRequest, error: unknown): Promise<never> {

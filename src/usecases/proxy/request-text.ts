@@ -12,6 +12,8 @@ const openBracket = 0x5b
 const closeBracket = 0x5d
 const comma = 0x2c
 const colon = 0x3a
+/** A longer name is of no vendor's. */
+const longestModel = 256
 /** Shorter strings are looked through here, longer ones by the native search. */
 const shortString = 32
 
@@ -153,6 +155,8 @@ function readModel(fields: RequestFields, model: unknown, span: Span): void {
   // Two programs may believe two different ones of them.
   if (fields.modelSpan !== undefined) throw new SvcError('InvalidRequest', 'model: is there twice; send it once')
   if (typeof model !== 'string' && model !== null) throw new SvcError('InvalidRequest', 'model: must be text')
+  if (model !== null && model.length > longestModel)
+    throw new SvcError('InvalidRequest', `model: must have at most ${longestModel} characters`)
   fields.model = model ?? undefined
   fields.modelSpan = span
 }

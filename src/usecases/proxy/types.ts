@@ -34,5 +34,5 @@ export type ProxyCall = {
 
 export type ProxyAnswer =
   | { status: number; headers: Record<string, string>; body: JsonObject }
-  /** Frames of server-sent events, ready to be written. */
-  | { status: number; headers: Record<string, string>; frames: AsyncIterable<string> }
+  /** Frames of server-sent events, ready to be written. `late` aborts when a client that does not read has had its time. */
+  | { status: number; headers: Record<string, string>; frames: AsyncIterable<string>; late: AbortSignal }

@@ -2,13 +2,14 @@
 
 import type { CallerIdentity } from '../../contract/api/caller.ts'
 import type { Price } from '../../contract/resources/provider.ts'
-import type { TokenUsage } from '../../llm/messages.ts'
-import { addUsage } from '../../llm/messages.ts'
+import type { EstimatedUsage } from '../../llm/estimate.ts'
+import { addUsage, noUsage, type TokenUsage } from '../../llm/messages.ts'
 import { computeCost } from '../../llm/pricing.ts'
 import type { Clock, Ids } from '../../ports/clock.ts'
 import type { Usage, UsageRecord } from '../../ports/usage.ts'
 import { callerKey } from '../../rules/caller-identity.ts'
 import { createBatches } from '../batching.ts'
+import { countAll, tokensOf } from '../estimated-tokens.ts'
 
 export type MeteredCall = {
   namespace: string
@@ -18,6 +19,8 @@ export type MeteredCall = {
   /** Of a task's own agent. */
   task?: { uid: string; name: string }
   usage: TokenUsage
+  /** What the vendor did not count. */
+  estimated?: EstimatedUsage
   price?: Price
   demo?: boolean
 }
@@ -38,29 +41,35 @@ export type MeterDeps = {
   onFailure?: (error: unknown) => void
 }
 
-type Sum = { call: MeteredCall; usage: TokenUsage; calls: number }
+type Sum = { call: MeteredCall; usage: TokenUsage; estimated: TokenUsage; calls: number }
 
 const flushMs = 1000
 
 function sumTokens(sums: Iterable<Sum>, unwritten: readonly UsageRecord[], taskUid: string): number {
-  const counted = [...sums].filter(({ call }) => call.task?.uid === taskUid).map(({ usage }) => usage)
+  const counted = [...sums].filter(({ call }) => call.task?.uid === taskUid).map(tokensOf)
   const waiting = unwritten.filter((record) => record.taskUid === taskUid)
-  return [...counted, ...waiting].reduce((sum, used) => sum + used.inputTokens + used.outputTokens, 0)
+  return [...counted, ...waiting].reduce((sum, used) => sum + countAll(used), 0)
+}
+
+function addEstimate(usage: TokenUsage, estimated: EstimatedUsage | undefined): TokenUsage {
+  return estimated === undefined ? usage : addUsage(usage, { ...noUsage, ...estimated })
 }
 
 function namesOf({ caller, task }: MeteredCall): Pick<UsageRecord, 'caller' | 'taskUid' | 'taskName'> {
   return task === undefined ? { caller } : { caller, taskUid: task.uid, taskName: task.name }
 }
 
-function toRecord({ call, usage: tokens, calls }: Sum, { ids, clock }: MeterDeps): UsageRecord {
-  const cost = computeCost(tokens, call.price)
+function toRecord(sum: Sum, { ids, clock }: MeterDeps): UsageRecord {
+  const { call, usage, estimated, calls } = sum
+  const cost = computeCost(usage, call.price)
+  const estimatedCost = estimated === noUsage ? undefined : computeCost(estimated, call.price)
   return {
     id: ids.next('use'),
     namespace: call.namespace,
     provider: call.provider,
     model: call.model,
     ...namesOf(call),
-    ...tokens,
+    ...(estimated === noUsage ? usage : tokensOf({ ...sum, ...(estimatedCost && { estimatedCost }) })),
     llmCalls: calls,
     ...(cost ?? {}),
     demo: call.demo ?? false,
@@ -98,9 +107,11 @@ export function createUsageMeter(deps: MeterDeps): UsageMeter {
     count(call) {
       const key = `${call.namespace}\n${call.provider}\n${call.model}\n${callerKey(call.caller)}\n${call.task?.uid ?? ''}`
       const sum = sums.get(key)
-      if (sum === undefined) sums.set(key, { call, usage: call.usage, calls: 1 })
+      const estimated = addEstimate(sum?.estimated ?? noUsage, call.estimated)
+      if (sum === undefined) sums.set(key, { call, usage: call.usage, estimated, calls: 1 })
       else {
         sum.usage = addUsage(sum.usage, call.usage)
+        sum.estimated = estimated
         sum.calls += 1
       }
       batches.wake()

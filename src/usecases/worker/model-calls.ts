@@ -6,7 +6,7 @@ import type {
   LeaseRequest,
   UsageSubmit,
 } from '../../contract/api/internal.ts'
-import type { Provider } from '../../contract/resources/provider.ts'
+import type { Price, Provider } from '../../contract/resources/provider.ts'
 import type { Task } from '../../contract/resources/task.ts'
 import { SvcError } from '../../errors.ts'
 import { computeCost } from '../../llm/pricing.ts'
@@ -44,6 +44,16 @@ function describeTask(task: Task): Pick<UsageRecord, 'session' | 'agent' | 'call
     ...(agent === undefined ? {} : { agent }),
     ...(caller === undefined ? {} : { caller }),
   }
+}
+
+/** Of what the vendor counted, and of what it did not. */
+function costOf(
+  usage: UsageSubmit,
+  price: Price | undefined,
+): Pick<UsageRecord, 'cost' | 'currency' | 'estimatedCost'> {
+  const { estimatedInputTokens: inputTokens, estimatedOutputTokens: outputTokens } = usage
+  const estimated = computeCost({ inputTokens, outputTokens, cachedTokens: 0 }, price)
+  return { ...computeCost(usage, price), ...(estimated?.cost ? { estimatedCost: estimated.cost } : {}) }
 }
 
 /** One of those that the task may be given, the fallbacks that its provider names too. */
@@ -95,7 +105,7 @@ export function createWorkerModelCalls({ ports, health }: UsecaseDeps): WorkerMo
           provider: nameProviderIn(identity.namespace, key),
           taskUid: identity.taskUid,
           taskName: identity.taskName,
-          ...computeCost(usage, price),
+          ...costOf(usage, price),
           createdAt: clock.now().toISOString(),
         },
       ])

@@ -24,7 +24,13 @@ export type WorkerRecords = {
   savePlan(identity: WorkerIdentity, path: TaskPath, plan: PlanSave): Promise<Plan>
   readPlan(identity: WorkerIdentity, path: TaskPath): Promise<Plan>
   saveCheckpoint(identity: WorkerIdentity, path: TaskPath, state: string): Promise<void>
-  /** NotFound when none was saved. */
+  /** Adds to the state that this attempt has saved. */
+  appendCheckpoint(
+    identity: WorkerIdentity,
+    path: TaskPath,
+    { number, change }: { number: number; change: string },
+  ): Promise<void>
+  /** JSON of a list: the state, then its changes. NotFound when none was saved. */
   readCheckpoint(identity: WorkerIdentity, path: TaskPath): Promise<string>
 }
 
@@ -79,11 +85,15 @@ export function createWorkerRecords({ ports }: UsecaseDeps): WorkerRecords {
       await requireRunningTask(resources, identity, path)
       await records.checkpoints.save(keyOf(identity), state)
     },
+    async appendCheckpoint(identity, path, { number, change }) {
+      await requireRunningTask(resources, identity, path)
+      await records.checkpoints.append(keyOf(identity), number, change)
+    },
     async readCheckpoint(identity, path) {
       await requireRunningTask(resources, identity, path)
       const saved = await records.checkpoints.load(identity.taskUid)
       if (saved === undefined) throw new SvcError('NotFound', 'no checkpoint was saved for this task')
-      return saved.state
+      return `[${[saved.state, ...saved.changes].join(',')}]`
     },
   }
 }

@@ -25,6 +25,15 @@ function isStart({ type }: BlockEvent): boolean {
   return type === 'block_start' || type === 'tool_use_start' || type === 'block'
 }
 
+/** A whole text as one block. */
+function writeText(index: number, text: string): ModelEvent[] {
+  return [
+    { type: 'block_start', index, block: 'text' },
+    { type: 'text_delta', index, text },
+    { type: 'block_stop', index },
+  ]
+}
+
 export function createBlockOrder(): BlockOrder {
   let next = 0
   let open: Open | undefined
@@ -71,13 +80,17 @@ export function createBlockOrder(): BlockOrder {
     // A vendor that begins a number anew begins another block.
     if (isOpen) return isStart(event) ? start(event) : goOn(event)
     if (open?.kind !== 'tool_use') return start(event)
-    waiting.set(event.index, [...(waiting.get(event.index) ?? []), event])
+    const held = waiting.get(event.index) ?? []
+    held.push(event)
+    waiting.set(event.index, held)
     return []
   }
 
   function endTurn(): ModelEvent[] {
     const events = closeOpen()
-    while (waiting.size > 0) events.push(...drain(), ...closeOpen())
+    while (waiting.size > 0) {
+      for (const event of [...drain(), ...closeOpen()]) events.push(event)
+    }
     return events
   }
 
@@ -87,11 +100,7 @@ export function createBlockOrder(): BlockOrder {
     say(text) {
       const index = next
       next += 1
-      return [
-        { type: 'block_start', index, block: 'text' },
-        { type: 'text_delta', index, text },
-        { type: 'block_stop', index },
-      ]
+      return writeText(index, text)
     },
   }
 }

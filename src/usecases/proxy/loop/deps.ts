@@ -7,6 +7,8 @@ import type { ProxyCall } from '../types.ts'
 export type ProxyLoopSettings = {
   /** `--chat-max-iterations`: the most model calls; the last is the summary call without tools (LIM-006). */
   maxIterations: number
+  /** `--max-tool-calls-per-turn`. */
+  maxToolCalls: number
   /** `--chat-max-duration` (LIM-008). */
   maxDurationMs: number
   /** `--chat-tool-timeout` (LIM-010). */

@@ -34,4 +34,28 @@ describe('a channel of frames', () => {
     await writing
     expect(left).toBe(true)
   })
+
+  it('wakes every writer that waits, not only the last of them', async () => {
+    const channel = createFrameChannel(() => {})
+    let written = 0
+    const writing = Array.from({ length: 300 }, async (_, index) => {
+      await channel.push(String(index % 10))
+      written += 1
+    })
+    let text = ''
+    for await (const part of channel.frames()) {
+      text += part
+      await new Promise((resolve) => setImmediate(resolve))
+      if (written === 300) channel.end()
+    }
+    await Promise.all(writing)
+    expect(text.length).toBe(300)
+  })
+
+  it('lets writers go at its end, although nobody reads', async () => {
+    const channel = createFrameChannel(() => {})
+    const writing = Array.from({ length: 100 }, () => channel.push('x'))
+    channel.end()
+    await Promise.all(writing)
+  })
 })

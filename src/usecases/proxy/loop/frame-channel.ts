@@ -1,8 +1,9 @@
 // Hands frames from the loop to whoever writes them; the loop waits when the writer is slow.
 
 export type FrameChannel = {
-  /** Resolves when there is room for more. */
-  push(text: string): Promise<void>
+  /** Undefined: there is room for more; else resolves when there is, or when nobody reads any more. */
+  push(text: string): Promise<void> | undefined
+  /** What is waiting may still be read; writers that wait for room are let go. */
   end(error?: unknown): void
   /** Resolves with the first frame or the end; rejects with the error of an end without any frame. */
   opened(): Promise<void>
@@ -12,34 +13,41 @@ export type FrameChannel = {
 /** Frames that wait at most before the loop is held back. */
 const capacity = 64
 
+/** Everybody who waits for the same thing: tools of one turn end side by side, and each of them writes. */
+function createWaiters() {
+  let waiting: (() => void)[] = []
+  return {
+    wait: () => new Promise<void>((resolve) => void waiting.push(resolve)),
+    wake() {
+      const woken = waiting
+      waiting = []
+      for (const resolve of woken) resolve()
+    },
+  }
+}
+
 export function createFrameChannel(onBreak: () => void): FrameChannel {
   const waiting: string[] = []
   let ended: { error?: unknown } | undefined
-  let wakeReader = () => {}
-  let wakeWriter = () => {}
+  const readers = createWaiters()
+  const writers = createWaiters()
   let begun = false
   const opening = Promise.withResolvers<void>()
   opening.promise.catch(() => {})
 
   async function waitForRoom(): Promise<void> {
-    while (waiting.length >= capacity && ended === undefined) {
-      await new Promise<void>((resolve) => {
-        wakeWriter = resolve
-      })
-    }
+    while (waiting.length >= capacity && ended === undefined) await writers.wait()
   }
 
   /** All that waits, in one piece; undefined at the end. */
   async function take(): Promise<string | undefined> {
     while (waiting.length === 0) {
       if (ended !== undefined) return undefined
-      await new Promise<void>((resolve) => {
-        wakeReader = resolve
-      })
+      await readers.wait()
     }
     const text = waiting.join('')
     waiting.length = 0
-    wakeWriter()
+    writers.wake()
     return text
   }
 
@@ -48,25 +56,26 @@ export function createFrameChannel(onBreak: () => void): FrameChannel {
       for (let text = await take(); text !== undefined; text = await take()) yield text
     } finally {
       ended ??= {}
-      wakeWriter()
+      writers.wake()
       onBreak()
     }
   }
 
   return {
-    async push(text) {
-      if (ended !== undefined || text === '') return
+    push(text) {
+      if (ended !== undefined || text === '') return undefined
       waiting.push(text)
       if (!begun) opening.resolve()
       begun = true
-      wakeReader()
-      if (waiting.length >= capacity) await waitForRoom()
+      readers.wake()
+      return waiting.length < capacity ? undefined : waitForRoom()
     },
     end(error) {
       ended ??= { error }
       if (!begun && error !== undefined) opening.reject(error)
       else opening.resolve()
-      wakeReader()
+      readers.wake()
+      writers.wake()
     },
     opened: () => opening.promise,
     frames: read,

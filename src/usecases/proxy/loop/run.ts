@@ -1,6 +1,7 @@
 // The tool loop of both proxies: one request of a client, as many model and tool calls as it takes, one answer.
 import { isSvcError, SvcError } from '../../../errors.ts'
 import type { AnswerEncoder, EncoderOptions } from '../../../llm/answer.ts'
+import { startDeadline } from '../../../llm/deadlines.ts'
 import { followSignals } from '../../../llm/linked-signal.ts'
 import { type LoopEvent, type LoopRun, runLoop } from '../../../llm/loop.ts'
 import { createLoopState, type LoopState } from '../../../llm/loop-state.ts'
@@ -46,6 +47,8 @@ type Job = {
 const sessionLength = 12
 /** Silence after which a sign of life is sent. */
 const heartbeatMs = 15_000
+/** After the time limit: for a client to read what there is. */
+const readingMs = 30_000
 /** Longer answers can take the vendors more than ten minutes: their own clients ask for a stream then. */
 const longestWhole = 21_000
 
@@ -55,7 +58,7 @@ async function prepare(deps: ProxyLoopDeps, tools: ToolOpener, call: ProxyCall):
   const id = ids.hex(24)
   const { request, session = id.slice(0, sessionLength), includeUsage } = codec.read(call.body)
   const { host, redact, isExternal } = await tools.open(call, request.tools, session)
-  const { maxIterations, toolTimeoutMs, maxDurationMs } = deps.loop
+  const { maxIterations, maxToolCalls, toolTimeoutMs, maxDurationMs } = deps.loop
   const now = clock.now()
   const { system, messages, tools: _tools, model: _model, ...settings } = request
   return {
@@ -68,7 +71,7 @@ async function prepare(deps: ProxyLoopDeps, tools: ToolOpener, call: ProxyCall):
       tools: host,
       clock,
       settings: { ...settings, headers: call.headers, whole: !call.stream && isShort(request) },
-      limits: { maxIterations, toolTimeoutMs, deadline: new Date(now.getTime() + maxDurationMs) },
+      limits: { maxIterations, maxToolCalls, toolTimeoutMs, deadline: new Date(now.getTime() + maxDurationMs) },
       redact,
     },
     reply: { isExternal, session, shows: call.family === 'llma' ? 'blocks' : 'text' },
@@ -98,14 +101,27 @@ async function answerWhole({ call, codec, run, reply: options, encoding }: Job):
 }
 
 async function answerStreamed(job: Job): Promise<ProxyAnswer> {
+  const { ports, loop } = job.deps
   const gone = followSignals(job.call.signal)
-  const channel = createFrameChannel(() => gone.abort(new Error('the client closed the connection')))
+  const late = new AbortController()
+  const limit = startDeadline(ports.clock, loop.maxDurationMs + readingMs, () => late.abort(tooLate))
+  const channel = createFrameChannel(() => {
+    limit.cancel()
+    gone.abort(new Error('the client closed the connection'))
+  })
   const encoder = job.codec.createEncoder(job.encoding)
   const running = streamLoop(job, { channel, encoder, signal: gone.signal })
   running.catch((error) => channel.end(error)).finally(gone.release)
-  await channel.opened()
-  return { status: 200, headers: {}, frames: channel.frames() }
+  try {
+    await channel.opened()
+  } catch (error) {
+    limit.cancel()
+    throw error
+  }
+  return { status: 200, headers: {}, frames: channel.frames(), late: late.signal }
 }
+
+const tooLate = new Error('the client did not read its answer in time')
 
 type Stream = { channel: FrameChannel; encoder: AnswerEncoder; signal: AbortSignal }
 
@@ -125,11 +141,12 @@ async function streamLoop(job: Job, { channel, encoder, signal }: Stream): Promi
     const state = await runLoop({ ...job.run, signal, emit: tell })
     const failure = findFailure(state)
     if (failure !== undefined && !begun) throw failure
+    // What is told last waits for no room: the channel ends with it.
     if (failure !== undefined && failure.reason !== 'ClientClosed')
-      await channel.push(describeFailure(job, failure, encoder))
+      void channel.push(describeFailure(job, failure, encoder))
   } catch (error) {
     if (!begun) throw error
-    await channel.push(describeFailure(job, error, encoder))
+    void channel.push(describeFailure(job, error, encoder))
   } finally {
     pulse.stop()
   }
@@ -145,7 +162,7 @@ function describeFailure({ call }: Job, error: unknown, encoder: AnswerEncoder):
 }
 
 /** Calls back in every pause; one timer for a whole stream. */
-function createPulse(clock: ProxyLoopDeps['ports']['clock'], beat: () => Promise<void>) {
+function createPulse(clock: ProxyLoopDeps['ports']['clock'], beat: () => Promise<void> | undefined) {
   const stopped = new AbortController()
   let touched = false
 

@@ -24,23 +24,32 @@ type Order = ReturnType<typeof createBlockOrder>
 
 /** Results in call order, each as soon as all before it are there. */
 function createResults({ shows }: ReplyOptions, order: Order) {
-  let waiting: Shown[] = []
+  let calls: Shown[] = []
+  /** How many of them are shown. */
+  let shown = 0
+  /** Ids may come twice. */
+  let unanswered = new Map<string, Shown[]>()
 
   function describe({ name, result }: Required<Shown>): string {
     if (shows === 'blocks') return describeResult(name, result)
-    return `${describeResultLine(name, result)}${waiting.length === 0 ? '\n\n' : '\n'}`
+    return `${describeResultLine(name, result)}${shown === calls.length ? '\n\n' : '\n'}`
   }
 
   return {
     /** Server calls of the last turn. */
-    expect(calls: Shown[]): void {
-      waiting = calls
+    expect(expected: Shown[]): void {
+      calls = expected
+      shown = 0
+      unanswered = Map.groupBy(expected, ({ id }) => id)
     },
     read(id: string, content: string): ModelEvent[] {
-      const answered = waiting.find((call) => call.id === id && call.result === undefined)
+      const answered = unanswered.get(id)?.shift()
       if (answered !== undefined) answered.result = content
       const events: ModelEvent[] = []
-      while (waiting[0]?.result !== undefined) events.push(...order.say(describe(waiting.shift() as Required<Shown>)))
+      for (let call = calls[shown]; call?.result !== undefined; call = calls[shown]) {
+        shown += 1
+        events.push(...order.say(describe(call as Required<Shown>)))
+      }
       return events
     },
   }

@@ -12,6 +12,8 @@ import { callersMigration } from './0009-callers.ts'
 import { familiesMigration } from './0010-families.ts'
 import { configMapsMigration } from './0011-config-maps.ts'
 import { coolDownsMigration } from './0012-cool-downs.ts'
+import { checkpointChangesMigration } from './0013-checkpoint-changes.ts'
+import { usageEstimatesMigration } from './0014-usage-estimates.ts'
 
 export const migrations: readonly Migration[] = [
   resourcesMigration,
@@ -26,4 +28,6 @@ export const migrations: readonly Migration[] = [
   familiesMigration,
   configMapsMigration,
   coolDownsMigration,
+  checkpointChangesMigration,
+  usageEstimatesMigration,
 ]

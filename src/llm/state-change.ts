@@ -1,0 +1,54 @@
+// What has changed between two states of a run, as JSON that is added to what was saved before instead of writing it all anew.
+// States are never changed in place: what is the same object has not changed, and is not looked into.
+
+type Json = Record<string, unknown>
+
+/** One value made anew, or the parts of an object or a list that are; `length` of a list that has another one now. */
+export type StateChange =
+  | { set: unknown }
+  | { fields: Record<string, StateChange>; without?: string[] }
+  | { items: Record<string, StateChange>; length?: number }
+
+function isPlain(value: unknown): value is Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function findParts(before: Json | unknown[], after: Json | unknown[]): Record<string, StateChange> {
+  const earlier = new Map(Object.entries(before))
+  const parts = Object.entries(after).flatMap(([key, value]) => {
+    const change = value === undefined ? undefined : findChange(earlier.get(key), value)
+    return change === undefined ? [] : [[key, change] as const]
+  })
+  // Own fields, whatever their names are.
+  return Object.fromEntries(parts)
+}
+
+function compareObjects(before: Json, after: Json): StateChange {
+  const without = Object.keys(before).filter((key) => before[key] !== undefined && after[key] === undefined)
+  return { fields: findParts(before, after), ...(without.length === 0 ? {} : { without }) }
+}
+
+function compareLists(before: unknown[], after: unknown[]): StateChange {
+  return { items: findParts(before, after), ...(after.length < before.length ? { length: after.length } : {}) }
+}
+
+/** What makes `after` out of `before`; undefined when it is the same. */
+export function findChange(before: unknown, after: unknown): StateChange | undefined {
+  if (before === after) return undefined
+  if (Array.isArray(before) && Array.isArray(after)) return compareLists(before, after)
+  return isPlain(before) && isPlain(after) ? compareObjects(before, after) : { set: after }
+}
+
+/** The state after the change; the one before is left as it is. */
+export function applyChange(before: unknown, change: StateChange): unknown {
+  if ('set' in change) return change.set
+  if ('items' in change) {
+    const items = (before as unknown[]).slice(0, change.length)
+    for (const [at, item] of Object.entries(change.items)) items[Number(at)] = applyChange(items[Number(at)], item)
+    return items
+  }
+  const fields = new Map(Object.entries(before as Json))
+  for (const key of change.without ?? []) fields.delete(key)
+  for (const [key, field] of Object.entries(change.fields)) fields.set(key, applyChange(fields.get(key), field))
+  return Object.fromEntries(fields)
+}

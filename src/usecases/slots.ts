@@ -1,0 +1,68 @@
+// How many of a kind run at once on this replica (LIM-016): of one caller, of one namespace, and of all.
+import { SvcError } from '../errors.ts'
+import type { Caller } from '../ports/identity.ts'
+import { callerKey, identifyCaller } from '../rules/caller-identity.ts'
+
+export type SlotSettings = {
+  most: number
+  /** Below the limit of all, so that nobody has the whole service; an owner may use all of it. */
+  perNamespace: number
+  perCaller: number
+}
+
+export type Slots = {
+  /** Takes a slot; what is given back frees it, once. TooManyRequests when none is left. */
+  take(who: { caller: Caller; namespace: string }): () => void
+}
+
+const retryAfterSeconds = 5
+
+function refuse(what: string, whose: string): never {
+  throw new SvcError('TooManyRequests', `too many concurrent ${what}${whose}`, { retryAfterSeconds })
+}
+
+/** How many there are of each; nothing is kept of what has none. */
+function createCounts() {
+  const counts = new Map<string, number>()
+  return {
+    of: (key: string) => counts.get(key) ?? 0,
+    add(key: string, change: 1 | -1): void {
+      const count = (counts.get(key) ?? 0) + change
+      if (count === 0) counts.delete(key)
+      else counts.set(key, count)
+    },
+  }
+}
+
+/** `what`: as messages name them. */
+export function createSlots(what: string, { most, perNamespace, perCaller }: SlotSettings): Slots {
+  const callers = createCounts()
+  const namespaces = createCounts()
+  let taken = 0
+
+  function check(key: string, { caller, namespace }: { caller: Caller; namespace: string }): void {
+    if (caller.role !== 'owner') {
+      if (callers.of(key) >= perCaller) refuse(what, ' of yours; wait until one has ended')
+      if (namespaces.of(namespace) >= perNamespace) refuse(what, ` in namespace "${namespace}"`)
+    }
+    if (taken >= most) refuse(what, '')
+  }
+
+  return {
+    take(who) {
+      const key = callerKey(identifyCaller(who.caller))
+      check(key, who)
+      const count = (change: 1 | -1) => {
+        taken += change
+        callers.add(key, change)
+        namespaces.add(who.namespace, change)
+      }
+      count(1)
+      let isHeld = true
+      return () => {
+        if (isHeld) count(-1)
+        isHeld = false
+      }
+    },
+  }
+}
