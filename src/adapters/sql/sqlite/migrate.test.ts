@@ -127,7 +127,7 @@ describe('migrations', () => {
       expect(await read('a-1', 'ann')).toEqual([])
       expect(await read('b-1', 'bob')).toMatchObject([{ fromTask: 'ann', toTask: 'bob', content: 'from before' }])
       expect(await read('b-1', 'bob')).toEqual([])
-      const sums = await createUsage({ database }).sum({ groupBy: 'caller' })
+      const sums = await createUsage({ database, clock }).sum({ groupBy: 'caller' })
       expect(sums).toMatchObject([{ key: 'ann', caller: { name: 'ann' }, outputTokens: 2 }])
       const records = await createAudit({ database }).list({ caller: 'ann', limit: 9 })
       expect(records).toMatchObject([{ id: 'a', caller: { kind: 'oidc', name: 'ann' } }])
