@@ -42,7 +42,7 @@ function answer({ body, response }: Received): void {
 }
 
 beforeAll(async () => {
-  const loop = { maxIterations: 50, maxDurationMs: 2500, toolTimeoutMs: 10_000 }
+  const loop = { maxIterations: 50, maxToolCalls: 128, maxDurationMs: 2500, toolTimeoutMs: 10_000 }
   proxied = await startProxied({ proxy: { loop } })
   await proxied.addProvider('a')
   await proxied.addProvider('o', { type: 'llmo', baseURL: `${proxied.upstream.url}/v1` })

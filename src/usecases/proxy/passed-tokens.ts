@@ -92,7 +92,7 @@ const wordless: Endpoint[] = ['embeddings']
 /** Undefined when the vendor counted everything, or nothing was asked of it. Counting itself uses no tokens. */
 export function estimatePassed(endpoint: Endpoint, body: Buffer, call: PassedCall): EstimatedUsage | undefined {
   if (endpoint === 'count_tokens' || !hasReached(call)) return undefined
-  const isWhole = !call.failed && !call.aborted
+  const isWhole = call.error === undefined && !call.aborted
   if (isWhole && call.usage !== undefined) return undefined
   const output = wordless.includes(endpoint) ? 0 : (call.sample?.estimate() ?? 0)
   return findMissing(call.usage, estimateBody(body), output)

@@ -5,7 +5,7 @@ import type { Caller } from '../../ports/identity.ts'
 import { requireAccess, requireRight } from '../access.ts'
 import type { UsecaseDeps } from '../deps.ts'
 import { keepModels, requireModel } from '../model-rights.ts'
-import { createSlots, type SlotSettings } from '../slots.ts'
+import { createSlots, type SlotSettings, type Slots } from '../slots.ts'
 import { requireBudget } from './agent-budget.ts'
 import { type CallerLimitSettings, createCallerLimits } from './caller-limits.ts'
 import type { ProxyLoopSettings } from './loop/deps.ts'
@@ -52,6 +52,10 @@ function isPassed(request: ProxyRequest, target: Target): boolean {
 const most = Number.POSITIVE_INFINITY
 const unlimited: SlotSettings = { most, perNamespace: most, perCaller: most }
 
+function openSlots({ loops = unlimited }: ProxySettings): Slots {
+  return createSlots('proxy requests with server-side tools', loops)
+}
+
 export function createProxyUsecases({ usecases, settings, createLoop }: ProxyDeps): ProxyUsecases {
   const { ports } = usecases
   const { clock, ids } = ports
@@ -65,8 +69,7 @@ export function createProxyUsecases({ usecases, settings, createLoop }: ProxyDep
   const dialects = dialectsOf(ports.egress)
   const { health } = usecases
   const passages = { callers, providers, meter, health, maxDurationMs, dialects, observe, clock }
-  const slots = createSlots('proxy requests with server-side tools', settings.loops ?? unlimited)
-  const loops = createLoopPlans({ createLoop, callers, slots, meter, observe })
+  const loops = createLoopPlans({ createLoop, callers, slots: openSlots(settings), meter, observe })
 
   /** What a provider lacks, or that it is not there, is for those who may use one there. */
   async function explain({ caller, namespace }: ProxyRequest, error: unknown): Promise<never> {
