@@ -115,7 +115,7 @@ async function runTask(names: string[]): Promise<string> {
     version: 1,
     api: { url: workers.url, token: workers.token },
     task: { namespace: 'default', name: 'job', uid: 'uid-1', attempt: 1, type: 'ai' },
-    loop: { maxIterations: 3, toolTimeoutMs: 1000, systemPrompt: '', prompt: 'hi', tools: [] },
+    loop: { maxIterations: 3, maxToolCalls: 128, toolTimeoutMs: 1000, systemPrompt: '', prompt: 'hi', tools: [] },
     model: { choices },
     customTools: [],
     egress: { allowNetworks: [], deny: [] },
