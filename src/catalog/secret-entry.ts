@@ -2,14 +2,16 @@
 import { SvcError } from '../errors.ts'
 import type { ResourceKey } from '../ports/resources.ts'
 import type { Secrets } from '../ports/secrets.ts'
+import { findReceiverProblem } from '../rules/secret-receiver.ts'
 import { secretOwnerAnnotation } from '../rules/token-propagation.ts'
 import { readAllowedHosts } from '../rules/trusted-address.ts'
 
-/** `owner`: who names it, for the message. */
-type Entry = { entry: string; owner: string }
+/** `owner`: who names it, for the message. `forCode`: the code of a task gets it, whose connections nobody checks. */
+type Reading = { owner: string; forCode?: true }
+type Entry = Reading & { entry: string }
 
-/** Every entry. NotFound in a sentence for whoever owns the resource. */
-export async function readSecret(secrets: Secrets, key: ResourceKey, owner: string) {
+/** Every entry. NotFound or InvalidRequest in a sentence for whoever owns the resource. */
+export async function readSecret(secrets: Secrets, key: ResourceKey, { owner, forCode }: Reading) {
   const values = await secrets.read(key)
   const where = `secret "${key.name}" in namespace "${key.namespace}"`
   if (values === undefined) throw new SvcError('NotFound', `${where}, named by ${owner}, does not exist; create it`)
@@ -17,15 +19,17 @@ export async function readSecret(secrets: Secrets, key: ResourceKey, owner: stri
   if (annotations?.[secretOwnerAnnotation] !== undefined) {
     throw new SvcError('InvalidRequest', `${where} is for one task alone; ${owner} needs another one`)
   }
+  const problem = forCode && findReceiverProblem({ ...key, annotations }, 'code')
+  if (problem !== undefined) throw new SvcError('InvalidRequest', `${problem}; ${owner} needs another one`)
   return { values, allowedHosts: readAllowedHosts(annotations), where }
 }
 
-/** The value and the hosts it may be sent to. NotFound in a sentence for whoever owns the resource. */
-export async function readEntry(secrets: Secrets, key: ResourceKey, { entry, owner }: Entry) {
-  const { values, allowedHosts, where } = await readSecret(secrets, key, owner)
+/** The value and the hosts it may be sent to. NotFound or InvalidRequest in a sentence for whoever owns the resource. */
+export async function readEntry(secrets: Secrets, key: ResourceKey, { entry, ...reading }: Entry) {
+  const { values, allowedHosts, where } = await readSecret(secrets, key, reading)
   const value = values[entry]
   if (value === undefined || value === '') {
-    throw new SvcError('NotFound', `${where} has no value under "${entry}", which ${owner} needs; add it`)
+    throw new SvcError('NotFound', `${where} has no value under "${entry}", which ${reading.owner} needs; add it`)
   }
   return { value, allowedHosts }
 }

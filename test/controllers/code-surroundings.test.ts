@@ -103,6 +103,27 @@ describe('secretRef', () => {
   })
 })
 
+describe('a secret that names the hosts it may be sent to', () => {
+  const reference = { name: 'bound', key: 'token' }
+  const mount = { secretRef: { name: 'bound' } }
+  it.each([
+    ['as files', mount, undefined],
+    ['as a variable', { env: [{ name: 'TOKEN', valueFrom: { secretKeyRef: reference } }] }, undefined],
+    ['as an optional one', { env: [{ name: 'T', valueFrom: { secretKeyRef: { ...reference, optional: true } } }] }],
+    ['as files of the agent', { type: 'ai', prompt: 'p', command: undefined, agentRef: { name: 'coder' } }, mount],
+  ])('is not given to code: %s', async (_how, spec: object, ofAgent?: object) => {
+    const annotations = { 'svc.ai/allowed-hosts': 'api.example.com' }
+    await bench.secrets.create({ ...home, name: 'bound', stringData: { token: 'tok-123456' }, annotations })
+    if (ofAgent !== undefined) await bench.create('Agent', 'coder', ofAgent)
+    await bench.submitTask('build', spec)
+    const failed = await bench.phase('build', 'Failed')
+    expect(failed.status?.message).toMatch(
+      /"default\/bound" may be sent to api\.example\.com.*not to the code of a task/,
+    )
+    expect(failed.status?.attempts ?? 0).toBe(0)
+  })
+})
+
 describe('texts of config maps', () => {
   it('are the system prompt of an agent and skills of agent and task', async () => {
     await bench.create('Provider', 'default', { type: 'demo' })

@@ -26,7 +26,7 @@ describe('agents, skills, tools and providers', () => {
     ],
     ['providers', { type: 'llma' }, { type: 'llmo', defaultModel: 'm' }],
   ])(
-    '%s are created, read, replaced and deleted [AGENT-001] [AGENT-002] [AGENT-003] [AGENT-004] [AGENT-005] [AGENT-006] [SKILL-002] [SKILL-003] [SKILL-004] [SKILL-005] [SKILL-006] [SKILL-007] [TOOL-003] [TOOL-021] [PROV-002] [PROV-008]',
+    '%s are created, read, replaced and deleted [AGENT-001] [AGENT-002] [AGENT-003] [AGENT-004] [AGENT-005] [AGENT-006] [SKILL-002] [SKILL-003] [SKILL-004] [SKILL-005] [SKILL-006] [SKILL-007] [TOOL-021] [PROV-002] [PROV-008]',
     async (plural, spec, changed) => {
       const created = await post(plural, { name: 'thing', metadata: { labels: { a: 'b' } }, spec })
       expect(created.statusCode).toBe(201)
@@ -70,6 +70,23 @@ describe('a skill', () => {
     const answer = await service.call('GET /api/v1/skills/md/content')
     expect([answer.body, answer.headers['content-type']]).toEqual(['# Title\n', 'text/markdown; charset=utf-8'])
     expect((await service.call('GET /api/v1/skills/none/content')).statusCode).toBe(404)
+  })
+})
+
+describe('a custom tool', () => {
+  it('is read as the full resource [TOOL-003]', async () => {
+    const spec = {
+      description: 'tells the weather',
+      http: { url: 'https://weather.example/v1', method: 'GET', authSecretRef: { name: 'weather', key: 'key' } },
+    }
+    const created = (await post('tools', { name: 'weather', metadata: { labels: { a: 'b' } }, spec })).json()
+    const answer = await service.call('GET /api/v1/tools/weather')
+    expect(answer.statusCode).toBe(200)
+    expect(answer.json()).toMatchObject({ metadata: created.metadata, spec })
+    expect(answer.json()).toEqual({ ...created, ...(answer.json().status && { status: answer.json().status }) })
+    for (const line of ['GET /api/v1/tools/none-such', 'GET /api/v1/tools/weather?namespace=other']) {
+      expect((await service.call(line)).statusCode).toBe(404)
+    }
   })
 })
 

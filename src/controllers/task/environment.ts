@@ -35,7 +35,8 @@ async function resolveReference(deps: EnvironmentDeps, task: Task, variable: Env
   const owner = `variable ${variable.name}`
   if (secretKeyRef !== undefined) {
     const { name, key: entry, optional } = secretKeyRef
-    const found = await readOptional(optional, () => readEntry(deps.secrets, { namespace, name }, { entry, owner }))
+    const read = () => readEntry(deps.secrets, { namespace, name }, { entry, owner, forCode: true })
+    const found = await readOptional(optional, read)
     return found && { value: found.value, isSecret: true }
   }
   if (configMapKeyRef === undefined) return undefined

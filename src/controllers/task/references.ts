@@ -74,7 +74,7 @@ async function readMounted(secrets: Secrets, task: Task, agent: Agent | undefine
   const own = task.spec.secretRef
   const agents = agent?.spec.secretRef
   const mount = async (key: ResourceKey, folder: string, owner: string): Promise<MountedSecret> => {
-    const { values: entries, where } = await readSecret(secrets, key, owner)
+    const { values: entries, where } = await readSecret(secrets, key, { owner, forCode: true })
     const odd = Object.keys(entries).find((name) => name.startsWith('..') || name === '.')
     if (odd !== undefined) throw new SvcError('InvalidRequest', `${where} has an entry "${odd}", which can be no file`)
     return { ...key, folder, entries }
