@@ -1,7 +1,10 @@
 // The definitions on a real API server: they are accepted, and what it says of objects is what this service says.
 import { execFile } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import type { KubernetesApi } from '../../src/adapters/kubernetes/api.ts'
 import { collectionOf } from '../../src/adapters/kubernetes/resources/exchange.ts'
 import { apiVersion, type Kind, kindNames, kinds } from '../../src/contract/resources/index.ts'
@@ -226,7 +229,11 @@ describeOnCluster('definitions on a cluster', () => {
 
   it('show type, agent, phase and age in kubectl get, by short name and category too', async () => {
     await write('Task', 'shown', { spec: agent })
-    const get = async (what: string) => (await run('kubectl', ['get', what, '-n', namespace])).stdout.split('\n')
+    // What kubectl remembers of another cluster at this address would be wrong here.
+    const cache = await mkdtemp(join(tmpdir(), 'svc-kubectl-'))
+    onTestFinished(() => rm(cache, { recursive: true, force: true }))
+    const get = async (what: string) =>
+      (await run('kubectl', ['get', what, '-n', namespace, '--cache-dir', cache])).stdout.split('\n')
     const [head, ...rows] = await get('tasks')
     expect(head?.split(/\s{2,}/).map((word) => word.trim())).toEqual(
       expect.arrayContaining(['NAME', 'TYPE', 'AGENT', 'PHASE', 'AGE']),

@@ -137,8 +137,10 @@ describeOnCluster('an attempt on a cluster', () => {
     expect(state.message).toContain('Insufficient cpu')
     type Asking = { spec: { containers: { resources: { requests: object } }[] } }
     const pod = (await podOf(key)) as unknown as Asking
-    expect(pod.spec.containers[0]?.resources.requests).toEqual({ cpu: '4k', memory: '33554432' })
+    const { requests } = pod.spec.containers[0]?.resources ?? {}
     await bench.workloads.remove(key)
+    // No disk is asked for, or what its limit allows would be.
+    expect(requests).toEqual({ cpu: '4k', memory: '33554432', 'ephemeral-storage': '0' })
   })
 
   it('waits, and says for what, while its namespace has no room for its pod', async () => {

@@ -214,10 +214,11 @@ export function describeResourceWrites(open: OpenResources): void {
 
     it('is kept by a later update of the spec', async () => {
       const made = await opened.resources.create('Task', draftTask('a', { namespace }))
-      const running = await opened.resources.updateStatus('Task', { ...made, status: { phase: 'Running' } })
-      const { status: _left, ...bare } = running
+      // Of one that has started the spec is fixed.
+      const waiting = await opened.resources.updateStatus('Task', { ...made, status: { phase: 'Pending', message: 'waits' } })
+      const { status: _left, ...bare } = waiting
       const updated = await opened.resources.update('Task', { ...bare, spec: { ...bare.spec, priority: 1 } })
-      expect(updated.status).toEqual({ phase: 'Running' })
+      expect(updated.status).toEqual({ phase: 'Pending', message: 'waits' })
     })
 
     it('refuses a stale resourceVersion and keeps it when nothing changes [HTTP-039]', async () => {
