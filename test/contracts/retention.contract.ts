@@ -34,7 +34,7 @@ export function describeRetention(name: string, open: OpenBench): void {
     const bench = useBench(open, { beforeEach, afterEach })
     const owners = () => bench().stores().owners
 
-    it('names each task once, whichever records it has', async () => {
+    it('names each task once, whichever records it has [TASK-063]', async () => {
       expect(await owners().taskUids(undefined, 10)).toEqual([])
       for (const [noun, give] of Object.entries(givers)) {
         await give(bench().stores(), `only-${noun}`)
@@ -56,7 +56,7 @@ export function describeRetention(name: string, open: OpenBench): void {
       expect(seen).toEqual(uids)
     })
 
-    it('removes everything of one task, but what it cost', async () => {
+    it('removes everything of one task, but what it cost [TASK-063]', async () => {
       for (const give of Object.values(givers)) {
         await give(bench().stores(), 'gone')
         await give(bench().stores(), 'stays')

@@ -212,6 +212,29 @@ describe('the sibling limit', () => {
 describe('a session', () => {
   const session = { name: 's-1', create: true }
 
+  it('goes to the tasks that wait for it in order of priority, then age, before one that comes later [TASK-039]', async () => {
+    await open()
+    await bench.submitTask('holder', { sessionRef: session })
+    await bench.running('holder')
+    for (const [name, priority] of [
+      ['low', 100],
+      ['old', 500],
+      ['young', 500],
+      ['urgent', 900],
+    ] as const) {
+      await bench.submitTask(name, { priority, sessionRef: session })
+      await queued(name, 'SessionLocked')
+      bench.clock.advance(1000)
+    }
+    let before = 'holder'
+    for (const name of ['urgent', 'old', 'young', 'low']) {
+      bench.workloads.succeed(before)
+      await bench.running(name)
+      before = name
+    }
+    expect(startedNames()).toEqual(['holder', 'urgent', 'old', 'young', 'low'])
+  })
+
   it('is held by one task at a time, and the next starts as soon as it is let go', async () => {
     await open()
     await bench.submitTask('one', { sessionRef: session })

@@ -268,11 +268,22 @@ describe('a task made again under its name', () => {
       contentType: 'text/plain',
       body: Readable.from(['x']),
     })
+    await service.ports.records.results.put(key, Readable.from(['old result']), 'text/plain')
+    await service.ports.records.checkpoints.save(key, '{}')
+    await service.ports.records.plans?.save({
+      ...{ taskUid: key.taskUid, taskName: 'reborn', namespace: 'default', iteration: 1, summary: 'old' },
+      ...{ progressPct: 50, goalComplete: false, planDocument: '# old' },
+    })
     const { finalizers: _, ...metadata } = (await service.call('GET /api/v1/tasks/reborn')).json().metadata
     const task = (await service.call('GET /api/v1/tasks/reborn')).json()
     await service.ports.resources.update('Task', { ...task, metadata })
     await service.call('DELETE /api/v1/tasks/reborn')
-    await makeRunning('reborn')
+    const { taskUid } = await makeRunning('reborn')
+    expect(taskUid).not.toBe(key.taskUid)
+    expect(await service.ports.records.checkpoints.load(taskUid)).toBeUndefined()
+    expect((await service.call('GET /api/v1/tasks/reborn/plan')).statusCode).toBe(404)
+    await service.setStatus('Task', 'reborn', { phase: 'Succeeded', attempts: 1, resultRef: { available: true } })
+    expect((await service.call('GET /api/v1/tasks/reborn/result')).body).not.toContain('old result')
     expect((await service.call('GET /api/v1/tasks/reborn/logs')).json()).toEqual({ logs: '' })
     expect((await service.call('GET /api/v1/tasks/reborn/artifacts')).json().items).toEqual([])
     expect((await service.call('GET /api/v1/tasks/reborn/events')).json().items).toEqual([])

@@ -2,6 +2,7 @@
 import { promptOf, type Task } from '../../contract/resources/task.ts'
 import { isSvcError, SvcError } from '../../errors.ts'
 import type { SessionKey } from '../../ports/sessions.ts'
+import { rankTask } from '../../rules/start-order.ts'
 import { makeTranscriptWord, outcomeWord } from '../../rules/transcript-word.ts'
 import type { TaskContext } from './context.ts'
 import { readResultText } from './record-text.ts'
@@ -27,15 +28,18 @@ export async function lockSession(context: TaskContext, task: Task): Promise<boo
       `session "${key.name}" does not exist in namespace "${key.namespace}"; set spec.sessionRef.create to make it`,
     )
   }
+  // Those that wait for it come first, though they have not looked again yet.
+  if (context.waitingRoom.hasEarlier(nameSessionRoom(key), rankTask(task))) return false
   return await sessions.lock(key, task.metadata.uid)
 }
 
-/** Lets the session go and has the tasks that wait for it look again. */
+/** Lets the session go and has the task look again that is next to have it. */
 export async function unlockSession(context: TaskContext, task: Task): Promise<void> {
   const key = sessionOf(task)
   if (key === undefined) return
   await context.records.sessions.unlock(key, task.metadata.uid)
-  for (const waiter of context.waitingRoom.call(nameSessionRoom(key))) context.enqueue(waiter)
+  const next = context.waitingRoom.next(nameSessionRoom(key))
+  if (next !== undefined) context.enqueue(next)
 }
 
 function describePrompt(task: Task): string {

@@ -67,7 +67,7 @@ async function waitForReferences(context: TaskContext, task: Task, message: stri
     await context.recorder.move(task, event, change)
   }
   await unlockSession(context, task)
-  waitingRoom.wait(missingReferences, keyOf(task))
+  waitingRoom.wait(missingReferences, keyOf(task), rankTask(task))
   return { requeueAfterMs: Math.min(remainingMs, referencePollMs) }
 }
 
@@ -107,7 +107,7 @@ async function seekPlace(context: TaskContext, task: Task): Promise<boolean> {
 async function waitForSession(context: TaskContext, task: Task): Promise<Reconciled> {
   const session = sessionOf(task)
   context.board.forget(keyOf(task))
-  if (session !== undefined) context.waitingRoom.wait(nameSessionRoom(session), keyOf(task))
+  if (session !== undefined) context.waitingRoom.wait(nameSessionRoom(session), keyOf(task), rankTask(task))
   const message = `waiting for session "${session?.name}", which another task holds`
   await noteWaiting(context, task, { queuedReason: 'SessionLocked', message })
   return { requeueAfterMs: sessionPollMs }
