@@ -215,7 +215,10 @@ export function describeResourceWrites(open: OpenResources): void {
     it('is kept by a later update of the spec', async () => {
       const made = await opened.resources.create('Task', draftTask('a', { namespace }))
       // Of one that has started the spec is fixed.
-      const waiting = await opened.resources.updateStatus('Task', { ...made, status: { phase: 'Pending', message: 'waits' } })
+      const waiting = await opened.resources.updateStatus('Task', {
+        ...made,
+        status: { phase: 'Pending', message: 'waits' },
+      })
       const { status: _left, ...bare } = waiting
       const updated = await opened.resources.update('Task', { ...bare, spec: { ...bare.spec, priority: 1 } })
       expect(updated.status).toEqual({ phase: 'Pending', message: 'waits' })
