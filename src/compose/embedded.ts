@@ -20,7 +20,7 @@ import type { Logger } from '../observability/log.ts'
 import type { Ports } from '../ports/index.ts'
 import { isLoopback } from './addresses.ts'
 import { ensureDefaultProvider } from './default-provider.ts'
-import { openLocalWork } from './embedded-work.ts'
+import { defaultConcurrency, openLocalWork } from './embedded-work.ts'
 import { prepareFolders } from './folders.ts'
 import { type Closing, createClosing } from './lifecycle.ts'
 import type { OpenedMode } from './mode.ts'
@@ -88,6 +88,7 @@ async function openAll(config: Config, options: OpenOptions, closing: Closing): 
     ownerSecret: environmentSecret,
     allowDemoProvider: isLoopback(config.host),
     serviceNames: [],
+    sandboxes: config.maxSandboxes ?? defaultConcurrency(),
     taskSettings: {},
     hasCluster: false,
     prepare: () => ensureDefaultProvider(resources, config),

@@ -25,6 +25,11 @@ function ownerOf({ key, taskName }: WorkloadSpec) {
   return { apiVersion, kind: 'Task', name: taskName, uid: key.taskUid, controller: true, blockOwnerDeletion: false }
 }
 
+/** Pods for code at once. */
+export function sandboxesOf({ maxSandboxes = 8 }: Config): number {
+  return maxSandboxes
+}
+
 /** Sandboxes go with the replica that made them; an owner must be of the same namespace. */
 function ownSandboxes({ ownPod, sandboxNamespace }: Config, ownNamespace: string, operatorNamespace: string) {
   if (ownPod === undefined || (sandboxNamespace ?? operatorNamespace) !== ownNamespace) return {}
@@ -71,6 +76,7 @@ export function openClusterWork(config: Config, parts: ClusterWorkParts): Cluste
       namespace: config.sandboxNamespace ?? operatorNamespace,
       image: config.codeImage,
       languages: config.codeLanguages,
+      most: sandboxesOf(config),
       imagePullSecrets: config.imagePullSecrets,
       ...ownSandboxes(config, api.namespace, operatorNamespace),
     }),

@@ -24,7 +24,7 @@ import type { Leadership } from '../ports/leadership.ts'
 import { carryWorkspace } from '../tools/workspace/carried-workspace.ts'
 import { createClusterHealth } from './cluster-health.ts'
 import { prepareDataFolder } from './folders.ts'
-import { openClusterWork } from './kubernetes-work.ts'
+import { openClusterWork, sandboxesOf } from './kubernetes-work.ts'
 import { type Closing, createClosing } from './lifecycle.ts'
 import type { OpenedMode } from './mode.ts'
 import { choosePlans } from './plan-store.ts'
@@ -96,6 +96,7 @@ async function openAll(config: Config, log: Logger, closing: Closing): Promise<O
     allowDemoProvider: false,
     ownNamespace: operatorNamespace,
     workerApiUrl: controllerUrl,
+    sandboxes: sandboxesOf(config),
     serviceNames: listServiceNames(controllerUrl),
     metricsListener: { host: config.metricsHost ?? config.host, port: config.metricsPort },
     taskSettings: { maxRunningTasks: config.maxConcurrentTasks ?? 0 },

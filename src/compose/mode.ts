@@ -33,6 +33,8 @@ export type OpenedMode = {
   serviceNames: readonly string[]
   /** A listener for metrics alone, without credentials; absent: they are read with a token where all else is. */
   metricsListener?: Listening
+  /** How many runs of code it has places for. */
+  sandboxes: number
   taskSettings: Partial<TaskSettings>
   /** Whether what runs has nodes and classes to be placed by. */
   hasCluster: boolean

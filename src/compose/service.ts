@@ -19,8 +19,10 @@ import type { TlsPair } from '../http/tls.ts'
 import type { Logger } from '../observability/log.ts'
 import { createMetrics, type Metrics } from '../observability/metrics.ts'
 import type { Traces } from '../observability/traces.ts'
+import type { Ports } from '../ports/index.ts'
 import type { ResourceReader } from '../ports/resources.ts'
 import { createBuiltinTools, createUsecases } from '../usecases/index.ts'
+import { queueRuns } from '../usecases/sandbox-queue.ts'
 import { createOwnAddresses, type Listening, urlOf, workerUrlOf } from './addresses.ts'
 import { readChatSettings } from './chat-settings.ts'
 import { propagationOf, withIdentity } from './identity.ts'
@@ -45,7 +47,7 @@ export async function startService(config: Config, opened: OpenedMode, log: Logg
   const metrics = createMetrics()
   const mode = {
     ...opened,
-    ports: await withIdentity(config, { ports: opened.ports, log, metrics, key: opened.idempotencyKey }),
+    ports: await withIdentity(config, { ports: withQueue(opened), log, metrics, key: opened.idempotencyKey }),
   }
   const tls = await openTls(config, { clock: mode.ports.clock, log })
   listening.isEncrypted = tls !== undefined
@@ -69,6 +71,11 @@ export async function startService(config: Config, opened: OpenedMode, log: Logg
     await ports.close()
   }
   return { url: urlOf(listening), idle: watchIdleness(config, { server: app.server, ports }), stop }
+}
+
+function withQueue({ ports, sandboxes }: OpenedMode): Ports {
+  const { sandbox, clock } = ports
+  return { ...ports, sandbox: queueRuns(sandbox, { most: sandboxes, clock }) }
 }
 
 /** Resolves to what ends it. */

@@ -95,6 +95,9 @@ export const settings = {
     help: 'image for code_exec on a cluster, or where only a container engine is there',
     placeholder: 'image',
   }),
+  maxSandboxes: define(whole(1).optional(), {
+    help: 'runs of code_exec of proxies and of workers in pods at once; more wait for half of their timeout (default: two for each core, at least 4; on a cluster 8)',
+  }),
   databaseUrl: define(
     text.regex(/^postgres(ql)?:\/\//, 'must be an address such as postgres://user:password@host:5432/svc').optional(),
     {

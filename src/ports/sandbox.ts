@@ -33,6 +33,8 @@ export type SandboxCommand = {
   /** Files beside the workspace, by absolute path, that the command can only read. */
   readOnlyFiles?: Record<string, string>
   stdin?: string
+  /** Whoever it runs for, as `callerKey` writes it: places are shared fairly between them. Absent: one caller of all such. */
+  caller?: string
   limits: SandboxLimits
 }
 
@@ -59,6 +61,9 @@ export type SandboxAvailability =
 export interface Sandbox {
   /** Whether commands can run here, and if not, what to install (BUILT-016, BUILT-023). Cached. */
   check(): Promise<SandboxAvailability>
-  /** Runs to the end, the timeout or the abort; always reaps the whole process tree. NotConfigured when unavailable. */
+  /**
+   * Runs to the end, the timeout or the abort; always reaps the whole process tree. NotConfigured when unavailable;
+   * Unavailable when it got no place within half of its timeout, of which the time it waited is taken.
+   */
   run(command: SandboxCommand, signal: AbortSignal): Promise<SandboxOutcome>
 }

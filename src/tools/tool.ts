@@ -29,6 +29,8 @@ export type ToolContext = {
    */
   sharesWorkspace: boolean
   sandbox: Sandbox
+  /** Whoever its code runs for, as the sandbox counts them. */
+  caller?: string | undefined
   egress: Egress
   /** Policy of calls whose address a model chose. */
   egressPolicy: EgressPolicy

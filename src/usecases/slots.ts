@@ -2,6 +2,7 @@
 import { SvcError } from '../errors.ts'
 import type { Caller } from '../ports/identity.ts'
 import { callerKey, identifyCaller } from '../rules/caller-identity.ts'
+import { createCounts } from './counts.ts'
 
 export type SlotSettings = {
   most: number
@@ -19,19 +20,6 @@ const retryAfterSeconds = 5
 
 function refuse(what: string, whose: string): never {
   throw new SvcError('TooManyRequests', `too many concurrent ${what}${whose}`, { retryAfterSeconds })
-}
-
-/** How many there are of each; nothing is kept of what has none. */
-function createCounts() {
-  const counts = new Map<string, number>()
-  return {
-    of: (key: string) => counts.get(key) ?? 0,
-    add(key: string, change: 1 | -1): void {
-      const count = (counts.get(key) ?? 0) + change
-      if (count === 0) counts.delete(key)
-      else counts.set(key, count)
-    },
-  }
 }
 
 /** `what`: as messages name them. */

@@ -15,7 +15,14 @@ function unpack({ path, content }: { path: string; content: string }): Workspace
   return { path, bytes: Buffer.from(content, 'base64') }
 }
 
-function packCommand({ workspace: _, files = {}, workspaceFiles = [], ...command }: SandboxCommand): CodeRun {
+/** Whose run it is the service knows. */
+function packCommand({
+  workspace: _,
+  caller: _caller,
+  files = {},
+  workspaceFiles = [],
+  ...command
+}: SandboxCommand): CodeRun {
   const named = Object.entries(files).map(([path, text]) => ({ path, bytes: Buffer.from(text) }))
   return { ...command, workspaceFiles: [...workspaceFiles, ...named].map(pack) }
 }

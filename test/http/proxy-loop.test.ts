@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
 import { ToolSpec } from '../../src/contract/resources/tool.ts'
 import type { Family } from '../../src/llm/messages.ts'
+import type { Sandbox } from '../../src/ports/sandbox.ts'
 import { collectBlocks } from '../fixtures/proxy/collect-answer.ts'
 import {
   type LoopInstance,
@@ -92,6 +93,22 @@ describe('the loop for an llma caller and an llma provider', () => {
     const results = vendor.asked[2]?.body.messages as Json[]
     expect(JSON.stringify(results.at(-1))).toContain('tulip')
     expect(loop.served).toHaveLength(3)
+  })
+
+  it('runs code in the name of its caller, for a fair share of the places', async () => {
+    const ran: (string | undefined)[] = []
+    const ended = { exitCode: 0, signal: null, stdoutTruncated: false, stderrTruncated: false, timedOut: false }
+    const sandbox: Sandbox = {
+      check: async () => ({ available: true, kind: 'none', languages: ['bash'] }),
+      async run({ caller }) {
+        ran.push(caller)
+        return { ...ended, stdout: '', stderr: '' }
+      },
+    }
+    const code = { id: 'toolu_1', name: 'code_exec', args: { language: 'bash', code: 'true' } }
+    const { loop } = await start((_body, count) => (count === 1 ? { calls: [code] } : { text: 'ran' }), { sandbox })
+    await whole(loop, ask())
+    expect(ran).toEqual(['token:tester'])
   })
 
   it('streams one message with rising indexes, results as text blocks and one end [LLMA-029, LLMA-030, LLMA-031, LLMA-032, LLMA-033, PROXY-008, PROXY-009, PROXY-013]', async () => {

@@ -58,6 +58,8 @@ describe('code of a worker', () => {
       changes: { written: [{ path: 'b', content: inBase64('new') }], removed: ['a'] },
     })
     expect(asked[0]?.command).toEqual({
+      // Whose task it is, for a fair share of the places.
+      caller: 'token:owner',
       ...{ argv: ['bash', '-c', 'mv a b'], stdin: 'x', env: { A: '1' }, limits },
       workspaceFiles: [{ path: 'a', bytes: Buffer.from('old') }],
     })

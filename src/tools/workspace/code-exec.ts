@@ -65,6 +65,7 @@ function buildCommand(args: { language: Language; code: string; timeout: number 
     argv: isLong ? [...piped] : [...inline, args.code],
     ...(isLong ? { stdin: args.code } : {}),
     ...(context.sharesWorkspace ? { workspace: context.workspaceRoot } : {}),
+    ...(context.caller === undefined ? {} : { caller: context.caller }),
     ...(context.variables === undefined ? {} : { env: { ...context.variables } }),
     ...(context.files === undefined ? {} : { readOnlyFiles: { ...context.files } }),
     limits: {

@@ -1,8 +1,10 @@
 // Runs code of a running attempt in a sandbox of the service, for a worker that has none (BUILT-024).
 import type { CodeAvailability, CodeOutcome, CodeRun } from '../../contract/api/code-runs.ts'
+import type { Task } from '../../contract/resources/task.ts'
 import { SvcError } from '../../errors.ts'
 import type { WorkerIdentity } from '../../ports/identity.ts'
 import type { SandboxOutcome, WorkspaceFile } from '../../ports/sandbox.ts'
+import { callerKey, readCaller } from '../../rules/caller-identity.ts'
 import type { UsecaseDeps } from '../deps.ts'
 import { requireRunningTask, type TaskPath } from './live-attempt.ts'
 
@@ -28,6 +30,13 @@ function present({ changes, ...outcome }: SandboxOutcome): CodeOutcome {
   return { ...outcome, changes: { ...changes, written: changes.written.map(pack) } }
 }
 
+/** The runs of a task count as those of whoever created it; tasks that nobody is known to have created, by namespace. */
+function nameCreator(task: Task): string {
+  const { kind, id, name } = readCaller(task) ?? {}
+  if (kind !== undefined && id !== undefined) return callerKey({ kind, id, name: name ?? id })
+  return name ?? task.metadata.namespace
+}
+
 export function createWorkerCodeRuns({ ports }: UsecaseDeps): WorkerCodeRuns {
   const { resources, sandbox } = ports
 
@@ -44,10 +53,11 @@ export function createWorkerCodeRuns({ ports }: UsecaseDeps): WorkerCodeRuns {
       return await requireSandbox()
     },
     async runCode(identity, path, { workspaceFiles, stdin, env, readOnlyFiles, ...run }, signal) {
-      await requireRunningTask(resources, identity, path)
+      const task = await requireRunningTask(resources, identity, path)
       await requireSandbox()
       const command = {
         ...run,
+        caller: nameCreator(task),
         ...(stdin !== undefined && { stdin }),
         ...(env !== undefined && { env }),
         ...(readOnlyFiles !== undefined && { readOnlyFiles }),

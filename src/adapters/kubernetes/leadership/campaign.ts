@@ -114,8 +114,10 @@ export function createCampaign(options: CampaignOptions): Campaign {
   }
 }
 
+/** Also when it has aborted already. */
 function rejectOnAbort(signal: AbortSignal): Promise<never> {
   return new Promise((_resolve, reject) => {
+    if (signal.aborted) reject(signal.reason)
     signal.addEventListener('abort', () => reject(signal.reason), { once: true })
   })
 }

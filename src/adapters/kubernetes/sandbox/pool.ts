@@ -99,7 +99,6 @@ type Place = { resolve(pod: Pod): void }
 async function queueUp(line: Place[], signals: { caller: AbortSignal; closing: AbortSignal }, cause: () => string) {
   const { promise, resolve, reject } = Promise.withResolvers<Pod>()
   const place = { resolve }
-  line.push(place)
   const limit = AbortSignal.any([signals.caller, signals.closing, AbortSignal.timeout(takeTimeoutMs)])
   const leave = () => {
     const at = line.indexOf(place)
@@ -107,7 +106,10 @@ async function queueUp(line: Place[], signals: { caller: AbortSignal; closing: A
     const message = `no sandbox could be had: ${cause()}; try again later`
     reject(signals.caller.aborted ? signals.caller.reason : new SvcError('Unavailable', message))
   }
-  limit.addEventListener('abort', leave, { once: true })
+  line.push(place)
+  // A signal that has aborted tells nobody who comes later.
+  if (limit.aborted) leave()
+  else limit.addEventListener('abort', leave, { once: true })
   return promise.finally(() => limit.removeEventListener('abort', leave))
 }
 
@@ -192,14 +194,16 @@ export function createSandboxPool(options: SandboxPoolOptions): SandboxPool {
     refill()
   }
 
-  async function take(signal: AbortSignal): Promise<Pod> {
-    await cache.ready
+  const arrangeWhenReady = () => cache.ready.then(arrange, () => undefined)
+
+  /** A cluster that does not answer is waited for no longer than a pod. */
+  function take(signal: AbortSignal): Promise<Pod> {
     const pod = queueUp(waiting, { caller: signal, closing: closing.signal }, faults.cause)
-    arrange()
-    return await pod
+    void arrangeWhenReady()
+    return pod
   }
 
-  cache.ready.then(arrange, () => undefined)
+  void arrangeWhenReady()
   return {
     take,
     giveBack: (pod) => maker.remove(pod.metadata.name),

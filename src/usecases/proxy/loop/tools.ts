@@ -79,6 +79,7 @@ function makeContext(deps: ProxyLoopDeps, call: ProxyCall, workspaceRoot: string
     workspaceRoot,
     sharesWorkspace: true,
     sandbox: ports.sandbox,
+    caller: accountOf(call.caller),
     egress: ports.egress,
     egressPolicy: { allowNetworks: [...settings.allowNetworks], deny: [...settings.ownAddresses()] },
     search: loop.search,
