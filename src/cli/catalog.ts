@@ -1,6 +1,13 @@
 // The kinds that the command line lists, gets, applies and deletes, with their routes: one table.
 import { createAgent, deleteAgent, getAgent, listAgents, updateAgent } from '../contract/api/agents.ts'
 import {
+  createConfigMap,
+  deleteConfigMap,
+  getConfigMap,
+  listConfigMaps,
+  updateConfigMap,
+} from '../contract/api/configmaps.ts'
+import {
   createProvider,
   deleteProvider,
   getProvider,
@@ -15,6 +22,8 @@ import { SvcError } from '../errors.ts'
 
 export type CatalogEntry = {
   kind: string
+  /** Absent: that of the service's own kinds. */
+  apiVersion?: string
   /** First is the command's name, the second its plural; all are accepted where a kind is named. */
   words: [string, string, ...string[]]
   description: string
@@ -77,6 +86,19 @@ export const catalog: CatalogEntry[] = [
     list: listSkills,
     update: updateSkill,
     remove: deleteSkill,
+  },
+  {
+    kind: 'ConfigMap',
+    apiVersion: 'v1',
+    words: ['configmap', 'configmaps', 'cm'],
+    description: 'texts that tasks, agents and skills refer to',
+    hint: '`svc configmap create --help` tells how to make one',
+    parameter: 'name',
+    create: createConfigMap,
+    get: getConfigMap,
+    list: listConfigMaps,
+    update: updateConfigMap,
+    remove: deleteConfigMap,
   },
   {
     kind: 'Task',

@@ -7,6 +7,7 @@ const answers = {
   'GET /api/v1/tasks': () => pageOf([{ metadata: { name: 'one' } }, { metadata: { name: 'other' } }]),
   'GET /api/v1/providers': () => pageOf([{ metadata: { name: 'claude' } }]),
   'GET /api/v1/secrets': () => pageOf([{ name: 'key' }]),
+  'GET /api/v1/configmaps': () => pageOf([{ metadata: { name: 'texts' }, keys: ['a'] }]),
   'GET /api/v1/tools': () => pageOf([{ name: 'file_read', builtin: true }]),
 }
 
@@ -20,7 +21,7 @@ describe('completion', () => {
   it.each([
     ['svc ta', ['task']],
     ['svc task l', ['list', 'logs']],
-    ['svc -o json task re', ['result', 'retry']],
+    ['svc -o json task re', ['result', 'resume', 'retry']],
     ['svc --namespace x task ca', ['cancel']],
     ['svc -o ', ['table', 'json', 'yaml']],
     ['svc task list --phase Su', ['Succeeded']],
@@ -35,6 +36,7 @@ describe('completion', () => {
     ['svc get tasks o', ['one', 'other']],
     ['svc run --provider c', ['claude']],
     ['svc secret delete ', ['key']],
+    ['svc configmap update ', ['texts']],
     ['svc agent create --tool f', ['file_read']],
   ])('of `%s` is %j', async (line, words) => {
     expect((await complete(line)).words).toEqual(words)

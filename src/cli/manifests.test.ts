@@ -27,6 +27,11 @@ describe('manifests', () => {
     expect(manifest).toMatchObject({ label: 'agent/a', namespace: 'x', place: 'a.yaml, document 1' })
   })
 
+  it('may be a ConfigMap as kubectl knows it', async () => {
+    const [manifest] = await read('apiVersion: v1\nkind: ConfigMap\nmetadata: {name: texts}\ndata: {a: b}\n')
+    expect(manifest).toMatchObject({ label: 'configmap/texts', document: { data: { a: 'b' } } })
+  })
+
   it('take the namespace of the command line where they name none', async () => {
     expect((await read(agent('a'), 'x'))[0]?.namespace).toBe('x')
     await expect(read('kind: Agent\nmetadata: {name: a, namespace: y}\n', 'x')).rejects.toThrow(/namespace y.*x/)
@@ -40,6 +45,11 @@ describe('manifests', () => {
     ['no name', 'kind: Agent', /metadata\.name/],
     ['a name that is a number', 'kind: Agent\nmetadata: {name: 12}', /metadata\.name.*text/],
     ['a foreign version', 'apiVersion: v1\nkind: Agent\nmetadata: {name: a}', /`v1`.*core\.svc\.ai/],
+    [
+      'a ConfigMap of another version',
+      'apiVersion: core.svc.ai/v1alpha1\nkind: ConfigMap\nmetadata: {name: a}',
+      /write v1/,
+    ],
     ['broken YAML', 'kind: [', /a\.yaml, document 1/],
     ['a key that is there twice', 'kind: Agent\nkind: Tool\nmetadata: {name: a}', /unique/],
     ['nothing', '\n---\n', /no document in a\.yaml/],

@@ -60,8 +60,6 @@ function flatten(value: unknown): unknown[] {
 function readManifest(value: unknown, place: string, options: GlobalOptions): Manifest | { problem: string } {
   if (typeof value !== 'object' || value === null) return { problem: 'is no mapping with kind, metadata and spec' }
   const document = value as Manifest['document'] & { apiVersion?: unknown; kind?: unknown }
-  const version = document.apiVersion ?? apiVersion
-  if (version !== apiVersion) return { problem: `apiVersion \`${version}\` is not known; write ${apiVersion}` }
   if (typeof document.kind !== 'string') return { problem: 'needs `kind`' }
   const { name, namespace } = (document.metadata ?? {}) as { name?: unknown; namespace?: unknown }
   if (typeof name !== 'string') return { problem: 'needs `metadata.name`, as text' }
@@ -75,6 +73,9 @@ type Named = { document: Manifest['document']; kind: string; name: string; place
 function locate({ document, kind, name, place }: Named, namespace: string | undefined): Manifest | { problem: string } {
   try {
     const entry = findEntry(kind)
+    const known = entry.apiVersion ?? apiVersion
+    const { apiVersion: version = known } = document
+    if (version !== known) return { problem: `apiVersion \`${version}\` is not known; write ${known}` }
     return { entry, name, namespace, document, place, label: `${entry.words[0]}/${name}` }
   } catch (error) {
     if (error instanceof SvcError) return { problem: error.message }

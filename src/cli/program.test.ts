@@ -22,13 +22,16 @@ describe('a wrong command line', () => {
     [['-o', 'xml', 'task', 'list'], /Allowed choices are table, json, yaml/],
     [['task', 'list', '--limit', 'x'], /--limit x: must be a whole number/],
     [['task', 'logs', 'a', '--tail', '0'], /--tail 0: must be a whole number/],
-    [['get', 'widgets'], /`widgets` is no kind.*Agent, Provider, Tool, Skill, Task/],
+    [['get', 'widgets'], /`widgets` is no kind.*Agent, Provider, Tool, Skill, ConfigMap, Task/],
     [['delete'], /say what to delete/],
     [['delete', 'agent'], /say which/],
     [['completion', 'tcsh'], /no completion for `tcsh`; take bash, zsh, fish/],
     [['secret', 'create', 's'], /needs a value/],
     [['secret', 'create', 's', '--from-env', 'key'], /must be KEY=SOURCE/],
     [['secret', 'create', 's', '--from-env', 'key=NOT_SET'], /NOT_SET is empty or not set/],
+    [['configmap', 'create', 'c'], /say which entries/],
+    [['configmap', 'create', 'c', '--from-literal', 'key'], /must be KEY=TEXT/],
+    [['configmap', 'create', 'c', '--from-file', '-'], /must be PATH or KEY=PATH/],
     [['provider', 'create', 'p', '--type', 'llma', '--key-from-env', 'NOT_SET'], /NOT_SET is empty or not set/],
     [['down', '--server', 'http://x'], /takes no --server/],
   ])('%j ends with 2 and says what is wrong', async (argv, message) => {
@@ -62,7 +65,7 @@ describe('help', () => {
       'skill',
     ])
       expect(stdout).toMatch(new RegExp(`^  ${word}\\b`, 'm'))
-    for (const word of ['secret', 'session', 'token', 'apply', 'get', 'delete', 'completion'])
+    for (const word of ['secret', 'configmap', 'session', 'token', 'apply', 'get', 'delete', 'completion'])
       expect(stdout).toMatch(new RegExp(`^  ${word}\\b`, 'm'))
     expect(stdout).not.toContain('__complete')
   })
@@ -116,6 +119,40 @@ describe('svc provider list', () => {
       answers: { 'GET /api/v1/providers': { items, metadata: {} } },
     })
     expect(stdout).toMatch(/^main +llma .*HTTP 401: bad key$/m)
+  })
+})
+
+describe('svc configmap', () => {
+  const one = 'GET /api/v1/configmaps/:name'
+  const stored = { metadata: { name: 'c', resourceVersion: '7' }, data: { colour: 'blue', size: 'big' } }
+
+  it('create takes texts from the line and from files, as they are', async () => {
+    const argv = ['-n', 'team', 'configmap', 'create', 'c', '--from-literal', 'a=x=y', '--from-file', 'texts/prompt.md']
+    const { code, calls } = await run([...argv, '--from-file', 'b=other'], {
+      files: { 'texts/prompt.md': 'one\n', other: 'two' },
+    })
+    expect(code).toBe(0)
+    expect(calls).toEqual([
+      {
+        route: 'POST /api/v1/configmaps',
+        input: { body: { name: 'c', namespace: 'team', data: { a: 'x=y', 'prompt.md': 'one\n', b: 'two' } } },
+      },
+    ])
+  })
+
+  it('update keeps the other entries, and what came in between', async () => {
+    const argv = ['configmap', 'update', 'c', '--from-literal', 'colour=red', '--from-literal', 'new=1']
+    const { calls } = await run([...argv, '--remove', 'size'], { answers: { [one]: stored } })
+    const body = { metadata: { resourceVersion: '7' }, data: { colour: 'red', new: '1' } }
+    expect(calls[1]).toMatchObject({ route: 'PUT /api/v1/configmaps/:name', input: { params: { name: 'c' }, body } })
+    const refused = await run(['configmap', 'update', 'c', '--remove', 'none'], { answers: { [one]: stored } })
+    expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('has no entry none') })
+  })
+
+  it('list shows the keys', async () => {
+    const items = [{ metadata: { name: 'c', creationTimestamp: '2029-12-31T00:00:00Z' }, keys: ['colour', 'size'] }]
+    const answers = { 'GET /api/v1/configmaps': { items, metadata: {} } }
+    expect((await run(['get', 'configmaps'], { answers })).stdout).toMatch(/^c +colour,size +/m)
   })
 })
 

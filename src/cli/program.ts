@@ -28,6 +28,7 @@ const groups: Record<string, () => Promise<AddCommands>> = {
   provider: kinds('provider'),
   tool: kinds('tool'),
   skill: kinds('skill'),
+  configmap: kinds('configmap'),
   secret: async () => (await import('./commands/secret.ts')).addSecretCommands,
   session: async () => (await import('./commands/session.ts')).addSessionCommands,
   login: async () => (await import('./commands/login.ts')).addLoginCommand,

@@ -57,7 +57,7 @@ const actionsByKind: Record<AccessKind, VerbActions> = {
   RepositoryScan: splitActions('security-read', 'security-write'),
   RepositoryMonitor: { ...splitActions('monitor-read', 'monitor-write'), operate: 'monitor-operate' },
   Secret: { ...splitActions('secret-read', 'secret-write'), use: 'secret-credential-read' },
-  ConfigMap: { get: 'configmap-read' },
+  ConfigMap: { get: 'configmap-read', list: 'configmap-read' },
   Session: splitActions('session-read', 'session-write'),
   Memory: splitActions('memory-read', 'memory-write'),
   Usage: { get: 'usage-read', list: 'usage-read' },

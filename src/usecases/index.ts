@@ -6,6 +6,7 @@ import { requireFreeToolName } from './admission/tool.ts'
 import { type AuditLog, createAuditLog } from './audit-log.ts'
 import { type ChatUsecases, createChatUsecases } from './chat/chat.ts'
 import { auditForChat } from './chat-audit.ts'
+import { type ConfigMapUsecases, createConfigMapUsecases } from './configmaps.ts'
 import type { UsecaseDeps } from './deps.ts'
 import { createIdempotency, type Idempotency } from './idempotency.ts'
 import { createProviderHealthLog, type ProviderHealthLog } from './provider-health.ts'
@@ -51,6 +52,7 @@ export type Usecases = {
   sessions: SessionUsecases
   chat: ChatUsecases
   secrets: SecretUsecases
+  configMaps: ConfigMapUsecases
   tools: ToolUsecases & { requireFreeName(name: unknown): void }
   tokens: TokenUsecases
   usage: UsageUsecases
@@ -81,6 +83,7 @@ export function createUsecases(given: UsecaseDeps & { proxy: ProxySettings }): U
     sessions,
     chat: createChatUsecases({ ...deps, ...auditForChat(audit, { resources, tasks, sessions }) }),
     secrets: createSecretUsecases(deps),
+    configMaps: createConfigMapUsecases(deps),
     tools: { ...createToolUsecases(deps, resources), requireFreeName: (name) => requireFreeToolName(name, deps) },
     tokens: createTokenUsecases(deps),
     usage: createUsageUsecases(deps),

@@ -1,6 +1,7 @@
 // The bench of the record suites over a real PostgreSQL: a database of its own for each test.
 import { randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
+import { createConfigMaps } from '../../src/adapters/sql/configmaps.ts'
 import type { Database, Tx } from '../../src/adapters/sql/database.ts'
 import { createPostgresBlobs } from '../../src/adapters/sql/postgres/blobs.ts'
 import { openPostgres, type PostgresDatabase, type PostgresOptions } from '../../src/adapters/sql/postgres/database.ts'
@@ -99,7 +100,12 @@ function openStores(opened: PostgresDatabase, faults: RecordFaults, clock: Clock
   const disk = limitDisk(opened, faults)
   const blobs = createPostgresBlobs({ database: disk, holds: opened.holds, ids })
   const records = composeRecords({ database, blobs, logs: createPostgresLogs({ database: disk }), clock })
-  return { ...records, tokens: createTokens({ database, clock, ids }), secrets: createSecretStorage({ database }) }
+  return {
+    ...records,
+    tokens: createTokens({ database, clock, ids }),
+    secrets: createSecretStorage({ database }),
+    configMaps: createConfigMaps({ database, clock }),
+  }
 }
 
 export async function openPostgresBench(server: PostgresServer): Promise<RecordBench> {

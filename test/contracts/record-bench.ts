@@ -4,6 +4,7 @@ import { buffer } from 'node:stream/consumers'
 import type { SecretStorage } from '../../src/adapters/sql/secret-storage.ts'
 import type { TokenAuthenticatorOptions } from '../../src/adapters/sql/token-authenticator.ts'
 import type { TokenStore } from '../../src/adapters/sql/tokens.ts'
+import type { ConfigMaps } from '../../src/ports/configmaps.ts'
 import type { Authenticator } from '../../src/ports/identity.ts'
 import type { Records } from '../../src/ports/index.ts'
 import type { RecordOwners } from '../../src/ports/retention.ts'
@@ -11,6 +12,7 @@ import type { RecordOwners } from '../../src/ports/retention.ts'
 export type BenchStores = Required<Records> & {
   tokens: TokenStore
   secrets: SecretStorage
+  configMaps: ConfigMaps
   owners: RecordOwners
   sweepOrphans(): Promise<number>
 }

@@ -2,6 +2,7 @@
 import { describeArtifacts } from './artifacts.contract.ts'
 import { describeAudit } from './audit.contract.ts'
 import { describeCheckpoints } from './checkpoints.contract.ts'
+import { describeConfigMaps } from './configmaps.contract.ts'
 import { describeEvents } from './events.contract.ts'
 import { describeIdempotency } from './idempotency.contract.ts'
 import { describeLogs } from './logs.contract.ts'
@@ -20,6 +21,7 @@ export const recordSuites = [
   describeArtifacts,
   describeAudit,
   describeCheckpoints,
+  describeConfigMaps,
   describeEvents,
   describeIdempotency,
   describeLogs,

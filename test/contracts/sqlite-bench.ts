@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { type FileHandle, mkdtemp, open, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createConfigMaps } from '../../src/adapters/sql/configmaps.ts'
 import type { Database } from '../../src/adapters/sql/database.ts'
 import { createRecords } from '../../src/adapters/sql/records.ts'
 import { createSecretStorage } from '../../src/adapters/sql/secrets.ts'
@@ -87,7 +88,12 @@ export async function openSqliteBench(options: { blobDir?: string } = {}): Promi
     const records = createRecords({ database, blobDir, clock, ids, openFile })
     const tokens = createTokens({ database, clock, ids })
     return {
-      stores: { ...records, tokens, secrets: createSecretStorage({ database }) },
+      stores: {
+        ...records,
+        tokens,
+        secrets: createSecretStorage({ database }),
+        configMaps: createConfigMaps({ database, clock }),
+      },
       close: async () => {
         await records.close()
         await sqlite.close()

@@ -111,13 +111,3 @@ describe('what places a task on a cluster', () => {
     await other.stop()
   })
 })
-
-describe('a field that nothing reads', () => {
-  it.each([
-    [{ systemPrompt: { configMapRef: { name: 'c', key: 'k' } } }, 'spec.systemPrompt.configMapRef', 'or into a Skill'],
-  ])('is refused on an agent with what to use instead: %j', async (spec, path, words) => {
-    const [problem] = await problemsOf('agents', { name: 'a', spec })
-    expect(problem?.path).toBe(path)
-    expect(problem?.message).toContain(words)
-  })
-})

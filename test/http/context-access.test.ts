@@ -67,7 +67,10 @@ const accessesOfScopes: Record<string, [AccessVerb, AccessKind][]> = {
     ['list', 'Secret'],
   ],
   'svc:secrets:credentials:read': [['use', 'Secret']],
-  'svc:configmaps:read': [['get', 'ConfigMap']],
+  'svc:configmaps:read': [
+    ['get', 'ConfigMap'],
+    ['list', 'ConfigMap'],
+  ],
   'svc:agents:read': [
     ['get', 'Agent'],
     ['list', 'Agent'],

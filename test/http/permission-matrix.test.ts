@@ -133,6 +133,8 @@ const bodies: Record<string, object> = {
   createProvider: { name: 'made', spec: { type: 'llma', defaultModel: 'm' } },
   updateProvider: { spec: { type: 'llma', defaultModel: 'm' } },
   createSecret: { name: 'made', stringData: { key: 'value' } },
+  createConfigMap: { name: 'made', data: { key: 'text' } },
+  updateConfigMap: { data: { key: 'text' } },
   createToken: { name: 'made' },
   countLlmaTokens: { model: 'vendor/m', messages: [{ role: 'user', content: 'hi' }] },
   createLlmaMessage: { model: 'vendor/m', max_tokens: 5, messages: [{ role: 'user', content: 'hi' }] },
@@ -142,6 +144,7 @@ const bodies: Record<string, object> = {
   appendTranscript: { messages: [{ role: 'user', content: 'hi' }] },
   coolDown: { seconds: 0, reason: 'busy' },
   reportCalls: { failures: 1, reason: 'HTTP 500' },
+  appendCheckpoint: { step: 2 },
   saveCheckpoint: { step: 1 },
   savePlan: { summary: 's', plan_document: 'd' },
   sendMessage: { fromTask: 'task-a', toTask: '*', parentTask: 'task-a', content: 'hi' },
@@ -159,7 +162,7 @@ const bodies: Record<string, object> = {
   },
 }
 
-const queries: Record<string, string> = { readMessages: 'parentTask=task-a' }
+const queries: Record<string, string> = { readMessages: 'parentTask=task-a', appendCheckpoint: 'number=1' }
 
 /** Path parameters of workers' routes; those of users' routes name what is not there. */
 const parameters: Record<string, string> = {

@@ -25,6 +25,7 @@ import { createApp, type HttpSettings } from '../../src/http/app.ts'
 import { createLog, type LogLevel } from '../../src/observability/log.ts'
 import { createMetrics, type Metrics } from '../../src/observability/metrics.ts'
 import type { Clock, Ids } from '../../src/ports/clock.ts'
+import type { ConfigMaps } from '../../src/ports/configmaps.ts'
 import type { Egress } from '../../src/ports/egress.ts'
 import type { Authorizer } from '../../src/ports/identity.ts'
 import type { HealthCheck, Ports } from '../../src/ports/index.ts'
@@ -65,6 +66,8 @@ export type ServiceOptions = {
   logLevel?: LogLevel
   /** Runs the code of workers in pods. */
   sandbox?: Sandbox
+  /** Absent: the service's own. */
+  configMaps?: ConfigMaps
   /** Who else may come in, and what decides for them. */
   identity?: { members?: Omit<ChainOptions, 'plain'>; authorizer?: Authorizer }
 }
@@ -85,7 +88,7 @@ async function openPorts(options: ServiceOptions) {
     resources,
     records: options.withoutPlans ? records : { ...records, plans },
     secrets: createEmbeddedSecrets({ storage: createSecretStorage({ database }), keys, clock }),
-    configMaps: createConfigMaps({ database, clock }),
+    configMaps: options.configMaps ?? createConfigMaps({ database, clock }),
     tokens,
     authenticator: withAgentTokens(
       createAuthenticatorChain({

@@ -9,6 +9,7 @@ import { type Column, formatAge, formatYaml } from '../output.ts'
 import { listPages } from '../paging.ts'
 import { newestFirst, taskColumns } from '../task-table.ts'
 import { addAgentCreate } from './agent.ts'
+import { addConfigMapChanges } from './configmap.ts'
 import { addProviderCreate } from './provider.ts'
 
 /** What lists of all kinds have in common; built-in tools and skill summaries carry no metadata. */
@@ -18,6 +19,8 @@ type ListedItem = {
   phase?: string
   builtin?: boolean
   available?: boolean
+  /** Of a config map. */
+  keys?: string[]
   reason?: string
   metadata?: { name: string; creationTimestamp?: string }
   spec?: {
@@ -41,6 +44,7 @@ export function addCatalogCommands(word: string): (program: Command, context: Cl
     addReadCommands(group, entry, context)
     if (word === 'provider') addProviderCreate(group, context)
     else if (word === 'agent') addAgentCreate(group, context)
+    else if (word === 'configmap') addConfigMapChanges(group, context)
     else group.addHelpText('after', `\nTo make or change one: svc apply -f FILE, with kind: ${entry.kind}`)
   }
 }
@@ -69,6 +73,7 @@ const columns = (now: Date): Column<ListedItem>[] => [
   { title: 'TYPE', value: (item) => item.spec?.type ?? (item.builtin ? 'built-in' : undefined) },
   { title: 'MODEL', value: (item) => item.spec?.defaultModel ?? item.spec?.model?.name },
   { title: 'READY', value: (item) => item.status?.ready ?? item.available ?? item.status?.phase ?? item.phase },
+  { title: 'KEYS', value: (item) => item.keys?.join(',') },
   { title: 'AGE', value: (item) => formatAge(item.metadata?.creationTimestamp, now) },
   { title: 'DESCRIPTION', value: describeItem },
 ]

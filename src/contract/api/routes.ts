@@ -4,6 +4,7 @@ import * as audit from './audit.ts'
 import * as auth from './auth.ts'
 import * as chat from './chat.ts'
 import * as codeRuns from './code-runs.ts'
+import * as configMaps from './configmaps.ts'
 import * as health from './health.ts'
 import * as internal from './internal.ts'
 import * as metrics from './metrics.ts'
@@ -27,6 +28,7 @@ const rooms = [
   tools,
   providers,
   secrets,
+  configMaps,
   tokens,
   auth,
   usage,

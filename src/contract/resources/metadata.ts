@@ -58,7 +58,8 @@ export const Labels = z.record(
 )
 export type Labels = z.infer<typeof Labels>
 
-function countBytes(map: Record<string, string>): number {
+/** UTF-8, over all keys and values. */
+export function countBytes(map: Record<string, string>): number {
   const encoder = new TextEncoder()
   return Object.entries(map).reduce((sum, entry) => sum + encoder.encode(entry.join('')).length, 0)
 }

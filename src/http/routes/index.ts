@@ -3,6 +3,7 @@ import type { Bind } from '../bind.ts'
 import { bindAuth, bindTokens, bindUsage } from './account.ts'
 import { bindAudit } from './audit.ts'
 import { bindChat } from './chat.ts'
+import { bindConfigMaps } from './configmaps.ts'
 import type { RouteContext } from './context.ts'
 import { bindDescription, bindHealth, bindMetrics } from './operations.ts'
 import { bindAgents, bindProviders } from './resources.ts'
@@ -25,6 +26,7 @@ export function bindPublicRoutes(bind: Bind, context: RouteContext): void {
   bindTools(bind, context)
   bindProviders(bind, context)
   bindSecrets(bind, context)
+  bindConfigMaps(bind, context)
   bindTokens(bind, context)
   bindAuth(bind)
   bindUsage(bind, context)

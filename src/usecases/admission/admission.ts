@@ -1,7 +1,6 @@
 // What is decided before an object is stored: rights on what it names, and the rules of its kind.
 import { isDeepStrictEqual } from 'node:util'
 import { findAwaited } from '../../contract/awaited.ts'
-import { findReferences } from '../../contract/reference-paths.ts'
 import { type Kind, kinds, type ResourceOf, type SpecOf } from '../../contract/resources/index.ts'
 import { noWorkspaces, taskProblems } from '../../contract/resources/task-problems.ts'
 import { joinPath, refuse } from '../../contract/validation.ts'
@@ -50,20 +49,12 @@ const rules: { [K in Kind]: Rule<K> } = {
   RepositoryMonitor: admitAnything,
 }
 
-/** Where there are none yet, a task would wait for one in vain. */
-function findConfigMaps<K extends Kind>(kind: K, spec: SpecOf<K>): Problem[] {
-  const message = 'names a ConfigMap, which only a cluster has; write the text here, or into a Skill'
-  const named = findReferences(kind, spec).filter((reference) => reference.kind === 'ConfigMap')
-  return named.map(({ field }) => ({ path: field.replace(/^spec\./, ''), message }))
-}
-
 /** What this service can not do, whoever asks for it; paths are relative to the spec. */
 function findImpossible<K extends Kind>(kind: K, spec: SpecOf<K>, { hasCluster }: UsecaseSettings): Problem[] {
   const settings = kind === 'Task' ? taskProblems(spec as SpecOf<'Task'>, noWorkspaces) : []
   const isPlaced = !hasCluster && (kind === 'Task' || kind === 'Agent')
   const placement = isPlaced ? findPlacement(spec as SpecOf<'Task' | 'Agent'>) : []
-  const texts = hasCluster ? [] : findConfigMaps(kind, spec)
-  return [...findAwaited(kind, spec), ...settings, ...placement, ...texts]
+  return [...findAwaited(kind, spec), ...settings, ...placement]
 }
 
 /** What was stored before it was refused stays as it is, so that the rest of the object can be changed. */
