@@ -210,6 +210,40 @@ describeOnCluster('definitions on a cluster', () => {
     expect(await refusalOf(replace(plain, stamped))).toMatch('can not be added or removed')
   })
 
+  it('let everything of a task be changed before it starts, and then only what the service would let be changed', async () => {
+    const collection = collectionOf('Task')
+    const script: Spec = { type: 'container', image: 'first', command: ['true'] }
+    const changes: Spec[] = [
+      { ...script, image: 'second' },
+      { ...script, command: ['false'] },
+      { ...script, priority: 7 },
+      { ...script, suspend: true },
+      { ...script, timeout: '5m' },
+      { ...script, schedule: '@hourly' },
+      { type: 'container', command: ['true'] },
+      ai,
+    ]
+    for (const [name, status] of Object.entries({
+      waits: { phase: 'Pending' },
+      runs: { phase: 'Running', attempts: 1 },
+      retries: { phase: 'Pending', attempts: 1 },
+      ended: { phase: 'Succeeded', attempts: 1 },
+    })) {
+      const made = await write('Task', name, { spec: script })
+      const target = { collection, namespace, name }
+      const body = { ...made, status }
+      const object = await api.request<Spec>({ verb: 'update', ...target, subresource: 'status', body })
+      const tryOut = (spec: Spec) =>
+        refusalOf(api.request({ verb: 'update', ...target, query: { dryRun: 'All' }, body: { ...object, spec } }))
+      for (const change of changes) {
+        const refusal = await tryOut(change)
+        if (name === 'waits') expect(refusal, `${name} ${JSON.stringify(change)}`).toBeUndefined()
+        else expect(refusal, `${name} ${JSON.stringify(change)}`).toContain(`has started and is ${status.phase}`)
+      }
+      expect(await tryOut({ ...script, ttlSecondsAfterFinished: 60 })).toBeUndefined()
+    }
+  })
+
   it('have status apart: a create and an update leave it alone', async () => {
     const body = { apiVersion, kind: 'Task', metadata: { name: 'apart' }, spec: ai, status: { phase: 'Succeeded' } }
     const made = await api.request<Spec>({ verb: 'create', collection: collectionOf('Task'), namespace, body })

@@ -2,7 +2,9 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type Collection, collections } from '../../src/adapters/kubernetes/api/paths.ts'
 import type { KubernetesApi } from '../../src/adapters/kubernetes/api.ts'
+import { createStrayJobs } from '../../src/adapters/kubernetes/stray-jobs.ts'
 import { type Job, jobs, networkPolicies, type Pod, pods } from '../../src/adapters/kubernetes/workloads/objects.ts'
+import { systemClock } from '../../src/adapters/system/clock.ts'
 import type { AttemptKey, WorkloadRun, WorkloadState, Workloads } from '../../src/ports/workloads.ts'
 import { testIds, waitUntil } from '../contracts/embedded-bench.ts'
 import { describeWorkloads } from '../contracts/workloads.contract.ts'
@@ -250,5 +252,12 @@ describeOnCluster('an attempt on a cluster', () => {
       const left = await Promise.all([list(jobs), list(pods), list(collections.secrets)])
       return left.every((objects) => objects.length === 0)
     })
+  })
+
+  it('of which nothing is left, leaves nothing to sweep', async () => {
+    const { api, namespace } = bench
+    const reader = { get: async () => undefined }
+    const stray = createStrayJobs({ api, resources: reader, clock: systemClock, instance: namespace, namespace })
+    expect(await stray.sweep(new AbortController().signal)).toBe(0)
   })
 })

@@ -157,6 +157,12 @@ function createSender({ connection, clock }: KubernetesApiOptions, count: (reque
   }
 }
 
+/** A list of nothing can have `null` for its items: one of metadata has. */
+async function readAnswer<T>({ verb }: ApiRequest, { body }: Dispatcher.ResponseData): Promise<T> {
+  const answer = (await body.json()) as T & { items?: unknown[] | null }
+  return verb === 'list' ? { ...answer, items: answer.items ?? [] } : answer
+}
+
 /** A body that breaks before anybody reads it must not end the process: its reader hears of it. */
 async function openBody({ body }: Dispatcher.ResponseData): Promise<AsyncIterable<Uint8Array>> {
   body.on('error', () => undefined)
@@ -191,7 +197,7 @@ export function createKubernetesApi(options: KubernetesApiOptions): KubernetesAp
 
   return {
     namespace: connection.namespace,
-    request: <T>(request: ApiRequest) => perform(request, false, async ({ body }) => (await body.json()) as T),
+    request: <T>(request: ApiRequest) => perform(request, false, (response) => readAnswer<T>(request, response)),
     stream: (request) => perform(request, true, openBody),
     countRequests: () => [...counts.values()],
     close: sender.close,
