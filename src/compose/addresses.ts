@@ -27,22 +27,44 @@ export function workerUrlOf(listening: Listening): string {
   return listening.workerPort === undefined ? urlOf(listening) : `http://127.0.0.1:${listening.workerPort}`
 }
 
-function listOwnAddresses({ host, port, workerPort }: Listening, serviceNames: readonly string[]): string[] {
-  const ports = workerPort === undefined ? [port] : [port, workerPort]
-  const names = [...new Set([...loopbackHosts, host])]
-  const own = ports.flatMap((number) => names.map((name) => `${writeHost(name)}:${number}`))
-  return [...own, ...serviceNames.map((name) => `${name}:${port}`)]
+/** Where the service is found beside the address it listens on. */
+export type OtherPlaces = {
+  /** Names and addresses of its Services and of every replica, as far as they are known now. */
+  hosts(): readonly string[]
+  /** Of its Service. */
+  servicePort?: number | undefined
+  metrics?: Listening | undefined
+}
+
+const nowhereElse: OtherPlaces = { hosts: () => [] }
+
+function pair(hosts: readonly string[], ports: (number | undefined)[]): string[] {
+  const known = [...new Set(ports)].filter((port) => port !== undefined)
+  return known.flatMap((port) => hosts.map((host) => `${writeHost(host)}:${port}`))
+}
+
+function listOwnAddresses(
+  { host, port, workerPort }: Listening,
+  { servicePort, metrics }: OtherPlaces,
+  others: string[],
+) {
+  return [
+    ...pair([...new Set([...loopbackHosts, host])], [port, workerPort]),
+    ...(metrics === undefined ? [] : pair([...new Set([...loopbackHosts, metrics.host])], [metrics.port])),
+    ...pair(others, [port, servicePort, metrics?.port]),
+  ]
 }
 
 /**
- * `host:port` pairs under which tools would find the service itself, by every name it has; never dialled (NET-003). Asked
- * for each call of a model, and the same once the service listens.
+ * `host:port` pairs under which tools would find the service itself, its metrics and its other replicas, by every name they
+ * have; never dialled (NET-003). Asked for each call of a model, and made anew when one of them changes.
  */
-export function createOwnAddresses(listening: Listening, serviceNames: readonly string[] = []): () => string[] {
+export function createOwnAddresses(listening: Listening, places: OtherPlaces = nowhereElse): () => string[] {
   let known: { at: string; addresses: string[] } | undefined
   return () => {
-    const at = `${listening.host} ${listening.port} ${listening.workerPort}`
-    if (known?.at !== at) known = { at, addresses: listOwnAddresses(listening, serviceNames) }
+    const others = [...new Set(places.hosts())]
+    const at = [listening.host, listening.port, listening.workerPort, places.metrics?.port, ...others].join(' ')
+    if (known?.at !== at) known = { at, addresses: listOwnAddresses(listening, places, others) }
     return known.addresses
   }
 }

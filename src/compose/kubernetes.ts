@@ -16,6 +16,7 @@ import { createTokens } from '../adapters/sql/tokens.ts'
 import { systemClock as clock, systemIds as ids } from '../adapters/system/clock.ts'
 import type { Config } from '../config/load.ts'
 import { apiVersion } from '../contract/resources/index.ts'
+import { portOf } from '../egress/destination.ts'
 import { createEgress } from '../egress/egress.ts'
 import { messageOf, type SvcError } from '../errors.ts'
 import type { Logger } from '../observability/log.ts'
@@ -98,6 +99,8 @@ async function openAll(config: Config, log: Logger, closing: Closing): Promise<O
     workerApiUrl: controllerUrl,
     sandboxes: sandboxesOf(config),
     serviceNames: listServiceNames(controllerUrl),
+    servicePort: portOf(new URL(controllerUrl)),
+    replicaNames: listServiceNames(controllerUrl, '-metrics'),
     metricsListener: { host: config.metricsHost ?? config.host, port: config.metricsPort },
     taskSettings: { maxRunningTasks: config.maxConcurrentTasks ?? 0 },
     hasCluster: true,
@@ -153,11 +156,15 @@ async function openStores(
   return opened
 }
 
-/** A Service has a short name and longer ones; whoever knows one of them may use any (RFC 1035 search lists). */
-function listServiceNames(url: string): string[] {
+/**
+ * A Service has a short name and longer ones; whoever knows one of them may use any (RFC 1035 search lists). With `suffix`
+ * those of the Service beside it: the one for metrics has the addresses of all replicas.
+ */
+function listServiceNames(url: string, suffix = ''): string[] {
   const { hostname: host } = new URL(url)
-  const [service, namespace, kind, ...rest] = host.split('.')
-  if (service === undefined || namespace === undefined || kind !== 'svc') return [host]
+  const [first, namespace, kind, ...rest] = host.split('.')
+  if (first === undefined || namespace === undefined || kind !== 'svc') return suffix === '' ? [host] : []
+  const service = `${first}${suffix}`
   const domain = rest.length > 0 ? rest.join('.') : 'cluster.local'
   return [service, `${service}.${namespace}`, `${service}.${namespace}.svc`, `${service}.${namespace}.svc.${domain}`]
 }

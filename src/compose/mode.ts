@@ -31,6 +31,9 @@ export type OpenedMode = {
   workerApiUrl?: string
   /** Names that others know the service by, beside the address it listens on. */
   serviceNames: readonly string[]
+  /** Port that others find it at under those names, and names under which each replica is found by itself. */
+  servicePort?: number
+  replicaNames?: readonly string[]
   /** A listener for metrics alone, without credentials; absent: they are read with a token where all else is. */
   metricsListener?: Listening
   /** How many runs of code it has places for. */

@@ -14,5 +14,9 @@ export function workspaceSizeOf({ workspaceSize, workspaceFiles }: Config): Work
 
 export function openScratch(config: Config): Scratch {
   const root = join(config.paths.dataDir, 'scratch', 'proxies')
-  return createScratch({ root, clock, size: workspaceSizeOf(config), reserveBytes: parseQuantity(config.diskReserve) })
+  const size = workspaceSizeOf(config)
+  const bytes = parseQuantity(config.scratchSize)
+  // As many files for a byte as in one of them.
+  const quota = { bytes, files: Math.ceil((size.files * bytes) / size.bytes) }
+  return createScratch({ root, clock, size, quota, reserveBytes: parseQuantity(config.diskReserve) })
 }

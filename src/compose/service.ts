@@ -25,6 +25,7 @@ import { createBuiltinTools, createUsecases } from '../usecases/index.ts'
 import { queueRuns } from '../usecases/sandbox-queue.ts'
 import { createOwnAddresses, type Listening, urlOf, workerUrlOf } from './addresses.ts'
 import { readChatSettings } from './chat-settings.ts'
+import { followNames } from './followed-names.ts'
 import { propagationOf, withIdentity } from './identity.ts'
 import { watchIdleness } from './idle-exit.ts'
 import type { OpenedMode } from './mode.ts'
@@ -44,6 +45,10 @@ export type RunningService = {
 /** Serves when it resolves. */
 export async function startService(config: Config, opened: OpenedMode, log: Logger): Promise<RunningService> {
   const listening: Listening = { host: config.host, port: config.port }
+  const { serviceNames, replicaNames = [], servicePort, metricsListener } = opened
+  const names = followNames([...serviceNames, ...replicaNames])
+  const places = { hosts: names.hosts, servicePort, metrics: metricsListener }
+  const ownAddresses = createOwnAddresses(listening, places)
   const metrics = createMetrics()
   const mode = {
     ...opened,
@@ -52,7 +57,7 @@ export async function startService(config: Config, opened: OpenedMode, log: Logg
   const tls = await openTls(config, { clock: mode.ports.clock, log })
   listening.isEncrypted = tls !== undefined
   const traces = openTraces(config)
-  const app = composeHttp(config, mode, { log, metrics, listening, traces, ...(tls && { tls: tls.pair }) })
+  const app = composeHttp(config, mode, { log, metrics, ownAddresses, traces, ...(tls && { tls: tls.pair }) })
   metrics.attach(mode.metrics)
   await app.server.listen({ host: config.host, port: config.port })
   listening.port = (app.server.server.address() as AddressInfo).port
@@ -60,13 +65,14 @@ export async function startService(config: Config, opened: OpenedMode, log: Logg
   const closeTls = await tls?.follow(app.server, mode.workerApiUrl === undefined ? listening : undefined)
   await mode.prepare?.()
   const { ports } = mode
-  const controllers = composeControllers(config, mode, { log, listening, metrics })
+  const controllers = composeControllers(config, mode, { log, listening, metrics, ownAddresses })
   const runner = createRunner({ controllers, leadership: ports.leadership, clock: ports.clock, ids: ports.ids, log })
   metrics.attach({ queueDepth: runner.depth, taskPhases: () => countPhases(ports.resources) })
   runner.start()
   const stop = async () => {
     // Another replica may lead while this one finishes its answers.
     await Promise.all([app.drain(parseDuration(config.drainTimeout)), runner.stop()])
+    names.close()
     await Promise.all([closeMetrics(), closeTls?.(), traces?.close()])
     await ports.close()
   }
@@ -99,10 +105,11 @@ async function countPhases(resources: ResourceReader): Promise<Record<string, nu
   return Object.fromEntries(taskPhases.map((phase) => [phase, counts[phase] ?? 0]))
 }
 
-type ServiceParts = { log: Logger; metrics: Metrics; listening: Listening; traces?: Traces | undefined; tls?: TlsPair }
+type CommonParts = { log: Logger; metrics: Metrics; ownAddresses: () => string[] }
+type HttpParts = CommonParts & { traces?: Traces | undefined; tls?: TlsPair }
 
-function composeHttp(config: Config, mode: OpenedMode, parts: ServiceParts): HttpApp {
-  const { log, metrics, listening, traces, tls } = parts
+function composeHttp(config: Config, mode: OpenedMode, parts: HttpParts): HttpApp {
+  const { log, metrics, ownAddresses, traces, tls } = parts
   const { ports } = mode
   const search = searchOf(config)
   const builtinTools = createBuiltinTools(
@@ -113,7 +120,7 @@ function composeHttp(config: Config, mode: OpenedMode, parts: ServiceParts): Htt
   const settings = {
     allowDemoProvider: mode.allowDemoProvider,
     hasCluster: mode.hasCluster,
-    ownAddresses: createOwnAddresses(listening, mode.serviceNames),
+    ownAddresses,
     allowNetworks: config.allowNetwork,
     isolateNamespaces: config.enforceNamespaceIsolation,
     chat: readChatSettings(config, mode.ownNamespace),
@@ -145,9 +152,19 @@ function composeHttp(config: Config, mode: OpenedMode, parts: ServiceParts): Htt
   })
 }
 
-function composeControllers(config: Config, mode: OpenedMode, { log, metrics, listening }: ServiceParts): Controller[] {
+function composeControllers(
+  config: Config,
+  mode: OpenedMode,
+  { log, metrics, listening, ownAddresses }: CommonParts & { listening: Listening },
+): Controller[] {
   const { ports, owners, sweepBodies, sweepWorkloads } = mode
-  const egress = { allowNetworks: config.allowNetwork, deny: createOwnAddresses(listening, mode.serviceNames)() }
+  // Asked each time: replicas come and go.
+  const egress = {
+    allowNetworks: config.allowNetwork,
+    get deny() {
+      return ownAddresses()
+    },
+  }
   const search = searchOf(config)
   const propagation = propagationOf(config)
   const deps = { ...ports, log: log.child({ name: 'controllers' }) }

@@ -78,6 +78,10 @@ export const settings = {
   workspaceFiles: define(whole(64).default(65_536), {
     help: 'files that one workspace may hold; on a cluster only bytes are bounded',
   }),
+  scratchSize: define(quantity.default('8Gi'), {
+    help: 'bytes that all scratch folders of one caller of the proxies may hold together',
+    placeholder: 'quantity',
+  }),
   diskReserve: define(quantity.default('1Gi'), {
     help: 'free bytes of the disk, or a twentieth of it, below which nothing new starts',
     placeholder: 'quantity',

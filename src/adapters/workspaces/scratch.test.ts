@@ -26,36 +26,68 @@ const hour = 3_600_000
 function open() {
   const clock = createManualClock()
   const scratch = createScratch({ root, clock })
-  const visit = async (...parts: string[]) => {
-    const { folder, release } = await scratch.hold(parts)
+  const visitAs = async (owner: string, ...parts: string[]) => {
+    const { folder, release } = await scratch.hold(owner, parts)
     await release()
     return folder
   }
-  return { clock, scratch, visit }
+  return { clock, scratch, visitAs, visit: (...parts: string[]) => visitAs('me', ...parts) }
 }
 
 describe('scratch folders', () => {
   it('say when they hold too much, and let what is over be used but not grow', async () => {
     const scratch = createScratch({ root, clock: createManualClock(), size: { bytes: 1024 ** 2, files: 100 } })
-    const first = await scratch.hold(['a'])
+    const first = await scratch.hold('me', ['a'])
     writeFileSync(join(first.folder, 'big'), Buffer.alloc(3 * 1024 ** 2, 1))
     await expect.poll(() => first.full.aborted).toBe(true)
     expect(first.full.reason).toMatchObject({ reason: 'StorageFull', message: expect.stringContaining('1 MiB') })
     await first.release()
-    const second = await scratch.hold(['a'])
+    const second = await scratch.hold('me', ['a'])
     expect(second.full.aborted).toBe(false)
     writeFileSync(join(second.folder, 'more'), Buffer.alloc(1024 ** 2, 1))
     await expect.poll(() => second.full.aborted).toBe(true)
     await second.release()
   })
 
+  it('of one owner have a quota together, which leaves those of others alone', async () => {
+    const mebibyte = 1024 ** 2
+    const quota = { bytes: 3 * mebibyte, files: 100 }
+    const scratch = createScratch({
+      root,
+      clock: createManualClock(),
+      size: { bytes: 2 * mebibyte, files: 100 },
+      quota,
+    })
+    const words = expect.stringContaining('may hold no more than 3 MiB')
+    const fill = (folder: string, bytes: number) => writeFileSync(join(folder, 'data'), Buffer.alloc(bytes, 1))
+    const held = await scratch.hold('me', ['a'])
+    fill(held.folder, 1.9 * mebibyte)
+    await held.release()
+    const [second, third] = [await scratch.hold('me', ['b']), await scratch.hold('me', ['c'])]
+    // Each is within what is left; together they are not.
+    fill(second.folder, 0.7 * mebibyte)
+    fill(third.folder, 0.7 * mebibyte)
+    await expect.poll(() => second.full.aborted || third.full.aborted, { timeout: 10_000 }).toBe(true)
+    const [over] = [second, third].filter(({ full }) => full.aborted)
+    expect(over?.full.reason).toMatchObject({ reason: 'StorageFull', message: words })
+    await Promise.all([second.release(), third.release()])
+    await expect(scratch.hold('me', ['d'])).rejects.toMatchObject({ reason: 'StorageFull', message: words })
+    const restarted = createScratch({ root, clock: createManualClock(), quota })
+    await expect(restarted.hold('me', ['d'])).rejects.toMatchObject({ reason: 'StorageFull', message: words })
+    await (await scratch.hold('you', ['d'])).release()
+    const again = await scratch.hold('me', ['a'])
+    rmSync(join(again.folder, 'data'))
+    await again.release()
+    await (await scratch.hold('me', ['d'])).release()
+  })
+
   it('are one for each conversation of each caller, and private [BUILT-027]', async () => {
-    const { visit } = open()
-    const folder = await visit('default', 'ann', 's1')
+    const { visit, visitAs } = open()
+    const folder = await visit('default', 's1')
     writeFileSync(join(folder, 'kept'), 'x')
-    expect(await visit('default', 'ann', 's1')).toBe(folder)
+    expect(await visit('default', 's1')).toBe(folder)
     expect(existsSync(join(folder, 'kept'))).toBe(true)
-    const others = await Promise.all([visit('default', 'ann', 's2'), visit('default', 'bob', 's1')])
+    const others = await Promise.all([visit('default', 's2'), visitAs('bob', 'default', 's1')])
     expect(new Set([folder, ...others]).size).toBe(3)
     expect(statSync(folder).mode & 0o777).toBe(0o700)
   })
@@ -92,8 +124,8 @@ describe('scratch folders', () => {
 
   it('stay while they are held, however long, and age from the end of the last hold', async () => {
     const { clock, scratch, visit } = open()
-    const first = await scratch.hold(['a'])
-    const second = await scratch.hold(['a'])
+    const first = await scratch.hold('me', ['a'])
+    const second = await scratch.hold('me', ['a'])
     await clock.advance(10 * hour)
     await first.release()
     await first.release()

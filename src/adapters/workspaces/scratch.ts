@@ -6,7 +6,8 @@ import { SvcError } from '../../errors.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Scratch } from '../../ports/scratch.ts'
 import { removeTree } from './removal.ts'
-import { describeSize, measureFolder, type WorkspaceSize } from './size.ts'
+import { createShares, ownerOf, type Shares } from './scratch-shares.ts'
+import { boundless, describeSize, measureFolder, type WorkspaceSize } from './size.ts'
 import { watchFolder } from './watch.ts'
 import { isDiskLow, usualReserve, usualSize } from './workspaces.ts'
 
@@ -16,6 +17,8 @@ export type ScratchOptions = {
   clock: Clock
   /** Of each folder; one that holds more already may not grow. */
   size?: WorkspaceSize
+  /** Of all folders of one owner; 8 GiB. */
+  quota?: WorkspaceSize
   /** Free bytes of the disk below which nothing begins. */
   reserveBytes?: number
   /** A folder that nobody held for so long is removed. Default one hour. */
@@ -23,11 +26,13 @@ export type ScratchOptions = {
 }
 
 const defaultIdleMs = 3_600_000
+export const usualQuota: WorkspaceSize = { bytes: 8 * 1024 ** 3, files: 262_144 }
 
 type Shelf = Required<ScratchOptions> & {
   /** How many hold each folder. */
   held: Map<string, number>
   removing: Map<string, Promise<void>>
+  shares: Shares
   sweptAt: number
 }
 
@@ -92,30 +97,64 @@ async function requireRoom({ root, reserveBytes }: Shelf): Promise<void> {
   if (isDiskLow(root, reserveBytes)) throw refuse('too little of the disk is free to begin anything; try again later')
 }
 
-const boundless = { bytes: Number.POSITIVE_INFINITY, files: Number.POSITIVE_INFINITY }
+function describeQuota({ quota }: Shelf): string {
+  return `the scratch folders of this caller may hold no more than ${describeSize(quota)} together`
+}
 
-/** Aborts when the folder grows beyond its size. */
-async function watchHold({ size }: Shelf, folder: string) {
+/** Aborts when the folder grows beyond its size, or beyond what the owner's others leave to it. */
+async function watchHold(shelf: Shelf, name: string, folder: string) {
+  const { size, shares } = shelf
   const full = new AbortController()
+  await shares.look(ownerOf(name))
   const before = (await measureFolder(folder, boundless)) ?? size
-  const most = { bytes: Math.max(size.bytes, before.bytes), files: Math.max(size.files, before.files) }
-  const onOver = () => full.abort(refuse(`the workspace may hold no more than ${describeSize(size)}`))
-  return { full: full.signal, stop: watchFolder({ folder, most, onOver }).stop }
+  const left = () => shares.leftFor(name)
+  if (before.files === 0 && (left().bytes <= 0 || left().files <= 0)) {
+    throw refuse(`${describeQuota(shelf)}; remove what earlier conversations left, or wait until it goes`)
+  }
+  const most = () => ({
+    bytes: Math.max(before.bytes, Math.min(size.bytes, left().bytes)),
+    files: Math.max(before.files, Math.min(size.files, left().files)),
+  })
+  const onOver = () => {
+    const isQuota = left().bytes < size.bytes || left().files < size.files
+    full.abort(refuse(isQuota ? describeQuota(shelf) : `the workspace may hold no more than ${describeSize(size)}`))
+  }
+  const watch = watchFolder({ folder, most, onOver })
+  shares.follow(name, () => watch.used() ?? before)
+  const stop = () => {
+    watch.stop()
+    shares.leave(name)
+  }
+  return { full: full.signal, stop }
+}
+
+/** Owners share no folder, and those of one can be told from the rest. */
+function nameFolder(owner: string, parts: readonly string[]): string {
+  const digest = (text: string) => createHash('sha256').update(text).digest('hex').slice(0, 32)
+  return `${digest(owner)}-${digest(JSON.stringify([owner, ...parts]))}`
+}
+
+function openShelf(options: ScratchOptions): Shelf {
+  const { root, size = usualSize, quota = usualQuota } = options
+  const held = new Map<string, number>()
+  return {
+    ...options,
+    size,
+    quota,
+    reserveBytes: options.reserveBytes ?? usualReserve,
+    idleMs: options.idleMs ?? defaultIdleMs,
+    held,
+    removing: new Map(),
+    shares: createShares({ root, quota, unreadable: size, isHeld: (name) => held.has(name) }),
+    sweptAt: Number.NEGATIVE_INFINITY,
+  }
 }
 
 export function createScratch(options: ScratchOptions): Scratch {
-  const shelf: Shelf = {
-    ...options,
-    size: options.size ?? usualSize,
-    reserveBytes: options.reserveBytes ?? usualReserve,
-    idleMs: options.idleMs ?? defaultIdleMs,
-    held: new Map(),
-    removing: new Map(),
-    sweptAt: Number.NEGATIVE_INFINITY,
-  }
+  const shelf = openShelf(options)
   return {
-    async hold(parts) {
-      const name = createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 32)
+    async hold(owner, parts) {
+      const name = nameFolder(owner, parts)
       shelf.held.set(name, (shelf.held.get(name) ?? 0) + 1)
       let ended: Promise<void> | undefined
       let stop = () => {}
@@ -128,7 +167,7 @@ export function createScratch(options: ScratchOptions): Scratch {
         await sweepNowAndThen(shelf)
         await requireRoom(shelf)
         const folder = await openFolder(shelf, name)
-        const watch = await watchHold(shelf, folder)
+        const watch = await watchHold(shelf, name, folder)
         stop = watch.stop
         return { folder, full: watch.full, release }
       } catch (error) {

@@ -10,6 +10,8 @@ export type WorkspaceSize = {
   files: number
 }
 
+export const boundless: WorkspaceSize = { bytes: Number.POSITIVE_INFINITY, files: Number.POSITIVE_INFINITY }
+
 /** Blocks of stat(2) have 512 bytes, whatever the file system's have. */
 const blockBytes = 512
 /** Deeper than programs build: beyond it a folder counts as one that cannot be read. */

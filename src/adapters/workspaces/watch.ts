@@ -4,14 +4,15 @@ import { hasHandles } from './folder-handle.ts'
 import { measureFolder, type WorkspaceSize } from './size.ts'
 
 export type FolderWatch = {
-  /** Bytes found when it was last counted. */
-  used(): number
+  /** What was found when it was last counted; undefined before. */
+  used(): WorkspaceSize | undefined
   stop(): void
 }
 
 export type WatchOptions = {
   folder: string
-  most: WorkspaceSize
+  /** Asked at each look. */
+  most: () => WorkspaceSize
   /** Called once, when it holds more. */
   onOver: () => void
   /** Between two looks. 100 ms. */
@@ -61,9 +62,10 @@ export function watchFolder({ folder, most, onOver, intervalMs = usualIntervalMs
   async function look(): Promise<boolean> {
     const now = performance.now()
     const free = await readFree(folder)
-    if (counted !== undefined && !isDue(counted, free, { most, now })) return false
-    counted = await count(folder, most)
-    return counted === undefined
+    if (counted !== undefined && !isDue(counted, free, { most: most(), now })) return false
+    const found = await count(folder, most())
+    counted = found ?? counted
+    return found === undefined
   }
 
   async function run(): Promise<void> {
@@ -80,7 +82,7 @@ export function watchFolder({ folder, most, onOver, intervalMs = usualIntervalMs
 
   void run()
   return {
-    used: () => counted?.size.bytes ?? 0,
+    used: () => counted?.size,
     stop: () => {
       isStopped = true
     },

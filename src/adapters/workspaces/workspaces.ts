@@ -143,9 +143,9 @@ type Kept = {
 
 function keepByWatching(folder: string, most: WorkspaceSize): Kept {
   return {
-    watch: (onOver) => watchFolder({ folder, most, onOver }),
+    watch: (onOver) => watchFolder({ folder, most: () => most, onOver }),
     isFull: async () => false,
-    used: async (watch) => watch?.used() ?? 0,
+    used: async (watch) => watch?.used()?.bytes ?? 0,
     end: async () => undefined,
   }
 }

@@ -1,5 +1,5 @@
 // Bounds what one run writes into a folder that it was given: what was there before does not count.
-import { measureFolder } from '../../workspaces/size.ts'
+import { boundless, measureFolder } from '../../workspaces/size.ts'
 import { watchFolder } from '../../workspaces/watch.ts'
 
 export type Growth = {
@@ -10,18 +10,17 @@ export type Growth = {
 
 /** Files that one run may add. */
 const mostFiles = 65_536
-const unbounded = { bytes: Number.POSITIVE_INFINITY, files: Number.POSITIVE_INFINITY }
 
 /** Ends the run with `end` when it wrote more than `bytes`. Nothing is watched without a folder. */
 export async function watchGrowth(folder: string | undefined, bytes: number, end: () => void): Promise<Growth> {
   let isOver = false
   if (folder === undefined) return { wasOver: () => false, stop: () => undefined }
-  const before = (await measureFolder(folder, unbounded)) ?? { bytes: 0, files: 0 }
+  const before = (await measureFolder(folder, boundless)) ?? { bytes: 0, files: 0 }
   const onOver = () => {
     isOver = true
     end()
   }
   const most = { bytes: before.bytes + bytes, files: before.files + mostFiles }
-  const watch = watchFolder({ folder, most, onOver })
+  const watch = watchFolder({ folder, most: () => most, onOver })
   return { wasOver: () => isOver, stop: watch.stop }
 }

@@ -107,7 +107,12 @@ function createToolCaller(
   }
   return async (toolCall, signal) => {
     try {
-      return await runIn(await deps.ports.scratch.hold(nameScratch(call, session)), toolCall, signal)
+      // Names may be given again, or by two authorities; accounts may not.
+      return await runIn(
+        await deps.ports.scratch.hold(accountOf(call.caller), [call.namespace, session]),
+        toolCall,
+        signal,
+      )
     } catch (error) {
       return tellFailure(error)
     }
@@ -156,11 +161,6 @@ export function createToolOpener(deps: ProxyLoopDeps): ToolOpener {
     hasTools: async (namespace) => (await listBuiltin()).length > 0 || (await cache.get(namespace)).tools.length > 0,
     close: cache.close,
   }
-}
-
-/** Names may be given again, or by two authorities; accounts may not. */
-function nameScratch({ caller, namespace }: ProxyCall, session: string): string[] {
-  return [namespace, accountOf(caller), session]
 }
 
 /** What is wrong with the folder is for the model to know, like any other failure of a tool. */
