@@ -10,6 +10,7 @@ import { createEmbeddedWorkloads, type EmbeddedWorkloads } from '../adapters/emb
 import { systemClock as clock, systemIds as ids } from '../adapters/system/clock.ts'
 import type { Config } from '../config/load.ts'
 import { parseQuantity } from '../contract/quantity.ts'
+import { defaultTaskSettings } from '../controllers/task/settings.ts'
 import { messageOf } from '../errors.ts'
 import type { Logger } from '../observability/log.ts'
 import type { Logs } from '../ports/logs.ts'
@@ -51,6 +52,8 @@ export function openLocalWork(config: Config, logs: Logs, log: Logger): LocalWor
     instance,
     programRoot: packageRoot,
     workerProgram,
+    // What tasks have that say nothing, so that a waiting worker can serve them.
+    workerMemoryBytes: defaultTaskSettings.defaultLimits.memoryBytes ?? 0,
     cacheFolder: join(dataDir, 'cache'),
     allowUnsandboxed: config.allowUnsandboxed,
     workspaces: { size: workspaceSizeOf(config), reserveBytes: parseQuantity(config.diskReserve) },

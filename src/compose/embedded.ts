@@ -91,7 +91,11 @@ async function openAll(config: Config, options: OpenOptions, closing: Closing): 
     sandboxes: config.maxSandboxes ?? defaultConcurrency(),
     taskSettings: {},
     hasCluster: false,
-    prepare: () => ensureDefaultProvider(resources, config),
+    prepare: async () => {
+      await ensureDefaultProvider(resources, config)
+      // What is wrong with this machine is told by the first attempt.
+      workloads.warmUp().catch(() => undefined)
+    },
   }
 }
 

@@ -32,10 +32,13 @@ async function loadDeps() {
 }
 
 async function loadBasics() {
-  const [{ createEgress }, { readLeftFiles }] = await Promise.all([
+  const [{ createEgress }, { loadUndici }, { readLeftFiles }] = await Promise.all([
     import('../egress/egress.ts'),
+    import('../egress/dialer.ts'),
     import('../adapters/workspaces/left-files.ts'),
   ])
+  // While the worker waits, rather than before its first call.
+  await loadUndici()
   return {
     readLeftFiles,
     egress: createEgress(),

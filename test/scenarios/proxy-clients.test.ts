@@ -124,8 +124,11 @@ describe('the TypeScript SDK of llma [PROXY-022]', () => {
 
   it('lists models [LLMA-041]', async () => {
     const page = await open().models.list()
-    expect(page.data).toEqual([])
     expect(page.has_more).toBe(false)
+    const [first] = page.data
+    // What the double offers, with the provider before it.
+    expect(page.data.map(({ id }) => id)).toContainEqual(expect.stringMatching(/^llm[ao]-vendor\//))
+    expect(await open().models.retrieve(first?.id ?? '')).toEqual(first)
   })
 })
 

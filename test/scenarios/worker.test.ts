@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createSandbox } from '../../src/adapters/embedded/sandbox/sandbox.ts'
@@ -73,8 +73,11 @@ let workspaces = 0
 
 async function startWorker(assignment: WorkAssignment, files: Record<string, string> = {}) {
   const workspaceRoot = join(base, `workspace-${++workspaces}`)
-  await mkdir(join(workspaceRoot, 'artifacts'), { recursive: true })
-  for (const [name, text] of Object.entries(files)) await writeFile(join(workspaceRoot, name), text)
+  await mkdir(workspaceRoot)
+  for (const [name, text] of Object.entries(files)) {
+    await mkdir(dirname(join(workspaceRoot, name)), { recursive: true })
+    await writeFile(join(workspaceRoot, name), text)
+  }
   const [stdin, report, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()]
   const said: string[] = []
   report.on('data', (bytes: Buffer) => said.push(bytes.toString()))
@@ -120,8 +123,10 @@ describe('an ai run', () => {
     // The second append is under way for all that the saved state knows: the service dies before it hears more.
     let saves = 0
     service.interfere = (call) => {
-      if (call.path.includes('checkpoints') && call.body.includes('"two"')) saves += 1
-      return saves > 1 ? 'hang' : undefined
+      const isSave = call.path.includes('checkpoints')
+      // What comes after it tells of changes only.
+      if (isSave && (saves > 0 || call.body.includes('"two"'))) saves += 1
+      return isSave && saves > 1 ? 'hang' : undefined
     }
     await service.until(() => saves > 1)
     interrupted.stdin.destroy()

@@ -71,6 +71,8 @@ export type Runner = {
   /** Rejects with StartRefused, or with whatever went wrong. */
   start(spec: WorkloadSpec, sink: AttemptSink, signal: AbortSignal): Promise<RunningAttempt>
   status(): Promise<RunnerStatus>
+  /** Makes ready what the first attempt would wait for. */
+  warmUp(): Promise<void>
   /** Whether enough of the disk is free for something new to start. */
   hasRoom(): boolean
   close(): Promise<void>
@@ -205,6 +207,10 @@ export function createRunner(options: RunnerOptions): Runner {
       const sandbox = probe.available ? { available: true as const, kind: 'bubblewrap' } : probe
       const sizes = await workspaces.layer()
       return { sandbox, limits: groups.controllers, sizes, idleWorkers: await workers.listIdle() }
+    },
+    warmUp: async () => {
+      const { workers } = await preparing
+      workers.prepare()
     },
     hasRoom: workspaces.hasRoom,
     close: async () => {

@@ -17,6 +17,8 @@ export type EmbeddedWorkloadsOptions = RunnerOptions & {
 export type EmbeddedWorkloads = Workloads & {
   /** For the service's status: sandbox, limits, waiting workers with their memory, attempts under way. */
   status(): Promise<RunnerStatus & { running: number }>
+  /** Makes ready what the first attempt would wait for. */
+  warmUp(): Promise<void>
 }
 
 type Stop = { reason: PlaceFailure; message: string }
@@ -186,5 +188,6 @@ export function createEmbeddedWorkloads(options: EmbeddedWorkloadsOptions): Embe
     capacity: () => (runner.hasRoom() ? Math.max(0, options.maxConcurrent - countRunning(table)) : 0),
     close: () => closeTable(table),
     status: async () => ({ ...(await runner.status()), running: countRunning(table) }),
+    warmUp: runner.warmUp,
   }
 }

@@ -36,6 +36,15 @@ describe('the end of a worker', () => {
     expect(judge({ ...exit(1), outcome: { ok: false, reason, message: 'no' } })).not.toHaveProperty('cause')
   })
 
+  it('is what it announced when it was ended once its outcome was there', () => {
+    const killed = { ...exit(null, 'SIGKILL'), endedHere: true }
+    expect(judge({ ...killed, outcome: { ok: true } })).toEqual({ ok: true })
+    expect(judge({ ...killed, outcome: { ok: false, message: 'no key' } })).toMatchObject({
+      ok: false,
+      message: 'no key',
+    })
+  })
+
   it('is a failure when it says success and exits with another code', () => {
     expect(judge({ ...exit(3), outcome: { ok: true } })).toMatchObject({ ok: false, reason: 'ExitCode', exitCode: 3 })
   })

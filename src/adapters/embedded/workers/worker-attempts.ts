@@ -31,25 +31,29 @@ export type WorkerAttemptsOptions = {
 }
 
 const warmingMs = 30_000
+/** The cache is not made while the first attempt needs the processor. */
+const warmAfterMs = 1000
 
 export type WorkerAttempt = { assignment: WorkAssignment; limits: WorkloadLimits; sink: AttemptSink }
 
 export type WorkerAttempts = {
+  /** Lets a worker wait for the first attempt. */
+  prepare(): void
   start(attempt: WorkerAttempt): Promise<RunningAttempt>
   listIdle(): Promise<IdleWorker[]>
   close(): Promise<void>
 }
 
-/** An end that the worker itself announced: exit code 0 or 1 with its outcome. */
-function readAnnouncedEnd({ exit, outcome }: WorkerEnd): AttemptEnd | undefined {
-  if (exit.code !== 0 && exit.code !== 1) return undefined
+/** An end that the worker itself announced: by its outcome, or by exit code 0 or 1 with it. */
+function readAnnouncedEnd({ exit, outcome, endedHere = false }: WorkerEnd): AttemptEnd | undefined {
+  if (!endedHere && exit.code !== 0 && exit.code !== 1) return undefined
   if (outcome?.ok === false) {
     const message = outcome.message ?? outcome.reason ?? 'The worker gave no reason.'
     // A worker is not trusted: what is no known word is no cause.
     const cause = readRunFailure(outcome.reason)
     return { ok: false, reason: 'ExitCode', ...(cause && { cause }), message, exitCode: 1 }
   }
-  return exit.code === 0 ? { ok: true } : undefined
+  return endedHere || exit.code === 0 ? { ok: true } : undefined
 }
 
 /** Of a stack trace the line that says what is wrong, else the last line. */
@@ -92,6 +96,7 @@ export function createWorkerAttempts(options: WorkerAttemptsOptions): WorkerAtte
   const warmAfter = async (worker: WorkerProcess) => {
     if (cacheFolder === undefined || compileCache !== undefined) return
     await worker.settled
+    await Promise.race([worker.ended, clock.sleep(warmAfterMs, closing.signal)])
     const id = ids.next(`${prefix}-warm`)
     // A cache that can not be made costs time at each start, nothing else.
     const signal = AbortSignal.any([closing.signal, AbortSignal.timeout(warmingMs)])
@@ -120,6 +125,7 @@ export function createWorkerAttempts(options: WorkerAttemptsOptions): WorkerAtte
   })
 
   return {
+    prepare: pool.prepare,
     start: async ({ assignment, limits, sink }) => {
       const { diskBytes, memoryBytes = options.launcher.memoryBytes } = limits
       const worker = await pool

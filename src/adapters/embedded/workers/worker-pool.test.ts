@@ -82,12 +82,29 @@ describe('the pool', () => {
 
   it('lets one wait after the first task, two after tasks that found none', async () => {
     await pool.take()
-    await clock.advance(0)
+    await clock.advance(1000)
     expect(await idlePids()).toHaveLength(2)
     await clock.advance(20_000)
     await pool.take()
+    await clock.advance(1000)
+    expect(await idlePids()).toHaveLength(1)
+  })
+
+  it('leaves the processor to an attempt that has just begun: it is filled when that ends, or after a second', async () => {
+    const first = await pool.take()
+    await clock.advance(900)
+    expect(await idlePids()).toEqual([])
+    await first.kill()
+    await clock.advance(0)
+    expect(await idlePids()).not.toEqual([])
+  })
+
+  it('lets one wait before the first task where it is prepared', async () => {
+    pool.prepare()
     await clock.advance(0)
     expect(await idlePids()).toHaveLength(1)
+    await clock.advance(61_000)
+    expect(await idlePids()).toEqual([])
   })
 
   it('never gives the same worker twice', async () => {
@@ -107,7 +124,7 @@ describe('the pool', () => {
     expect(await idlePids()).toEqual([])
     expect(living().map(({ id }) => id)).toEqual([first.id])
     await pool.take()
-    await clock.advance(0)
+    await clock.advance(1000)
     expect((await idlePids()).length).toBeGreaterThan(0)
   })
 

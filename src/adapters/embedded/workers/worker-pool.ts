@@ -20,6 +20,8 @@ export type WorkerPoolOptions = {
 export type IdleWorker = { pid: number; memoryBytes: number | undefined }
 
 export type WorkerPool = {
+  /** Lets one wait for the first task. */
+  prepare(): void
   /** A worker for one task: one that waits, or a new one. Rejects when none can be started. */
   take(limits?: LaunchedLimits): Promise<WorkerProcess>
   /** Those that wait now, for the status of the service. */
@@ -51,9 +53,11 @@ type Pool = {
 }
 
 const burstMs = 10_000
+/** A new worker takes a processor for a while, which the attempt that begins just then needs itself. */
+const refillMs = 1000
 const longestBackoffMs = 30_000
 
-/** How many should wait: none before the first task and after a quiet minute, more after tasks that found none. */
+/** How many should wait: none before the pool is prepared and after a quiet minute, more after tasks that found none. */
 export function countWanted(state: PoolState, now: number, sizes: Sizes): number {
   if (state.isClosed || state.lastTakenAt === undefined || now - state.lastTakenAt >= sizes.idleMs) return 0
   const isBurst = state.lastMissAt !== undefined && now - state.lastMissAt < burstMs
@@ -127,6 +131,12 @@ async function shrinkLater(pool: Pool): Promise<void> {
   await shrink(pool)
 }
 
+/** Once the attempt is over, or well on its way. */
+async function refillAfter(pool: Pool, taken: WorkerProcess): Promise<void> {
+  await Promise.race([taken.ended, pool.options.clock.sleep(refillMs, pool.closing.signal)])
+  refill(pool)
+}
+
 async function takeWorker(pool: Pool, limits: LaunchedLimits | undefined): Promise<WorkerProcess> {
   const { state, options } = pool
   const now = options.clock.now().getTime()
@@ -137,7 +147,7 @@ async function takeWorker(pool: Pool, limits: LaunchedLimits | undefined): Promi
   if (worker === undefined && !isSpecial) state.lastMissAt = now
   runAside(pool, shrinkLater(pool))
   const taken = worker ?? (await options.launch(options.ids.next(options.prefix), limits))
-  refill(pool)
+  runAside(pool, refillAfter(pool, taken))
   return taken
 }
 
@@ -161,6 +171,11 @@ export function createWorkerPool(options: WorkerPoolOptions): WorkerPool {
   const sizes = { usual: 1, burst: 2, ...options.idle, idleMs: options.idleMs ?? 60_000 }
   const pool: Pool = { options, sizes, state, closing: new AbortController(), quiet: undefined, pending: new Set() }
   return {
+    prepare: () => {
+      state.lastTakenAt = options.clock.now().getTime()
+      runAside(pool, shrinkLater(pool))
+      refill(pool)
+    },
     take: (limits) => takeWorker(pool, limits),
     listIdle: () =>
       Promise.all(

@@ -11,6 +11,8 @@ export type WorkerEnd = {
   /** It said that it could take work. */
   wasReady: boolean
   outcome: WorkerOutcome | undefined
+  /** It was ended by its supervisor once its outcome was there. */
+  endedHere?: boolean
   /** The last of what it wrote to stderr. */
   errorTail: string
   wasOutOfMemory: boolean
@@ -47,12 +49,17 @@ export type WorkerParts = {
 
 const errorTailLength = 4096
 
-type WorkerStreams = { sink: TakeLines | undefined; errorTail: string; report: WorkerReport }
+type WorkerStreams = { sink: TakeLines | undefined; errorTail: string; report: WorkerReport; endedHere: boolean }
 
 function watchStreams(running: LocalProcess, streams: WorkerStreams, markReady: () => void): Promise<unknown> {
   const takeReport = (lines: string[]) => {
     for (const line of lines) streams.report = readReportLine(streams.report, line)
     if (streams.report.isReady) markReady()
+    // The outcome is the worker's last word, given once all is handed in: its own way out takes 50 ms more.
+    if (streams.report.outcome !== undefined) {
+      streams.endedHere = true
+      void running.kill()
+    }
   }
   const takeErrors = (lines: string[]) => {
     streams.errorTail = `${streams.errorTail}${lines.join('\n')}\n`.slice(-errorTailLength)
@@ -77,6 +84,7 @@ async function awaitEnd(parts: WorkerParts, streams: WorkerStreams, drained: Pro
     exit,
     wasReady: streams.report.isReady,
     outcome: streams.report.outcome,
+    endedHere: streams.endedHere,
     errorTail: streams.errorTail.trim(),
     wasOutOfMemory: exit.code !== 0 && wasOutOfMemory,
     outOfDisk,
@@ -85,7 +93,12 @@ async function awaitEnd(parts: WorkerParts, streams: WorkerStreams, drained: Pro
 
 export function superviseWorker(parts: WorkerParts): WorkerProcess {
   const { running, group } = parts
-  const streams: WorkerStreams = { sink: undefined, errorTail: '', report: { isReady: false, outcome: undefined } }
+  const streams: WorkerStreams = {
+    sink: undefined,
+    errorTail: '',
+    report: { isReady: false, outcome: undefined },
+    endedHere: false,
+  }
   const ready = Promise.withResolvers<void>()
   const ended = awaitEnd(parts, streams, watchStreams(running, streams, ready.resolve))
   return {
