@@ -115,8 +115,7 @@ export function describeWorkloads(name: string, open: () => Promise<WorkloadsBen
       const key = { taskUid: testIds.next('uid'), attempt: 1 }
       const namespace = bench.namespace ?? 'default'
       const text = `value-${key.taskUid}`
-      const script =
-        't=$(cat /secrets/task/id.pem); printf %s "$t" | wc -c; echo "is $t"; touch /secrets/task/x || echo kept'
+      const script = `t=$(cat /secrets/task/id.pem); echo \${#t}; echo "is $t"; touch /secrets/task/x || echo kept`
       const image = bench.image === undefined ? {} : { image: bench.image }
       const run = {
         kind: 'command' as const,
