@@ -112,6 +112,20 @@ describeOnCluster(`the service in the cluster${obstacle === undefined ? '' : ` (
     }
   })
 
+  it('keeps the files that a command leaves, and its pod goes', async () => {
+    const script = 'require("node:fs").writeFileSync("/out/report.txt", "made in a pod"); process.exit(3)'
+    const spec = { type: 'container', image, command: ['node', '-e', script], artifactsDir: '/out' }
+    await applyTasks(service, [makeTask('leaves-files', spec)])
+    await waitForPhase('leaves-files', 'Failed')
+    const path = `/api/v1/tasks/leaves-files/artifacts`
+    const list = await service.call<{ items: { filename: string; size: number }[] }>(
+      'GET',
+      `${path}?namespace=${service.tasks}`,
+    )
+    expect(list.body.items).toMatchObject([{ filename: 'report.txt' }])
+    await waitFor(async () => (await countLeftovers()) === 0, 'every Job and pod being gone')
+  })
+
   it('treats tasks alike, whether kubectl or REST made them', async () => {
     for (const [name, spec] of [
       ['rest-ai', { type: 'ai', agentRef: { name: 'writer' }, prompt: 'say the word' }],
