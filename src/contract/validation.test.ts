@@ -54,6 +54,29 @@ describe('validation', () => {
     expect(problemsOf([]).message).toBe('invalid sample: must be an object')
   })
 
+  it('puts no more faults into words than are told, however many there are', () => {
+    let worded = 0
+    const value = z.string({
+      error: () => {
+        worded++
+        return 'is wrong'
+      },
+    })
+    const refused = (schema: z.ZodType, input: unknown) => {
+      try {
+        return parseOrThrow(schema, input, 'sample')
+      } catch (error) {
+        return error as SvcError
+      }
+    }
+    const list = refused(z.strictObject({ list: z.array(value) }), { list: Array(100_000).fill(1) }) as SvcError
+    expect(worded).toBeLessThanOrEqual(1001)
+    expect(list.details).toHaveLength(1000)
+    expect(list.message).toBe('invalid sample: list[0] is wrong (and at least 999 more; see details)')
+    const keys = Object.fromEntries(Array.from({ length: 100_000 }, (_, index) => [`k${index}`, 1]))
+    expect((refused(z.strictObject({}), keys) as SvcError).details).toHaveLength(1000)
+  })
+
   it('returns what it parsed', () => {
     expect(parseOrThrow(Sample, { name: 'abc' }, 'sample')).toEqual({ name: 'abc' })
   })

@@ -1,5 +1,5 @@
 // From a zod error to the problems a client is told: every one of them, each with its own path (HTTP-004, HTTP-015).
-import type { z } from 'zod'
+import { z } from 'zod'
 import { type Problem, SvcError } from '../errors.ts'
 
 /**
@@ -95,7 +95,9 @@ function describeKey(issue: Extract<Issue, { code: 'invalid_key' }>): string {
 function toProblems(issue: Issue, prefix: readonly PropertyKey[]): Problem[] {
   const path = [...prefix, ...issue.path]
   if (issue.code === 'unrecognized_keys') {
-    return issue.keys.map((key) => ({ path: formatPath([...path, key]), message: 'is not a known field' }))
+    return issue.keys
+      .slice(0, maxProblems + 1)
+      .map((key) => ({ path: formatPath([...path, key]), message: 'is not a known field' }))
   }
   if (issue.code === 'invalid_union') return [{ path: formatPath(path), message: describeUnion(issue) }]
   if (issue.code === 'custom' && typeof issue.params?.at === 'string') {
@@ -105,14 +107,33 @@ function toProblems(issue: Issue, prefix: readonly PropertyKey[]): Problem[] {
   return [{ path: formatPath(path), message: issue.message }]
 }
 
-/** Every problem of a zod error; `prefix` goes before each path. */
+/** The problems of a zod error, one more than are listed at most; `prefix` goes before each path. */
 export function problemsOf(error: z.core.$ZodError, prefix: readonly PropertyKey[] = []): Problem[] {
-  return error.issues.flatMap((issue) => toProblems(issue, prefix))
+  const problems: Problem[] = []
+  for (const issue of error.issues) {
+    if (problems.length > maxProblems) break
+    problems.push(...toProblems(issue, prefix))
+  }
+  return problems.slice(0, maxProblems + 1)
 }
 
-/** `safeParse` with the messages of this service. */
+/**
+ * `safeParse` with the messages of this service. Only as many faults get words as can be told: a body can have one in each
+ * of its values, and words cost more than finding them.
+ */
 export function parse<S extends z.ZodType>(schema: S, input: unknown): z.ZodSafeParseResult<z.output<S>> {
-  return schema.safeParse(input, { error: describeIssue })
+  const context = { error: describeIssue, async: false } as const
+  const { value, issues } = runNow(schema, input, context)
+  if (issues.length === 0) return { success: true, data: value as z.output<S> }
+  const told = issues.slice(0, maxProblems + 1)
+  const error = new z.ZodError(told.map((issue) => z.core.util.finalizeIssue(issue, context, z.config())))
+  return { success: false, error: error as z.ZodError<z.output<S>> }
+}
+
+function runNow(schema: z.ZodType, value: unknown, context: z.core.ParseContextInternal): z.core.ParsePayload {
+  const result = schema._zod.run({ value, issues: [] }, context)
+  if (result instanceof Promise) throw new z.core.$ZodAsyncError()
+  return result
 }
 
 /** One sentence for a list of problems: the first of them, and how many more there are. */
@@ -120,7 +141,9 @@ export function summarize(what: string, problems: readonly Problem[]): string {
   const first = problems[0]
   if (first === undefined) return `invalid ${what}`
   const subject = first.path === '' ? '' : `${first.path} `
-  const more = problems.length > 1 ? ` (and ${problems.length - 1} more; see details)` : ''
+  const others = Math.min(problems.length, maxProblems) - 1
+  const atLeast = problems.length > maxProblems ? 'at least ' : ''
+  const more = others > 0 ? ` (and ${atLeast}${others} more; see details)` : ''
   return `invalid ${what}: ${subject}${first.message}${more}`
 }
 

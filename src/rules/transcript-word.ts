@@ -7,3 +7,8 @@ export const outcomeWord = 'outcome'
 export function makeTranscriptWord(taskUid: string, word: string): string {
   return `${taskUid}:${word}`
 }
+
+/** Under which the tokens of a task are counted in its session, once; no word of the task's own. */
+export function makeUsageWord(taskUid: string): string {
+  return `usage:${taskUid}`
+}

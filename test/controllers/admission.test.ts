@@ -272,6 +272,24 @@ describe('a session', () => {
     expect(stored.map(({ content }) => content)).toEqual(['in my own words'])
   })
 
+  it('counts the tokens of every task that used it, once, whatever else they add to it', async () => {
+    await open()
+    for (const [name, append] of [
+      ['speaker', true],
+      ['silent', false],
+    ] as const) {
+      const { metadata } = await bench.submitTask(name, { sessionRef: { ...session, append } })
+      await bench.running(name)
+      const call = { inputTokens: 7, outputTokens: 3, cachedTokens: 0, createdAt: new Date().toISOString() }
+      const of = { namespace: 'default', provider: 'p', model: 'm', taskUid: metadata.uid, demo: false }
+      await bench.records.usage.record([{ id: name, ...call, ...of }])
+      bench.workloads.succeed(name, 'said')
+      await bench.phase(name, 'Succeeded')
+    }
+    const key = { namespace: 'default', name: 's-1' }
+    expect(await bench.records.sessions.get(key)).toMatchObject({ inputTokens: 14, outputTokens: 6, messageCount: 2 })
+  })
+
   it('fails a task that names one that is not there and not to be made', async () => {
     await open()
     await bench.submitTask('lost', { sessionRef: { name: 'nowhere' } })

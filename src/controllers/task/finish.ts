@@ -9,7 +9,7 @@ import { decideFailedAttempt, type TaskDecision, waitingCondition } from '../../
 import type { Reconciled } from '../engine/controller.ts'
 import { keepArtifacts } from './artifacts.ts'
 import { attemptOf, keyOf, type TaskContext } from './context.ts'
-import { appendOutcome, unlockSession } from './session-lock.ts'
+import { appendOutcome, countInSession, unlockSession } from './session-lock.ts'
 import type { StatusChange } from './status-recorder.ts'
 
 export type Outcome = {
@@ -37,7 +37,9 @@ async function sumUsage(context: TaskContext, task: Task): Promise<TaskUsage | u
   return { ...counted, ...(currency === undefined ? {} : { cost, currency }) }
 }
 
-async function makeFinalStatus(context: TaskContext, task: Task, outcome: Outcome): Promise<StatusChange> {
+type Ended = { outcome: Outcome; usage: TaskUsage | undefined }
+
+async function makeFinalStatus(context: TaskContext, task: Task, { outcome, usage }: Ended): Promise<StatusChange> {
   const now = context.clock.now()
   const { phase, message } = outcome
   const reason = (outcome.phase === 'Failed' && outcome.cause) || completeReasons[phase]
@@ -51,7 +53,7 @@ async function makeFinalStatus(context: TaskContext, task: Task, outcome: Outcom
     completionTime: now.toISOString(),
     resultRef: { available },
     conditions: setCondition(waits, { type: 'Complete', status, reason, message }, now),
-    usage: await sumUsage(context, task),
+    usage,
     queuedReason: undefined,
     nextRetryTime: undefined,
     ...(owesCallback && { webhook: { state: 'Pending' as const, attempts: 0 }, webhookDelivered: false }),
@@ -65,8 +67,10 @@ export async function finishTask(context: TaskContext, task: Task, outcome: Outc
   // What succeeded has ended by itself; anything else must not be called ended while something of it runs.
   if (wasRunning && outcome.phase !== 'Succeeded') await stopAttempt(context, task)
   if (outcome.phase !== 'Cancelled') await appendOutcome(context, task, outcome.message)
+  const usage = await sumUsage(context, task)
+  await countInSession(context, task, usage)
   await unlockSession(context, task)
-  const status = await makeFinalStatus(context, task, outcome)
+  const status = await makeFinalStatus(context, task, { outcome, usage })
   const { phase, message } = outcome
   const reason = outcome.phase === 'Failed' ? outcome.reason : eventReasons[outcome.phase]
   const ended = await context.recorder.move(task, { type: 'PhaseChanged', phase, reason, message }, status)

@@ -1,9 +1,9 @@
 // The session of a task: taken before the attempt starts, written to and let go at the task's end.
-import { promptOf, type Task } from '../../contract/resources/task.ts'
+import { promptOf, type Task, type TaskUsage } from '../../contract/resources/task.ts'
 import { isSvcError, SvcError } from '../../errors.ts'
-import type { SessionKey } from '../../ports/sessions.ts'
+import type { SessionKey, Sessions } from '../../ports/sessions.ts'
 import { rankTask } from '../../rules/start-order.ts'
-import { makeTranscriptWord, outcomeWord } from '../../rules/transcript-word.ts'
+import { makeTranscriptWord, makeUsageWord, outcomeWord } from '../../rules/transcript-word.ts'
 import type { TaskContext } from './context.ts'
 import { readResultText } from './record-text.ts'
 import { nameSessionRoom } from './waiting-room.ts'
@@ -60,8 +60,21 @@ export async function appendOutcome(context: TaskContext, task: Task, message: s
     { role: 'user' as const, content: describePrompt(task) },
     { role: 'assistant' as const, content: result ?? message },
   ]
+  await appendUnlessGone(context, key, messages, { dedupe: makeTranscriptWord(taskUid, outcomeWord) })
+}
+
+/** Counts what all attempts of the task have used in its session, whatever else it adds there. */
+export async function countInSession(context: TaskContext, task: Task, usage: TaskUsage | undefined): Promise<void> {
+  const key = sessionOf(task)
+  if (key === undefined || usage === undefined) return
+  const { inputTokens, outputTokens } = usage
+  const dedupe = makeUsageWord(task.metadata.uid)
+  await appendUnlessGone(context, key, [], { dedupe, usage: { inputTokens, outputTokens } })
+}
+
+async function appendUnlessGone({ records }: TaskContext, ...append: Parameters<Sessions['append']>): Promise<void> {
   try {
-    await context.records.sessions.append(key, messages, { dedupe: makeTranscriptWord(taskUid, outcomeWord) })
+    await records.sessions.append(...append)
   } catch (error) {
     // The session was deleted while the task ran; there is nothing left to write to.
     if (!isSvcError(error, 'NotFound')) throw error

@@ -157,7 +157,7 @@ export function explainProblems(error: unknown): unknown {
   const all = error.details?.map(({ path, message }) => `${path} ${message}`).join('; ')
   return new SvcError(
     error.reason,
-    `${error.message.replace(/ \(and \d+ more; see details\)$/, '')}. All of it: ${all}`,
+    `${error.message.replace(/ \(and (?:at least )?\d+ more; see details\)$/, '')}. All of it: ${all}`,
   )
 }
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
-import { readRequestFields, replaceModel } from './request-text.ts'
+import { describe, expect, it, vi } from 'vitest'
+import { addUsageWish, readRequestFields, replaceModel } from './request-text.ts'
 
 function rename(text: string, name: string): string {
   const bytes = Buffer.from(text)
@@ -42,6 +42,24 @@ describe('the model of a request', () => {
 
   it('must be text', () => {
     expect(() => readRequestFields(Buffer.from('{"model":7}'))).toThrow('must be text')
+  })
+})
+
+describe('a body of millions of values', () => {
+  const many = `[${Array(1_000_000).fill('0').join()}]`
+
+  it('is looked through without any of them being built', () => {
+    const parse = vi.spyOn(JSON, 'parse')
+    try {
+      const text = `{"model":"m","stream":${many},"stream_options":{"x":${many}},"messages":${many}}`
+      const fields = readRequestFields(Buffer.from(text))
+      expect(fields).toMatchObject({ model: 'm', stream: false })
+      expect(addUsageWish(Buffer.from(text), fields)).toBeUndefined()
+      expect(() => readRequestFields(Buffer.from(`{"model":${many}}`))).toThrow('must be text')
+      expect(Math.max(...parse.mock.calls.map(([part]) => part.length))).toBeLessThan(100)
+    } finally {
+      parse.mockRestore()
+    }
   })
 })
 

@@ -12,6 +12,8 @@ const openBracket = 0x5b
 const closeBracket = 0x5d
 const comma = 0x2c
 const colon = 0x3a
+/** Longer options are none that a client means. */
+const longestOptions = 4096
 /** A longer name is of no vendor's. */
 const longestModel = 256
 /** Shorter strings are looked through here, longer ones by the native search. */
@@ -96,6 +98,10 @@ function parseSpan(bytes: Buffer, { start, end }: Span): unknown {
 
 type Field = { name: string; value: Span }
 
+function isNested(bytes: Buffer, { start }: Span): boolean {
+  return nestBy(bytes[start]) === 1
+}
+
 /** The field at `at`, and where the text goes on; a name that is spelled with escapes is read as what it means. */
 function readField(bytes: Buffer, at: number): { field: Field; next: number } {
   if (bytes[at] !== quote) fail(at)
@@ -140,13 +146,15 @@ export type RequestFields = {
   streamOptionsSpan?: Span
 }
 
-/** Looks for `model` and `stream`. InvalidRequest for what is no JSON object, and for a model that is no text. */
+/**
+ * Looks for `model` and `stream`. No other value is built here, and neither of these where it is an object or a list: what is
+ * only passed on costs a look at each byte, however many values it has. InvalidRequest for what is no JSON object, and for a model that is no text. */
 export function readRequestFields(bytes: Buffer): RequestFields {
   const fields: RequestFields = { model: undefined, stream: false }
   visitFields(bytes, (name, span) => {
-    if (name === 'stream') fields.stream = parseSpan(bytes, span) === true
+    if (name === 'stream') fields.stream = bytes.toString('latin1', span.start, span.end) === 'true'
     else if (name === 'stream_options') fields.streamOptionsSpan = span
-    else if (name === 'model') readModel(fields, parseSpan(bytes, span), span)
+    else if (name === 'model') readModel(fields, isNested(bytes, span) ? undefined : parseSpan(bytes, span), span)
   })
   return fields
 }
@@ -183,6 +191,7 @@ function insertField(bytes: Buffer, field: string): Buffer {
  * could be added to: those are for the vendor to judge.
  */
 export function addUsageWish(bytes: Buffer, { streamOptionsSpan: span }: RequestFields): Buffer | undefined {
+  if (span !== undefined && span.end - span.start > longestOptions) return undefined
   const options = span === undefined ? {} : (parseSpan(bytes, span) ?? {})
   if (typeof options !== 'object' || Array.isArray(options)) return undefined
   if ((options as { include_usage?: unknown }).include_usage === true) return undefined
