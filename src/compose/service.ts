@@ -180,6 +180,7 @@ function composeControllers(
         workerApiUrl: () => mode.workerApiUrl ?? workerUrlOf(listening),
         egress,
         isolateNamespaces: config.enforceNamespaceIsolation,
+        contextMode: config.contextTokenAuthzMode,
         maxIterations: config.maxIterations,
         maxToolCalls: config.maxToolCallsPerTurn,
         toolTimeoutMs: parseDuration(config.toolTimeout),

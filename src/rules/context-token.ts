@@ -71,7 +71,7 @@ function allowsWorkspaces({ repo, branch, ref }: Constraints, { workspaces }: Ta
   return workspaces.every((one) => isSame(repo, one.repo) && isSame(branch, one.branch) && isSame(ref, one.ref))
 }
 
-function allowsModels(constraints: Constraints, facts: TaskFacts): boolean {
+function allowsModels(constraints: Constraints, facts: Pick<TaskFacts, 'models'>): boolean {
   const { namespace, provider, allowedProviders, model, allowedModels } = constraints
   return facts.models.every(
     (used) =>
@@ -153,4 +153,18 @@ export function filterAllowedTools<T extends { name: string }>(
   if (constraints === undefined) return []
   const { allowedTools } = constraints
   return allowedTools === undefined ? [...tools] : tools.filter(({ name }) => allowedTools.includes(name))
+}
+
+/**
+ * Whether a task that was asked for in this context may call the model. Asked when it runs: a provider can have got another
+ * fallback, or another model, since the task was allowed.
+ */
+export function allowsModel(
+  used: TaskFacts['models'][number],
+  context: ContextGrant['context'],
+  mode: ContextMode,
+): boolean {
+  if (mode !== 'enforce') return true
+  const constraints = readConstraints(context)
+  return constraints !== undefined && allowsModels(constraints, { models: [used] })
 }

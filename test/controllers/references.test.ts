@@ -49,6 +49,24 @@ describe('a task whose references are missing', () => {
     )
   })
 
+  it('runs without fallbacks that its context token forbids, whenever they were added', async () => {
+    await bench.dispose()
+    bench = await openBench({ settings: { contextMode: 'enforce' } })
+    const provider = (name: string, more: object = {}) =>
+      bench.create('Provider', name, { type: 'llmo', baseURL: 'https://llm.example.com', defaultModel: 'm', ...more })
+    await provider('kept')
+    await provider('forbidden')
+    await provider('main', { fallbacks: [{ providerRef: { name: 'forbidden' } }, { providerRef: { name: 'kept' } }] })
+    const asked = { ...ai, ai: { providerRef: { name: 'main' } } }
+    const start = (name: string, context: object) => bench.submitTask(name, { ...asked, transaction: { context } })
+    await start('poem', { allowedProviders: 'main,kept' })
+    await bench.running('poem')
+    expect(assignmentOf('poem').model.choices.map(({ provider: { name } }) => name)).toEqual(['main', 'kept'])
+    await start('none', { allowedModels: 'other' })
+    const failed = await bench.phase('none', 'Failed')
+    expect(failed.status?.message).toMatch(/^model "m" of provider "main" is not allowed by the context token/)
+  })
+
   it('waits as long as it is told to', async () => {
     await bench.dispose()
     bench = await openBench({ settings: { referenceWaitMs: 2_000 } })

@@ -11,6 +11,7 @@ import type { ConfigMaps } from '../../ports/configmaps.ts'
 import type { ResourceKey, ResourceReader } from '../../ports/resources.ts'
 import type { Secrets } from '../../ports/secrets.ts'
 import type { MountedSecret } from '../../ports/workloads.ts'
+import { allowsModel } from '../../rules/context-token.ts'
 import { listProviderWishes } from '../../rules/model-choice.ts'
 import { findTaskProblem } from '../../rules/task-validity.ts'
 import { type CustomTool, chooseTools } from '../../rules/tool-choice.ts'
@@ -50,12 +51,24 @@ export async function resolveReferences(deps: ReferenceDeps, task: Task): Promis
   const tools = chooseTools(task, agent)
   return {
     agent,
-    models: await resolveModels(deps, listProviderWishes(task, agent)),
+    models: keepAllowed(deps.settings, task, await resolveModels(deps, listProviderWishes(task, agent))),
     builtInTools: tools.builtIn,
     customTools: await Promise.all(tools.custom.map((tool) => resolveTool(deps, tool))),
     systemPrompt: await resolveInstructions(deps, task, agent),
     mounted,
   }
+}
+
+/** Without the fallbacks that the context of the task forbids; InvalidRequest when it forbids the first. */
+function keepAllowed({ contextMode }: TaskSettings, task: Task, models: ModelChoice[]): ModelChoice[] {
+  const context = task.spec.transaction?.context
+  if (context === undefined) return models
+  const isAllowed = ({ provider: { namespace, name }, model }: ModelChoice) =>
+    allowsModel({ namespace, provider: name, model }, context, contextMode)
+  const [first] = models
+  if (first === undefined || isAllowed(first)) return models.filter(isAllowed)
+  const what = `model "${first.model}" of provider "${first.provider.name}"`
+  throw new SvcError('InvalidRequest', `${what} is not allowed by the context token that asked for this task`)
 }
 
 async function findAgent(resources: ResourceReader, task: Task): Promise<Agent | undefined> {

@@ -10,6 +10,7 @@ import type { Records } from '../../ports/index.ts'
 import type { Resources } from '../../ports/resources.ts'
 import type { Secrets } from '../../ports/secrets.ts'
 import type { WorkloadLimits, Workloads } from '../../ports/workloads.ts'
+import type { ContextMode } from '../../rules/context-token.ts'
 import type { PropagationSettings } from '../../rules/token-propagation.ts'
 import type { Log } from '../engine/controller.ts'
 
@@ -35,6 +36,8 @@ export type TaskSettings = {
   workspaces: WorkspaceDefaults
   /** References into other namespaces are refused. */
   isolateNamespaces: boolean
+  /** How the constraints of context tokens bind the tasks that they asked for. */
+  contextMode: ContextMode
   /** Absent: context tokens are off. */
   propagation?: PropagationSettings
   /** Tasks that are reconciled at the same time. */
@@ -54,6 +57,7 @@ export const defaultTaskSettings: Omit<TaskSettings, 'workerApiUrl'> = {
   agentRuntimes: [],
   workspaces: noWorkspaces,
   isolateNamespaces: false,
+  contextMode: 'off',
   concurrency: 32,
 }
 
