@@ -1,14 +1,13 @@
-// Takes a lease from the provider's token buckets before each call and corrects it afterwards (PROV-009).
+// Takes a lease from the token buckets of a provider or agent before each call and corrects it afterwards (PROV-009).
 import type { Clock } from '../ports/clock.ts'
-import type { RateLimit, RateLimits } from '../ports/rate-limits.ts'
-import type { ResourceKey } from '../ports/resources.ts'
+import type { Limited, RateLimit, RateLimits } from '../ports/rate-limits.ts'
 import { type CallWatch, estimateInput, watchCall } from './estimate.ts'
 import type { ModelEvent, ModelRequest } from './messages.ts'
 import type { ModelClient } from './model.ts'
 
 export type RateLimitOptions = {
   rateLimits: Pick<RateLimits, 'take' | 'settle'>
-  provider: ResourceKey
+  whose: Limited
   limit: RateLimit
   clock: Clock
 }
@@ -32,7 +31,7 @@ function sumUp(watch: CallWatch): number {
 /** Waits for a lease, within the signal; answers how many tokens it took. */
 async function takeLease(tokens: number, options: RateLimitOptions, signal: AbortSignal): Promise<number> {
   while (true) {
-    const lease = await options.rateLimits.take(options.provider, { requests: 1, tokens }, options.limit)
+    const lease = await options.rateLimits.take(options.whose, { requests: 1, tokens }, options.limit)
     if (lease.granted) return lease.tokens
     await options.clock.sleep(lease.retryAfterMs, signal)
   }
@@ -45,7 +44,7 @@ export function withRateLimit(client: ModelClient, options: RateLimitOptions): M
       try {
         taken = await takeLease(estimateRequest(request), options, signal)
       } catch (error) {
-        return yield failLease(error, signal)
+        return yield failLease(error, signal, options.whose)
       }
       const watch = watchCall(request)
       try {
@@ -54,14 +53,14 @@ export function withRateLimit(client: ModelClient, options: RateLimitOptions): M
           yield event
         }
       } finally {
-        await options.rateLimits.settle(options.provider, sumUp(watch) - taken, options.limit).catch(() => {})
+        await options.rateLimits.settle(options.whose, sumUp(watch) - taken, options.limit).catch(() => {})
       }
     },
   }
 }
 
-function failLease(error: unknown, signal: AbortSignal): ModelEvent {
-  const message = `The rate limit of the provider could not be asked for: ${String(error)}`
+function failLease(error: unknown, signal: AbortSignal, { kind, name }: Limited): ModelEvent {
+  const message = `The rate limit of ${kind === 'Agent' ? 'agent' : 'provider'} "${name}" could not be asked for: ${String(error)}`
   return signal.aborted
     ? {
         type: 'error',

@@ -108,6 +108,21 @@ describe('a router', () => {
     ])
   })
 
+  it('takes one lease of the agent for each call, before and whatever provider answers', async () => {
+    const agent = { namespace: 'default', name: 'poet', rateLimit: { requestsPerMinute: 1 } }
+    const answers = { one: [answerError(401, 'bad key')], two: [answerText('hi')] }
+    const { ask, log, refusals, clock } = setUp([choose('one'), choose('two')], answers, { agent })
+    refusals.push(1500)
+    const before = clock.now().getTime()
+    expect(await ask()).toMatchObject({ provider: 'default/two' })
+    expect(clock.now().getTime() - before).toBeGreaterThanOrEqual(1500)
+    expect(log.map(([what, name]) => [what, name])).toEqual([
+      ['take', 'poet'],
+      ['take', 'poet'],
+      ['settle', 'poet'],
+    ])
+  })
+
   it.each([
     [429, 'slow down'],
     [529, 'ProviderOverloaded'],

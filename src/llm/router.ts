@@ -2,6 +2,7 @@
 import type { ModelChoice } from '../contract/api/assignment.ts'
 import type { Price } from '../contract/resources/provider.ts'
 import type { Ids } from '../ports/clock.ts'
+import type { RateLimit } from '../ports/rate-limits.ts'
 import type { ResourceKey } from '../ports/resources.ts'
 import { guardStream } from './collect.ts'
 import { type CallWatch, type EstimatedUsage, watchCall } from './estimate.ts'
@@ -34,9 +35,13 @@ export type ServedCall = {
 /** One try at a provider; `error`, without its key in it: why there was no answer. */
 export type EndedCall = { provider: ResourceKey; error?: ModelError }
 
+export type LimitedAgent = ResourceKey & { rateLimit: RateLimit }
+
 export type RouterDeps = ModelClientDeps & {
   random: Ids['random']
   rateLimits: RateLimitOptions['rateLimits'] & CoolDowns
+  /** Holds for all calls together, whichever provider answers; fallbacks of one call count once. */
+  agent?: LimitedAgent | undefined
   /** Called once for each call that was answered, or broke off after a vendor had begun to work. */
   onUsage?(call: ServedCall): void
   /** Called for each try that came to its end: answered, failed or cancelled. */
@@ -152,7 +157,7 @@ function createCandidate(choice: ModelChoice, isLast: boolean, deps: RouterDeps)
   const { model } = choice
   const counted = withCoolDown(identified, { key, model }, { coolDowns: rateLimits, clock })
   const limit = choice.provider.rateLimit
-  const limited = limit ? withRateLimit(counted, { rateLimits, provider: key, limit, clock }) : counted
+  const limited = limit ? withRateLimit(counted, { rateLimits, whose: key, limit, clock }) : counted
   // While another provider can be asked, nobody waits for one that is asked too much.
   const retries: RetryOptions['retries'] = isLast ? isPassing : (error) => isPassing(error) && !asksForRest(error)
   return { key, model, client: withRetry(limited, { ...deps.retry, clock, random, retries }) }
@@ -160,9 +165,9 @@ function createCandidate(choice: ModelChoice, isLast: boolean, deps: RouterDeps)
 
 export function createModelRouter(choices: ModelChoice[], deps: RouterDeps): ModelClient {
   const candidates = choices.map((choice, index) => createCandidate(choice, index === choices.length - 1, deps))
-  return withFallback(candidates, {
-    coolDowns: deps.rateLimits,
-    clock: deps.clock,
-    maxWaitMs: deps.maxCoolDownWaitMs,
-  })
+  const { agent, clock, rateLimits } = deps
+  const model = withFallback(candidates, { coolDowns: rateLimits, clock, maxWaitMs: deps.maxCoolDownWaitMs })
+  if (agent === undefined) return model
+  const { namespace, name, rateLimit: limit } = agent
+  return withRateLimit(model, { rateLimits, whose: { kind: 'Agent', namespace, name }, limit, clock })
 }

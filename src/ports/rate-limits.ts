@@ -1,8 +1,11 @@
-// Shared token buckets and cool-downs of providers, over all replicas and workers (PROV-009, PROV-010).
+// Shared token buckets of providers and agents and cool-downs of providers, over all replicas and workers (PROV-009, PROV-010).
 import type { CallFailure } from '../contract/failures.ts'
 import type { ResourceKey } from './resources.ts'
 
 export type RateLimit = { requestsPerMinute?: number; tokensPerMinute?: number }
+
+/** Whose buckets: a provider's, or those of an agent for all its model calls. */
+export type Limited = ResourceKey & { kind?: 'Agent' }
 
 export type Lease =
   /** `tokens`: how many were taken, for `settle`. */
@@ -23,11 +26,11 @@ export type CoolDown = {
 
 export interface RateLimits {
   /**
-   * Takes from the provider's buckets, all or nothing. Buckets refill continuously and hold one minute's worth: who wants more tokens than that gets so many, once the bucket is full.
+   * Takes from the buckets of a provider or agent, all or nothing. Buckets refill continuously and hold one minute's worth: who wants more tokens than that gets so many, once the bucket is full.
    */
-  take(provider: ResourceKey, want: { requests: number; tokens: number }, limit: RateLimit): Promise<Lease>
+  take(whose: Limited, want: { requests: number; tokens: number }, limit: RateLimit): Promise<Lease>
   /** Corrects the tokens taken by a lease: the true number less those taken (may be negative). */
-  settle(provider: ResourceKey, tokens: number, limit: RateLimit): Promise<void>
+  settle(whose: Limited, tokens: number, limit: RateLimit): Promise<void>
   /** Notes a pause, for everyone who shares the provider; of two for the same model the later end wins. */
   coolDown(provider: ResourceKey, coolDown: CoolDown): Promise<void>
   /** The pause that ends last of those that hold for the model now; without a model: of all of the provider. */
@@ -39,6 +42,6 @@ export interface RateLimits {
    * replica sets need not be told: look now and then as well.
    */
   onCoolDown(listener: (provider: ResourceKey) => void): () => void
-  /** Removes full buckets of providers that nothing was sent to since, and that do not cool down; how many. */
+  /** Removes full buckets that nothing was taken from since, and that do not cool down; how many. */
   sweep(before: Date): Promise<number>
 }

@@ -48,8 +48,8 @@ export interface Sessions {
     holder: string,
     options?: { replaces?: string; create?: Session['sessionType'] },
   ): Promise<boolean>
-  /** Lets go if `holder` has it. */
-  unlock(key: SessionKey, holder: string): Promise<void>
+  /** Lets go if `holder` has it. `expiresAt`: from then on it is gone, unless somebody holds it; absent: kept as long as others. */
+  unlock(key: SessionKey, holder: string, options?: { expiresAt?: Date | undefined }): Promise<void>
   /**
    * Appends in order, in one transaction. NotFound, unless `create` makes it. `dedupe`: a second append with the same word
    * does nothing. `release`: lets the session go, in the same transaction, if that holder has it; `released` says whether
@@ -71,6 +71,6 @@ export interface Sessions {
   compact(key: SessionKey, throughId: number, replacement: TranscriptMessage[]): Promise<void>
   /** Removes it with its messages; false when there was none. Conflict while it is held. */
   remove(key: SessionKey): Promise<boolean>
-  /** Removes those not updated since `before` and not held; how many. */
+  /** Removes those not updated since `before`, and those whose time is over, that are not held; how many. */
   sweep(before: Date): Promise<number>
 }

@@ -100,3 +100,11 @@ export function chooseModels(
 export function limitIterations(wanted: number | undefined, allowed: number): number {
   return Math.min(wanted ?? allowed, allowed)
 }
+
+/** The agent with the rate limit that holds for all its model calls; undefined where it has none. */
+export function limitedAgentOf(agent: Agent | undefined) {
+  const rateLimit = agent?.spec.rateLimit
+  if (agent === undefined || rateLimit === undefined) return undefined
+  const { namespace, name } = agent.metadata
+  return { namespace, name, rateLimit }
+}

@@ -20,8 +20,8 @@ export function policyOf({ provider }: ModelChoice, settings: UsecaseDeps['setti
 /** Cool-downs are looked up with every call: none costs a read of the store. */
 function inMemory(limits: RateLimits): RouterDeps['rateLimits'] {
   return {
-    take: (provider, want, limit) => limits.take(provider, want, limit),
-    settle: (provider, tokens, limit) => limits.settle(provider, tokens, limit),
+    take: (whose, want, limit) => limits.take(whose, want, limit),
+    settle: (whose, tokens, limit) => limits.settle(whose, tokens, limit),
     coolDown: (provider, coolDown) => limits.coolDown(provider, coolDown),
     coolingDown: (provider, model) => limits.peekCoolDown(provider, model),
   }
@@ -31,7 +31,7 @@ function inMemory(limits: RateLimits): RouterDeps['rateLimits'] {
 export function openModel(
   choices: ModelChoice[],
   { ports, settings, health }: Pick<UsecaseDeps, 'ports' | 'settings' | 'health'>,
-  options: Pick<RouterDeps, 'onUsage' | 'retry' | 'maxCoolDownWaitMs'>,
+  options: Pick<RouterDeps, 'agent' | 'onUsage' | 'retry' | 'maxCoolDownWaitMs'>,
 ): ModelClient {
   return createModelRouter(choices, {
     egress: ports.egress,

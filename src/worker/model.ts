@@ -24,6 +24,7 @@ export function openModel(
     }),
     clock: deps.clock,
     random: () => deps.ids.random(),
+    agent: model.agent,
     rateLimits: createRemoteRateLimits(service.api, deps.clock),
     onUsage: (call) => service.meter.note(call),
     onEnd: (call) => service.reports.note(call),

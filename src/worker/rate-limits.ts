@@ -1,4 +1,4 @@
-// The shared rate limit of a provider, asked for over the worker API (PROV-009, PROV-010).
+// The shared rate limits of providers and of the agent, asked for over the worker API (PROV-009, PROV-010).
 import type { RouterDeps } from '../llm/router.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { WorkerApi } from './api.ts'
@@ -6,12 +6,13 @@ import type { WorkerApi } from './api.ts'
 /** The service knows the limits and keeps the buckets; a provider that cools down grants nothing there. */
 export function createRemoteRateLimits(api: WorkerApi, clock: Clock): RouterDeps['rateLimits'] {
   return {
-    async take(provider, want) {
-      const { granted, tokens, retryAfterMs } = await api.takeLease(provider, want)
+    async take({ kind, ...key }, want) {
+      const { granted, tokens, retryAfterMs } = await api.takeLease(key, { ...want, ...(kind && { kind }) })
       return granted ? { granted, tokens } : { granted, retryAfterMs }
     },
-    async settle(provider, tokens) {
-      if (tokens !== 0) await api.takeLease(provider, { requests: 0, tokens: Math.ceil(tokens) })
+    async settle({ kind, ...key }, tokens) {
+      if (tokens === 0) return
+      await api.takeLease(key, { requests: 0, tokens: Math.ceil(tokens), ...(kind && { kind }) })
     },
     async coolDown(provider, { until, reason, ...pause }) {
       const seconds = Math.min(86_400, Math.max(0, (until.getTime() - clock.now().getTime()) / 1000))

@@ -31,6 +31,17 @@ export function describeRateLimits(name: string, open: OpenBench): void {
       expect((await take(0)).granted).toBe(false)
     })
 
+    it('keeps the buckets of an agent apart from those of a provider of the same name', async () => {
+      const agent = { ...provider, kind: 'Agent' as const }
+      for (let count = 0; count < 6; count += 1) expect(await take(0, 1, agent)).toEqual(granted)
+      expect(await take(0, 1, agent)).toEqual({ granted: false, retryAfterMs: 10_000 })
+      expect(await take(600)).toEqual(granted)
+      await limits().settle(agent, 700, limit)
+      bench().advance(10_000)
+      expect((await take(1, 1, agent)).granted).toBe(false)
+      expect(await take(1)).toEqual(granted)
+    })
+
     it('grants no more than there is to many that ask together, over a restart too', async () => {
       const leases = await Promise.all(Array.from({ length: 30 }, () => take(1)))
       expect(leases.filter((lease) => lease.granted)).toHaveLength(6)

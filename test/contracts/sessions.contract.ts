@@ -265,6 +265,33 @@ export function describeSessions(name: string, open: OpenBench): void {
       expect(left.sort()).toEqual(['held', 'used'])
     })
 
+    it('is gone once its time is over, unless it is held', async () => {
+      const one = { ...key, name: 'bounded' }
+      await ensure('bounded')
+      await sessions().lock(one, 'task-1')
+      await sessions().append(one, say('a'))
+      await sessions().unlock(one, 'task-2', { expiresAt: bench().now() })
+      await sessions().unlock(one, 'task-1', { expiresAt: new Date(bench().now().getTime() + 1000) })
+      expect((await sessions().get(one))?.messageCount).toBe(1)
+      // Held over its time; who lets it go says anew until when.
+      await sessions().lock(one, 'task-2')
+      bench().advance(2000)
+      expect((await sessions().get(one))?.messageCount).toBe(1)
+      await sessions().unlock(one, 'task-2', { expiresAt: new Date(bench().now().getTime() + 1000) })
+      expect(await sessions().sweep(new Date(0))).toBe(0)
+      bench().advance(1000)
+      expect(await sessions().get(one)).toBeUndefined()
+      expect((await sessions().list({ limit: 10 })).items).toEqual([])
+      expect((await sessions().ensure(one, { create: true, sessionType: 'task' }))?.messageCount).toBe(0)
+      await sessions().lock(one, 'task-3')
+      await sessions().append(one, say('b'))
+      await sessions().unlock(one, 'task-3', { expiresAt: bench().now() })
+      expect(await sessions().lock(one, 'task-4', { create: 'chat' })).toBe(true)
+      expect(await sessions().get(one)).toMatchObject({ messageCount: 0, sessionType: 'chat' })
+      await sessions().unlock(one, 'task-4', { expiresAt: bench().now() })
+      expect(await sessions().sweep(new Date(0))).toBe(1)
+    })
+
     it('sweeps many', async () => {
       await Promise.all(Array.from({ length: 450 }, (_, index) => ensure(`old-${index}`)))
       bench().advance(1)

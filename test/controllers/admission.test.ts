@@ -258,6 +258,29 @@ describe('a session', () => {
     expect(activeTask).toBeUndefined()
   })
 
+  it('is kept for as long as the agent of its last task says', async () => {
+    await open()
+    await bench.create('Provider', 'default', { type: 'demo' })
+    await bench.create('Agent', 'brief', { session: { ttl: '1h' } })
+    const ai = { type: 'ai', command: undefined, prompt: 'p', sessionRef: session }
+    const readSession = () => bench.records.sessions.get({ namespace: 'default', name: 's-1' })
+    const run = async (name: string, spec: object) => {
+      await bench.submitTask(name, { ...ai, ...spec })
+      await bench.running(name)
+      bench.workloads.fail(name, 'ExitCode', 'it broke')
+      await bench.phase(name, 'Failed')
+    }
+    await run('one', { agentRef: { name: 'brief' } })
+    bench.clock.advance(59 * 60_000)
+    expect(await readSession()).toBeDefined()
+    bench.clock.advance(61_000)
+    expect(await readSession()).toBeUndefined()
+    await run('two', { agentRef: { name: 'brief' } })
+    await run('three', {})
+    bench.clock.advance(2 * 3_600_000)
+    expect((await readSession())?.messageCount).toBe(4)
+  })
+
   it('gets the outcome from the worker where that has written it, else from the service', async () => {
     await open()
     const task = await bench.submitTask('teller', { sessionRef: session })

@@ -139,6 +139,21 @@ describe('the assignment of an ai task', () => {
     expect(assignmentOf('poem').loop.maxIterations).toBe(expected)
   })
 
+  it('carries what bounds the agent: its rate limit, and how much of a session its tasks see', async () => {
+    const session = { namespace: 'default', name: 'talk' }
+    await bench.records.sessions.ensure(session, { create: true, sessionType: 'task' })
+    const say = (content: string) => ({ role: 'user' as const, content })
+    await bench.records.sessions.append(session, ['a', 'b', 'c'].map(say))
+    await bench.create('Provider', 'default', { type: 'llmo', defaultModel: 'm' })
+    const rateLimit = { requestsPerMinute: 5 }
+    await bench.create('Agent', 'poet', { rateLimit, session: { maxMessages: 2 } })
+    await bench.submitTask('poem', { ...ai, agentRef: { name: 'poet' }, sessionRef: { name: 'talk' } })
+    await bench.running('poem')
+    const { model, session: given } = assignmentOf('poem')
+    expect(model.agent).toEqual({ namespace: 'default', name: 'poet', rateLimit })
+    expect(given?.messages.map(({ content }) => content)).toEqual(['b', 'c'])
+  })
+
   it('carries prompt, skills, models with their keys, tools and limits', async () => {
     const { secrets } = bench
     await secrets.create({

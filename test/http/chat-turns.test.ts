@@ -53,6 +53,23 @@ function callOnce(...calls: { name: string; args: object }[]) {
 
 const promptOf = (request: VendorRequest | undefined) => readText(request?.messages[0]?.content)
 
+describe('a turn of an agent', () => {
+  it('takes from the rate limit of the agent, which its tasks share', async () => {
+    await start()
+    const rateLimit = { requestsPerMinute: 2 }
+    await service.call('POST /api/v1/agents', { payload: { name: 'poet', spec: { rateLimit } } })
+    expect(await chat({ message: 'hello', agentRef: 'poet' })).toMatchObject({ status: 200 })
+    await service.call('POST /api/v1/tasks', {
+      payload: { name: 'poem', spec: { type: 'ai', prompt: 'p', agentRef: { name: 'poet' } } },
+    })
+    const { token } = await service.runTask('poem')
+    const payload = { kind: 'Agent', requests: 1, tokens: 1 }
+    const take = () => service.call('POST /internal/v1/leases/default/poet', { token, payload })
+    expect((await take()).json().granted).toBe(true)
+    expect((await take()).json().granted).toBe(false)
+  })
+})
+
 describe('a turn without a session', () => {
   it('has one, made and held, before the model is first asked [CHAT-005] [CHAT-029] [SESS-003] [SESS-013]', async () => {
     await start()

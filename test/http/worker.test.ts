@@ -537,6 +537,27 @@ describe('model calls', () => {
     expect((await take('foreign')).statusCode).toBe(403)
   })
 
+  it('take leases of the agent that the task is of, as it is now, and of no other', async () => {
+    const make = (agent: string, rateLimit: object) =>
+      service.call('POST /api/v1/agents', { payload: { name: agent, spec: { rateLimit } } })
+    await make(`poet-${count}`, { requestsPerMinute: 1 })
+    await make(`other-${count}`, { requestsPerMinute: 1 })
+    await service.call('POST /api/v1/tasks', {
+      payload: aiTask(`poem-${count}`, { agentRef: { name: `poet-${count}` } }),
+    })
+    const { token } = await service.runTask(`poem-${count}`)
+    const take = (agent: string) =>
+      service.call(`POST /internal/v1/leases/default/${agent}`, {
+        token,
+        payload: { kind: 'Agent', requests: 1, tokens: 10 },
+      })
+    expect((await take(`poet-${count}`)).json()).toEqual({ granted: true, retryAfterMs: 0, tokens: 10 })
+    expect((await take(`poet-${count}`)).json()).toMatchObject({ granted: false, tokens: 0 })
+    expect((await take(`other-${count}`)).statusCode).toBe(403)
+    await service.call(`PUT /api/v1/agents/poet-${count}`, { payload: { spec: {} } })
+    expect((await take(`poet-${count}`)).json()).toMatchObject({ granted: true })
+  })
+
   it('take no more tokens than there can be, and give back what they did not use [PROV-009]', async () => {
     const rateLimit = { tokensPerMinute: 1000 }
     await service.call('POST /api/v1/providers', { payload: { name: 'counted', spec: { type: 'llmo', rateLimit } } })

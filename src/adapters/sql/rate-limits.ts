@@ -1,7 +1,7 @@
-// Token buckets in SQL: one row per provider, locked while it is counted. Cool-downs stand beside them.
+// Token buckets in SQL: one row per provider or agent, locked while it is counted. Cool-downs stand beside them.
 import { SvcError } from '../../errors.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { Lease, RateLimit, RateLimits } from '../../ports/rate-limits.ts'
+import type { Lease, Limited, RateLimit, RateLimits } from '../../ports/rate-limits.ts'
 import type { ResourceKey } from '../../ports/resources.ts'
 import { createCoolDowns } from './cool-downs.ts'
 import type { Database, Tx } from './database.ts'
@@ -81,24 +81,30 @@ async function takeFrom(tx: Tx, provider: ResourceKey, { want, limit, now }: Tak
   return { granted: true, tokens }
 }
 
+/** The name of an agent's row is none that a provider can have. */
+function rowOf({ kind, namespace, name }: Limited): ResourceKey {
+  return { namespace, name: kind === 'Agent' ? `agent/${name}` : name }
+}
+
 export function createRateLimits(deps: { database: Database; clock: Clock }): RateLimits {
   const { database, clock } = deps
 
   return {
-    async take(provider, want, limit) {
+    async take(whose, want, limit) {
       const now = clock.now().getTime()
       if (limit.requestsPerMinute === undefined && limit.tokensPerMinute === undefined) {
         return { granted: true, tokens: want.tokens }
       }
-      return database.write((tx) => takeFrom(tx, provider, { want, limit, now }))
+      return database.write((tx) => takeFrom(tx, rowOf(whose), { want, limit, now }))
     },
 
-    async settle(provider, tokens, limit) {
+    async settle(whose, tokens, limit) {
       if (limit.tokensPerMinute === undefined || tokens === 0) return
       const now = clock.now().getTime()
       await database.write(async (tx) => {
-        const buckets = refill(await lockRow(tx, provider, now), limit, now)
-        await writeLevels(tx, provider, { ...buckets, tokens: drain(buckets.tokens, tokens) })
+        const row = rowOf(whose)
+        const buckets = refill(await lockRow(tx, row, now), limit, now)
+        await writeLevels(tx, row, { ...buckets, tokens: drain(buckets.tokens, tokens) })
       })
     },
 

@@ -15,6 +15,8 @@ export type SessionRow = {
   output_tokens: number
   created_at: string
   updated_at: string
+  /** Null: as long as others. */
+  expires_at: string | null
 }
 
 export type MessageRow = { id: number; body: string }
@@ -67,9 +69,15 @@ export async function claimRow(tx: Tx, key: SessionKey, create: NewSession): Pro
     on conflict (namespace, name) do update set updated_at = sessions.updated_at returning *`)
 }
 
+/** Whether its time is over and nobody holds it. */
+export function isOver(row: SessionRow, now: string): boolean {
+  return row.expires_at !== null && row.expires_at <= now && row.active_task === null
+}
+
 /** Lets the session go if the holder has it; whether it had. */
-export async function releaseRow(tx: Tx, key: SessionKey, holder: string): Promise<boolean> {
-  const { changes } = await tx.run(sql`update sessions set active_task = null
+export async function releaseRow(tx: Tx, key: SessionKey, holder: string, expiresAt?: Date): Promise<boolean> {
+  const until = expiresAt?.toISOString() ?? null
+  const { changes } = await tx.run(sql`update sessions set active_task = null, expires_at = ${until}
     where ${matchKey(key)} and active_task = ${encodeText(holder)}`)
   return changes === 1
 }

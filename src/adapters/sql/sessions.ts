@@ -7,6 +7,7 @@ import {
   claimRow,
   deleteSession,
   insertRow,
+  isOver,
   lockRow,
   matchKey,
   releaseRow,
@@ -19,8 +20,13 @@ import { decodeCursor, decodeText, encodeCursor, encodeText } from './stored-tex
 
 const SWEEP_BATCH = 200
 
-async function findRow(reader: Reader, key: SessionKey): Promise<SessionRow | undefined> {
-  return reader.first(sql<SessionRow>`select * from sessions where ${matchKey(key)}`)
+/** Those whose time is over are gone, though they may not be swept yet. */
+function isKept(now: string): Fragment {
+  return sql`(expires_at is null or expires_at > ${now} or active_task is not null)`
+}
+
+async function findRow(reader: Reader, key: SessionKey, now: string): Promise<SessionRow | undefined> {
+  return reader.first(sql<SessionRow>`select * from sessions where ${matchKey(key)} and ${isKept(now)}`)
 }
 
 /** A page token belongs to the namespace it was made for. */
@@ -32,9 +38,9 @@ function readCursor(token: string, namespace: string): Fragment {
   return sql`(created_at, namespace, name) < (${createdAt}, ${afterNamespace}, ${afterName})`
 }
 
-function selectPage(query: { namespace?: string; limit: number; continue?: string }) {
+function selectPage(query: { namespace?: string; limit: number; continue?: string }, now: string) {
   const scope = encodeText(query.namespace ?? '')
-  const conditions = [sql`1 = 1`]
+  const conditions = [isKept(now)]
   if (query.namespace !== undefined) conditions.push(sql`namespace = ${scope}`)
   if (query.continue !== undefined) conditions.push(readCursor(query.continue, scope))
   return sql<SessionRow>`select * from sessions where ${joinSql(conditions, ' and ')}
@@ -49,7 +55,12 @@ type LockRequest = {
 }
 
 async function lockSession(tx: Tx, key: SessionKey, { holder, replaced, create, now }: LockRequest): Promise<boolean> {
-  const row = await (create === undefined ? lockRow(tx, key) : claimRow(tx, key, { sessionType: create, now }))
+  const claim = () => (create === undefined ? lockRow(tx, key) : claimRow(tx, key, { sessionType: create, now }))
+  let row = await claim()
+  if (row !== undefined && isOver(row, now)) {
+    await deleteSession(tx, key)
+    row = await claim()
+  }
   if (row === undefined) throw new SvcError('NotFound', `there is no session ${key.name} in namespace ${key.namespace}`)
   const isOthers = row.active_task !== null && (replaced === undefined || row.active_task !== encodeText(replaced))
   if (isOthers) return row.active_task === encodeText(holder)
@@ -67,9 +78,9 @@ async function removeSession(tx: Tx, key: SessionKey): Promise<boolean> {
   return true
 }
 
-async function sweepBatch(tx: Tx, before: string, claimRows: Fragment): Promise<number> {
+async function sweepBatch(tx: Tx, ages: { before: string; now: string }, claimRows: Fragment): Promise<number> {
   const rows = await tx.all(sql<SessionRow>`select * from sessions
-    where updated_at < ${before} and active_task is null limit ${SWEEP_BATCH}${claimRows}`)
+    where (updated_at < ${ages.before} or expires_at <= ${ages.now}) and active_task is null limit ${SWEEP_BATCH}${claimRows}`)
   for (const row of rows) {
     await deleteSession(tx, { namespace: decodeText(row.namespace), name: decodeText(row.name) })
   }
@@ -82,23 +93,25 @@ export function createSessions(deps: { database: Database; clock: Clock }): Sess
     ...createTranscripts(deps),
 
     async ensure(key, { create, sessionType }) {
-      const found = await findRow(database.read, key)
-      if (found !== undefined || !create) return found === undefined ? undefined : toSession(found)
       const now = clock.now().toISOString()
+      const found = await findRow(database.read, key, now)
+      if (found !== undefined || !create) return found === undefined ? undefined : toSession(found)
       const row = await database.write(async (tx) => {
+        const present = await lockRow(tx, key)
+        if (present !== undefined && isOver(present, now)) await deleteSession(tx, key)
         await insertRow(tx, key, { sessionType, now })
-        return findRow(tx, key)
+        return findRow(tx, key, now)
       })
       return row === undefined ? undefined : toSession(row)
     },
 
     async get(key) {
-      const row = await findRow(database.read, key)
+      const row = await findRow(database.read, key, clock.now().toISOString())
       return row === undefined ? undefined : toSession(row)
     },
 
     async list(query) {
-      const rows = await database.read.all(selectPage(query))
+      const rows = await database.read.all(selectPage(query, clock.now().toISOString()))
       const items = rows.slice(0, query.limit)
       const last = items.at(-1)
       const page = { items: items.map(toSession) }
@@ -112,16 +125,17 @@ export function createSessions(deps: { database: Database; clock: Clock }): Sess
       return database.write((tx) => lockSession(tx, key, { holder, replaced, create, now }))
     },
 
-    async unlock(key, holder) {
-      await database.write(async (tx) => void (await releaseRow(tx, key, holder)))
+    async unlock(key, holder, { expiresAt } = {}) {
+      await database.write(async (tx) => void (await releaseRow(tx, key, holder, expiresAt)))
     },
 
     remove: (key) => database.write((tx) => removeSession(tx, key)),
 
     async sweep(before) {
+      const ages = { before: before.toISOString(), now: clock.now().toISOString() }
       let removed = 0
       for (let batch = SWEEP_BATCH; batch === SWEEP_BATCH; removed += batch) {
-        batch = await database.write((tx) => sweepBatch(tx, before.toISOString(), database.dialect.claimRows))
+        batch = await database.write((tx) => sweepBatch(tx, ages, database.dialect.claimRows))
       }
       return removed
     },

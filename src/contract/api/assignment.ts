@@ -110,7 +110,11 @@ export const WorkAssignment = z.object({
   timeoutMs: z.number().positive().optional(),
   loop: AssignedLoop,
   /** Order of preference. */
-  model: z.object({ choices: z.array(ModelChoice) }),
+  model: z.object({
+    choices: z.array(ModelChoice),
+    /** Present: the agent has a rate limit of its own over all its calls. */
+    agent: z.object({ namespace: z.string(), name: z.string(), rateLimit: RateLimit }).optional(),
+  }),
   customTools: z.array(AssignedTool),
   egress: AssignedEgress,
   /** Absent: web_search is not configured. */

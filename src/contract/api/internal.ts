@@ -272,6 +272,8 @@ export const LeaseRequest = z
   .strictObject({
     requests: z.int().min(0),
     tokens: z.int(),
+    /** Whose limit: the agent's of the task stands in the place of the provider. Absent: the provider's. */
+    kind: z.literal('Agent').optional(),
     /** Of which cool-downs are told; absent: of those of all its models. */
     model: z.string().min(1).max(256).optional(),
   })

@@ -66,9 +66,11 @@ export const AgentRuntime = z.strictObject({
 export type AgentRuntime = z.infer<typeof AgentRuntime>
 
 export const AgentSession = z.strictObject({
-  /** Accepted for older definitions; the session store is always used. */
+  /** Accepted for older definitions and read by nobody: the session store is always used. */
   persistence: z.enum(['configmap', 'pvc', 'none']).default('configmap'),
+  /** How long a session is kept after the last of the agent's tasks in it. Absent or 0: as long as others. */
   ttl: Duration.optional(),
+  /** The most of the newest messages that a task of the agent sees, whatever the task asks for. */
   maxMessages: z.int().min(1).default(50),
 })
 export type AgentSession = z.infer<typeof AgentSession>
@@ -84,6 +86,7 @@ export const AgentSpec = z
     execution: Execution.optional(),
     secretRef: SecretRef.optional(),
     session: AgentSession.optional(),
+    /** Over all model calls of its tasks and chats, on all replicas; that of a provider holds beside it. */
     rateLimit: RateLimit.optional(),
     coordination: Coordination.optional(),
     /** Model calls of one task or chat turn at most, within what the service allows (`--max-iterations`, `--chat-max-iterations`). */

@@ -2,11 +2,12 @@
 import type { WorkAssignment } from '../../contract/api/assignment.ts'
 import { tryParseDuration } from '../../contract/duration.ts'
 import { tryParseQuantity } from '../../contract/quantity.ts'
+import type { Agent } from '../../contract/resources/agent.ts'
 import type { ResourceRequirements } from '../../contract/resources/execution.ts'
 import { promptOf, type Task } from '../../contract/resources/task.ts'
 import type { WorkloadLimits, WorkloadSpec } from '../../ports/workloads.ts'
 import { parentOf } from '../../rules/family.ts'
-import { limitIterations } from '../../rules/model-choice.ts'
+import { limitedAgentOf, limitIterations } from '../../rules/model-choice.ts'
 import { choosePlacement, isComputed } from '../../rules/placement.ts'
 import { inheritStamp } from '../../rules/stamp.ts'
 import { listTransactionVariables } from '../../rules/token-propagation.ts'
@@ -108,7 +109,7 @@ async function buildAssignment(
   const identity = { namespace, taskName: name, taskUid: uid, attempt: attempt.attempt }
   const token = await deps.workerTokens.mint(identity)
   const timeout = timeoutOf(task)
-  const session = await readSession(deps, task)
+  const session = await readSession(deps, task, references.agent)
   const propagation = choosePropagation(deps, task, taskToken)
   return {
     version: 1,
@@ -116,7 +117,7 @@ async function buildAssignment(
     task: { ...describeTask(task, attempt.attempt), ...describeCode(attempt, environment) },
     ...(timeout !== undefined && makeDeadline(attempt.startedAt, timeout)),
     loop: makeLoop(deps, attempt),
-    model: { choices: references.models },
+    model: { choices: references.models, ...describeLimit(references.agent) },
     customTools: references.customTools,
     egress: settings.egress,
     ...(settings.search && { search: settings.search }),
@@ -159,6 +160,11 @@ function describeCode({ task, references }: Attempt, environment: Environment) {
   }
 }
 
+function describeLimit(agent: Agent | undefined): Pick<WorkAssignment['model'], 'agent'> {
+  const limited = limitedAgentOf(agent)
+  return limited === undefined ? {} : { agent: limited }
+}
+
 function listMountedValues({ mounted }: References): string[] {
   return mounted.flatMap(({ entries }) => Object.values(entries))
 }
@@ -181,11 +187,17 @@ function makeLoop(deps: TaskControllerDeps, { task, references }: Attempt): Work
   }
 }
 
-async function readSession(deps: TaskControllerDeps, task: Task): Promise<WorkAssignment['session']> {
+async function readSession(
+  deps: TaskControllerDeps,
+  task: Task,
+  agent: Agent | undefined,
+): Promise<WorkAssignment['session']> {
   const reference = task.spec.sessionRef
   if (reference === undefined) return undefined
   const key = { namespace: task.metadata.namespace, name: reference.name }
-  const stored = await deps.records.sessions.transcript(key, { limit: reference.maxMessages })
+  // The agent bounds what its tasks ask for.
+  const limit = Math.min(reference.maxMessages, agent?.spec.session?.maxMessages ?? reference.maxMessages)
+  const stored = await deps.records.sessions.transcript(key, { limit })
   return { name: reference.name, messages: stored.map(({ id, ...message }) => message) }
 }
 

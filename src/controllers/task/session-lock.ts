@@ -1,4 +1,5 @@
 // The session of a task: taken before the attempt starts, written to and let go at the task's end.
+import { tryParseDuration } from '../../contract/duration.ts'
 import { promptOf, type Task, type TaskUsage } from '../../contract/resources/task.ts'
 import { isSvcError, SvcError } from '../../errors.ts'
 import type { SessionKey, Sessions } from '../../ports/sessions.ts'
@@ -33,11 +34,20 @@ export async function lockSession(context: TaskContext, task: Task): Promise<boo
   return await sessions.lock(key, task.metadata.uid)
 }
 
+/** Until when the agent keeps the sessions of its tasks; undefined: as long as others. */
+async function readExpiry({ resources, clock }: TaskContext, task: Task): Promise<Date | undefined> {
+  const reference = task.spec.agentRef
+  if (reference === undefined) return undefined
+  const key = { namespace: reference.namespace ?? task.metadata.namespace, name: reference.name }
+  const ttl = tryParseDuration((await resources.get('Agent', key))?.spec.session?.ttl ?? '') ?? 0
+  return ttl === 0 ? undefined : new Date(clock.now().getTime() + ttl)
+}
+
 /** Lets the session go and has the task look again that is next to have it. */
 export async function unlockSession(context: TaskContext, task: Task): Promise<void> {
   const key = sessionOf(task)
   if (key === undefined) return
-  await context.records.sessions.unlock(key, task.metadata.uid)
+  await context.records.sessions.unlock(key, task.metadata.uid, { expiresAt: await readExpiry(context, task) })
   const next = context.waitingRoom.next(nameSessionRoom(key))
   if (next !== undefined) context.enqueue(next)
 }

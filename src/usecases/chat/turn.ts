@@ -11,7 +11,7 @@ import type { ToolHost } from '../../llm/tool-host.ts'
 import type { Caller } from '../../ports/identity.ts'
 import type { UsageRecord } from '../../ports/usage.ts'
 import { identifyCaller } from '../../rules/caller-identity.ts'
-import { limitIterations } from '../../rules/model-choice.ts'
+import { limitedAgentOf, limitIterations } from '../../rules/model-choice.ts'
 import type { UsecaseDeps } from '../deps.ts'
 import { tokensOf } from '../estimated-tokens.ts'
 import { openModel } from '../models.ts'
@@ -138,7 +138,10 @@ function runModel(deps: UsecaseDeps, parts: TurnParts, running: Running & { hist
   const temperature = request.temperature ?? agent?.spec.model?.temperature
   return runLoop({
     state: createLoopState({ system: parts.system, messages: addQuestion(running.history, request.message) }),
-    model: openModel(parts.choices, deps, { onUsage: (call) => running.usage.push(noteUsage(deps, parts, call)) }),
+    model: openModel(parts.choices, deps, {
+      agent: limitedAgentOf(agent),
+      onUsage: (call) => running.usage.push(noteUsage(deps, parts, call)),
+    }),
     tools: parts.tools,
     redact: parts.redact,
     clock: deps.ports.clock,

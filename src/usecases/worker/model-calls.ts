@@ -11,7 +11,7 @@ import type { Task } from '../../contract/resources/task.ts'
 import { SvcError } from '../../errors.ts'
 import { computeCost } from '../../llm/pricing.ts'
 import type { WorkerIdentity } from '../../ports/identity.ts'
-import type { Lease, RateLimit } from '../../ports/rate-limits.ts'
+import type { Lease, Limited, RateLimit } from '../../ports/rate-limits.ts'
 import type { ResourceKey, ResourceReader } from '../../ports/resources.ts'
 import type { UsageRecord } from '../../ports/usage.ts'
 import { readCaller } from '../../rules/caller-identity.ts'
@@ -57,9 +57,13 @@ function costOf(
 }
 
 /** One of those that the task may be given, the fallbacks that its provider names too. */
-async function usesProvider(resources: ResourceReader, task: Task, key: ResourceKey): Promise<boolean> {
+function agentKeyOf(task: Task): ResourceKey | undefined {
   const ref = task.spec.agentRef
-  const agentKey = ref && { namespace: ref.namespace ?? task.metadata.namespace, name: ref.name }
+  return ref && { namespace: ref.namespace ?? task.metadata.namespace, name: ref.name }
+}
+
+async function usesProvider(resources: ResourceReader, task: Task, key: ResourceKey): Promise<boolean> {
+  const agentKey = agentKeyOf(task)
   const agent = agentKey && (await resources.get('Agent', agentKey))
   const wishes = listProviderWishes(task, agent)
   const expanded = expandWishes(wishes, await resources.get('Provider', wishes[0]))
@@ -68,6 +72,13 @@ async function usesProvider(resources: ResourceReader, task: Task, key: Resource
 
 function refuseProvider(task: Task, { name }: ResourceKey): SvcError {
   return new SvcError('Forbidden', `task "${task.metadata.name}" does not use provider "${name}"`)
+}
+
+function answerLease(lease: Lease): LeaseAnswer {
+  const { granted } = lease
+  return granted
+    ? { granted, retryAfterMs: 0, tokens: lease.tokens }
+    : { granted, retryAfterMs: lease.retryAfterMs, tokens: 0 }
 }
 
 export function createWorkerModelCalls({ ports, health }: UsecaseDeps): WorkerModelCalls {
@@ -81,9 +92,19 @@ export function createWorkerModelCalls({ ports, health }: UsecaseDeps): WorkerMo
     return provider
   }
 
-  async function takeOrSettle(key: ResourceKey, want: LeaseRequest, limit: RateLimit): Promise<Lease> {
-    if (want.requests > 0) return records.rateLimits.take(key, want, limit)
-    await records.rateLimits.settle(key, want.tokens, limit)
+  /** As the agent is now; one that is gone bounds nothing. */
+  async function takeOfAgent(task: Task, key: ResourceKey, want: LeaseRequest): Promise<Lease> {
+    const own = agentKeyOf(task)
+    if (own?.name !== key.name || own.namespace !== key.namespace) {
+      throw new SvcError('Forbidden', `task "${task.metadata.name}" is not of agent "${key.name}"`)
+    }
+    const agent = await resources.get('Agent', key)
+    return takeOrSettle({ kind: 'Agent', ...key }, want, agent?.spec.rateLimit ?? {})
+  }
+
+  async function takeOrSettle(whose: Limited, want: LeaseRequest, limit: RateLimit): Promise<Lease> {
+    if (want.requests > 0) return records.rateLimits.take(whose, want, limit)
+    await records.rateLimits.settle(whose, want.tokens, limit)
     return { granted: true, tokens: want.tokens }
   }
 
@@ -114,16 +135,15 @@ export function createWorkerModelCalls({ ports, health }: UsecaseDeps): WorkerMo
       if (isOwn) health.noteEnd({ provider: key })
     },
     async takeLease(identity, key, want) {
-      const provider = await requireProvider(await requireLiveAttempt(resources, identity), key)
+      const task = await requireLiveAttempt(resources, identity)
+      if (want.kind === 'Agent') return answerLease(await takeOfAgent(task, key, want))
+      const provider = await requireProvider(task, key)
       const lease = await takeOrSettle(key, want, provider.spec.rateLimit ?? {})
       const cooling = await records.rateLimits.coolingDown(key, want.model)
       // A span of time: the clock of the worker's host may be another.
       const forMs = cooling && Math.max(0, cooling.until.getTime() - clock.now().getTime())
       return {
-        granted: lease.granted,
-        ...(lease.granted
-          ? { retryAfterMs: 0, tokens: lease.tokens }
-          : { retryAfterMs: lease.retryAfterMs, tokens: 0 }),
+        ...answerLease(lease),
         ...(cooling && forMs
           ? { coolingDown: { forMs, reason: cooling.reason, failure: cooling.failure, asked: cooling.asked } }
           : {}),
