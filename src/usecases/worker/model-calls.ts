@@ -81,15 +81,11 @@ function answerLease(lease: Lease): LeaseAnswer {
     : { granted, retryAfterMs: lease.retryAfterMs, tokens: 0 }
 }
 
-export function createWorkerModelCalls({ ports, health }: UsecaseDeps): WorkerModelCalls {
-  const { resources, records, clock } = ports
-
-  /** Another task's provider is none of its business: it could use up the limit or stop it for all. */
-  async function requireProvider(task: Task, key: ResourceKey): Promise<Provider> {
-    if (!(await usesProvider(resources, task, key))) throw refuseProvider(task, key)
-    const provider = await resources.get('Provider', key)
-    if (provider === undefined) throw notFound('Provider', key)
-    return provider
+function createLeases({ resources, records }: UsecaseDeps['ports']) {
+  async function takeOrSettle(whose: Limited, want: LeaseRequest, limit: RateLimit): Promise<Lease> {
+    if (want.requests > 0) return records.rateLimits.take(whose, want, limit)
+    await records.rateLimits.settle(whose, want.tokens, limit)
+    return { granted: true, tokens: want.tokens }
   }
 
   /** As the agent is now; one that is gone bounds nothing. */
@@ -102,10 +98,19 @@ export function createWorkerModelCalls({ ports, health }: UsecaseDeps): WorkerMo
     return takeOrSettle({ kind: 'Agent', ...key }, want, agent?.spec.rateLimit ?? {})
   }
 
-  async function takeOrSettle(whose: Limited, want: LeaseRequest, limit: RateLimit): Promise<Lease> {
-    if (want.requests > 0) return records.rateLimits.take(whose, want, limit)
-    await records.rateLimits.settle(whose, want.tokens, limit)
-    return { granted: true, tokens: want.tokens }
+  return { takeOrSettle, takeOfAgent }
+}
+
+export function createWorkerModelCalls({ ports, health }: UsecaseDeps): WorkerModelCalls {
+  const { resources, records, clock } = ports
+  const { takeOrSettle, takeOfAgent } = createLeases(ports)
+
+  /** Another task's provider is none of its business: it could use up the limit or stop it for all. */
+  async function requireProvider(task: Task, key: ResourceKey): Promise<Provider> {
+    if (!(await usesProvider(resources, task, key))) throw refuseProvider(task, key)
+    const provider = await resources.get('Provider', key)
+    if (provider === undefined) throw notFound('Provider', key)
+    return provider
   }
 
   return {
