@@ -25,7 +25,7 @@ describe('a command task', () => {
     expect(running.status?.conditions).toMatchObject([{ type: 'JobCreated', status: 'True' }])
     const { run, limits } = bench.workloads.specOf('hello')
     expect(run).toMatchObject({ kind: 'command', command: ['echo', 'hi'], env: { SVC_TASK_NAME: 'hello' } })
-    expect(limits).toEqual({ cpu: 1, memoryBytes: 2 * 1024 ** 3, deadlineSeconds: 60 })
+    expect(limits).toEqual({ cpu: 1, memoryBytes: 2 * 1024 ** 3, diskBytes: 2 * 1024 ** 3, deadlineSeconds: 60 })
     bench.clock.advance(2000)
     bench.workloads.succeed('hello', 'hi\n')
     const done = await bench.phase('hello', 'Succeeded')
