@@ -23,8 +23,12 @@ export const retention = z
   .string('must be a duration or days')
   .refine((value) => /^\d+d$/.test(value) || goDuration.test(value), 'must be days or a duration, such as 90d or 12h')
 /** The same, where 0 is for ever. */
-export const retentionOrEver = z.union([z.literal([0, '0']).transform(() => '0d'), retention], {
-  error: 'must be days or a duration, such as 30d or 12h, or 0',
+export const retentionOrEver = z.unknown().transform((value, context): string => {
+  if (value === 0 || value === '0') return '0d'
+  const given = retention.safeParse(value)
+  if (given.success) return given.data
+  context.addIssue('must be days or a duration, such as 30d or 12h, or 0')
+  return z.NEVER
 })
 export const text = z.string('must be text').min(1, 'must not be empty')
 const list = z.union([z.array(z.string()), z.string().transform((all) => all.split(',').map((item) => item.trim()))], {

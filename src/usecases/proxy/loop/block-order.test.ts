@@ -60,6 +60,22 @@ describe('the order of blocks', () => {
     expect([written(0), written(1)]).toEqual(['{}', '{}'])
   })
 
+  it('keeps what comes of a call that waits behind a text', () => {
+    const given = [
+      openCall(3),
+      args(3, '{}'),
+      openText(0),
+      text(0, 'a'),
+      openCall(1),
+      args(1, '{'),
+      stop(3),
+      args(1, '}'),
+    ]
+    const events = run([given])
+    checkOrder(events)
+    expect(events.flatMap((event) => (event.type === 'args_delta' ? event.json : [])).join('')).toBe('{}{}')
+  })
+
   it('opens a text again that goes on after another block', () => {
     const events = run([[openText(0), text(0, 'a'), openCall(1), stop(1), text(0, 'b'), stop(0)]])
     checkOrder(events)

@@ -79,11 +79,16 @@ export function createBlockOrder(): BlockOrder {
     const isOpen = open?.local === event.index
     // A vendor that begins a number anew begins another block.
     if (isOpen) return isStart(event) ? start(event) : goOn(event)
-    if (open?.kind !== 'tool_use') return start(event)
-    const held = waiting.get(event.index) ?? []
-    held.push(event)
-    waiting.set(event.index, held)
-    return []
+    const held = waiting.get(event.index)
+    if (open?.kind === 'tool_use') {
+      if (held === undefined) waiting.set(event.index, [event])
+      else held.push(event)
+      return []
+    }
+    if (held === undefined) return start(event)
+    // What came before it waits behind a text that goes on.
+    waiting.delete(event.index)
+    return [...held, event].flatMap(push)
   }
 
   function endTurn(): ModelEvent[] {
