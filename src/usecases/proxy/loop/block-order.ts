@@ -75,20 +75,26 @@ export function createBlockOrder(): BlockOrder {
     return first[1].flatMap(push)
   }
 
-  function push(event: BlockEvent): ModelEvent[] {
-    const isOpen = open?.local === event.index
-    // A vendor that begins a number anew begins another block.
-    if (isOpen) return isStart(event) ? start(event) : goOn(event)
+  function keepWaiting(event: BlockEvent): void {
     const held = waiting.get(event.index)
-    if (open?.kind === 'tool_use') {
-      if (held === undefined) waiting.set(event.index, [event])
-      else held.push(event)
-      return []
-    }
+    if (held === undefined) waiting.set(event.index, [event])
+    else held.push(event)
+  }
+
+  /** An event of a block that is not open, while no call is. What came before it may wait behind a text that goes on. */
+  function turnTo(event: BlockEvent): ModelEvent[] {
+    const held = waiting.get(event.index)
     if (held === undefined) return start(event)
-    // What came before it waits behind a text that goes on.
     waiting.delete(event.index)
     return [...held, event].flatMap(push)
+  }
+
+  function push(event: BlockEvent): ModelEvent[] {
+    // A vendor that begins a number anew begins another block.
+    if (open?.local === event.index) return isStart(event) ? start(event) : goOn(event)
+    if (open?.kind !== 'tool_use') return turnTo(event)
+    keepWaiting(event)
+    return []
   }
 
   function endTurn(): ModelEvent[] {
