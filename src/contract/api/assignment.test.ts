@@ -5,7 +5,14 @@ const assignment = {
   version: 1,
   api: { url: 'http://127.0.0.1:8080', token: 't' },
   task: { namespace: 'default', name: 'a', uid: 'u', attempt: 1, type: 'ai' },
-  loop: { maxIterations: 10, toolTimeoutMs: 60_000, systemPrompt: '', prompt: 'hi', tools: ['file_read'] },
+  loop: {
+    maxIterations: 10,
+    maxToolCalls: 128,
+    toolTimeoutMs: 60_000,
+    systemPrompt: '',
+    prompt: 'hi',
+    tools: ['file_read'],
+  },
   model: {
     choices: [{ provider: { namespace: 'default', name: 'default', type: 'demo' }, model: 'demo' }],
   },
