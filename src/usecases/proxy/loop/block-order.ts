@@ -34,11 +34,35 @@ function writeText(index: number, text: string): ModelEvent[] {
   ]
 }
 
+/** Events of blocks that wait until the open tool call is whole, in order of their arrival. */
+function createWaiting() {
+  const held = new Map<number, BlockEvent[]>()
+
+  function take(index: number): BlockEvent[] | undefined {
+    const events = held.get(index)
+    held.delete(index)
+    return events
+  }
+
+  return {
+    add(event: BlockEvent): void {
+      const events = held.get(event.index)
+      if (events === undefined) held.set(event.index, [event])
+      else events.push(event)
+    },
+    take,
+    takeFirst(): BlockEvent[] {
+      const [first] = held.keys()
+      return first === undefined ? [] : (take(first) ?? [])
+    },
+    isEmpty: () => held.size === 0,
+  }
+}
+
 export function createBlockOrder(): BlockOrder {
   let next = 0
   let open: Open | undefined
-  /** Events of blocks that wait until the open tool call is whole, in order of their arrival. */
-  const waiting = new Map<number, BlockEvent[]>()
+  const waiting = createWaiting()
 
   function closeOpen(): ModelEvent[] {
     if (open === undefined) return []
@@ -69,37 +93,26 @@ export function createBlockOrder(): BlockOrder {
   }
 
   function drain(): ModelEvent[] {
-    const [first] = waiting
-    if (first === undefined) return []
-    waiting.delete(first[0])
-    return first[1].flatMap(push)
-  }
-
-  function keepWaiting(event: BlockEvent): void {
-    const held = waiting.get(event.index)
-    if (held === undefined) waiting.set(event.index, [event])
-    else held.push(event)
+    return waiting.takeFirst().flatMap(push)
   }
 
   /** An event of a block that is not open, while no call is. What came before it may wait behind a text that goes on. */
   function turnTo(event: BlockEvent): ModelEvent[] {
-    const held = waiting.get(event.index)
-    if (held === undefined) return start(event)
-    waiting.delete(event.index)
-    return [...held, event].flatMap(push)
+    const held = waiting.take(event.index)
+    return held === undefined ? start(event) : [...held, event].flatMap(push)
   }
 
   function push(event: BlockEvent): ModelEvent[] {
     // A vendor that begins a number anew begins another block.
     if (open?.local === event.index) return isStart(event) ? start(event) : goOn(event)
     if (open?.kind !== 'tool_use') return turnTo(event)
-    keepWaiting(event)
+    waiting.add(event)
     return []
   }
 
   function endTurn(): ModelEvent[] {
     const events = closeOpen()
-    while (waiting.size > 0) {
+    while (!waiting.isEmpty()) {
       for (const event of [...drain(), ...closeOpen()]) events.push(event)
     }
     return events
