@@ -1,0 +1,87 @@
+// What is accepted acts, or is refused: every field of every kind has a reader outside the contract, or a refusal.
+import { parseSync, Visitor } from 'oxc-parser'
+import { describe, expect, it } from 'vitest'
+import { awaitedFields } from '../../src/contract/awaited.ts'
+import { each, walkSchema } from '../../src/contract/reference-paths.ts'
+import { type Kind, kindNames, kinds } from '../../src/contract/resources/index.ts'
+import { listFiles, readSource } from './source-tree.ts'
+
+const origin = 'tells people where the skill came from'
+const stamp = 'is stamped by the service and shown to people'
+
+/** Fields that no code reads, each with what it is there for. */
+const unread: Record<string, string> = {
+  'Agent.session.persistence': 'sessions are always in the record store; manifests for the reference name a place',
+  'Skill.source.codehost': origin,
+  'Skill.source.skillName': origin,
+  'Skill.source.context7': origin,
+  'Task.transaction.context.purpose': stamp,
+  'Task.transaction.context.maxDepth': stamp,
+  'Task.transaction.context.e2e': stamp,
+  'Task.transaction.context.trace_id': stamp,
+}
+
+/** Objects that are passed on whole, to Kubernetes: what is in them means there what it always does. */
+const passedOn = ['Task.execution', 'Agent.execution']
+
+type Named = { type: string; name?: string; value?: unknown }
+
+function nameOf(node: unknown): string | undefined {
+  const { type, name, value } = node as Named
+  return type === 'Identifier' ? name : type === 'Literal' && typeof value === 'string' ? value : undefined
+}
+
+/** Names of properties that a file reads: `a.name`, `a['name']`, `{ name }` of a pattern. */
+function listReads(path: string): string[] {
+  const names: string[] = []
+  const note = (node: unknown) => {
+    const name = nameOf(node)
+    if (name !== undefined) names.push(name)
+  }
+  new Visitor({
+    MemberExpression: (member) => note(member.property),
+    ObjectPattern(pattern) {
+      for (const property of pattern.properties) if (property.type === 'Property') note(property.key)
+    },
+  }).visit(parseSync(path, readSource(path)).program)
+  return names
+}
+
+const readers = listFiles('src', ['.ts']).filter(
+  (path) => !path.startsWith('src/contract/') && !path.endsWith('.test.ts'),
+)
+/** What whole kinds mean here is read in the contract itself: rules over several fields, and what admission refuses. */
+const rulesOfContract = listFiles('src/contract/resources', ['.ts']).filter((path) => !path.endsWith('.test.ts'))
+const reads = new Set([...readers, ...rulesOfContract].flatMap(listReads))
+
+function listFields(kind: Kind): string[] {
+  const paths = [...walkSchema(kinds[kind].spec)].map(([, path]) => path.filter((part) => part !== each))
+  return [...new Set(paths.filter((path) => path.length > 0).map((path) => `${kind}.${path.join('.')}`))]
+}
+
+const isWithin = (field: string, whole: string) => field === whole || field.startsWith(`${whole}.`)
+
+/** Subtrees that are refused until their capability is there; an empty path is the whole kind. */
+const refused = awaitedFields
+  .filter(({ values }) => values === undefined || values.includes(true) || values.includes('agent'))
+  .map(({ kind, path, governs }) =>
+    [kind, (governs ?? path).replaceAll('[]', '')].filter((part) => part !== '').join('.'),
+  )
+
+const isRefused = (field: string) => refused.some((whole) => isWithin(field, whole))
+
+describe('every field of a spec', () => {
+  const fields = kindNames.flatMap(listFields)
+  const isRead = (field: string) => reads.has(field.split('.').at(-1) ?? '')
+
+  it('has a reader, or is refused, or says why nobody reads it', () => {
+    const open = fields.filter((field) => !isRead(field) && !isRefused(field))
+    const explained = [...Object.keys(unread), ...passedOn]
+    expect(open.filter((field) => !explained.some((whole) => isWithin(field, whole)))).toEqual([])
+  })
+
+  it('needs no excuse once it is read', () => {
+    expect(Object.keys(unread).filter((field) => !fields.includes(field) || isRead(field))).toEqual([])
+    expect(passedOn.filter((field) => !fields.includes(field) || !isRead(field))).toEqual([])
+  })
+})
