@@ -100,6 +100,30 @@ describe('a turn without a session', () => {
   })
 })
 
+describe('the system prompt', () => {
+  it('is one and the same for all model calls of a turn, whatever changes meanwhile [CHAT-030]', async () => {
+    await start()
+    script = callOnce({ name: 'create_agent', args: { name: 'made-meanwhile', systemPrompt: 'help' } })
+    const { body } = await chat({ message: 'create an agent' })
+    expect(body.toolCalls[0]?.result).toMatchObject({ success: true })
+    const [before, after] = vendor.requests.map(promptOf)
+    expect(after).toBe(before)
+    await chat({ message: 'and now?' })
+    expect(promptOf(vendor.requests.at(-1))).toContain('made-meanwhile')
+    expect(before).not.toContain('made-meanwhile')
+  })
+
+  it('goes before calls that are told with their name, arguments and result [CHAT-018]', async () => {
+    await start()
+    script = callOnce({ name: 'list_tasks', args: { limit: 3 } }, { name: 'cancel_task', args: { name: 'nobody' } })
+    const { body } = await chat({ message: 'what runs?' })
+    expect(body.toolCalls).toEqual([
+      { name: 'list_tasks', args: { limit: 3 }, result: { success: true, data: [] } },
+      { name: 'cancel_task', args: { name: 'nobody' }, result: expect.objectContaining({ errorType: 'not_found' }) },
+    ])
+  })
+})
+
 describe('what chat keeps in mind', () => {
   it('is made anew when an agent, a provider or a secret changes [CHAT-035]', async () => {
     await start()

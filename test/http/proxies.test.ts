@@ -297,6 +297,24 @@ describe('addresses', () => {
     expect(proxied.upstream.last().headers.authorization).toBeUndefined()
   })
 
+  it('are of the vendor kind, with the key that is named and the default model [PROV-003] [PROV-004] [PROV-005] [PROV-006]', async () => {
+    const [first, second] = ['made-up-first-key-01', 'made-up-second-key-02']
+    await proxied.create('/api/v1/secrets', { name: 'two-keys', stringData: { first, second } })
+    const spec = { baseURL: `${proxied.upstream.url}/v1`, defaultModel: 'usual' }
+    await proxied.addProvider('of-llmo', { ...spec, type: 'llmo', secretRef: { name: 'two-keys', key: 'second' } })
+    await proxied.ask('/llmo/v1/chat/completions', { model: 'of-llmo/', messages: [] })
+    expect(proxied.upstream.last()).toMatchObject({
+      path: '/v1/chat/completions',
+      headers: { authorization: `Bearer ${second}` },
+    })
+    expect(JSON.parse(proxied.upstream.last().body.toString())).toMatchObject({ model: 'usual' })
+    const address = { baseURL: proxied.upstream.url, defaultModel: 'other' }
+    await proxied.addProvider('of-llma', { ...address, type: 'llma', secretRef: { name: 'two-keys', key: 'first' } })
+    await proxied.ask(messages, simpleMessage('of-llma/'))
+    expect(proxied.upstream.last()).toMatchObject({ path: '/v1/messages', headers: { 'x-api-key': first } })
+    expect(JSON.parse(proxied.upstream.last().body.toString())).toMatchObject({ model: 'other' })
+  })
+
   it('that the other family has not got are refused with the reason', async () => {
     const answer = await proxied.ask('/llma/v1/messages/count_tokens', { model: 'completions/m' })
     expect([answer.status, (await readError(answer)).error.message]).toEqual([

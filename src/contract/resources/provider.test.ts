@@ -25,7 +25,7 @@ describe('provider spec', () => {
     })
   })
 
-  it('accepts the secret, its key and the default model [PROV-003] [PROV-004] [PROV-005] [PROV-006]', () => {
+  it('accepts the secret, its key and the default model', () => {
     const spec = { type: 'llma', secretRef: { name: 's', key: 'k' }, defaultModel: 'm', serverTools: false }
     expect(ProviderSpec.parse(spec)).toEqual(spec)
   })
