@@ -5,8 +5,8 @@ import type { Task, TaskSpec } from '../contract/resources/task.ts'
 import { callerAnnotationKeys } from './caller-identity.ts'
 import { inheritStamp } from './stamp.ts'
 
-export const parentLabel = 'svc.ai/parent-task'
-export const parentAnnotation = 'svc.ai/parent-task-name'
+const parentLabel = 'svc.ai/parent-task'
+const parentAnnotation = 'svc.ai/parent-task-name'
 export const scheduledRunLabel = 'svc.ai/scheduled-run'
 export const cleanupFinalizer = 'svc.ai/cleanup'
 
