@@ -8,7 +8,7 @@ import { passBytes, runLoop, runTurn } from '../fixtures/proxy/ways.ts'
 import { ownerToken } from './service.ts'
 
 const messages = '/llma/v1/messages'
-const maxDurationMs = 700
+const maxDurationMs = 2000
 
 let proxied: Proxied
 const samples: ProxySample[] = []
