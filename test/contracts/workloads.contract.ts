@@ -272,7 +272,8 @@ export function describeWorkloads(name: string, open: () => Promise<WorkloadsBen
       }
       const key = await start(`yes flood | head -c ${bench.flood ?? 20_000_000}; echo; echo over${bench.linger ?? ''}`)
       await waitUntil('the first lines came', () => calls > 0)
-      expect(await bench.workloads.observe(key)).toMatchObject({ phase: 'Running' })
+      // They may come before its start has been noted.
+      await waitUntil('it runs', async () => (await bench.workloads.observe(key)).phase === 'Running')
       expect(calls).toBe(1)
       gate.resolve()
       expect(await finish(key)).toMatchObject({ phase: 'Succeeded' })
