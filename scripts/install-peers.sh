@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs the gateways that `npm run bench -- proxy` measures beside the service. What can not be had is left out.
+# Installs the gateways that `npm run bench -- proxy` measures beside the service. What cannot be had is left out.
 set -u
 PATH="$(cd "$(dirname "$0")/../node_modules/.bin" && pwd):$PATH"
 cd "$(dirname "$0")/../bench/peers" || exit 1

@@ -1,4 +1,4 @@
-// Tells of every change to some kinds and to Secrets, and says when it can not be sure to have seen them all.
+// Tells of every change to some kinds and to Secrets, and says when it cannot be sure to have seen them all.
 import type { Kind } from '../contract/resources/index.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Resources } from '../ports/resources.ts'
@@ -23,7 +23,7 @@ export type ChangeListener = {
 export type ChangeWatch = {
   /** Whether every change is told. */
   isOpen(): boolean
-  /** Resolves when it is open, or can not be opened for now. Never rejects. */
+  /** Resolves when it is open, or cannot be opened for now. Never rejects. */
   open(): Promise<void>
 }
 

@@ -8,7 +8,7 @@ import { SvcError } from '../errors.ts'
 import type { Secrets } from '../ports/secrets.ts'
 import { readEntry } from './secret-entry.ts'
 
-/** NotFound without its secret, InvalidRequest when it can not be called by HTTP; both in a sentence for a user. */
+/** NotFound without its secret, InvalidRequest when it cannot be called by HTTP; both in a sentence for a user. */
 export async function assignTool(secrets: Secrets, tool: Tool): Promise<AssignedTool> {
   const { name } = tool.metadata
   const { http } = tool.spec

@@ -50,7 +50,7 @@ export interface CliContext {
   standardOutput: NodeJS.WritableStream
   now(): Date
   version: string
-  /** Text of a file, of standard input for `-`, or of each manifest in a folder. InvalidRequest when it can not be read. */
+  /** Text of a file, of standard input for `-`, or of each manifest in a folder. InvalidRequest when it cannot be read. */
   readTexts(path: string): Promise<NamedText[]>
   /** All of standard input; undefined where a person would have to type it. */
   readInput(): Promise<string | undefined>

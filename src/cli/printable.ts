@@ -1,4 +1,4 @@
-// Text from elsewhere made fit for a terminal: it can not drive it, and its width is known.
+// Text from elsewhere made fit for a terminal: it cannot drive it, and its width is known.
 
 import { randomUUID } from 'node:crypto'
 

@@ -19,7 +19,7 @@ beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
 describe('a terminal', () => {
-  it('gets text that can not drive it', () => {
+  it('gets text that cannot drive it', () => {
     const { written, streams } = record(true)
     const terminal = createTerminal(streams)
     terminal.print(`${escapeCode}[2Jresult`)

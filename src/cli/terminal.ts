@@ -40,7 +40,7 @@ export interface Terminal {
 }
 
 export type TerminalOptions = {
-  /** The terminal can not redraw a line and has no colours (`TERM=dumb`). */
+  /** The terminal cannot redraw a line and has no colours (`TERM=dumb`). */
   isDumb?: boolean
 }
 
@@ -69,7 +69,7 @@ function spinInPlace(stream: Stream, first: string): Spinner {
   const draw = () => {
     const seconds = `${Math.floor((Date.now() - started) / 1000)}s`
     tick += 1
-    // A line that wraps can not be erased as one.
+    // A line that wraps cannot be erased as one.
     const room = (stream.columns || usualWidth) - seconds.length - 4
     stream.write(`${eraseLine}${frames[tick % frames.length]} ${cutTo(makeOneLine(text), room)} ${seconds}`)
   }

@@ -105,7 +105,7 @@ describe('the client', () => {
     await new Promise((resolve) => server?.close(resolve))
     const error = await fail(url)
     expect(error.reason).toBe('Unavailable')
-    expect(error.message).toBe(`${url} can not be reached (connect ECONNREFUSED ${url.replace('http://', '')})`)
+    expect(error.message).toBe(`${url} cannot be reached (connect ECONNREFUSED ${url.replace('http://', '')})`)
   })
 })
 

@@ -72,7 +72,7 @@ async function send(doFetch: typeof globalThis.fetch, url: string, init: Request
     return await doFetch(url, init)
   } catch (error) {
     if (init.signal?.aborted) throw error
-    const message = `${new URL(url).origin} can not be reached (${describeCause(error)})`
+    const message = `${new URL(url).origin} cannot be reached (${describeCause(error)})`
     throw new SvcError('Unavailable', message, { cause: error })
   }
 }

@@ -9,7 +9,7 @@ export type StreamEvent = { id?: string | undefined; event?: string | undefined;
 const reconnectDelayMs = 500
 const maxReconnects = 20
 
-/** Events until one named `end`, over reconnects with `Last-Event-ID`. Throws when the service can not be reached again. */
+/** Events until one named `end`, over reconnects with `Last-Event-ID`. Throws when the service cannot be reached again. */
 export async function* readEvents<R extends Route>(
   client: Client,
   route: R,

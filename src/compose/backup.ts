@@ -86,7 +86,7 @@ async function requireEmpty(folder: string, what: string): Promise<void> {
     await mkdir(folder, { recursive: true, mode: 0o700 })
     if ((await readdir(folder)).length === 0) return
   } catch (error) {
-    throw new SvcError('InvalidRequest', `${folder} can not be used: ${describeFileError(error)}`)
+    throw new SvcError('InvalidRequest', `${folder} cannot be used: ${describeFileError(error)}`)
   }
   throw new SvcError('Conflict', `${folder} is not empty; ${what}`)
 }

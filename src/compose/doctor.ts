@@ -58,7 +58,7 @@ async function checkGit(): Promise<Finding> {
     const { stdout } = await run('git', ['--version'])
     return { what, state: 'ok', detail: stdout.trim() }
   } catch {
-    const detail = 'not found; tasks with a workspace.gitRepo can not run'
+    const detail = 'not found; tasks with a workspace.gitRepo cannot run'
     return { what, state: 'warning', detail, fix: 'apt-get install git, or what your system has for it' }
   }
 }
@@ -66,7 +66,7 @@ async function checkGit(): Promise<Finding> {
 function describeEngine(probe: Awaited<ReturnType<ReturnType<typeof openEngine>['find']>>): Finding {
   const what = 'containers'
   if (probe.available) return { what, state: 'ok', detail: `engine at ${probe.name}` }
-  return { what, state: 'warning', detail: `${probe.reason}; tasks with an image can not run`, fix: probe.suggestion }
+  return { what, state: 'warning', detail: `${probe.reason}; tasks with an image cannot run`, fix: probe.suggestion }
 }
 
 function checkKeys(config: Config): Finding {

@@ -5,7 +5,7 @@ import type { Config } from '../config/load.ts'
 import { SvcError } from '../errors.ts'
 import { describeFileError } from './input.ts'
 
-/** InvalidRequest naming the setting when a folder can not be used. */
+/** InvalidRequest naming the setting when a folder cannot be used. */
 export function prepareFolders(config: Config): void {
   const { configDir, tokenFile } = config.paths
   prepareDataFolder(config)
@@ -47,6 +47,6 @@ function tryAccess(path: string, mode: number, flag: string): void {
 }
 
 function refuse(path: string, flag: string, error: unknown): SvcError {
-  const message = `${path} can not be used: ${describeFileError(error)}. Name another place with ${flag}.`
+  const message = `${path} cannot be used: ${describeFileError(error)}. Name another place with ${flag}.`
   return new SvcError('InvalidRequest', message, { cause: error })
 }

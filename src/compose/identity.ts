@@ -42,7 +42,7 @@ function nameHeader({ header, scheme }: { header: string; scheme?: string }): st
 function tellOutage(log: Logger, issuer: string) {
   return (error: unknown) => {
     const cause = error instanceof Error ? (error.cause ?? error) : error
-    log.warn({ issuer, why: messageOf(cause) }, 'the keys of an issuer can not be had; the kept ones stay good')
+    log.warn({ issuer, why: messageOf(cause) }, 'the keys of an issuer cannot be had; the kept ones stay good')
   }
 }
 

@@ -7,7 +7,7 @@ import { SvcError } from '../errors.ts'
 
 const manifestName = /\.(ya?ml|json)$/
 
-/** InvalidRequest when it can not be read. */
+/** InvalidRequest when it cannot be read. */
 export async function readTexts(path: string): Promise<NamedText[]> {
   if (path === '-') return [{ name: '-', text: await text(process.stdin) }]
   try {
@@ -15,7 +15,7 @@ export async function readTexts(path: string): Promise<NamedText[]> {
     const files = isFolder ? await listManifests(path) : [path]
     return await Promise.all(files.map(async (name) => ({ name, text: await readFile(name, 'utf8') })))
   } catch (error) {
-    throw new SvcError('InvalidRequest', `${path} can not be read: ${describeFileError(error)}`, { cause: error })
+    throw new SvcError('InvalidRequest', `${path} cannot be read: ${describeFileError(error)}`, { cause: error })
   }
 }
 

@@ -43,7 +43,7 @@ describe('the rights of an issuer', () => {
     [{ oidcAuthorization: 'rbac', mode: 'embedded' }, 'rbac needs --mode kubernetes'],
     [{ ...rbac, oidcRoleMapping: 'dev=viewer' }, 'has no meaning with --oidc-authorization=rbac'],
     [{ mode: 'kubernetes', oidcRoleMapping: 'dev=owner' }, 'can make nobody the owner of a cluster'],
-  ])('can not be %o', (flags, message) => {
+  ])('cannot be %o', (flags, message) => {
     expect(() => oidcRightsOf(load(flags))).toThrow(message)
   })
 })

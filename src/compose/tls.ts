@@ -20,7 +20,7 @@ export function tlsFilesOf({ tlsCertFile, tlsKeyFile }: Config): TlsFiles | unde
   throw new SvcError('InvalidRequest', 'bad configuration: --tls-cert-file and --tls-key-file need each other')
 }
 
-/** InvalidRequest when a file can not be read, or the two do not belong together. */
+/** InvalidRequest when a file cannot be read, or the two do not belong together. */
 export async function readTls({ certFile, keyFile }: TlsFiles): Promise<TlsPair> {
   try {
     const [cert, key] = await Promise.all([readFile(certFile), readFile(keyFile)])
@@ -44,7 +44,7 @@ export type TlsWatch = {
   everyMs?: number
 }
 
-/** Runs until the signal aborts. A pair that can not be used, such as one half written, leaves the one before in use. */
+/** Runs until the signal aborts. A pair that cannot be used, such as one half written, leaves the one before in use. */
 export async function watchTls(watch: TlsWatch, signal: AbortSignal): Promise<void> {
   const { files, clock, log, renew, everyMs = lookMs } = watch
   let { current } = watch
@@ -62,7 +62,7 @@ export async function watchTls(watch: TlsWatch, signal: AbortSignal): Promise<vo
     if (signal.aborted) return
     await look().catch((error: unknown) => {
       const message = messageOf(error)
-      if (message !== told) log.warn({ error: message }, 'the new TLS files can not be used; the old ones stay')
+      if (message !== told) log.warn({ error: message }, 'the new TLS files cannot be used; the old ones stay')
       told = message
     })
   }

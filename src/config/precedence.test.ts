@@ -48,7 +48,7 @@ describe('the configuration', () => {
     expect(dataDirOf({ HOME: '/home/u' })).toBe('/home/u/.local/share/svc')
   })
 
-  it('can not be changed once it is made', () => {
+  it('cannot be changed once it is made', () => {
     expect(Object.isFrozen(loadConfig({ flags: {}, env: {} }))).toBe(true)
   })
 })

@@ -114,7 +114,7 @@ export const settings = {
     help: 'connections to PostgreSQL per replica at most, beside the one that listens',
   }),
   planStore: define(oneOf(['sql', 'none']).default('sql'), { help: 'where plans are kept; none turns plans off' }),
-  hideUnavailableTools: define(flag.default(false), { help: 'omit built-in tools that can not run here' }),
+  hideUnavailableTools: define(flag.default(false), { help: 'omit built-in tools that cannot run here' }),
   searchBackend: define(oneOf(['searxng', 'brave', 'tavily', 'json']).optional(), { help: 'backend of web_search' }),
   searchUrl: define(z.url('must be an address such as http://127.0.0.1:8888').optional(), {
     help: 'address of the search backend',

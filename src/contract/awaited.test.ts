@@ -10,7 +10,7 @@ const ruleOf = (kind: Kind, path: string) => {
   return field && writeAwaitedRule(field, 'object.spec')
 }
 
-describe('what the service can not do yet', () => {
+describe('what the service cannot do yet', () => {
   it('is nothing of what it can do, defaults included', () => {
     expect(pathsOf('Task', TaskSpec.parse({ type: 'ai', prompt: 'x', ai: { tools: ['web_search'] } }))).toEqual([])
     const agent = { coordination: {}, tools: [{ name: 'weather' }], providerRef: { name: 'p' } }

@@ -1,4 +1,4 @@
-// What the contract has fields for and this service can not do yet: refused when it is asked for, at every door.
+// What the contract has fields for and this service cannot do yet: refused when it is asked for, at every door.
 import type { Problem } from '../errors.ts'
 import type { Kind } from './resources/index.ts'
 
@@ -114,7 +114,7 @@ function findValues(spec: object, { path, values }: AwaitedField): Found[] {
   return values === undefined ? found : found.filter(({ value }) => values.includes(value as string))
 }
 
-/** What of a spec this service can not do yet; paths are relative to the spec. */
+/** What of a spec this service cannot do yet; paths are relative to the spec. */
 export function findAwaited(kind: Kind, spec: object): Problem[] {
   return awaitedFields
     .filter((field) => field.kind === kind)

@@ -237,7 +237,7 @@ describe('egress', () => {
     expect([whole.body.length, whole.truncated]).toEqual([10_000, false])
   })
 
-  it('names the host and the cause when it can not be reached', async () => {
+  it('names the host and the cause when it cannot be reached', async () => {
     const { port, server } = await serve((_request, response) => response.end())
     server.close()
     const egress = makeEgress()

@@ -128,7 +128,7 @@ async function requestWhole(request: EgressRequest, signal: AbortSignal, send: S
   }
 }
 
-/** Counts after decompression, so that a small answer can not grow without limit. */
+/** Counts after decompression, so that a small answer cannot grow without limit. */
 async function readBounded(response: Response, maxBytes: number): Promise<{ body: Buffer; truncated: boolean }> {
   if (response.body === null) return { body: Buffer.alloc(0), truncated: false }
   const parts: Buffer[] = []

@@ -10,7 +10,7 @@ export function createMetricsServer(metrics: Pick<Metrics, 'expose'>): Server {
     if (request.method !== 'GET' && request.method !== 'HEAD') return response.writeHead(405, { allow: 'GET' }).end()
     metrics.expose().then(
       ({ contentType, text }) => response.writeHead(200, { 'content-type': contentType }).end(text),
-      () => response.writeHead(500).end('the metrics can not be read now\n'),
+      () => response.writeHead(500).end('the metrics cannot be read now\n'),
     )
   })
   server.headersTimeout = 10_000

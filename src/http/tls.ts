@@ -15,7 +15,7 @@ export function secureOptionsOf(pair: TlsPair): TlsPair & { minVersion: 'TLSv1.2
   try {
     createSecureContext(pair)
   } catch (error) {
-    throw new SvcError('InvalidRequest', `the TLS certificate and key can not be used: ${messageOf(error)}`)
+    throw new SvcError('InvalidRequest', `the TLS certificate and key cannot be used: ${messageOf(error)}`)
   }
   return { ...pair, minVersion }
 }

@@ -268,7 +268,7 @@ describe('a request of a client', () => {
     expect(encodeLlma(plain, 'model-1')).not.toHaveProperty('seed')
   })
 
-  it('that can not be translated fails as an event that names the block', async () => {
+  it('that cannot be translated fails as an event that names the block', async () => {
     const request = decodeLlma(LlmaRequest.parse(llmaBody))
     const turn = await collectTurn(makeClient('llmo', answerWith('')).stream(request, open))
     expect(turn.error).toMatchObject({ reason: 'RequestUnsupported', message: expect.stringContaining('"image"') })

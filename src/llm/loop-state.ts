@@ -79,7 +79,7 @@ export type LoopLimits = {
   maxContextTokens?: number
   /** Asks for a progress summary every so many iterations (CHAT-041). Default: never. */
   progressEvery?: number
-  /** Calls whose stream broke half-way are made again at most so often. Default 0: what was streamed can not be taken back. */
+  /** Calls whose stream broke half-way are made again at most so often. Default 0: what was streamed cannot be taken back. */
   maxInterruptions?: number
   /** Asks once more, without tools, when the answer is blank. Default false. */
   retryBlankAnswer?: boolean

@@ -591,7 +591,7 @@ describe('the end of time', () => {
 })
 
 describe('saving', () => {
-  it('comes before each effect, and a run that can not save does nothing more', async () => {
+  it('comes before each effect, and a run that cannot save does nothing more', async () => {
     const log: string[] = []
     await play({
       scripts: [

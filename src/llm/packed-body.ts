@@ -12,7 +12,7 @@ export function isPacked(encoding: string | null | undefined): encoding is strin
   return encoding !== null && encoding !== undefined && encoding !== '' && encoding !== 'identity'
 }
 
-/** A whole body as it was meant; undefined for what can not be read, or is longer than `maxBytes`. */
+/** A whole body as it was meant; undefined for what cannot be read, or is longer than `maxBytes`. */
 export function unpackBody(body: Buffer, encoding: string, maxBytes: number): Buffer | undefined {
   try {
     return unpackers[encoding.toLowerCase()]?.(body, { maxOutputLength: maxBytes })

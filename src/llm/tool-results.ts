@@ -24,7 +24,7 @@ const byReason: Partial<Record<string, Omit<ToolFailure, 'error'>>> = {
   InvalidRequest: { errorType: 'invalid_arguments', suggestion: 'Correct the arguments and call the tool again.' },
   Forbidden: { errorType: 'forbidden', suggestion: 'This is not allowed here. Find another way.' },
   NotFound: { errorType: 'not_found', suggestion: 'Check the name, or list what there is first.' },
-  NotConfigured: { errorType: 'not_configured', suggestion: 'This tool can not run here. Go on without it.' },
+  NotConfigured: { errorType: 'not_configured', suggestion: 'This tool cannot run here. Go on without it.' },
   UpstreamFailed: { errorType: 'unavailable', suggestion: 'Try again later, or another way.' },
   Unavailable: { errorType: 'unavailable', suggestion: 'Try again later, or another way.' },
   TooManyRequests: { errorType: 'unavailable', suggestion: 'Wait a moment before you call it again.' },

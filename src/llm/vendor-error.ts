@@ -106,7 +106,7 @@ const openings: Record<CallFailure, (target: CallTarget) => string> = {
     `${provider} has no spec.defaultModel and no model is named; name one, or set one there`,
   ModelNotFound: ({ provider, model }) => `${provider} refused the model "${model}"; name one that this key may use`,
   RequestRefused: ({ provider }) => `${provider} refused the request`,
-  RequestUnsupported: ({ provider }) => `The request can not be put into the language of ${provider}`,
+  RequestUnsupported: ({ provider }) => `The request cannot be put into the language of ${provider}`,
   RequestTooLarge: ({ provider }) => `The request is too large for ${provider}`,
   ProviderUnreachable: ({ provider, host }) =>
     `${provider} is unreachable at ${host}; check its address and the network`,

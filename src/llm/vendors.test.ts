@@ -114,7 +114,7 @@ describe.each(['llma', 'llmo'] as Family[])('a %s vendor', (family) => {
     expect(turn.stopReason).toBeUndefined()
   })
 
-  it('that can not be reached says where it was looked for [PROV-013]', async () => {
+  it('that cannot be reached says where it was looked for [PROV-013]', async () => {
     const closed = await collectTurn(
       makeClient(family, { baseUrl: 'http://127.0.0.1:59999' }).stream(askText('hello'), open),
     )
@@ -160,7 +160,7 @@ describe('a vendor that misbehaves on its socket', () => {
     for (const close of closing.splice(0)) close()
   })
 
-  /** Only what the double can not do: a stall, half a frame, an early close. */
+  /** Only what the double cannot do: a stall, half a frame, an early close. */
   async function serveRaw(answer: (socket: Socket) => void): Promise<string> {
     const server = createServer((socket) => {
       sockets.push(socket)

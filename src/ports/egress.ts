@@ -73,7 +73,7 @@ export interface BytePipe {
 export interface Egress {
   /** A pipe to the origin of `url`. Throws as `request` does for a URL that may not be asked for. */
   openPipe(url: string, policy: EgressPolicy): Promise<BytePipe>
-  /** Forbidden when the address is refused, UpstreamFailed when it can not be reached, in words that name the host. */
+  /** Forbidden when the address is refused, UpstreamFailed when it cannot be reached, in words that name the host. */
   request(request: EgressRequest, signal: AbortSignal): Promise<EgressResponse>
   /** A `fetch` under the same policy for vendor SDKs and streams. Keeps connections alive. */
   fetchWith(policy: EgressPolicy): typeof globalThis.fetch

@@ -71,7 +71,7 @@ export type Credential = { token: string; source: 'bearer' | 'x-api-key' | 'cont
 export interface Authenticator {
   /**
    * The caller, or Unauthenticated. Never reveals which part of a token was wrong. Forbidden for a good token whose
-   * subject is not allowed; Unavailable when its issuer can not be asked.
+   * subject is not allowed; Unavailable when its issuer cannot be asked.
    */
   authenticate(credential: Credential): Promise<Caller>
   /**
@@ -82,7 +82,7 @@ export interface Authenticator {
 }
 
 export interface Authorizer {
-  /** What the place where the resources live says of it (in Kubernetes its RBAC). Unavailable when it can not be asked. */
+  /** What the place where the resources live says of it (in Kubernetes its RBAC). Unavailable when it cannot be asked. */
   authorize(caller: Caller, access: Access): Promise<Decision>
 }
 

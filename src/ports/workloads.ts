@@ -87,7 +87,7 @@ export type WorkloadState =
   /** Nothing is known of it: never started here, or lost with the process or node that held it. */
   | { phase: 'Missing' }
 
-/** Why it can not begin yet; absent while it takes its usual steps. */
+/** Why it cannot begin yet; absent while it takes its usual steps. */
 export type PendingReason = 'Unschedulable' | 'NoPod' | 'ImageUnavailable' | 'StartFailed'
 
 /** What a command wrote, for the task's result (last 5 MiB of stdout, `truncated` when more was written). */

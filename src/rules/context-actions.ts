@@ -41,7 +41,7 @@ function splitActions(read: ContextAction, write: ContextAction): VerbActions {
   return { get: read, list: read, create: write, update: write, delete: write }
 }
 
-/** Total over the kinds, so that a new kind can not be forgotten; a verb that is missing is allowed by no scope. */
+/** Total over the kinds, so that a new kind cannot be forgotten; a verb that is missing is allowed by no scope. */
 const actionsByKind: Record<AccessKind, VerbActions> = {
   Task: {
     get: 'task-read',

@@ -31,7 +31,7 @@ describe('readFields', () => {
     })
   })
 
-  it('has no fields for kinds that can not be filtered', () => {
+  it('has no fields for kinds that cannot be filtered', () => {
     expect(readFields('Agent', { ...makeTask({}), kind: 'Agent' })).toEqual({})
   })
 })
@@ -49,7 +49,7 @@ describe('matchesFields', () => {
 describe('checkFields', () => {
   it('names the field it does not know and those it knows', () => {
     expect(() => checkFields('Task', { phase: 'x', colour: 'red' })).toThrow(
-      'Task can not be filtered by "colour": use one of uid, owner, agent, phase, type',
+      'Task cannot be filtered by "colour": use one of uid, owner, agent, phase, type',
     )
     expect(() => checkFields('Agent', { phase: 'x' })).toThrow('it has no filter fields')
     expect(() => checkFields('Task', { toString: 'x' })).toThrow('"toString"')

@@ -34,13 +34,13 @@ export function listFields(kind: Kind): string[] {
   return Object.keys(readersOf(kind))
 }
 
-/** InvalidRequest when the kind can not be filtered by one of the fields. */
+/** InvalidRequest when the kind cannot be filtered by one of the fields. */
 export function checkFields(kind: Kind, fields: Record<string, string>): void {
   const known = listFields(kind)
   const unknown = Object.keys(fields).find((field) => !known.includes(field))
   if (unknown === undefined) return
   const advice = known.length === 0 ? 'it has no filter fields' : `use one of ${known.join(', ')}`
-  throw new SvcError('InvalidRequest', `${kind} can not be filtered by "${unknown}": ${advice}`)
+  throw new SvcError('InvalidRequest', `${kind} cannot be filtered by "${unknown}": ${advice}`)
 }
 
 /** Whether the object has each of the values. */

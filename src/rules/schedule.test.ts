@@ -53,7 +53,7 @@ describe('decideSchedule', () => {
     expect(decide({ suspend: true }, '2026-01-10T12:00:01Z')).toEqual({ action: 'suspended' })
   })
 
-  it('names a schedule that can not be read', () => {
+  it('names a schedule that cannot be read', () => {
     expect(decide({ schedule: '61 * * * *' }, '2026-01-10T12:00:01Z')).toMatchObject({ action: 'invalid' })
   })
 

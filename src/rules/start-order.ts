@@ -8,7 +8,7 @@ export function rankTask(task: { metadata: ObjectMeta; spec: { priority?: number
   return { priority: task.spec.priority ?? 500, createdAt: creationTimestamp, uid, name }
 }
 
-// RFC 9562: a version 7 UUID sorts by its creation in milliseconds, which creationTimestamp (whole seconds) can not.
+// RFC 9562: a version 7 UUID sorts by its creation in milliseconds, which creationTimestamp (whole seconds) cannot.
 function isTimeOrdered(uid: string): boolean {
   return /^[0-9a-f]{8}-[0-9a-f]{4}-7/i.test(uid)
 }

@@ -21,7 +21,7 @@ export type UsecaseSettings = {
   ownerSecret?: ResourceKey
   /** Absent: context tokens are off. */
   propagation?: PropagationSettings
-  /** What the audit log keeps beside writes and refusals; and who is told when it can not be written. */
+  /** What the audit log keeps beside writes and refusals; and who is told when it cannot be written. */
   audit?: { level: 'writes' | 'all'; report?: (message: string, error?: unknown) => void }
   /** Limits of chat; absent ones are the defaults. */
   chat?: Partial<ChatSettings>

@@ -4,7 +4,7 @@ import type { LoopState } from '../llm/loop-state.ts'
 import type { ToolUseBlock } from '../llm/messages.ts'
 import type { ToolHost } from '../llm/tool-host.ts'
 
-/** How many writes were done again; 0 when the folder still has what they left. Files made by code can not come back. */
+/** How many writes were done again; 0 when the folder still has what they left. Files made by code cannot come back. */
 export async function restoreWorkspace(
   state: LoopState,
   host: ToolHost,

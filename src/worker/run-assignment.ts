@@ -43,7 +43,7 @@ function readAssignment(text: string): WorkAssignment | string {
   const parsed = WorkAssignment.safeParse(tryParseJson(text))
   if (parsed.success) return parsed.data
   const paths = parsed.error.issues.map((issue) => issue.path.join('.') || 'the whole line')
-  return `The assignment can not be read (${paths.join(', ')}); service and worker are of different versions.`
+  return `The assignment cannot be read (${paths.join(', ')}); service and worker are of different versions.`
 }
 
 function tryParseJson(text: string): unknown {

@@ -1,5 +1,5 @@
 // The worker program in a pod of its own: its assignment and its token are mounted files, its outcome is the pod's
-// termination message. The service may come and go meanwhile: a worker that can not reach it waits, as it calls.
+// termination message. The service may come and go meanwhile: a worker that cannot reach it waits, as it calls.
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'

@@ -64,7 +64,7 @@ describeOnCluster('the secret of a task on a cluster', () => {
     await expect.poll(() => secrets.describe(key), { timeout: 100_000, interval: 500 }).toBeUndefined()
   })
 
-  it('can not be given away once it is gone', async () => {
+  it('cannot be given away once it is gone', async () => {
     const owner = { name: 'parent', uid: 'uid-1' }
     await expect(secrets.setOwner({ namespace, name: 'none' }, owner)).rejects.toMatchObject({ reason: 'NotFound' })
   })

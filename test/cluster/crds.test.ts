@@ -207,7 +207,7 @@ describeOnCluster('definitions on a cluster', () => {
       expect(await refusalOf(replace(live, changed)), JSON.stringify(changed)).toMatch(/immutable|added or removed/)
     }
     const plain = await write('Task', 'plain', { spec: ai })
-    expect(await refusalOf(replace(plain, stamped))).toMatch('can not be added or removed')
+    expect(await refusalOf(replace(plain, stamped))).toMatch('cannot be added or removed')
   })
 
   it('let everything of a task be changed before it starts, and then only what the service would let be changed', async () => {

@@ -142,7 +142,7 @@ describeOnCluster(`the service in the cluster${obstacle === undefined ? '' : ` (
     }
   })
 
-  it('fails alike what can not run, with a message to act on', async () => {
+  it('fails alike what cannot run, with a message to act on', async () => {
     const spec = { type: 'container', image: 'registry.invalid/nothing:none', command: ['true'] }
     await applyTasks(service, [makeCommand('broken', 'process.exit(3)'), makeTask('no-image', spec)])
     const broken = await waitForPhase('broken', 'Failed')

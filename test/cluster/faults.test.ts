@@ -170,7 +170,7 @@ describeOnCluster(`the service among faults${obstacle === undefined ? '' : ` (sk
         await create(makeMany('gone', 3))
         await back
         expect(await isReady()).toBe(true)
-        // Rights are remembered for 10 s; after that they can not be asked for.
+        // Rights are remembered for 10 s; after that they cannot be asked for.
         const late = await call('/api/v1/tasks')
         expect(late.status).toBe(503)
         expect(late.retryAfter).toBeGreaterThan(0)

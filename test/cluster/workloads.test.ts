@@ -75,11 +75,11 @@ describeOnCluster('an attempt on a cluster', () => {
       body: { propagationPolicy: 'Background' },
     })
 
-  it('fails with the image named when that can not be pulled, after it was tried for a while', async () => {
+  it('fails with the image named when that cannot be pulled, after it was tried for a while', async () => {
     const key = await start('true', { image: 'registry.invalid/none:1' })
     const waiting = await waitUntil('the pull fails', async () => {
       const state = await bench.workloads.observe(key)
-      return state.phase === 'Pending' && state.message?.includes('can not be pulled') && state
+      return state.phase === 'Pending' && state.message?.includes('cannot be pulled') && state
     })
     expect(waiting.message).toContain('registry.invalid/none:1')
     const state = await finish(key)

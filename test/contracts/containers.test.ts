@@ -81,7 +81,7 @@ if (typeof podman === 'string') {
       await bench.close()
     })
 
-    it('whose image can not be had says so in the words of the engine', async () => {
+    it('whose image cannot be had says so in the words of the engine', async () => {
       const bench = openBench()
       const state = await waitForEnd(bench, await start(bench, 'true', 'localhost/no-such-image:1'))
       expect(state).toMatchObject({ phase: 'Failed', reason: 'ImageUnavailable' })

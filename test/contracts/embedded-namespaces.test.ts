@@ -10,7 +10,7 @@ import { openEmbeddedBench } from './embedded-workloads-bench.ts'
 
 const probe = await probeBubblewrap()
 const canTry = probe.available && existsSync('/usr/bin/unshare') && findSystemCallFilter() !== undefined
-// As inside another sandbox, where bubblewrap can not lock user namespaces.
+// As inside another sandbox, where bubblewrap cannot lock user namespaces.
 const unlocked = probe.available ? { ...probe, bubblewrap: { ...probe.bubblewrap, locksUserNamespaces: false } } : probe
 const attempt =
   'unshare -U true && echo got one; unshare -U -m -C true && echo got more; echo tried; (true) & wait; echo $!'

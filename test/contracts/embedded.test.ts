@@ -13,7 +13,7 @@ const groups = await findControlGroups()
 
 if (probe.available) {
   const isRoot = process.getuid?.() === 0
-  const unlimited = isRoot && groups.controllers.length < 2 ? 'control groups can not be made here' : undefined
+  const unlimited = isRoot && groups.controllers.length < 2 ? 'control groups cannot be made here' : undefined
   describeSandbox('bubblewrap', async () => ({
     sandbox: createSandbox({ ids: testIds, bubblewrap: Promise.resolve(probe), groups: Promise.resolve(groups) }),
     kind: 'bubblewrap',
@@ -26,7 +26,7 @@ if (probe.available) {
   })
 }
 
-const withoutMemory = groups.controllers.includes('memory') ? undefined : 'control groups can not be made here'
+const withoutMemory = groups.controllers.includes('memory') ? undefined : 'control groups cannot be made here'
 const unlimitedMemory = withoutMemory === undefined ? {} : { unlimited: withoutMemory }
 
 if (probe.available) {

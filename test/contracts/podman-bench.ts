@@ -36,7 +36,7 @@ function makeImage(folder: string, image: string): void {
 }
 
 async function startService(socket: string): Promise<ChildProcess> {
-  // runc: crun is not everywhere, and the usual limits on files and processes can not be raised inside a container.
+  // runc: crun is not everywhere, and the usual limits on files and processes cannot be raised inside a container.
   const child = spawn('podman', ['--runtime', 'runc', 'system', 'service', '--time=0', `unix://${socket}`], {
     stdio: 'ignore',
   })

@@ -236,7 +236,7 @@ describe.skipIf(postgresMissing !== undefined)('on a real PostgreSQL', () => {
       await database.close()
     })
 
-    it('is not made in a database that can not keep every text', async () => {
+    it('is not made in a database that cannot keep every text', async () => {
       server.execute(
         'postgres',
         `create database ${name}_ascii template template0 encoding 'SQL_ASCII' locale_provider libc locale 'C'`,

@@ -235,7 +235,7 @@ function mountSmallDisk(): string | undefined {
 const smallDisk = mountSmallDisk()
 
 describe.skipIf(smallDisk === undefined)(
-  'a database disk that is really full (skipped where tmpfs can not be mounted)',
+  'a database disk that is really full (skipped where tmpfs cannot be mounted)',
   () => {
     let server: PostgresServer
     beforeAll(async () => {

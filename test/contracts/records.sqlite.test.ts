@@ -24,7 +24,7 @@ function mountSmallDisk(): string | undefined {
 
 const smallDisk = mountSmallDisk()
 
-describe.skipIf(smallDisk === undefined)('a disk that is really full (skipped where tmpfs can not be mounted)', () => {
+describe.skipIf(smallDisk === undefined)('a disk that is really full (skipped where tmpfs cannot be mounted)', () => {
   let bench: Awaited<ReturnType<typeof openSqliteBench>>
   beforeAll(async () => {
     bench = await openSqliteBench({ blobDir: join(smallDisk ?? '', 'data') })

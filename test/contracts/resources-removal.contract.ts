@@ -74,7 +74,7 @@ export function describeResourceRemoval(open: OpenResources): void {
       expect(await isAbsent('a')).toBe(true)
     })
 
-    it('can not be added once deletion has begun', async () => {
+    it('cannot be added once deletion has begun', async () => {
       await create('a', { namespace, finalizers: ['svc.ai/one'] })
       const marked = await opened.resources.remove('Task', { namespace, name: 'a' })
       const more = { ...marked, metadata: { ...marked.metadata, finalizers: ['svc.ai/one', 'svc.ai/new'] } }

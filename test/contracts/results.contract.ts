@@ -96,7 +96,7 @@ export function describeResults(name: string, open: OpenBench): void {
       expect((await results().get('task-1'))?.info.size).toBe(3 * MEBIBYTE)
     })
 
-    it('leaves nothing when the row can not be written', async () => {
+    it('leaves nothing when the row cannot be written', async () => {
       bench().faults.writes = 'fail'
       await expect(results().put(key, makeBody(MEBIBYTE).body, 'text/plain')).rejects.toThrow('the process died')
       expect(await bench().countBodies()).toBe(0)

@@ -105,7 +105,7 @@ describe('a sealed value', () => {
     ['another key of the secret', { ...key, entry: 'other' }],
     ['another secret', { ...key, name: 'other', entry: 'one' }],
     ['another namespace', { ...key, namespace: 'other', entry: 'one' }],
-  ])('can not be moved to %s [MODE-013]', async (_where, { entry, ...place }) => {
+  ])('cannot be moved to %s [MODE-013]', async (_where, { entry, ...place }) => {
     const secrets = await open()
     await secrets.create({ ...key, stringData: { one: 'text' } })
     const row = await storage.get(key)
@@ -228,7 +228,7 @@ describe('the secret of a task', () => {
     expect(left).toEqual(['default/plain', 'elsewhere/same'])
   })
 
-  it('can not be given away once it is gone', async () => {
+  it('cannot be given away once it is gone', async () => {
     const secrets = await open()
     expect((await failureOf(secrets.setOwner(key, build))).reason).toBe('NotFound')
   })

@@ -117,7 +117,7 @@ export function describeTokens(name: string, open: OpenBench): void {
       await waitUntil(async () => (await lastUse()) === second, 'the use a minute later is noted')
     })
 
-    it('lets requests through while the last use can not be written', async () => {
+    it('lets requests through while the last use cannot be written', async () => {
       const { token } = await tokens().create(plain)
       bench().faults.writes = 'fail'
       expect((await bench().authenticator().authenticate({ token, source: 'bearer' })).username).toBe('laptop')

@@ -14,7 +14,7 @@ export type WorkloadsBench = {
   flood?: number
   /** Put after a command that writes much: where a runtime cuts off what is written right before the end. */
   linger?: string
-  /** Why stdout and stderr can not be told apart here: then both are the output. */
+  /** Why stdout and stderr cannot be told apart here: then both are the output. */
   mixed?: string
   /** The image that commands run in; absent: none. */
   image?: string
@@ -22,7 +22,7 @@ export type WorkloadsBench = {
   logs: Map<string, string[]>
   /** Called with each batch of lines, and awaited. */
   slowDown: { take?: (key: AttemptKey, lines: string[]) => Promise<void> }
-  /** Why secrets can not be shown as files here. */
+  /** Why secrets cannot be shown as files here. */
   noSecretFiles?: string
   /** Why the memory of an attempt is not limited here. */
   unlimited?: string
@@ -282,7 +282,7 @@ export function describeWorkloads(name: string, open: () => Promise<WorkloadsBen
       expect(bench.logs.get(key.taskUid)?.at(-1)).toBe('over')
     })
 
-    it('goes on when lines can not be stored', async () => {
+    it('goes on when lines cannot be stored', async () => {
       bench.slowDown.take = () => Promise.reject(new Error('the disk is full'))
       const state = await finish(await start('yes lost | head -c 1000000; echo kept'))
       delete bench.slowDown.take

@@ -88,7 +88,7 @@ describe('a run of a schedule in a transaction', () => {
     expect(await eventsOf('nightly')).toContain('TokenExchangeFailed')
   })
 
-  it('waits while the exchange can not be asked, and is made once it can', async () => {
+  it('waits while the exchange cannot be asked, and is made once it can', async () => {
     let isAway = true
     const asked = await open({ fail: () => (isAway ? 'Unavailable' : undefined) })
     await tick()
@@ -113,7 +113,7 @@ describe('a run of a schedule in a transaction', () => {
     expect(await eventsOf('nightly')).toContain('--context-token-child-scope')
   })
 
-  it('leaves neither child nor Secret when the child can not have it', async () => {
+  it('leaves neither child nor Secret when the child cannot have it', async () => {
     await open()
     bench.secrets.setOwner = async () => {
       throw new SvcError('Internal', 'broke')
@@ -159,7 +159,7 @@ describe('what is no token of the task', () => {
     expect(bench.workloads.started).toEqual([])
   })
 
-  it('can not be named by a task: the token of one is for that one alone', async () => {
+  it('cannot be named by a task: the token of one is for that one alone', async () => {
     await open()
     const key = { namespace: 'default', name: 'nightly-txn-1-0123456789' }
     await bench.secrets.create({ ...key, stringData: { token: 't' }, owner: { name: 'nightly', uid: 'uid-1' } })

@@ -19,7 +19,7 @@ async function holdUp(name: string, spec: object = {}) {
   return await bench.taskWhen(name, messageIs(noRoom), 'says what it waits for')
 }
 
-describe('a task whose attempt can not begin', () => {
+describe('a task whose attempt cannot begin', () => {
   it('says why in its status and a condition, and does not time out meanwhile [TASK-041]', async () => {
     const waiting = await holdUp('big', { timeout: '1m' })
     const condition = { type: 'WaitingToRun', status: 'True', reason: 'Unschedulable', message: noRoom }
@@ -72,7 +72,7 @@ describe('a task whose attempt can not begin', () => {
 
   it('keeps no sign of the wait when it ends without having run', async () => {
     await holdUp('big')
-    bench.workloads.fail('big', 'ImageUnavailable', 'the image can not be pulled: no such image')
+    bench.workloads.fail('big', 'ImageUnavailable', 'the image cannot be pulled: no such image')
     const failed = await bench.phase('big', 'Failed')
     expect(failed.status?.conditions?.map(({ type }) => type)).toEqual(['JobCreated', 'Complete'])
   })

@@ -187,7 +187,7 @@ describe('a task that fails', () => {
     expect(bench.workloads.stopped).toEqual(['slow'])
   })
 
-  it('fails with the reason when it can not be started', async () => {
+  it('fails with the reason when it cannot be started', async () => {
     bench.workloads.refuseNext(new SvcError('NotConfigured', 'no container engine; start Podman or Docker'))
     await bench.submitTask('image', { image: 'alpine' })
     expect((await bench.phase('image', 'Failed')).status?.message).toBe('no container engine; start Podman or Docker')

@@ -1,4 +1,4 @@
-// What the contract has and the service can not do yet: refused in words when it is asked for, and only then.
+// What the contract has and the service cannot do yet: refused in words when it is asked for, and only then.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { aiTask, type Service, startService } from './service.ts'
 

@@ -258,7 +258,7 @@ describe('connections to a vendor', () => {
     expect(times).toBe(2)
   })
 
-  it("that can not be had are a 502 that names the provider's host", async () => {
+  it("that cannot be had are a 502 that names the provider's host", async () => {
     await proxied.addProvider('away', { baseURL: 'http://127.0.0.1:9' })
     const answer = await proxied.ask(messages, simpleMessage('away/m'))
     expect([answer.status, await readError(answer)]).toMatchObject([

@@ -64,7 +64,7 @@ describe('a provider with fallbacks', () => {
     },
   )
 
-  it('hands over when it can not be reached', async () => {
+  it('hands over when it cannot be reached', async () => {
     expect((await proxied.ask(messages, simpleMessage('away/m'))).status).toBe(200)
     expect([asked(), modelAsked()]).toEqual([['spare'], 'm-spare'])
   })

@@ -262,7 +262,7 @@ describe('the loop for an llma caller and an llma provider', () => {
     ])
   })
 
-  it('leaves out tools that can not run with --hide-unavailable-tools', async () => {
+  it('leaves out tools that cannot run with --hide-unavailable-tools', async () => {
     const { vendor, loop } = await start(() => ({ text: 'ok' }), { hideUnavailable: true })
     await whole(loop, ask())
     expect(namesOf(vendor.asked[0]?.body)).toEqual(['file_read', 'web_fetch', 'file_write'])

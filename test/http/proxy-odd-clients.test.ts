@@ -237,7 +237,7 @@ describe('a connection', () => {
     expect(proxied.upstream.received).toHaveLength(0)
   })
 
-  it('can not bring its own credential, its path or its account to the vendor', async () => {
+  it('cannot bring its own credential, its path or its account to the vendor', async () => {
     const headers = {
       cookie: 'a=b',
       'x-forwarded-for': '1.2.3.4',

@@ -118,7 +118,7 @@ describe.each(ways)('%s', (_way, tools, stream) => {
     }
   })
 
-  it('a header that can not be sent on is no way to get in between', async () => {
+  it('a header that cannot be sent on is no way to get in between', async () => {
     const payload = JSON.stringify(llmaAnswer)
     const head = `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${payload.length}`
     proxied.upstream.script.answer = ({ response }) => {

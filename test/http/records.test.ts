@@ -185,7 +185,7 @@ describe('the result', () => {
 })
 
 describe('artifacts', () => {
-  it('are listed and downloaded with their type, and can not break out of a header [TASK-027] [TASK-028]', async () => {
+  it('are listed and downloaded with their type, and cannot break out of a header [TASK-027] [TASK-028]', async () => {
     const key = await makeRunning('filed')
     const put = (filename: string, contentType: string, body: string) =>
       service.ports.records.artifacts.put(key, { filename, contentType, body: Readable.from([body]) })

@@ -68,7 +68,7 @@ describe.skipIf(!hasOpenssl)('HTTPS (skipped where openssl is not installed)', (
     renewTls(service.server, { cert: second.cert, key: second.key })
     expect(await readServed(url)).toBe('second')
     expect(await ask()).toMatchObject({ status: 200, reused: true })
-    expect(() => renewTls(service.server, { cert: first.cert, key: second.key })).toThrow(/can not be used/)
+    expect(() => renewTls(service.server, { cert: first.cert, key: second.key })).toThrow(/cannot be used/)
     expect(await readServed(url)).toBe('second')
     renewTls(service.server, { cert: first.cert, key: first.key })
     agent.destroy()
@@ -141,7 +141,7 @@ describe.skipIf(!hasOpenssl)('the TLS files (skipped where openssl is not instal
     const renew: TlsWatch['renew'] = ({ cert }) => renewed.push(cert.equals(next.cert) ? 'next' : 'other')
     await watchTls({ files, current: old, clock, log, renew }, ending.signal)
     expect(renewed).toEqual(['next'])
-    expect(told).toEqual(['the new TLS files can not be used; the old ones stay', 'the TLS certificate was renewed'])
+    expect(told).toEqual(['the new TLS files cannot be used; the old ones stay', 'the TLS certificate was renewed'])
   })
 })
 

@@ -303,7 +303,7 @@ describe('management tools', () => {
     expect((await service.call('GET', '/api/v1/sessions/doomed')).status).toBe(404)
   })
 
-  it('can not name secrets [SECRET-007]', async () => {
+  it('cannot name secrets [SECRET-007]', async () => {
     const agent = { name: 'spy', secretRef: { name: 'keys' } }
     const tool = { name: 'spy', description: 'x', url: 'https://a.example/', authSecretRef: { name: 'keys', key: 'k' } }
     for (const [name, args] of [
@@ -346,7 +346,7 @@ describe('core tools', () => {
     }
   })
 
-  it('say what this service can not do yet', async () => {
+  it('say what this service cannot do yet', async () => {
     const runtime = { name: 'typist', runtime: { type: 'llma-cli' } }
     const task = { name: 'a', prompt: 'p', agentRef: 'coder' }
     for (const [message, name, args] of [

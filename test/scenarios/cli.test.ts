@@ -316,7 +316,7 @@ describe('svc apply, get and delete', () => {
     expect(outcome.stdout).toBe('agent/right created\n')
   })
 
-  it('do nothing at all when a document can not be meant', async () => {
+  it('do nothing at all when a document cannot be meant', async () => {
     const outcome = await svc(['apply', '-f', '-'], {
       input: `${agent('never')}---\nkind: Widget\nmetadata: {name: w}\n`,
     })
@@ -419,7 +419,7 @@ describe('svc up', () => {
     removeFolder(folder)
   })
 
-  it('names the folder that can not be used, and ends', async () => {
+  it('names the folder that cannot be used, and ends', async () => {
     const folder = makeFolder()
     const file = join(folder, 'file')
     writeFileSync(file, '')

@@ -74,7 +74,7 @@ describe('secrets', () => {
 })
 
 describe('built-in tools', () => {
-  it('are always listed, with why one can not run here [BUILT-015]', async () => {
+  it('are always listed, with why one cannot run here [BUILT-015]', async () => {
     const answer = await service.call<{ items: ToolItem[] }>('GET', '/api/v1/tools')
     expect(answer.body.items.slice(0, 5).map((tool) => tool.name)).toEqual(builtin)
     const search = answer.body.items.find((tool) => tool.name === 'web_search')
@@ -82,7 +82,7 @@ describe('built-in tools', () => {
     expect(search?.reason).toMatch(/SVC_SEARCH|--search/)
   })
 
-  it('are left out when they can not run and --hide-unavailable-tools is set [BUILT-018]', async () => {
+  it('are left out when they cannot run and --hide-unavailable-tools is set [BUILT-018]', async () => {
     const other = await startService({ flags: ['--hide-unavailable-tools'] })
     const answer = await other.call<{ items: ToolItem[] }>('GET', '/api/v1/tools')
     expect(answer.body.items.map((tool) => tool.name)).not.toContain('web_search')

@@ -24,7 +24,7 @@ function tryMount(): string | undefined {
     execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=24m', 'tmpfs', disk], { stdio: 'pipe' })
     return undefined
   } catch (error) {
-    return `a small file system can not be mounted here: ${String(error).split('\n')[0]}`
+    return `a small file system cannot be mounted here: ${String(error).split('\n')[0]}`
   }
 }
 

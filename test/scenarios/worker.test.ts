@@ -178,7 +178,7 @@ describe('an ai run', () => {
     await expect(readFile(join(workspaceRoot, 'n'))).rejects.toThrow('ENOENT')
   })
 
-  it('begins anew when what was saved can not be read', async () => {
+  it('begins anew when what was saved cannot be read', async () => {
     service.checkpoint = { kind: 'ai', state: { version: 99 } }
     const { outcome } = await run(assign('say fine', { task: { ...assign('').task, attempt: 2 } }))
     expect(outcome).toEqual({ ok: true })
@@ -280,7 +280,7 @@ describe('an ai run', () => {
     expect(service.calls.some(({ path }) => path.endsWith('/provider-calls/default/away'))).toBe(true)
   })
 
-  it('goes on when it can not be told whether a provider cools down', async () => {
+  it('goes on when it cannot be told whether a provider cools down', async () => {
     service.interfere = ({ path }) => (path.includes('/leases/') ? 503 : undefined)
     const { outcome } = await run(assign('say hello'))
     expect(outcome).toEqual({ ok: true })

@@ -23,7 +23,7 @@ export function withEnvironmentSecret(secrets: Secrets, values: Record<string, s
   const refuse = (what: string) =>
     new SvcError(
       'Conflict',
-      `the secret default/environment stands for the environment of the service and can not be ${what}`,
+      `the secret default/environment stands for the environment of the service and cannot be ${what}`,
     )
   return {
     ...secrets,

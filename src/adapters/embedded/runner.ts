@@ -1,4 +1,4 @@
-// Chooses how an attempt runs on this machine, and refuses in words what can not run here.
+// Chooses how an attempt runs on this machine, and refuses in words what cannot run here.
 import { createHash } from 'node:crypto'
 import { realpathSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'

@@ -51,7 +51,7 @@ function parseKeys(text: string, file: string): Key[] {
     // Said below, without quoting what may be a key.
   }
   const words =
-    'is no key file of this service. Restore it from a backup; without it the stored secrets can not be read.'
+    'is no key file of this service. Restore it from a backup; without it the stored secrets cannot be read.'
   throw new SvcError('NotConfigured', `${file} ${words}`)
 }
 
@@ -112,7 +112,7 @@ async function readOrCreate(file: string): Promise<Key[]> {
     return parseKeys(await readFile(file, 'utf8'), file)
   } catch (error) {
     if (isSvcError(error)) throw error
-    throw new SvcError('NotConfigured', `The secret key file ${file} can not be used: ${messageOf(error)}`, {
+    throw new SvcError('NotConfigured', `The secret key file ${file} cannot be used: ${messageOf(error)}`, {
       cause: error,
     })
   }

@@ -22,7 +22,7 @@ function describeRow(row: SecretRow): SecretMetadata {
   return { namespace, name, type, keys: Object.keys(row.entries).sort(), annotations, createdAt }
 }
 
-/** What a value is bound to: it can not be moved to another secret, key or namespace (MODE-013). */
+/** What a value is bound to: it cannot be moved to another secret, key or namespace (MODE-013). */
 function contextOf(key: ResourceKey, entry: string): string[] {
   return [key.namespace, key.name, entry]
 }

@@ -38,7 +38,7 @@ describe('the token of an agent', () => {
     now = new Date('2026-01-01T00:00:00Z')
   })
 
-  it('can not be changed, respelt, cut, made without the key, or be of another sort', async () => {
+  it('cannot be changed, respelt, cut, made without the key, or be of another sort', async () => {
     const token = await tokens.mint(grant)
     await isBad(reseal(token, (one) => ({ ...one, maxTokens: 1e9 })))
     await isBad(reseal(token, (one) => ({ ...one, provider: { namespace: 'team', name: 'other' } })))

@@ -31,7 +31,7 @@ export async function fetchText(url: string, options: DocumentOptions = {}): Pro
   return { status: response.status, text: await readBounded(response, largestDocument) }
 }
 
-/** The object at the address. Unavailable when it can not be had; the cause has the reason, for the log. */
+/** The object at the address. Unavailable when it cannot be had; the cause has the reason, for the log. */
 export async function fetchObject(url: string, options: DocumentOptions = {}): Promise<Record<string, unknown>> {
   try {
     const { status, text } = await fetchText(url, { ...options, init: { headers: { accept: 'application/json' } } })
@@ -40,6 +40,6 @@ export async function fetchObject(url: string, options: DocumentOptions = {}): P
     if (value === null || typeof value !== 'object' || Array.isArray(value)) throw new Error('the answer is no object')
     return value as Record<string, unknown>
   } catch (cause) {
-    throw new SvcError('Unavailable', 'the issuer of the token can not be reached: try again later', { cause })
+    throw new SvcError('Unavailable', 'the issuer of the token cannot be reached: try again later', { cause })
   }
 }

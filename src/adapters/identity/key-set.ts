@@ -21,7 +21,7 @@ export type KeySet = {
 }
 
 export type KeySetOptions = {
-  /** The JWKS document. Rejects when it can not be had. */
+  /** The JWKS document. Rejects when it cannot be had. */
   load(): Promise<Record<string, unknown>>
   clock: Clock
   /** Told when the issuer is away; kept keys stay good. */
@@ -122,5 +122,5 @@ export function createKeySet({ load, clock, onFailure }: KeySetOptions): KeySet 
 }
 
 function unreachable(): SvcError {
-  return new SvcError('Unavailable', 'the issuer of the token can not be reached: try again later')
+  return new SvcError('Unavailable', 'the issuer of the token cannot be reached: try again later')
 }

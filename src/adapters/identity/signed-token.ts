@@ -78,7 +78,7 @@ async function isSigned(token: string, { header }: TokenParts, keys: KeySet): Pr
   return false
 }
 
-/** The claims of a good token. Unauthenticated for any other; Unavailable when its issuer's keys can not be had. */
+/** The claims of a good token. Unauthenticated for any other; Unavailable when its issuer's keys cannot be had. */
 export async function verifyToken(token: string, options: VerifyOptions): Promise<VerifiedToken> {
   const parts = readToken(token)
   if (parts === undefined) return refuseToken('malformed')

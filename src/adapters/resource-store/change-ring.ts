@@ -125,7 +125,7 @@ function findWithin(memory: Memory, scope: Scope, start: number): number | undef
 }
 
 function createFollower(memory: Memory, scope: Scope, start: number): Entry {
-  // Only the scope's own changes are pointed at: what others publish can not push a quiet follower out of the ring.
+  // Only the scope's own changes are pointed at: what others publish cannot push a quiet follower out of the ring.
   let pending = findWithin(memory, scope, start)
   let closed = false
   let wake: (() => void) | undefined

@@ -43,7 +43,7 @@ export interface Database {
   dialect: Dialect
   /**
    * Runs the work in a transaction and resolves with its value once that is durable. Work that throws is rolled back
-   * alone and rejects with what it threw. StorageFull when the disk is; Unavailable when it can not be written.
+   * alone and rejects with what it threw. StorageFull when the disk is; Unavailable when it cannot be written.
    * Units of several callers are committed together, one after the other: the work may await its `tx` and nothing
    * else (never another `write`, which would wait for itself), and `tx` must not be used after the work has ended.
    * Units of other processes run at the same time: what a unit decides by, it locks first (an update, or an insert

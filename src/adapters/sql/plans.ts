@@ -44,7 +44,7 @@ function checkPlan(plan: { progressPct: number; iteration: number }): void {
   }
   if (details.length === 0) return
   const sentence = details.map((problem) => `${problem.path} ${problem.message}`).join('; ')
-  throw new SvcError('InvalidRequest', `the plan can not be saved: ${sentence}`, { details })
+  throw new SvcError('InvalidRequest', `the plan cannot be saved: ${sentence}`, { details })
 }
 
 export function createPlans(deps: { database: Database; clock: Clock }): Plans {

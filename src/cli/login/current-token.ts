@@ -14,7 +14,7 @@ function isFresh({ expiresAt }: Login, now: Date): boolean {
   return expiresAt === undefined || Date.parse(expiresAt) - now.getTime() > earlyMs
 }
 
-/** Undefined when nobody is logged in there. Unauthenticated when the login can not be renewed. */
+/** Undefined when nobody is logged in there. Unauthenticated when the login cannot be renewed. */
 export async function findLoginToken(server: string, options: CurrentTokenOptions): Promise<string | undefined> {
   const { logins, now, refresh } = options
   const login = logins.find(server)

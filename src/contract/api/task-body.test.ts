@@ -118,10 +118,10 @@ describe('identity in task bodies', () => {
     ['spec.transaction', { ...task, spec: { transaction: {} } }],
     ['spec.template.spec.requestedBy', { ...task, spec: { template: { spec: { requestedBy: {} } } } }],
     ['task.spec.Transaction', { ...task, task: { spec: { Transaction: {} } } }],
-  ])('%s can not be set by clients [TASK-030]', (path, body) => {
+  ])('%s cannot be set by clients [TASK-030]', (path, body) => {
     const error = refuse(body)
     expect(error.status).toBe(400)
-    expect(error.details).toContainEqual({ path, message: 'can not be set by clients; remove it' })
+    expect(error.details).toContainEqual({ path, message: 'cannot be set by clients; remove it' })
     expect(error.details?.filter((problem) => problem.path === path)).toHaveLength(1)
   })
 
@@ -139,7 +139,7 @@ describe('identity in task bodies', () => {
     expect(normalizeTaskBody(body).metadata.labels).toEqual({ transaction: 'a', requestedBy: 'b' })
   })
 
-  it('can not be written into reserved annotations', () => {
+  it('cannot be written into reserved annotations', () => {
     expect(pathsOf({ ...task, annotations: { 'svc.ai/parent-task-name': 'x' } })).toEqual([
       'annotations["svc.ai/parent-task-name"]',
     ])

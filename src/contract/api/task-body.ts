@@ -69,7 +69,7 @@ export function findIdentityKeys(body: Record<string, unknown>, path = '', depth
   if (depth > 8) return []
   return Object.entries(body).flatMap(([key, value]) => {
     const at = joinPath(path, key.slice(0, 200))
-    if (identityKeys.has(key.toLowerCase())) return [{ path: at, message: 'can not be set by clients; remove it' }]
+    if (identityKeys.has(key.toLowerCase())) return [{ path: at, message: 'cannot be set by clients; remove it' }]
     const isEmbedded = embeddingKeys.has(key.toLowerCase()) && isObject(value)
     return isEmbedded ? findIdentityKeys(value, at, depth + 1) : []
   })

@@ -12,7 +12,7 @@ describe('tokens', () => {
     expect(parseTokenExpiry(expires, now)?.toISOString()).toBe(end)
   })
 
-  it.each(['0d', '0s', 'tomorrow', '-1h', '2026-13-45', ''])('can not expire %j', (expires) => {
+  it.each(['0d', '0s', 'tomorrow', '-1h', '2026-13-45', ''])('cannot expire %j', (expires) => {
     expect(parseTokenExpiry(expires, now)).toBeUndefined()
     expect(TokenCreate.safeParse({ name: 'a', expires }).success).toBe(false)
   })
@@ -25,7 +25,7 @@ describe('tokens', () => {
     [{ readOnly: true, role: 'editor' }, 'readOnly'],
     [{ role: 'owner', namespace: 'team' }, 'namespace'],
     [{ role: 'admin' }, 'role'],
-  ])('can not be %o', (rights, path) => {
+  ])('cannot be %o', (rights, path) => {
     const problems = TokenCreate.safeParse({ name: 'a', ...rights }).error?.issues.map((issue) => issue.path.join('.'))
     expect(problems).toEqual([path])
   })

@@ -17,7 +17,7 @@ export const BuiltinTool = z
     description: z.string(),
     /** JSON Schema of the arguments. */
     parameters,
-    /** False when it can not run here; `reason` says why. */
+    /** False when it cannot run here; `reason` says why. */
     available: z.boolean(),
     reason: z.string().optional(),
   })
@@ -45,7 +45,7 @@ export type ToolItem = z.infer<typeof ToolItem>
 /** A built-in tool's metadata, or the full resource (TOOL-002, TOOL-003). */
 export const ToolDetail = z.union([BuiltinTool, Tool])
 
-/** Names of built-in tools, which no resource can take (409). They may have a "_", which names can not. */
+/** Names of built-in tools, which no resource can take (409). They may have a "_", which names cannot. */
 export const createTool = defineCreate('Tool', place)
 export const listTools = defineList('Tool', place, ToolItem)
 export const updateTool = defineUpdate('Tool', place)

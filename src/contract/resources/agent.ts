@@ -112,10 +112,10 @@ function runtimeProblems(runtime: AgentRuntime, spec: AgentSpec): Problem[] {
     problems.push({ path: 'runtime.type', message: `is required; one of ${runtimeTypes.join(', ')}` })
   }
   if (spec.providerRef !== undefined) {
-    problems.push({ path: 'providerRef', message: 'can not be combined with runtime; remove one of the two' })
+    problems.push({ path: 'providerRef', message: 'cannot be combined with runtime; remove one of the two' })
   }
   if (spec.model?.provider !== undefined) {
-    problems.push({ path: 'model.provider', message: 'can not be combined with runtime; remove one of the two' })
+    problems.push({ path: 'model.provider', message: 'cannot be combined with runtime; remove one of the two' })
   }
   if (runtime.type === 'opencode' && spec.model?.name === undefined) {
     problems.push({ path: 'model.name', message: 'is required for runtime opencode' })

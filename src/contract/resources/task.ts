@@ -147,7 +147,7 @@ export const ArtifactsDir = z
 
 const immutable = (field: string) => ({
   rule: `has(self.${field}) == has(oldSelf.${field})`,
-  message: `${field} can not be added or removed`,
+  message: `${field} cannot be added or removed`,
 })
 
 export const TaskSpec = z

@@ -26,7 +26,7 @@ function listReferences({ metadata, spec }: Provider): string[] {
   return spec.secretRef === undefined ? [] : [nameReference('Secret', metadata.namespace, spec.secretRef.name)]
 }
 
-/** Why the provider can not be used, or undefined. A missing key is told apart from a bad address (PROV-013). */
+/** Why the provider cannot be used, or undefined. A missing key is told apart from a bad address (PROV-013). */
 async function findProblem({ secrets }: CatalogDeps, { spec, metadata }: Provider): Promise<string | undefined> {
   const problems = providerProblems(spec)
   if (problems.length > 0) return summarize('provider', problems)

@@ -84,7 +84,7 @@ export type ChildOutcome = { made: true } | { made: false; message: string }
 
 /**
  * Makes a child of the task, with a token of its own where tokens are exchanged. Without a token that it should have it is
- * not made. Unavailable when the exchange can not be asked now; AlreadyExists.
+ * not made. Unavailable when the exchange cannot be asked now; AlreadyExists.
  */
 export async function createChild(deps: TokenDeps, parent: Task, draft: Child): Promise<ChildOutcome> {
   // Nothing is asked for a child that is there already.

@@ -1,4 +1,4 @@
-// An attempt that can not begin yet says why in its task's status; nothing is written while that stays the same.
+// An attempt that cannot begin yet says why in its task's status; nothing is written while that stays the same.
 import type { Task } from '../../contract/resources/task.ts'
 import { redactText } from '../../observability/redaction.ts'
 import { dropConditions, findCondition, setCondition } from '../../rules/conditions.ts'

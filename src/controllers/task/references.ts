@@ -38,7 +38,7 @@ type ReferenceDeps = {
 
 /**
  * NotFound when something named does not exist (yet): the task waits for it, for a while (TASK-035). InvalidRequest when
- * the task can not run as it is and another attempt would change nothing. Both in a sentence for the task's status.
+ * the task cannot run as it is and another attempt would change nothing. Both in a sentence for the task's status.
  */
 export async function resolveReferences(deps: ReferenceDeps, task: Task): Promise<References> {
   const agent = await findAgent(deps.resources, task)

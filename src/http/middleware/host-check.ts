@@ -1,4 +1,4 @@
-// Refuses requests that name a foreign host: a page whose DNS name was bound to this address can not talk to us (HTTP-043).
+// Refuses requests that name a foreign host: a page whose DNS name was bound to this address cannot talk to us (HTTP-043).
 import type { IncomingMessage } from 'node:http'
 import { isIP } from 'node:net'
 import { SvcError } from '../../errors.ts'

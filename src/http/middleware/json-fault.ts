@@ -63,7 +63,7 @@ function accept(state: State, text: string): boolean {
   }
 }
 
-/** Offset of the first character that can not stand where it stands; the length of the text when it just ends too early. */
+/** Offset of the first character that cannot stand where it stands; the length of the text when it just ends too early. */
 export function locateJsonFault(text: string): number {
   const state: State = { expects: 'value', closers: [] }
   let offset = 0

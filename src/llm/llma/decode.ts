@@ -30,7 +30,7 @@ function readUsage(before: TokenUsage, usage: LlmaUsage): TokenUsage {
 }
 
 function failBroken(what: string): never {
-  throw new StreamedError({ message: `it sent ${what} that can not be read`, type: 'api_error' })
+  throw new StreamedError({ message: `it sent ${what} that cannot be read`, type: 'api_error' })
 }
 
 function failWith(json: unknown): never {

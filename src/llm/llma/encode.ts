@@ -33,7 +33,7 @@ function encodeBlock(block: ContentBlock): JsonObject[] {
     case 'opaque':
       throw new SvcError(
         'InvalidRequest',
-        `A content block of type "${block.label}" can not be translated for this provider. Remove it, or use a provider of type llmo.`,
+        `A content block of type "${block.label}" cannot be translated for this provider. Remove it, or use a provider of type llmo.`,
       )
   }
 }

@@ -110,7 +110,7 @@ function rawOf(extra: JsonObject): { raw?: Raw } {
 }
 
 function failBroken(what: string): never {
-  throw new StreamedError({ message: `it sent ${what} that can not be read`, type: 'server_error' })
+  throw new StreamedError({ message: `it sent ${what} that cannot be read`, type: 'server_error' })
 }
 
 export function createDecoder(): AnswerDecoder {

@@ -12,7 +12,7 @@ export type WireOptions = {
 function refuseOpaque(label: string): never {
   throw new SvcError(
     'InvalidRequest',
-    `A content block of type "${label}" can not be translated for this provider. Remove it, or use a provider of type llma.`,
+    `A content block of type "${label}" cannot be translated for this provider. Remove it, or use a provider of type llma.`,
   )
 }
 

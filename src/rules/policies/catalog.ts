@@ -45,7 +45,7 @@ const addressVariables = ({ allowNetworks, ownAddresses }: PolicySettings): Vari
       "url(variables.url).getPort() != '' ? url(variables.url).getPort() : variables.url.lowerAscii().startsWith('https') ? '443' : '80'",
   },
   { name: 'isAddress', expression: `isIP(${host})` },
-  // A number that is no plain address, or an address within brackets that the server can not read.
+  // A number that is no plain address, or an address within brackets that the server cannot read.
   {
     name: 'isOdd',
     expression: `!variables.isAddress && (${host}.matches(${quote(numericEnd)}) || ${host}.contains(':'))`,

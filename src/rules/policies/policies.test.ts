@@ -62,7 +62,7 @@ describe('every policy', () => {
     spec: Record<string, unknown>
   }[]
 
-  it('refuses what it can not judge, and is bound to refuse', () => {
+  it('refuses what it cannot judge, and is bound to refuse', () => {
     for (const { kind, spec } of objects) {
       if (kind === 'ValidatingAdmissionPolicy') expect(spec.failurePolicy).toBe('Fail')
       else expect(spec.validationActions).toEqual(['Deny'])

@@ -47,7 +47,7 @@ function writeCheck(target: ReferenceTarget, namespace: string, name?: string): 
   return `authorizer.group('${group}').resource('${resource}').namespace(${namespace})${named}.check('get').allowed()`
 }
 
-/** `rest0` are the names to ask about; `rest1` those without the first, and so on: loops can not hold a check. */
+/** `rest0` are the names to ask about; `rest1` those without the first, and so on: loops cannot hold a check. */
 function chain(count: number): Variable[] {
   return Array.from({ length: count }, (_, at) => ({
     name: `rest${at + 1}`,
@@ -75,7 +75,7 @@ function listVariables(target: ReferenceTarget, paths: readonly ReferencePath[],
   const named = paths.map(listNames).join(' + ')
   return [
     { name: 'rest0', expression: `(${named}).filter(name, !name.endsWith('/'))` },
-    // Not part of the names: a message can not be written with what an authorizer said.
+    // Not part of the names: a message cannot be written with what an authorizer said.
     ...(isMany ? [{ name: 'all', expression: writeCheck(target, 'request.namespace') }] : []),
   ]
 }

@@ -6,7 +6,7 @@ import { type CoordinationContext, namespace } from './coordination-tool.ts'
 
 export const createTool = defineTool({
   name: 'create_tool',
-  description: 'Creates a custom tool that calls an HTTP endpoint. It can not name a Secret.',
+  description: 'Creates a custom tool that calls an HTTP endpoint. It cannot name a Secret.',
   parameters: z.strictObject({
     name: Name.describe('Name of the new tool'),
     description: z.string().min(1).max(16_384).describe('What models are told about it'),

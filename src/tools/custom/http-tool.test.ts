@@ -63,7 +63,7 @@ describe('a custom tool of a transaction', () => {
     expect(free.sent[0]?.headers?.['txn-token']).toBe('my own')
   })
 
-  it('is not called when its token can not be had, and says why without what broke inside', async () => {
+  it('is not called when its token cannot be had, and says why without what broke inside', async () => {
     const refuse = async () => {
       throw new SvcError('UpstreamFailed', 'the transaction-token service refused the exchange (status 400)')
     }

@@ -58,7 +58,7 @@ export const webFetch = defineTool({
 function findUrlProblem(text: string): string | undefined {
   const url = URL.parse(text)
   if (url === null) return `url: "${text.slice(0, 200)}" is not an address; write it like https://example.com/page`
-  if (!/^https?:$/.test(url.protocol)) return `url: ${url.protocol} can not be fetched, only http and https`
+  if (!/^https?:$/.test(url.protocol)) return `url: ${url.protocol} cannot be fetched, only http and https`
   if (url.username !== '' || url.password !== '') return 'url: must not contain a user name or password'
   return undefined
 }

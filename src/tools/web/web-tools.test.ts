@@ -268,7 +268,7 @@ describe('the tool host', () => {
     })
   })
 
-  it('lists a tool that can not run as unavailable with the reason, or leaves it out when asked [BUILT-016]', async () => {
+  it('lists a tool that cannot run as unavailable with the reason, or leaves it out when asked [BUILT-016]', async () => {
     const tools = await describeBuiltinTools(context())
     expect(tools.map((tool) => [tool.name, tool.available])).toEqual([
       ['web_search', false],

@@ -55,7 +55,7 @@ function failLanguage(language: Language, present: string[]) {
   const program = runners[language].inline[0]
   const instead =
     present.length > 0 ? `Write it in ${present.join(' or ')}, or install ${program}.` : `Install ${program}.`
-  return failTool('not_configured', `${language} can not run here: ${program} is not installed`, instead)
+  return failTool('not_configured', `${language} cannot run here: ${program} is not installed`, instead)
 }
 
 function buildCommand(args: { language: Language; code: string; timeout: number }, context: ToolContext) {

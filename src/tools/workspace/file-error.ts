@@ -13,8 +13,8 @@ const meanings: Record<string, [ErrorReason, string]> = {
   EROFS: ['Forbidden', 'is on a read-only file system'],
   // Opening a FIFO without a reader, or a socket.
   ENXIO: ['InvalidRequest', 'is not a regular file'],
-  ENOSPC: ['StorageFull', 'can not be written: the disk is full'],
-  EDQUOT: ['StorageFull', 'can not be written: the disk quota is used up'],
+  ENOSPC: ['StorageFull', 'cannot be written: the disk is full'],
+  EDQUOT: ['StorageFull', 'cannot be written: the disk quota is used up'],
 }
 
 export function fileErrorCode(error: unknown): string | undefined {
@@ -24,6 +24,6 @@ export function fileErrorCode(error: unknown): string | undefined {
 export function explainFileError(error: unknown, path: string): SvcError {
   if (error instanceof SvcError) return error
   const code = fileErrorCode(error) ?? 'unknown error'
-  const [reason, meaning] = meanings[code] ?? ['Internal', `can not be used (${code})`]
+  const [reason, meaning] = meanings[code] ?? ['Internal', `cannot be used (${code})`]
   return new SvcError(reason, `"${path.slice(0, 200)}" ${meaning}`, { cause: error })
 }

@@ -49,7 +49,7 @@ const rules: { [K in Kind]: Rule<K> } = {
   RepositoryMonitor: admitAnything,
 }
 
-/** What this service can not do, whoever asks for it; paths are relative to the spec. */
+/** What this service cannot do, whoever asks for it; paths are relative to the spec. */
 function findImpossible<K extends Kind>(kind: K, spec: SpecOf<K>, { hasCluster }: UsecaseSettings): Problem[] {
   const settings = kind === 'Task' ? taskProblems(spec as SpecOf<'Task'>, noWorkspaces) : []
   const isPlaced = !hasCluster && (kind === 'Task' || kind === 'Agent')

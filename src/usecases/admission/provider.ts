@@ -28,7 +28,7 @@ function checkDemo(request: AdmissionRequest<'Provider'>, deps: UsecaseDeps): vo
     refuse('provider', [{ path, message: 'demo is only for an embedded service on loopback; use a real vendor' }])
   }
   if (request.name === 'default') {
-    refuse('provider', [{ path, message: 'demo can not be the provider named default; choose another name' }])
+    refuse('provider', [{ path, message: 'demo cannot be the provider named default; choose another name' }])
   }
 }
 

@@ -14,7 +14,7 @@ const identityFields = ['requestedBy', 'transaction'] as const
 
 /** What GET gave can be sent back; nothing else may stand where the service stamps (TASK-018). */
 function findForged({ spec, before }: AdmissionRequest<'Task'>): Problem[] {
-  const message = 'can not be set by clients; remove it'
+  const message = 'cannot be set by clients; remove it'
   return identityFields
     .filter((field) => spec[field] !== undefined && !isDeepStrictEqual(spec[field], before?.spec[field]))
     .map((field) => ({ path: `spec.${field}`, message }))
@@ -26,7 +26,7 @@ function refuseFixed({ metadata, status }: Task, fixed: readonly string[]): void
   const phase = status?.phase ?? 'Pending'
   const details = fixed.map((field) => ({ path: `spec.${field}`, message: `is fixed: the task is ${phase}` }))
   const fields = fixed.map((field) => `spec.${field}`).join(', ')
-  const message = `${fields} can not be changed any more: task "${metadata.name}" has started and is ${phase}`
+  const message = `${fields} cannot be changed any more: task "${metadata.name}" has started and is ${phase}`
   throw new SvcError('Conflict', `${message}; make a new task instead`, { details })
 }
 

@@ -55,7 +55,7 @@ const examples = `- "Count the lines of these three files": three tasks in one t
 - "What runs right now?": list_tasks with status Running, then a short list.
 - A create call answers invalid_arguments with "timeout: must be a duration": call it again with "10m".`
 
-/** The whole prompt. What users and resources wrote is escaped: it can not leave its section. */
+/** The whole prompt. What users and resources wrote is escaped: it cannot leave its section. */
 export function buildPrompt(input: PromptInput): string {
   return addInstructions(buildOwn(input), input.instructions)
 }

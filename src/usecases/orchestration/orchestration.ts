@@ -76,7 +76,7 @@ export function bindOrchestration(deps: Deps, given: OrchestrationScope): BoundO
       // Deleting what is not there is harmless to a person; a model should learn that it named the wrong one.
       await deps.sessions.get(caller, key, 1)
       if (labels['svc.ai/chat-session'] === key.name && key.namespace === scope.namespace) {
-        throw new SvcError('Conflict', 'the session of this conversation can not be deleted from within it')
+        throw new SvcError('Conflict', 'the session of this conversation cannot be deleted from within it')
       }
       await deps.sessions.remove(caller, key)
     },

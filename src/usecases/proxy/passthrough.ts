@@ -51,7 +51,7 @@ export type Passage = {
   clock: Pick<Clock, 'now'>
   /** Told of each failure of the provider, before anything is answered. */
   onFailure(error: ModelError): void
-  /** The provider can not serve and no byte has gone out: whether another takes over, to whom the outlet belongs from then on. */
+  /** The provider cannot serve and no byte has gone out: whether another takes over, to whom the outlet belongs from then on. */
   takeOver?(): boolean
   /** Once, however it ended. */
   onDone(call: PassedCall): void

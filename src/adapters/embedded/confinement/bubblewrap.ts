@@ -62,7 +62,7 @@ async function chooseVariant(binary: string, version: string): Promise<Bubblewra
   }
   const suggestion =
     'allow unprivileged user namespaces for bubblewrap (sysctl kernel.unprivileged_userns_clone=1; on Ubuntu its AppArmor profile), or start Docker or Podman'
-  return { available: false, reason: `bubblewrap can not make a sandbox here: ${reason}`, suggestion }
+  return { available: false, reason: `bubblewrap cannot make a sandbox here: ${reason}`, suggestion }
 }
 
 /** What only a sandbox gets that starts no further one inside it. */

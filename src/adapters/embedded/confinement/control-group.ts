@@ -190,7 +190,7 @@ export async function createGroup(parents: GroupPlace[], name: string): Promise<
     await prepareGroup(groups)
     return openGroup(groups)
   } catch {
-    // Limits by cgroup are an addition to those that always hold; a tree that can not be written gives none.
+    // Limits by cgroup are an addition to those that always hold; a tree that cannot be written gives none.
     for (const folder of distinctFolders(groups))
       await rm(folder, { recursive: true, force: true }).catch(() => undefined)
     return undefined

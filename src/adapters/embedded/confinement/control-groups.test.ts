@@ -112,7 +112,7 @@ describe('control groups in general', () => {
     expect(group?.folders.every((path) => path.startsWith(join(folder, 'delegated')))).toBe(true)
   })
 
-  it('are none where the files are not there or can not be written', async () => {
+  it('are none where the files are not there or cannot be written', async () => {
     expect((await find()).controllers).toEqual([])
     lay({ membership: '5:memory:/not-mounted\n' })
     expect((await find()).controllers).toEqual([])

@@ -67,7 +67,7 @@ async function findOwn(options: { mount: string; membership: string }): Promise<
 }
 
 /**
- * In version 2 a group with processes of its own can not limit groups below it ("no internal processes", kernel
+ * In version 2 a group with processes of its own cannot limit groups below it ("no internal processes", kernel
  * documentation cgroup-v2), so the service, when it is alone in its group, first moves into a leaf beside the others.
  */
 async function findUnified(folder: string): Promise<GroupPlace[]> {

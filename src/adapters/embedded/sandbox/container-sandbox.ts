@@ -1,4 +1,4 @@
-// Runs untrusted commands in a container where bubblewrap can not be had: no network, read-only root, limits.
+// Runs untrusted commands in a container where bubblewrap cannot be had: no network, read-only root, limits.
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type Docker from 'dockerode'
@@ -128,7 +128,7 @@ async function runWithInput(
   }
 }
 
-/** NotConfigured when the image can not be had: the user has to name another, or let this one be pulled. */
+/** NotConfigured when the image cannot be had: the user has to name another, or let this one be pulled. */
 export async function runInContainer(
   options: ContainerSandboxOptions,
   command: SandboxCommand,

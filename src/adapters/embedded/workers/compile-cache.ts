@@ -62,7 +62,7 @@ async function removeOthers(folder: string, kept: string): Promise<void> {
   }
 }
 
-/** The folder of a filled cache, filling it first if need be; undefined when it can not be filled. */
+/** The folder of a filled cache, filling it first if need be; undefined when it cannot be filled. */
 export async function warmCompileCache(options: CompileCacheOptions): Promise<string | undefined> {
   const folder = await chooseFolder(options)
   if (await isThere(folder)) return folder

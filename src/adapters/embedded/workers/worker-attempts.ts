@@ -98,7 +98,7 @@ export function createWorkerAttempts(options: WorkerAttemptsOptions): WorkerAtte
     await worker.settled
     await Promise.race([worker.ended, clock.sleep(warmAfterMs, closing.signal)])
     const id = ids.next(`${prefix}-warm`)
-    // A cache that can not be made costs time at each start, nothing else.
+    // A cache that cannot be made costs time at each start, nothing else.
     const signal = AbortSignal.any([closing.signal, AbortSignal.timeout(warmingMs)])
     const parts = { launcher: launcher(), folder: cacheFolder, id, signal }
     compileCache = await warmCompileCache(parts).catch(() => undefined)

@@ -159,7 +159,7 @@ describe('the pool', () => {
     expect((await pool.take()).id).toMatch(/^w-/)
   })
 
-  it('starts one apart for a limit that a waiting worker can not be held to', async () => {
+  it('starts one apart for a limit that a waiting worker cannot be held to', async () => {
     await pool.take()
     await clock.advance(20_000)
     const waiting = await idlePids()

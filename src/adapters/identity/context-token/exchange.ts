@@ -107,7 +107,7 @@ async function send(form: URLSearchParams, options: ExchangeOptions, signal: Abo
     return await fetchText(endpointOf(settings.url), { ...reach, ...limits, init })
   } catch {
     signal?.throwIfAborted()
-    throw new SvcError('Unavailable', 'the transaction-token service can not be reached: try again later')
+    throw new SvcError('Unavailable', 'the transaction-token service cannot be reached: try again later')
   }
 }
 

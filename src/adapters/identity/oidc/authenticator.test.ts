@@ -185,7 +185,7 @@ describe('the keys of an issuer', () => {
     expect(issuer.counts.jwks).toBe(2)
   })
 
-  it('that can not be had at first are 503 and no bad token, and are asked for again soon', async () => {
+  it('that cannot be had at first are 503 and no bad token, and are asked for again soon', async () => {
     const { ask } = open()
     issuer.setAnswers('errors')
     await expect(ask(await issuer.sign())).rejects.toMatchObject(away)

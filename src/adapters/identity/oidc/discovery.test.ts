@@ -27,7 +27,7 @@ const json =
   (_request, response) =>
     void response.end(JSON.stringify(document(url)))
 
-const away = { reason: 'Unavailable', message: 'the issuer of the token can not be reached: try again later' }
+const away = { reason: 'Unavailable', message: 'the issuer of the token cannot be reached: try again later' }
 
 describe('the metadata of an issuer', () => {
   it.each<[string, (url: string) => unknown]>([

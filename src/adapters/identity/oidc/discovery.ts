@@ -25,12 +25,12 @@ async function discoverKeys(issuer: string, options: DocumentOptions): Promise<s
   // Section 4.3: metadata of another issuer is no metadata of this one.
   if (metadata.issuer !== issuer || !isAddress(metadata.jwks_uri, issuer)) {
     const cause = new Error('the metadata names another issuer, or no usable jwks_uri')
-    throw new SvcError('Unavailable', 'the issuer of the token can not be reached: try again later', { cause })
+    throw new SvcError('Unavailable', 'the issuer of the token cannot be reached: try again later', { cause })
   }
   return metadata.jwks_uri
 }
 
-/** The issuer's JWKS document. Unavailable when it can not be had. */
+/** The issuer's JWKS document. Unavailable when it cannot be had. */
 export async function loadIssuerKeys(
   address: IssuerAddress,
   options: DocumentOptions = {},

@@ -64,7 +64,7 @@ export async function connectFromKubeconfig(file?: string): Promise<ApiConnectio
     if (file === undefined) config.loadFromDefault()
     else config.loadFromFile(file)
   } catch (error) {
-    throw new SvcError('NotConfigured', `the kubeconfig can not be read: ${messageOf(error)}`, { cause: error })
+    throw new SvcError('NotConfigured', `the kubeconfig cannot be read: ${messageOf(error)}`, { cause: error })
   }
   const cluster = config.getCurrentCluster()
   if (cluster === null) throw new SvcError('NotConfigured', 'the kubeconfig has no current context with a cluster')

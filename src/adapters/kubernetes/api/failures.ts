@@ -69,7 +69,7 @@ type Verdict = { reason: ErrorReason; advice?: string }
 function judgeServerFault(message: string): Verdict {
   // etcd's own limit, which some versions pass on as an internal error.
   if (/request is too large|trying to send message larger/.test(message)) return { reason: 'TooLarge' }
-  return { reason: 'Unavailable', advice: 'the Kubernetes API server can not answer now; try again later' }
+  return { reason: 'Unavailable', advice: 'the Kubernetes API server cannot answer now; try again later' }
 }
 
 function judge(status: ApiStatus, message: string): Verdict {
@@ -118,7 +118,7 @@ export function isUnsent(error: unknown): boolean {
 /** The error for a connection that failed. */
 export function describeUnreachable(error: unknown): SvcError {
   const cause = codeOf(error) || messageOf(error)
-  return new SvcError('Unavailable', `the Kubernetes API server can not be reached (${cause}); try again later`, {
+  return new SvcError('Unavailable', `the Kubernetes API server cannot be reached (${cause}); try again later`, {
     retryAfterSeconds: 1,
     cause: error,
   })

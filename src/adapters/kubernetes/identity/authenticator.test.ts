@@ -107,7 +107,7 @@ describe('tokens by TokenReview', () => {
     expect((await check('good')).username).toBe(builder.user.username)
   })
 
-  it("can not be judged when the service itself may not ask, and that is not the caller's fault", async () => {
+  it("cannot be judged when the service itself may not ask, and that is not the caller's fault", async () => {
     const { check } = open({ good: new SvcError('Forbidden', 'tokenreviews is forbidden') })
     await expect(check('good')).rejects.toSatisfy((error) => isSvcError(error, 'Unavailable'))
   })

@@ -25,7 +25,7 @@ type Target = { group: string; resource: string }
 
 /**
  * Sessions, memories and usage are records, not custom resources; rules of RBAC name them as resources of the same group,
- * which needs no CRD. Tokens are the owner's, whom Kubernetes mode has not; roles can not give them.
+ * which needs no CRD. Tokens are the owner's, whom Kubernetes mode has not; roles cannot give them.
  */
 const otherTargets: Record<Exclude<AccessKind, keyof typeof kinds | 'Metrics' | 'Token'>, Target> = {
   Secret: { group: '', resource: 'secrets' },

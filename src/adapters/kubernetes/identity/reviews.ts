@@ -19,7 +19,7 @@ export type AccessReviewStatus = { allowed?: boolean; denied?: boolean; reason?:
 
 type StatusOf = { TokenReview: TokenReviewStatus; SubjectAccessReview: AccessReviewStatus }
 
-/** Asks one question; Unavailable when it can not be asked. */
+/** Asks one question; Unavailable when it cannot be asked. */
 export async function askReview<K extends keyof StatusOf>(
   api: Pick<KubernetesApi, 'request'>,
   kind: K,

@@ -77,7 +77,7 @@ async function openPool(options: KubernetesSandboxOptions & { memoryBytes: numbe
 
 function checkLimits({ limits, workspace }: SandboxCommand, most: { memoryBytes: number; diskBytes: number }): void {
   if (workspace !== undefined) {
-    throw new SvcError('InvalidRequest', 'a folder of this machine can not be used in a pod; hand over files instead')
+    throw new SvcError('InvalidRequest', 'a folder of this machine cannot be used in a pod; hand over files instead')
   }
   if (limits.memoryBytes <= most.memoryBytes && limits.diskBytes <= most.diskBytes) return
   const words = `${most.memoryBytes} bytes of memory and ${most.diskBytes} of disk`

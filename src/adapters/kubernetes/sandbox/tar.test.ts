@@ -46,7 +46,7 @@ describe('an archive of files', () => {
     expect(unpackFiles(packFiles([]))).toEqual([])
   })
 
-  it('is refused when it is cut off, and a path that it can not hold is named', () => {
+  it('is refused when it is cut off, and a path that it cannot hold is named', () => {
     expect(() => unpackFiles(packFiles(files).subarray(0, 600))).toThrow('cut off')
     const path = 'x'.repeat(101)
     expect(() => packFiles([{ path, bytes: Buffer.alloc(0) }])).toThrow(path)

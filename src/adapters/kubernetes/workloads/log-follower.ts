@@ -31,7 +31,7 @@ export type FollowedLog = {
 export type FollowerOptions = { api: KubernetesApi; logs: Logs; clock: Clock }
 
 export type LogFollower = {
-  /** Resolves when everything is stored, or can not be had; never rejects. */
+  /** Resolves when everything is stored, or cannot be had; never rejects. */
   done: Promise<void>
   stop(): Promise<void>
 }

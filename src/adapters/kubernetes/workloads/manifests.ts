@@ -76,7 +76,7 @@ function hasSecret(run: WorkloadRun): boolean {
   return run.kind === 'worker' || (run.redact ?? []).length > 0 || run.transactionToken !== undefined
 }
 
-/** A Secret of another namespace can not be mounted: what it holds goes with the attempt's own. */
+/** A Secret of another namespace cannot be mounted: what it holds goes with the attempt's own. */
 function listForeign({ namespace, secrets = [] }: WorkloadSpec): MountedSecret[] {
   return secrets.filter((secret) => secret.namespace !== namespace)
 }
@@ -140,7 +140,7 @@ function makeEnv(run: Command, secretName: string): object[] {
     if (!secret.has(key)) return { name, value: escapeExpansion(value) }
     return { name, valueFrom: { secretKeyRef: { name: secretName, key } } }
   })
-  // The image's own home can not be written: the root is read-only and the user another.
+  // The image's own home cannot be written: the root is read-only and the user another.
   return 'HOME' in run.env ? given : [...given, { name: 'HOME', value: '/tmp' }]
 }
 

@@ -57,7 +57,7 @@ describe('what is seen of an attempt on a cluster', () => {
     expect(look(podWith({ waiting: { reason } })).state).toMatchObject({ phase: 'Failed', reason: 'ImageUnavailable' })
   })
 
-  it('fails when the container can not be made for long', () => {
+  it('fails when the container cannot be made for long', () => {
     const waiting = { waiting: { reason: 'CreateContainerConfigError', message: 'secret "s" not found' } }
     const { state } = look(podWith(waiting, { startTime: '2026-03-01T12:00:00Z' }))
     expect(state).toMatchObject({

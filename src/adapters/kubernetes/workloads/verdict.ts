@@ -55,9 +55,9 @@ const startReasons = new Set([
 function describeWaiting(reason: string, message: string | undefined): string {
   const cause = message === undefined ? reason : `${message} (${reason})`
   if (imageReasons.has(reason)) {
-    return `the image can not be pulled: ${cause}; check its name and that the node may pull it`
+    return `the image cannot be pulled: ${cause}; check its name and that the node may pull it`
   }
-  return `the container can not be created: ${cause}`
+  return `the container cannot be created: ${cause}`
 }
 
 function readMoment(text: string | undefined): number | undefined {

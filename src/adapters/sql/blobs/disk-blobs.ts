@@ -121,7 +121,7 @@ export function createDiskBlobs(options: DiskBlobsOptions): Blobs {
     },
     async remove(blobIds) {
       const ids = blobIds.filter((id) => id !== null)
-      // The rows are gone already: a file that can not be removed now is an orphan, and swept later.
+      // The rows are gone already: a file that cannot be removed now is an orphan, and swept later.
       await Promise.allSettled(ids.map((id) => rm(locate(disk, id).path, { force: true })))
     },
     async sweepOrphans(findReferenced) {

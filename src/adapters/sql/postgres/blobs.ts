@@ -90,7 +90,7 @@ export function createPostgresBlobs({ database, holds, ids }: PostgresBlobsOptio
   async function release(id: string): Promise<void> {
     await holds.release(id)
     if (holds.isHeld(id) || !doomed.delete(id)) return
-    // Its row is gone already: a body that can not be removed now is an orphan, and swept later.
+    // Its row is gone already: a body that cannot be removed now is an orphan, and swept later.
     await removeIdle(database, id).catch(() => false)
   }
 
@@ -99,7 +99,7 @@ export function createPostgresBlobs({ database, holds, ids }: PostgresBlobsOptio
       await holds.hold(id)
       await writePieces(database, id, chunks)
     },
-    // What can not be removed now is an orphan, and swept later; why the body was given up is what matters here.
+    // What cannot be removed now is an orphan, and swept later; why the body was given up is what matters here.
     discard: (id) =>
       database.write((tx) => tx.run(sql`delete from blobs where id = ${id}`)).then(undefined, () => undefined),
   }

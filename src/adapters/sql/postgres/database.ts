@@ -47,7 +47,7 @@ async function listen(options: PostgresOptions, hub: Hub, instance: string): Pro
   }
 }
 
-/** Opens (and migrates) the database. Unavailable when it can not be reached, or is one of a newer version. */
+/** Opens (and migrates) the database. Unavailable when it cannot be reached, or is one of a newer version. */
 export async function openPostgres(options: PostgresOptions): Promise<PostgresDatabase> {
   const { clock, ids } = options
   await useClient(options, (client) => applyMigrations(client, options.migrations ?? allMigrations))

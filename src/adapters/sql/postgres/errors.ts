@@ -47,7 +47,7 @@ export function translateError(error: unknown): unknown {
   }
   if (!AWAY.test(code) && !isConnectionLoss(error)) return error
   // The message of the network names hosts, which a caller has no business with.
-  const message = `The database can not be used now (${code || String((error as Error).message)}): try again in a moment.`
+  const message = `The database cannot be used now (${code || String((error as Error).message)}): try again in a moment.`
   return new SvcError('Unavailable', message, { retryAfterSeconds: RETRY_AFTER_SECONDS, cause: error })
 }
 
@@ -55,7 +55,7 @@ export function translateError(error: unknown): unknown {
 export function describeStart(error: unknown): unknown {
   const translated = translateError(error)
   if (!isSvcError(translated, 'Unavailable') || translated === error) return translated
-  const message = `PostgreSQL can not be used: ${messageOf(error)}. Check --database-url, and that the server runs.`
+  const message = `PostgreSQL cannot be used: ${messageOf(error)}. Check --database-url, and that the server runs.`
   return new SvcError('Unavailable', message, { retryAfterSeconds: RETRY_AFTER_SECONDS, cause: error })
 }
 

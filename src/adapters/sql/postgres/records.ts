@@ -23,7 +23,7 @@ export function createPostgresRecords(deps: { database: PostgresDatabase; clock:
   return composeRecords({ database, blobs, logs: createPostgresLogs({ database }), clock })
 }
 
-/** Opens the database (migrating it if need be) and the record stores in it. Unavailable when it can not be used. */
+/** Opens the database (migrating it if need be) and the record stores in it. Unavailable when it cannot be used. */
 export async function openPostgresRecords(options: PostgresOptions): Promise<PostgresRecords> {
   const database = await openPostgres(options)
   const records = createPostgresRecords({ database, clock: options.clock, ids: options.ids })

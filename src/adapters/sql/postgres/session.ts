@@ -74,7 +74,7 @@ async function watch({ ended, ask, end }: Connection, clock: Clock): Promise<voi
   }
 }
 
-/** Rejects when the first connection can not be made. */
+/** Rejects when the first connection cannot be made. */
 export async function openSession(options: SessionOptions): Promise<Session> {
   const { clock, ids } = options
   const counts = new Map<string, number>()

@@ -42,7 +42,7 @@ async function commit(client: PoolClient, text: string): Promise<void> {
   if (last?.command !== 'COMMIT') throw new Error('a unit of work went on after one of its statements failed')
 }
 
-/** Leaves no transaction behind: a connection that can not end its own is closed. */
+/** Leaves no transaction behind: a connection that cannot end its own is closed. */
 async function abandon(client: PoolClient, error: unknown): Promise<void> {
   if (isConnectionLoss(error) || isSvcError(error, 'Unavailable')) return client.release(true)
   try {

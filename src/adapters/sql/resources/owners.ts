@@ -16,7 +16,7 @@ export type OwnerQueue = { add(owner: AbsentOwner): void }
 
 type OwnedMetadata = Pick<ObjectMeta, 'namespace' | 'ownerReferences' | 'resourceVersion'>
 
-/** Owners are looked for in the dependant's namespace. Those of foreign kinds can not be judged, so they count as there. */
+/** Owners are looked for in the dependant's namespace. Those of foreign kinds cannot be judged, so they count as there. */
 export async function hasOwner(reader: Reader, namespace: string, owner: OwnerReference): Promise<boolean> {
   if (!isKind(owner.kind)) return true
   const row = await readRow(reader, owner.kind, { namespace, name: owner.name })

@@ -200,7 +200,7 @@ describe('durability', () => {
     await copy.close()
   })
 
-  it('says which file it can not open', () => {
-    expect(() => openSqlite({ path: folder })).toThrow(`The database ${folder} can not be opened`)
+  it('says which file it cannot open', () => {
+    expect(() => openSqlite({ path: folder })).toThrow(`The database ${folder} cannot be opened`)
   })
 })

@@ -58,7 +58,7 @@ function openConnection(path: string, readonly: boolean): Sqlite.Database {
     connection.pragma('temp_store = memory')
     return connection
   } catch (error) {
-    throw new SvcError('Unavailable', `The database ${path} can not be opened: ${String(error)}`, { cause: error })
+    throw new SvcError('Unavailable', `The database ${path} cannot be opened: ${String(error)}`, { cause: error })
   }
 }
 

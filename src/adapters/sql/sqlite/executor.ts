@@ -20,7 +20,7 @@ export function translateError(error: unknown): unknown {
     return new SvcError('StorageFull', advice, { cause: error })
   }
   if (/^SQLITE_(IOERR|BUSY|LOCKED|READONLY|CORRUPT|NOTADB|CANTOPEN|NOMEM)/.test(code)) {
-    const message = `The database can not be used now (${code}): ${String((error as Error).message)}.`
+    const message = `The database cannot be used now (${code}): ${String((error as Error).message)}.`
     return new SvcError('Unavailable', message, { cause: error })
   }
   return error

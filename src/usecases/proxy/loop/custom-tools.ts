@@ -37,7 +37,7 @@ async function readTools(
   return { tools: made.map(({ tool }) => tool), secrets: made.flatMap(({ token }) => token ?? []) }
 }
 
-/** One that can not be called yet is offered all the same, and says why (LLMA-026). */
+/** One that cannot be called yet is offered all the same, and says why (LLMA-026). */
 async function makeTool(secrets: Ports['secrets'], resource: ToolResource): Promise<{ tool: Tool; token?: string }> {
   try {
     const assigned = await assignTool(secrets, resource)
