@@ -4,8 +4,8 @@ import { parseDuration } from '../contract/duration.ts'
 import type { Metrics } from '../observability/metrics.ts'
 import { makeModelSpan } from '../observability/model-spans.ts'
 import type { Traces } from '../observability/traces.ts'
+import type { ProxySettings } from '../proxy/index.ts'
 import type { SearchSettings } from '../tools/tool.ts'
-import type { ProxySettings } from '../usecases/proxy/proxy.ts'
 
 export function readProxySettings(
   config: Config,

@@ -21,6 +21,7 @@ import { createMetrics, type Metrics } from '../observability/metrics.ts'
 import type { Traces } from '../observability/traces.ts'
 import type { Ports } from '../ports/index.ts'
 import type { ResourceReader } from '../ports/resources.ts'
+import { createProxies } from '../proxy/index.ts'
 import { createBuiltinTools, createUsecases } from '../usecases/index.ts'
 import { queueRuns } from '../usecases/sandbox-queue.ts'
 import { createOwnAddresses, type Listening, urlOf, workerUrlOf } from './addresses.ts'
@@ -129,14 +130,15 @@ function composeHttp(config: Config, mode: OpenedMode, parts: HttpParts): HttpAp
     idempotencyKey: mode.idempotencyKey,
     ...(mode.ownerSecret === undefined ? {} : { ownerSecret: mode.ownerSecret }),
   }
+  const usecaseParts = { ports, settings, builtinTools }
+  const usecases = createUsecases(usecaseParts)
   return createApp({
     ports,
-    usecases: createUsecases({
-      ports,
-      settings,
-      builtinTools,
-      proxy: readProxySettings(config, { metrics, search, traces }),
-    }),
+    usecases,
+    proxies: createProxies(
+      { ...usecaseParts, health: usecases.health },
+      readProxySettings(config, { metrics, search, traces }),
+    ),
     settings: {
       publicHosts: [...config.publicHost, ...mode.serviceNames],
       corsAllowedOrigins: config.corsAllowedOrigins,

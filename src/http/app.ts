@@ -7,6 +7,7 @@ import { type ErrorReason, SvcError } from '../errors.ts'
 import type { Logger } from '../observability/log.ts'
 import type { Metrics } from '../observability/metrics.ts'
 import type { Ports } from '../ports/index.ts'
+import type { Proxies } from '../proxy/index.ts'
 import type { Usecases } from '../usecases/index.ts'
 import { type Bind, type BindDeps, createBind } from './bind.ts'
 import { type ClientAddress, createClientAddress, unmap } from './client-address.ts'
@@ -58,6 +59,7 @@ export type HttpSettings = {
 export type HttpDeps = {
   ports: Pick<Ports, 'authenticator' | 'authorizer' | 'workerTokens' | 'ids' | 'clock' | 'health'>
   usecases: Usecases
+  proxies: Proxies
   settings: HttpSettings
   log: Logger
   metrics: Metrics
@@ -210,13 +212,13 @@ function addRawRoutes(server: FastifyInstance, deps: HttpDeps, binding: BindDeps
 type ProxyEntry = Pick<BindDeps, 'guards' | 'tokenHeaders'> & { addressOf: ClientAddress; draining: AbortSignal }
 
 function makeProxyEdge(deps: HttpDeps, { guards, tokenHeaders, addressOf, draining }: ProxyEntry): ProxyEdge {
-  const { ports, usecases, metrics, log } = deps
+  const { ports, usecases, proxies, metrics, log } = deps
   const { publicHosts, corsAllowedOrigins, bodyLimitBytes = defaultBodyLimit } = deps.settings
   const headers = securityHeadersOf(deps.settings.tls !== undefined)
   const settings = { publicHosts, corsAllowedOrigins, tokenHeaders, bodyLimitBytes, headers }
   return createProxyEdge({
     ports,
-    proxies: usecases.proxies,
+    proxies,
     audit: usecases.audit,
     guard: guards.users,
     addressOf,
@@ -260,7 +262,7 @@ export function createApp(deps: HttpDeps): HttpApp {
     async drain(timeoutMs) {
       await drain.run(timeoutMs)
       deps.usecases.chat.close()
-      await deps.usecases.proxies.close()
+      await deps.proxies.close()
       await deps.usecases.health.close()
       await deps.usecases.audit.close()
     },

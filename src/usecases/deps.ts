@@ -4,7 +4,7 @@ import type { Ports } from '../ports/index.ts'
 import type { ResourceKey } from '../ports/resources.ts'
 import type { PropagationSettings } from '../rules/token-propagation.ts'
 import type { ChatSettings } from './chat/settings.ts'
-import type { HealthNotes } from './provider-health.ts'
+import type { HealthNotes } from './providers/health.ts'
 
 export type UsecaseSettings = {
   /** Whether providers of type `demo` may exist: embedded mode, listening on loopback (PROV-015). */

@@ -9,9 +9,7 @@ import { auditForChat } from './chat-audit.ts'
 import { type ConfigMapUsecases, createConfigMapUsecases } from './configmaps.ts'
 import type { UsecaseDeps } from './deps.ts'
 import { createIdempotency, type Idempotency } from './idempotency.ts'
-import { createProviderHealthLog, type ProviderHealthLog } from './provider-health.ts'
-import { createProxyLoop } from './proxy/loop/run.ts'
-import { createProxyUsecases, type ProxySettings, type ProxyUsecases } from './proxy/proxy.ts'
+import { createProviderHealthLog, type ProviderHealthLog } from './providers/health.ts'
 import { createResourceUsecases, type ResourceUsecases } from './resources.ts'
 import { createSecretUsecases, type SecretUsecases } from './secrets.ts'
 import { createSessionUsecases, type SessionUsecases } from './sessions.ts'
@@ -57,13 +55,12 @@ export type Usecases = {
   tokens: TokenUsecases
   usage: UsageUsecases
   audit: AuditLog
-  proxies: ProxyUsecases
   health: ProviderHealthLog
   idempotency: Idempotency
   worker: WorkerRecords & WorkerConversation & WorkerModelCalls & WorkerToolTokens & WorkerCodeRuns
 }
 
-export function createUsecases(given: UsecaseDeps & { proxy: ProxySettings }): Usecases {
+export function createUsecases(given: UsecaseDeps): Usecases {
   const health = createProviderHealthLog(given.ports)
   const deps = { ...given, health }
   const resources = createResourceUsecases(deps)
@@ -88,11 +85,6 @@ export function createUsecases(given: UsecaseDeps & { proxy: ProxySettings }): U
     tokens: createTokenUsecases(deps),
     usage: createUsageUsecases(deps),
     audit,
-    proxies: createProxyUsecases({
-      usecases: deps,
-      settings: deps.proxy,
-      createLoop: (noteUsage) => createProxyLoop({ ...deps, loop: deps.proxy.loop, noteUsage }),
-    }),
     health,
     idempotency: createIdempotency(deps),
     worker: {

@@ -10,6 +10,7 @@ import { createLog } from '../../src/observability/log.ts'
 import { createMetrics } from '../../src/observability/metrics.ts'
 import type { Ids } from '../../src/ports/clock.ts'
 import type { Ports } from '../../src/ports/index.ts'
+import { createProxies } from '../../src/proxy/index.ts'
 import { createUsecases } from '../../src/usecases/index.ts'
 import { makeDatabase, openReplica, prepareTemplate } from '../contracts/postgres-bench.ts'
 import { readResults, type ScriptedVendor, startVendor } from '../fixtures/llm/scripted-vendor.ts'
@@ -46,10 +47,12 @@ describe.skipIf(postgresMissing !== undefined)('two replicas on one PostgreSQL',
       callers: { maxConcurrent: 0, requestsPerMinute: 0 },
       loop: { maxIterations: 50, maxToolCalls: 128, maxDurationMs: 60_000, toolTimeoutMs: 10_000 },
     }
-    const usecases = createUsecases({ ports, settings, proxy, builtinTools: { names: [], list: async () => [] } })
+    const parts = { ports, settings, builtinTools: { names: [], list: async () => [] } }
+    const usecases = createUsecases(parts)
     const app = createApp({
       ports,
       usecases,
+      proxies: createProxies({ ...parts, health: usecases.health }, proxy),
       settings: { publicHosts: [], corsAllowedOrigins: [], version: '0.0.0' },
       log: createLog({ level: 'error', write: () => {} }),
       metrics: createMetrics(),

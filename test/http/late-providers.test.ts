@@ -1,7 +1,7 @@
 // Who is to blame for an answer that is cut off at the service's own time limit: a provider that was waited for.
 import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { ProxySample } from '../../src/usecases/proxy/request.ts'
+import type { ProxySample } from '../../src/proxy/request.ts'
 import { type Proxied, simpleMessage, startProxied, until } from '../fixtures/proxy/proxied.ts'
 import type { Received } from '../fixtures/proxy/upstream.ts'
 import { passBytes, runLoop, runTurn } from '../fixtures/proxy/ways.ts'

@@ -30,8 +30,8 @@ import type { Egress } from '../../src/ports/egress.ts'
 import type { Authorizer } from '../../src/ports/identity.ts'
 import type { HealthCheck, Ports } from '../../src/ports/index.ts'
 import type { Sandbox } from '../../src/ports/sandbox.ts'
+import { createProxies, type ProxySettings } from '../../src/proxy/index.ts'
 import { createUsecases, type UsecaseSettings } from '../../src/usecases/index.ts'
-import type { ProxySettings } from '../../src/usecases/proxy/proxy.ts'
 
 export const ownerToken = 'owner-token-of-the-tests'
 
@@ -129,7 +129,7 @@ const defaultProxySettings: ProxySettings = {
 function makeUsecases(ports: Ports, metrics: Metrics, options: ServiceOptions) {
   const names = options.builtinTools ?? builtinNames
   const info = { builtin: true, description: 'a tool', parameters: {}, available: true } as const
-  return createUsecases({
+  const parts = {
     ports,
     settings: {
       allowDemoProvider: true,
@@ -139,12 +139,10 @@ function makeUsecases(ports: Ports, metrics: Metrics, options: ServiceOptions) {
       ...options.usecases,
     },
     builtinTools: { names, list: async () => names.map((name) => ({ name, ...info })) },
-    proxy: {
-      ...defaultProxySettings,
-      observe: metrics.observeProxy,
-      ...options.proxy,
-    },
-  })
+  }
+  const usecases = createUsecases(parts)
+  const proxySettings = { ...defaultProxySettings, observe: metrics.observeProxy, ...options.proxy }
+  return { usecases, proxies: createProxies({ ...parts, health: usecases.health }, proxySettings) }
 }
 
 function findRoute(method: string, url: string): Route | undefined {
@@ -173,9 +171,9 @@ export async function startService(options: ServiceOptions = {}) {
   const logged: string[] = []
   const log = createLog({ level: options.logLevel ?? 'debug', write: (line) => logged.push(line) })
   const metrics = createMetrics()
-  const usecases = makeUsecases(ports, metrics, options)
+  const { usecases, proxies } = makeUsecases(ports, metrics, options)
   const settings = { publicHosts: [], corsAllowedOrigins: [], version: '0.0.0', ...options.http }
-  const app = createApp({ ports, usecases, settings, log, metrics })
+  const app = createApp({ ports, usecases, proxies, settings, log, metrics })
 
   /** `call('POST /api/v1/tasks', { payload })`, as the owner unless told otherwise; null is without a token. */
   async function call(line: string, { token = ownerToken, headers, ...rest }: Call = {}) {

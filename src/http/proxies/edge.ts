@@ -6,11 +6,11 @@ import type { Logger } from '../../observability/log.ts'
 import type { Metrics } from '../../observability/metrics.ts'
 import type { Caller } from '../../ports/identity.ts'
 import type { Ports } from '../../ports/index.ts'
+import type { Proxies } from '../../proxy/index.ts'
+import type { ProxyPlan } from '../../proxy/request.ts'
+import type { ProxyFamily } from '../../proxy/types.ts'
 import { namespaceOf } from '../../usecases/access.ts'
 import type { AuditLog } from '../../usecases/audit-log.ts'
-import type { ProxyUsecases } from '../../usecases/proxy/proxy.ts'
-import type { ProxyPlan } from '../../usecases/proxy/request.ts'
-import type { ProxyFamily } from '../../usecases/proxy/types.ts'
 import type { ClientAddress } from '../client-address.ts'
 import type { AttemptGuard } from '../middleware/attempt-guard.ts'
 import { describeRequest, isAllowed } from '../middleware/audit.ts'
@@ -25,7 +25,7 @@ import { pickUpstreamHeaders } from './upstream-headers.ts'
 
 export type ProxyEdgeDeps = {
   ports: Pick<Ports, 'authenticator' | 'ids'>
-  proxies: ProxyUsecases
+  proxies: Proxies
   audit: Pick<AuditLog, 'note' | 'keeps'>
   guard: AttemptGuard
   addressOf: ClientAddress

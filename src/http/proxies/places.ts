@@ -1,6 +1,6 @@
 // The paths of the proxies, from the route table.
 import { proxyEndpoints } from '../../contract/api/proxies.ts'
-import type { Endpoint } from '../../usecases/proxy/target.ts'
+import type { Endpoint } from '../../proxy/target.ts'
 
 export type Place = {
   /** Of the route. */

@@ -1,7 +1,7 @@
 // Which headers of a caller go on to a vendor: those that say how to answer, none that say who asks.
 import type { IncomingHttpHeaders } from 'node:http'
-import { defaultVersion } from '../../usecases/proxy/target.ts'
-import type { ProxyFamily } from '../../usecases/proxy/types.ts'
+import { defaultVersion } from '../../proxy/target.ts'
+import type { ProxyFamily } from '../../proxy/types.ts'
 
 const passed = new Set(['accept', 'content-type', 'idempotency-key', 'user-agent', 'x-app', 'x-client-request-id'])
 const passedPrefixes: Record<ProxyFamily, string[]> = {

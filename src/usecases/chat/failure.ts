@@ -2,7 +2,7 @@
 import { SvcError } from '../../errors.ts'
 import type { LoopState } from '../../llm/loop-state.ts'
 import type { ModelError } from '../../llm/messages.ts'
-import { explainModelError } from '../model-failure.ts'
+import { explainModelError } from '../providers/failure.ts'
 
 export function toFailure(error: ModelError): SvcError {
   return explainModelError({ ...error, message: `chat error: ${error.message}` })

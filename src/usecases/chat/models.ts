@@ -10,7 +10,7 @@ import type { ResourceKey } from '../../ports/resources.ts'
 import { defaultProviderName, type ProviderWish } from '../../rules/model-choice.ts'
 import { requireAccess } from '../access.ts'
 import type { UsecaseDeps } from '../deps.ts'
-import { keepChoices } from '../model-rights.ts'
+import { keepChoices } from '../providers/rights.ts'
 import { notFound } from '../resources.ts'
 import type { ChatSettings } from './settings.ts'
 

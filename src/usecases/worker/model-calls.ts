@@ -17,7 +17,7 @@ import type { UsageRecord } from '../../ports/usage.ts'
 import { readCaller } from '../../rules/caller-identity.ts'
 import { expandWishes, listProviderWishes } from '../../rules/model-choice.ts'
 import type { UsecaseDeps } from '../deps.ts'
-import { nameProviderIn } from '../provider-name.ts'
+import { nameProviderIn } from '../providers/name.ts'
 import { notFound } from '../resources.ts'
 import { requireLiveAttempt, requireOwnTask } from './live-attempt.ts'
 

@@ -1,0 +1,127 @@
+// The proxies: from a caller's request to either a passage (bytes) or an answer of the loop.
+import { SvcError } from '../errors.ts'
+import { dialectsOf } from '../llm/llmo/dialect.ts'
+import type { Caller } from '../ports/identity.ts'
+import { requireAccess, requireRight } from '../usecases/access.ts'
+import type { UsecaseDeps } from '../usecases/deps.ts'
+import { keepModels, requireModel } from '../usecases/providers/rights.ts'
+import { createSlots, type SlotSettings, type Slots } from '../usecases/slots.ts'
+import { requireBudget } from './agent-budget.ts'
+import { type CallerLimitSettings, createCallerLimits } from './caller-limits.ts'
+import type { ProxyLoopSettings } from './loop/deps.ts'
+import { createProxyLoop } from './loop/run.ts'
+import { type CreateLoop, createLoopPlans } from './loop-plans.ts'
+import { createModelLister, type ModelLister } from './models.ts'
+import { createProviderLimits } from './provider-limits.ts'
+import { planPassage } from './relay/passages.ts'
+import { type RequestFields, readRequestFields } from './relay/request-text.ts'
+import { accountOf, type ProxyPlan, type ProxyRequest, type ProxySample, wantsTools } from './request.ts'
+import { createTargets, type ProxyDefaults } from './resolve.ts'
+import { endpointFamilies, isConversation, type Target } from './target.ts'
+import { createUsageMeter } from './usage-meter.ts'
+
+export type ProxySettings = {
+  defaults: ProxyDefaults
+  callers: CallerLimitSettings
+  /** How many requests run the loop at once on this replica. Absent: as many as come. */
+  loops?: SlotSettings
+  loop: ProxyLoopSettings
+  /** Told of each request that ended. */
+  observe?: (sample: ProxySample) => void
+}
+
+export type Proxies = {
+  /** SvcError for whatever stands against it. Each plan must be run. */
+  plan(request: ProxyRequest): Promise<ProxyPlan>
+  listModels: ModelLister['list']
+  getModel: ModelLister['get']
+  /** Writes what is not written yet and forgets the rest. */
+  close(): Promise<void>
+}
+
+/** Bytes can be passed on when the provider speaks the caller's language and nothing is to be added. */
+function isPassed(request: ProxyRequest, target: Target): boolean {
+  if (target.family === endpointFamilies[request.endpoint]) {
+    return !isConversation(request.endpoint) || !wantsTools(request, target)
+  }
+  if (isConversation(request.endpoint)) return false
+  throw new SvcError('InvalidRequest', `model: provider "${target.name}" is of another family and has no such endpoint`)
+}
+
+const most = Number.POSITIVE_INFINITY
+const unlimited: SlotSettings = { most, perNamespace: most, perCaller: most }
+
+function openSlots({ loops = unlimited }: ProxySettings): Slots {
+  return createSlots('proxy requests with server-side tools', loops)
+}
+
+export function createProxies(usecases: UsecaseDeps, settings: ProxySettings): Proxies {
+  const { ports } = usecases
+  const { clock, ids } = ports
+  const observe = settings.observe ?? (() => {})
+  const targets = createTargets(usecases, settings.defaults)
+  const models = createModelLister(usecases, settings.defaults)
+  const callers = createCallerLimits(settings.callers, () => performance.now())
+  const meter = createUsageMeter({ usage: ports.records.usage, clock, ids })
+  const { maxDurationMs } = settings.loop
+  const providers = createProviderLimits(ports)
+  const dialects = dialectsOf(ports.egress)
+  const { health } = usecases
+  const passages = { callers, providers, meter, health, maxDurationMs, dialects, observe, clock }
+  const createLoop: CreateLoop = (noteUsage) => createProxyLoop({ ...usecases, loop: settings.loop, noteUsage })
+  const loops = createLoopPlans({ createLoop, callers, slots: openSlots(settings), meter, observe })
+
+  /** What a provider lacks, or that it is not there, is for those who may use one there. */
+  async function explain({ caller, namespace }: ProxyRequest, error: unknown): Promise<never> {
+    await requireAccess(ports, caller, { verb: 'use', kind: 'Provider', namespace })
+    throw error
+  }
+
+  /** The service's tools are wanted, and there are none. */
+  async function isPassedIdly(request: ProxyRequest, { family }: Target): Promise<boolean> {
+    return family === endpointFamilies[request.endpoint] && (await loops.isIdle(request))
+  }
+
+  /** Only what the caller may use takes over; an agent's token is for one provider. */
+  async function narrowFallbacks(caller: Caller, target: Target): Promise<Target> {
+    if (caller.agent !== undefined) return { ...target, fallbacks: [] }
+    const read = ({ key, model }: Target) => ({ ...key, model })
+    return { ...target, fallbacks: await keepModels(ports, caller, { of: target.fallbacks, read }) }
+  }
+
+  async function choose(request: ProxyRequest, fields: RequestFields): Promise<ProxyPlan> {
+    const { caller, namespace } = request
+    const found = targets.find(namespace, fields.model)
+    const target = found instanceof Promise ? await found.catch((error) => explain(request, error)) : found
+    await requireModel(ports, caller, { namespace, name: target.key.name, model: target.model })
+    const passes = isPassed(request, target) || (await isPassedIdly(request, target))
+    const narrowed = target.fallbacks.length === 0 ? target : await narrowFallbacks(caller, target)
+    const { endpoint } = request
+    if (passes || !isConversation(endpoint)) return planPassage(passages, request, narrowed, fields)
+    return loops.plan({ ...request, endpoint }, narrowed, fields)
+  }
+
+  return {
+    async plan(request) {
+      requireRight(request.caller, { verb: 'use', kind: 'Provider', namespace: request.namespace })
+      if (request.caller.agent !== undefined) await requireBudget(ports, meter, request.caller.agent)
+      const fields = readRequestFields(request.body)
+      const account = accountOf(request.caller)
+      callers.enter(account)
+      try {
+        return await choose(request, fields)
+      } catch (error) {
+        callers.leave(account)
+        throw error
+      }
+    },
+    listModels: models.list,
+    getModel: models.get,
+    async close() {
+      targets.close()
+      models.close()
+      loops.close()
+      await meter.close()
+    },
+  }
+}

@@ -1,0 +1,130 @@
+// Puts the blocks of every turn of the loop into one answer: indexes rise over all of it and no two blocks overlap (PROXY-009).
+import type { ModelEvent } from '../../llm/messages.ts'
+
+type BlockEvent = Extract<ModelEvent, { index: number }>
+
+type Open = { local: number; index: number; kind: 'text' | 'thinking' | 'tool_use' }
+
+export type BlockOrder = {
+  /** One event of the present turn, numbered from 0 there. */
+  push(event: BlockEvent): ModelEvent[]
+  /** A whole text of the service's own. */
+  say(text: string): ModelEvent[]
+  /** Closes what is open; the next event belongs to another turn. */
+  endTurn(): ModelEvent[]
+}
+
+function kindOf(event: BlockEvent): Open['kind'] | undefined {
+  if (event.type === 'block_start') return event.block
+  if (event.type === 'text_delta' || event.type === 'raw_delta') return 'text'
+  if (event.type === 'thinking_delta' || event.type === 'signature_delta') return 'thinking'
+  return event.type === 'tool_use_start' ? 'tool_use' : undefined
+}
+
+function isStart({ type }: BlockEvent): boolean {
+  return type === 'block_start' || type === 'tool_use_start' || type === 'block'
+}
+
+/** A whole text as one block. */
+function writeText(index: number, text: string): ModelEvent[] {
+  return [
+    { type: 'block_start', index, block: 'text' },
+    { type: 'text_delta', index, text },
+    { type: 'block_stop', index },
+  ]
+}
+
+/** Events of blocks that wait until the open tool call is whole, in order of their arrival. */
+function createWaiting() {
+  const held = new Map<number, BlockEvent[]>()
+
+  function take(index: number): BlockEvent[] | undefined {
+    const events = held.get(index)
+    held.delete(index)
+    return events
+  }
+
+  return {
+    add(event: BlockEvent): void {
+      const events = held.get(event.index)
+      if (events === undefined) held.set(event.index, [event])
+      else events.push(event)
+    },
+    take,
+    takeFirst(): BlockEvent[] {
+      const [first] = held.keys()
+      return first === undefined ? [] : (take(first) ?? [])
+    },
+    isEmpty: () => held.size === 0,
+  }
+}
+
+export function createBlockOrder(): BlockOrder {
+  let next = 0
+  let open: Open | undefined
+  const waiting = createWaiting()
+
+  function closeOpen(): ModelEvent[] {
+    if (open === undefined) return []
+    const { index } = open
+    open = undefined
+    return [{ type: 'block_stop', index }]
+  }
+
+  function start(event: BlockEvent): ModelEvent[] {
+    const closed = closeOpen()
+    if (event.type === 'block') return [...closed, { ...event, index: next++ }]
+    const kind = kindOf(event)
+    if (kind === undefined) return closed
+    open = { local: event.index, index: next++, kind }
+    const { index } = open
+    if (event.type === 'block_start' || event.type === 'tool_use_start') return [...closed, { ...event, index }]
+    if (kind === 'tool_use') return closed
+    // A text that goes on after another block began.
+    return [...closed, { type: 'block_start', index, block: kind }, { ...event, index }]
+  }
+
+  /** An event of the open block. */
+  function goOn(event: BlockEvent): ModelEvent[] {
+    const index = open?.index ?? 0
+    if (event.type !== 'block_stop') return [{ ...event, index }]
+    open = undefined
+    return [{ ...event, index }, ...drain()]
+  }
+
+  function drain(): ModelEvent[] {
+    return waiting.takeFirst().flatMap(push)
+  }
+
+  /** An event of a block that is not open, while no call is. What came before it may wait behind a text that goes on. */
+  function turnTo(event: BlockEvent): ModelEvent[] {
+    const held = waiting.take(event.index)
+    return held === undefined ? start(event) : [...held, event].flatMap(push)
+  }
+
+  function push(event: BlockEvent): ModelEvent[] {
+    // A vendor that begins a number anew begins another block.
+    if (open?.local === event.index) return isStart(event) ? start(event) : goOn(event)
+    if (open?.kind !== 'tool_use') return turnTo(event)
+    waiting.add(event)
+    return []
+  }
+
+  function endTurn(): ModelEvent[] {
+    const events = closeOpen()
+    while (!waiting.isEmpty()) {
+      for (const event of [...drain(), ...closeOpen()]) events.push(event)
+    }
+    return events
+  }
+
+  return {
+    push,
+    endTurn,
+    say(text) {
+      const index = next
+      next += 1
+      return writeText(index, text)
+    },
+  }
+}

@@ -1,0 +1,24 @@
+// What the tool loop of the proxies is made from.
+import type { ServedCall } from '../../llm/router.ts'
+import type { SearchSettings } from '../../tools/tool.ts'
+import type { UsecaseDeps } from '../../usecases/deps.ts'
+import type { ProxyCall } from '../types.ts'
+
+export type ProxyLoopSettings = {
+  /** `--chat-max-iterations`: the most model calls; the last is the summary call without tools (LIM-006). */
+  maxIterations: number
+  /** `--max-tool-calls-per-turn`. */
+  maxToolCalls: number
+  /** `--chat-max-duration` (LIM-008). */
+  maxDurationMs: number
+  /** `--chat-tool-timeout` (LIM-010). */
+  toolTimeoutMs: number
+  /** Absent: web_search is not configured. */
+  search?: SearchSettings | undefined
+}
+
+export type ProxyLoopDeps = Pick<UsecaseDeps, 'ports' | 'settings' | 'builtinTools' | 'health'> & {
+  loop: ProxyLoopSettings
+  /** Called once for each model call that was answered. */
+  noteUsage(call: ProxyCall, served: ServedCall): void
+}

@@ -1,0 +1,63 @@
+// The model of one request: the first call fails fast, later ones are worth waiting for.
+import { guardStream } from '../../llm/collect.ts'
+import type { JsonObject, ModelEvent, ModelRequest, Raw } from '../../llm/messages.ts'
+import type { ModelClient } from '../../llm/model.ts'
+import { openModel } from '../../usecases/providers/models.ts'
+import type { ProxyCall } from '../types.ts'
+import type { ProxyLoopDeps } from './deps.ts'
+
+/** The caller's own client tries again; nothing is lost yet. */
+const impatient = { retry: { maxTries: 1, maxTriesWhenLimited: 1 }, maxCoolDownWaitMs: 0 }
+
+export function openLoopModel(deps: ProxyLoopDeps, call: ProxyCall): ModelClient {
+  const onUsage: NonNullable<Parameters<typeof openModel>[2]['onUsage']> = (served) => deps.noteUsage(call, served)
+  const first = openModel(call.models, deps, { ...impatient, onUsage })
+  let calls = 0
+  let later: ModelClient | undefined
+
+  function stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent> {
+    calls += 1
+    if (calls === 1) return first.stream(request, signal)
+    later ??= openModel(call.models, deps, { onUsage })
+    return later.stream(dropKey(answersCall(request) ? relaxChoice(request) : request), signal)
+  }
+
+  return {
+    stream,
+    async answer(request, signal) {
+      if (calls === 0 && first.answer !== undefined) {
+        calls = 1
+        return first.answer(request, signal)
+      }
+      const events: ModelEvent[] = []
+      for await (const event of guardStream(stream(request, signal), signal)) events.push(event)
+      return events
+    },
+  }
+}
+
+/** The caller's key is for one request; with it a vendor would give the first answer again. */
+function dropKey(request: ModelRequest): ModelRequest {
+  if (request.headers?.['idempotency-key'] === undefined) return request
+  const { 'idempotency-key': _key, ...headers } = request.headers
+  return { ...request, headers }
+}
+
+/** Whether the last message holds results of the service's own tools. */
+function answersCall({ messages }: ModelRequest): boolean {
+  return messages.at(-1)?.content.some((block) => block.type === 'tool_result' && block.raw === undefined) ?? false
+}
+
+/** A call that was forced has been made; forced again and again the loop would never end. */
+function relaxChoice(request: ModelRequest): ModelRequest {
+  const { toolChoice, raw } = request
+  if (toolChoice === undefined || toolChoice.type === 'auto' || toolChoice.type === 'none') return request
+  return { ...request, toolChoice: { type: 'auto' }, ...(raw === undefined ? {} : { raw: relaxRaw(raw) }) }
+}
+
+function relaxRaw({ family, json }: Raw): Raw {
+  if (json.tool_choice === undefined) return { family, json }
+  if (family === 'llmo') return { family, json: { ...json, tool_choice: 'auto' } }
+  const { name: _name, ...choice } = json.tool_choice as JsonObject
+  return { family, json: { ...json, tool_choice: { ...choice, type: 'auto' } } }
+}

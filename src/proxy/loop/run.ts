@@ -1,0 +1,184 @@
+// The tool loop of both proxies: one request of a client, as many model and tool calls as it takes, one answer.
+import { isSvcError, SvcError } from '../../errors.ts'
+import type { AnswerEncoder, EncoderOptions } from '../../llm/answer.ts'
+import { startDeadline } from '../../llm/deadlines.ts'
+import { followSignals } from '../../llm/linked-signal.ts'
+import { type LoopEvent, type LoopRun, runLoop } from '../../llm/loop.ts'
+import { createLoopState, type LoopState } from '../../llm/loop-state.ts'
+import type { ModelRequest } from '../../llm/messages.ts'
+import { explainModelError } from '../../usecases/providers/failure.ts'
+import { writeFamilyError } from '../family-error.ts'
+import type { ProxyAnswer, ProxyCall } from '../types.ts'
+import { type CallerCodec, codecs } from './codec.ts'
+import type { ProxyLoopDeps } from './deps.ts'
+import { createFrameChannel, type FrameChannel } from './frame-channel.ts'
+import { openLoopModel } from './model.ts'
+import { createStreamedReply, type ReplyOptions } from './streamed-reply.ts'
+import { createToolOpener, type ToolOpener } from './tools.ts'
+import { createWholeReply } from './whole-reply.ts'
+
+export type ProxyLoop = {
+  (call: ProxyCall): Promise<ProxyAnswer>
+  /** Whether the service has a tool to offer in a namespace. */
+  hasTools(namespace: string): Promise<boolean>
+  /** Forgets the tools. */
+  close(): void
+}
+
+/** Made once: it keeps the tools of namespaces. Rejects with SvcError as long as nothing of an answer was given. */
+export function createProxyLoop(deps: ProxyLoopDeps): ProxyLoop {
+  const tools = createToolOpener(deps)
+  const run = async (call: ProxyCall) => {
+    const job = await prepare(deps, tools, call)
+    return call.stream ? answerStreamed(job) : answerWhole(job)
+  }
+  return Object.assign(run, { hasTools: tools.hasTools, close: tools.close })
+}
+
+type Job = {
+  deps: ProxyLoopDeps
+  call: ProxyCall
+  codec: CallerCodec
+  run: Omit<LoopRun, 'signal' | 'emit'>
+  reply: ReplyOptions
+  encoding: EncoderOptions
+}
+
+const sessionLength = 12
+/** Silence after which a sign of life is sent. */
+const heartbeatMs = 15_000
+/** After the time limit: for a client to read what there is. */
+const readingMs = 30_000
+/** Longer answers can take the vendors more than ten minutes: their own clients ask for a stream then. */
+const longestWhole = 21_000
+
+async function prepare(deps: ProxyLoopDeps, tools: ToolOpener, call: ProxyCall): Promise<Job> {
+  const { clock, ids } = deps.ports
+  const codec = codecs[call.endpoint]
+  const id = ids.hex(24)
+  const { request, session = id.slice(0, sessionLength), includeUsage } = codec.read(call.body)
+  const { host, redact, isExternal } = await tools.open(call, request.tools, session)
+  const { maxIterations, maxToolCalls, toolTimeoutMs, maxDurationMs } = deps.loop
+  const now = clock.now()
+  const { system, messages, tools: _tools, model: _model, ...settings } = request
+  return {
+    deps,
+    call,
+    codec,
+    run: {
+      state: createLoopState({ system, messages }),
+      model: openLoopModel(deps, call),
+      tools: host,
+      clock,
+      settings: { ...settings, headers: call.headers, whole: !call.stream && isShort(request) },
+      limits: { maxIterations, maxToolCalls, toolTimeoutMs, deadline: new Date(now.getTime() + maxDurationMs) },
+      redact,
+    },
+    reply: { isExternal, session, shows: call.family === 'llma' ? 'blocks' : 'text' },
+    encoding: { id: `${codec.idPrefix}${id}`, createdAt: now, includeUsage },
+  }
+}
+
+function isShort({ maxTokens = 0 }: ModelRequest): boolean {
+  return maxTokens <= longestWhole
+}
+
+/** The error of a run that has none of an answer to give. */
+function findFailure({ finished }: LoopState): SvcError | undefined {
+  if (finished?.reason === 'cancelled') return new SvcError('ClientClosed', 'the client closed the connection')
+  if (finished?.reason !== 'error') return undefined
+  return finished.error === undefined
+    ? new SvcError('Internal', 'the model call failed')
+    : explainModelError(finished.error)
+}
+
+async function answerWhole({ call, codec, run, reply: options, encoding }: Job): Promise<ProxyAnswer> {
+  const reply = createWholeReply(options)
+  const state = await runLoop({ ...run, signal: call.signal, emit: reply.read })
+  const failure = findFailure(state)
+  if (failure !== undefined) throw failure
+  return { status: 200, headers: {}, body: codec.encodeAnswer(reply.answer(state), encoding) }
+}
+
+async function answerStreamed(job: Job): Promise<ProxyAnswer> {
+  const { ports, loop } = job.deps
+  const gone = followSignals(job.call.signal)
+  const late = new AbortController()
+  const limit = startDeadline(ports.clock, loop.maxDurationMs + readingMs, () => late.abort(tooLate))
+  const channel = createFrameChannel(() => {
+    limit.cancel()
+    gone.abort(new Error('the client closed the connection'))
+  })
+  const encoder = job.codec.createEncoder(job.encoding)
+  const running = streamLoop(job, { channel, encoder, signal: gone.signal })
+  running.catch((error) => channel.end(error)).finally(gone.release)
+  try {
+    await channel.opened()
+  } catch (error) {
+    limit.cancel()
+    throw error
+  }
+  return { status: 200, headers: {}, frames: channel.frames(), late: late.signal }
+}
+
+const tooLate = new Error('the client did not read its answer in time')
+
+type Stream = { channel: FrameChannel; encoder: AnswerEncoder; signal: AbortSignal }
+
+async function streamLoop(job: Job, { channel, encoder, signal }: Stream): Promise<void> {
+  const reply = createStreamedReply(job.reply)
+  const pulse = createPulse(job.deps.ports.clock, () => channel.push(encoder.heartbeat))
+  let begun = false
+  const tell = (event: LoopEvent) => {
+    const text = reply.read(event).map(encoder.push).join('')
+    if (text === '') return
+    if (!begun) pulse.start()
+    begun = true
+    pulse.touch()
+    return channel.push(text)
+  }
+  try {
+    const state = await runLoop({ ...job.run, signal, emit: tell })
+    const failure = findFailure(state)
+    if (failure !== undefined && !begun) throw failure
+    // What is told last waits for no room: the channel ends with it.
+    if (failure !== undefined && failure.reason !== 'ClientClosed')
+      void channel.push(describeFailure(job, failure, encoder))
+  } catch (error) {
+    if (!begun) throw error
+    void channel.push(describeFailure(job, error, encoder))
+  } finally {
+    pulse.stop()
+  }
+  channel.end()
+}
+
+/** What went wrong inside is for the log, not for the client. */
+function describeFailure({ call }: Job, error: unknown, encoder: AnswerEncoder): string {
+  const known = isSvcError(error)
+    ? error
+    : new SvcError('Internal', 'something went wrong inside the service', { cause: error })
+  return encoder.fail(writeFamilyError(call.family, known, call.requestId))
+}
+
+/** Calls back in every pause; one timer for a whole stream. */
+function createPulse(clock: ProxyLoopDeps['ports']['clock'], beat: () => Promise<void> | undefined) {
+  const stopped = new AbortController()
+  let touched = false
+
+  async function keep(): Promise<void> {
+    while (true) {
+      touched = false
+      await clock.sleep(heartbeatMs, stopped.signal)
+      if (!touched) await beat()
+    }
+  }
+
+  return {
+    start: () => void keep().catch(() => {}),
+    touch: () => {
+      touched = true
+    },
+    stop: () => stopped.abort(),
+  }
+}

@@ -1,0 +1,164 @@
+// Turns what happens in the loop into the events of one answer, as if one model had given it.
+import type { LoopEvent } from '../../llm/loop.ts'
+import type { FinishReason } from '../../llm/loop-state.ts'
+import { type ModelEvent, type StopReason, toolUsesOf } from '../../llm/messages.ts'
+import { describeCall, describeResult, describeResultLine, makeServerCallId } from '../../llm/server-calls.ts'
+import { createBlockOrder } from './block-order.ts'
+import { createTotals } from './totals.ts'
+
+export type ReplyOptions = {
+  /** How calls of the service's tools are shown: as blocks, or as text where a client would take them for its own. */
+  shows: 'blocks' | 'text'
+  /** Whether the caller runs this tool itself. */
+  isExternal(name: string): boolean
+  session: string
+}
+
+export type StreamedReply = {
+  read(event: LoopEvent): ModelEvent[]
+}
+
+type Shown = { id: string; name: string; result?: string }
+
+type Order = ReturnType<typeof createBlockOrder>
+
+/** Results in call order, each as soon as all before it are there. */
+function createResults({ shows }: ReplyOptions, order: Order) {
+  let calls: Shown[] = []
+  /** How many of them are shown. */
+  let shown = 0
+  /** Ids may come twice. */
+  let unanswered = new Map<string, Shown[]>()
+
+  function describe({ name, result }: Required<Shown>): string {
+    if (shows === 'blocks') return describeResult(name, result)
+    return `${describeResultLine(name, result)}${shown === calls.length ? '\n\n' : '\n'}`
+  }
+
+  return {
+    /** Server calls of the last turn. */
+    expect(expected: Shown[]): void {
+      calls = expected
+      shown = 0
+      unanswered = Map.groupBy(expected, ({ id }) => id)
+    },
+    read(id: string, content: string): ModelEvent[] {
+      const answered = unanswered.get(id)?.shift()
+      if (answered !== undefined) answered.result = content
+      const events: ModelEvent[] = []
+      for (let call = calls[shown]; call?.result !== undefined; call = calls[shown]) {
+        shown += 1
+        events.push(...order.say(describe(call as Required<Shown>)))
+      }
+      return events
+    },
+  }
+}
+
+type Stop = Extract<ModelEvent, { type: 'stop' }>
+
+/** What the model says in each turn, as parts of the one answer. */
+function createTurns({ isExternal, shows, session }: ReplyOptions, order: Order) {
+  const totals = createTotals()
+  const hidden = new Set<number>()
+  const told = { start: false, usage: false }
+  let stop: Stop | undefined
+
+  function count(): ModelEvent[] {
+    const { usage, raw } = totals.sum()
+    return [{ type: 'usage', usage, ...(raw === undefined ? {} : { raw }) }]
+  }
+
+  function readBlock(event: Extract<ModelEvent, { index: number }>): ModelEvent[] {
+    if (event.type !== 'tool_use_start' || isExternal(event.name)) {
+      return hidden.has(event.index) ? [] : order.push(event)
+    }
+    if (shows === 'blocks') return order.push({ ...event, id: makeServerCallId({ session, id: event.id }) })
+    hidden.add(event.index)
+    return []
+  }
+
+  function tellOnce(what: keyof typeof told, events: () => ModelEvent[]): ModelEvent[] {
+    if (told[what]) return []
+    told[what] = true
+    return events()
+  }
+
+  return {
+    count,
+    stop: () => stop,
+    endCall(): ModelEvent[] {
+      totals.endCall()
+      hidden.clear()
+      return order.endTurn()
+    },
+    read(event: ModelEvent): ModelEvent[] {
+      if ('index' in event) return readBlock(event)
+      if (event.type === 'start') return tellOnce('start', () => [event])
+      if (event.type === 'stop') stop = event
+      if (event.type !== 'usage') return []
+      totals.note(event)
+      return tellOnce('usage', count)
+    },
+  }
+}
+
+export function createStreamedReply(options: ReplyOptions): StreamedReply {
+  const order = createBlockOrder()
+  const results = createResults(options, order)
+  const turns = createTurns(options, order)
+
+  function readTurn({ turn }: Extract<LoopEvent, { type: 'turn' }>): ModelEvent[] {
+    const calls = toolUsesOf(turn.message).filter((use) => !options.isExternal(use.name))
+    results.expect(calls.map(({ id, name }) => ({ id, name })))
+    const closed = turns.endCall()
+    if (options.shows === 'blocks' || calls.length === 0) return closed
+    const { session } = options
+    const lines = calls.map((call) => describeCall({ ...call, id: makeServerCallId({ session, id: call.id }) }))
+    return [...closed, ...order.say(`\n\n${lines.join('\n')}\n`)]
+  }
+
+  function finish({ reason, closing }: Extract<LoopEvent, { type: 'finished' }>): ModelEvent[] {
+    if (reason === 'error' || reason === 'cancelled') return []
+    const closed = turns.endCall()
+    const text = closing === undefined ? [] : order.say(closing)
+    return [...closed, ...text, ...turns.count(), describeEnd(reason, turns.stop())]
+  }
+
+  return {
+    read(event) {
+      switch (event.type) {
+        case 'model':
+          return turns.read(event.event)
+        case 'turn':
+          return readTurn(event)
+        case 'tool_result':
+          return results.read(event.call.id, event.result.content)
+        case 'discarded':
+          return turns.endCall()
+        case 'finished':
+          return finish(event)
+        default:
+          return []
+      }
+    },
+  }
+}
+
+const reasons: Partial<Record<FinishReason, StopReason>> = {
+  external_tools: 'tool_use',
+  max_tokens: 'max_tokens',
+  refusal: 'refusal',
+}
+
+/** How the last turn stopped, unless the loop itself made the end. */
+export function describeEnd(
+  reason: FinishReason,
+  last: Extract<ModelEvent, { type: 'stop' }> | undefined,
+): Extract<ModelEvent, { type: 'stop' }> {
+  const isModels = reason !== 'deadline' && reason !== 'iterations'
+  // The call may be cut in the middle: a client that took it for whole would run it.
+  if (reason === 'external_tools' && last?.reason === 'max_tokens') return last
+  if (isModels && last !== undefined && (reasons[reason] ?? last.reason) === last.reason) return last
+  return { type: 'stop', reason: reasons[reason] ?? 'end_turn' }
+}

@@ -1,0 +1,173 @@
+// The tools of one request: the caller's own, which end the loop, and the service's, which run here.
+import type { ToolSchema } from '../../llm/messages.ts'
+import type { HostTool, ToolHost } from '../../llm/tool-host.ts'
+import { createRedactor, type Redactor } from '../../observability/redaction.ts'
+import type { ScratchHold } from '../../ports/scratch.ts'
+import { builtinTools, createToolHost } from '../../tools/registry.ts'
+import { showTool, type TokenPropagation, type Tool, type ToolContext } from '../../tools/tool.ts'
+import { explainToolError } from '../../tools/tool-error.ts'
+import { mayAccess } from '../../usecases/access.ts'
+import { issueToolToken } from '../../usecases/tool-token.ts'
+import { accountOf } from '../request.ts'
+import type { ProxyCall } from '../types.ts'
+import { type CustomTools, createCustomToolCache } from './custom-tools.ts'
+import type { ProxyLoopDeps } from './deps.ts'
+
+export type LoopTools = { host: ToolHost; redact: Redactor; isExternal(name: string): boolean }
+
+type ServerTools = { tools: Tool[]; custom: CustomTools }
+
+export type ToolOpener = {
+  open(call: ProxyCall, own: ToolSchema[], session: string): Promise<LoopTools>
+  /** Whether there is anything that could be offered in a namespace. */
+  hasTools(namespace: string): Promise<boolean>
+  /** Stops following the tools of namespaces. */
+  close(): void
+}
+
+/** How long the list of built-in tools is good for. */
+const builtinMs = 1000
+
+const none: CustomTools = { tools: [], secrets: [] }
+
+function toExternal(tool: ToolSchema): HostTool {
+  return { ...tool, repeatable: false, external: true }
+}
+
+/** Makes things only when a tool is really called: most requests call none. */
+function once<T>(make: () => T): () => T {
+  let made: { value: T } | undefined
+  return () => {
+    made ??= { value: make() }
+    return made.value
+  }
+}
+
+type Offered = { builtin: Tool[]; own: Tool[] }
+
+/** Those that the caller may use. Roles of a cluster know nothing of the built-in ones; a context token may forbid any. */
+async function keepUsable(
+  ports: ProxyLoopDeps['ports'],
+  { caller, namespace }: ProxyCall,
+  { builtin, own }: Offered,
+): Promise<Tool[]> {
+  if (ports.authorizer === undefined) return [...builtin, ...own]
+  const asked = caller.authType === 'contextToken' ? [...builtin, ...own] : own
+  const answers = await Promise.all(
+    asked.map(({ name }) => mayAccess(ports, caller, { verb: 'use', kind: 'Tool', namespace, name })),
+  )
+  const refused = new Set(asked.filter((_tool, at) => answers[at] !== true))
+  return [...builtin, ...own].filter((tool) => !refused.has(tool))
+}
+
+/** A request's own transaction goes out with its tools; without an exchange there is nothing that may. */
+function openPropagation(deps: ProxyLoopDeps, { caller, namespace }: ProxyCall): TokenPropagation | undefined {
+  if (deps.settings.propagation === undefined) return undefined
+  const { transaction } = caller
+  return {
+    async takeToken(tool, signal) {
+      if (transaction === undefined || deps.ports.tokenExchange === undefined) return undefined
+      const request = { transaction, subject: { incoming: transaction }, tool, namespace }
+      return (await issueToolToken(deps, request, signal)).token
+    },
+  }
+}
+
+function makeContext(deps: ProxyLoopDeps, call: ProxyCall, workspaceRoot: string): ToolContext {
+  const { ports, settings, loop } = deps
+  return {
+    workspaceRoot,
+    sharesWorkspace: true,
+    sandbox: ports.sandbox,
+    caller: accountOf(call.caller),
+    egress: ports.egress,
+    egressPolicy: { allowNetworks: [...settings.allowNetworks], deny: [...settings.ownAddresses()] },
+    search: loop.search,
+    propagation: openPropagation(deps, call),
+  }
+}
+
+/** Runs calls of the service's tools. Their folder lasts from call to call; it is held while one runs. */
+function createToolCaller(
+  deps: ProxyLoopDeps,
+  call: ProxyCall,
+  { server, session }: { server: Tool[]; session: string },
+): ToolHost['call'] {
+  const isBuiltin = (tool: Tool) => builtinTools.includes(tool)
+  const builtin = server.filter(isBuiltin).map(({ name }) => name)
+  const custom = server.filter((tool) => !isBuiltin(tool))
+  const runIn = async (hold: ScratchHold, ...[toolCall, signal]: Parameters<ToolHost['call']>) => {
+    const host = createToolHost({ builtin, custom, context: makeContext(deps, call, hold.folder) })
+    try {
+      const result = await host.call(toolCall, AbortSignal.any([signal, hold.full]))
+      return hold.full.aborted ? tellFailure(hold.full.reason) : result
+    } finally {
+      await hold.release()
+    }
+  }
+  return async (toolCall, signal) => {
+    try {
+      // Names may be given again, or by two authorities; accounts may not.
+      return await runIn(
+        await deps.ports.scratch.hold(accountOf(call.caller), [call.namespace, session]),
+        toolCall,
+        signal,
+      )
+    } catch (error) {
+      return tellFailure(error)
+    }
+  }
+}
+
+export function createToolOpener(deps: ProxyLoopDeps): ToolOpener {
+  const { ports, builtinTools: shownTools } = deps
+  const cache = createCustomToolCache(ports)
+  let builtin: { at: number; tools: Tool[] } | undefined
+
+  /** Asked again after a second: a sandbox may be installed while the service runs. Hidden ones are left out. */
+  async function listBuiltin(): Promise<Tool[]> {
+    const now = ports.clock.now().getTime()
+    if (builtin === undefined || now - builtin.at > builtinMs) {
+      const names = new Set((await shownTools.list()).map(({ name }) => name))
+      builtin = { at: now, tools: builtinTools.filter(({ name }) => names.has(name)) }
+    }
+    return builtin.tools
+  }
+
+  /** A built-in tool wins over a resource of its name. */
+  async function listServerTools(call: ProxyCall): Promise<ServerTools> {
+    if (!call.serverTools) return { tools: [], custom: none }
+    const custom = await cache.get(call.namespace)
+    const own = custom.tools.filter(({ name }) => !shownTools.names.includes(name))
+    return { tools: await keepUsable(ports, call, { builtin: await listBuiltin(), own }), custom }
+  }
+
+  async function open(call: ProxyCall, own: ToolSchema[], session: string): Promise<LoopTools> {
+    const { tools, custom } = await listServerTools(call)
+    const ownNames = new Set(own.map(({ name }) => name))
+    // The caller's tool wins (PROXY-012).
+    const server = tools.filter(({ name }) => !ownNames.has(name))
+    const list = [...own.map(toExternal), ...server.map(showTool)]
+    const redactor = once(() => createRedactor([...custom.secrets, ...keysOf(call)], 'tokens'))
+    return {
+      host: { list: () => list, call: createToolCaller(deps, call, { server, session }) },
+      redact: (text) => redactor()(text),
+      isExternal: (name) => ownNames.has(name),
+    }
+  }
+
+  return {
+    open,
+    hasTools: async (namespace) => (await listBuiltin()).length > 0 || (await cache.get(namespace)).tools.length > 0,
+    close: cache.close,
+  }
+}
+
+/** What is wrong with the folder is for the model to know, like any other failure of a tool. */
+function tellFailure(error: unknown) {
+  return { content: JSON.stringify(explainToolError(error)), isError: true }
+}
+
+function keysOf({ models }: ProxyCall): string[] {
+  return models.flatMap(({ provider }) => provider.apiKey ?? [])
+}

@@ -1,0 +1,85 @@
+// The models that callers may name, with the provider before them: the configured ones first (that of the default provider
+// also bare), then what the vendors offer.
+import type { Provider } from '../contract/resources/provider.ts'
+import { SvcError } from '../errors.ts'
+import type { Caller } from '../ports/identity.ts'
+import { defaultProviderName } from '../rules/model-choice.ts'
+import { requireAccess, requireRight } from '../usecases/access.ts'
+import type { UsecaseDeps } from '../usecases/deps.ts'
+import { keepModels } from '../usecases/providers/rights.ts'
+import { createOfferedModels } from './offered-models.ts'
+import type { ProxyDefaults } from './resolve.ts'
+import type { JsonObject, ProxyFamily } from './types.ts'
+
+type ListedModel = { id: string; model: string; provider: Provider }
+
+function nameModel({ metadata }: Provider, model: string): string {
+  return `${metadata.name}/${model}`
+}
+
+function listConfigured(provider: Provider, isDefault: boolean, defaults: ProxyDefaults): ListedModel[] {
+  const model = provider.spec.defaultModel ?? (isDefault ? defaults.model || undefined : undefined)
+  if (model === undefined) return []
+  return [{ id: nameModel(provider, model), model, provider }, ...(isDefault ? [{ id: model, model, provider }] : [])]
+}
+
+function keepFirst(models: ListedModel[]): ListedModel[] {
+  const known = new Set<string>()
+  return models.filter(({ id }) => !known.has(id) && known.add(id))
+}
+
+type Asker = { caller: Caller; namespace: string }
+
+export type ModelLister = {
+  /** Those of a namespace that the caller may use, by the providers' names, as the clients of a family expect them. Forbidden. */
+  list(family: ProxyFamily, who: Asker): Promise<JsonObject>
+  /** One of them by its id. NotFound. */
+  get(family: ProxyFamily, id: string, who: Asker): Promise<JsonObject>
+  close(): void
+}
+
+export function createModelLister(deps: UsecaseDeps, defaults: ProxyDefaults): ModelLister {
+  const offered = createOfferedModels(deps)
+
+  async function listOffered(provider: Provider): Promise<ListedModel[]> {
+    return (await offered.list(provider)).map((model) => ({ id: nameModel(provider, model), model, provider }))
+  }
+
+  async function listAll({ caller, namespace }: Asker): Promise<ListedModel[]> {
+    requireRight(caller, { verb: 'list', kind: 'Provider', namespace })
+    const { items } = await deps.ports.resources.list('Provider', { namespace })
+    const names = items.map((provider) => provider.metadata.name)
+    const chosen = names.includes(defaults.provider) ? defaults.provider : defaultProviderName
+    const configured = items.map((provider) => listConfigured(provider, provider.metadata.name === chosen, defaults))
+    const models = keepFirst([...configured, ...(await Promise.all(items.map(listOffered)))].flat())
+    const read = ({ provider, model }: ListedModel) => ({ namespace, name: provider.metadata.name, model })
+    const kept = await keepModels(deps.ports, caller, { of: models, read })
+    // Who may use some sees those, though a list of all is refused; who may use none hears why.
+    if (kept.length === 0) await requireAccess(deps.ports, caller, { verb: 'list', kind: 'Provider', namespace })
+    return kept
+  }
+
+  return {
+    list: async (family, who) => writeModels(family, await listAll(who)),
+    async get(family, id, who) {
+      const found = (await listAll(who)).find((model) => model.id === id)
+      if (found !== undefined) return writeModel(family, found)
+      throw new SvcError('NotFound', `model: there is no "${id}" here; the list of models shows what there is`)
+    },
+    close: offered.close,
+  }
+}
+
+/** One model as the clients of a family expect it. */
+function writeModel(family: ProxyFamily, { id, provider }: ListedModel): JsonObject {
+  const created = provider.metadata.creationTimestamp
+  if (family === 'llma') return { type: 'model', id, display_name: id, created_at: created }
+  return { id, object: 'model', created: Math.floor(Date.parse(created) / 1000), owned_by: provider.metadata.name }
+}
+
+/** The list as the clients of a family expect it (LLMA-041, LLMO-009). */
+function writeModels(family: ProxyFamily, models: ListedModel[]): JsonObject {
+  const data = models.map((model) => writeModel(family, model))
+  if (family === 'llmo') return { object: 'list', data }
+  return { data, has_more: false, first_id: models.at(0)?.id ?? null, last_id: models.at(-1)?.id ?? null }
+}

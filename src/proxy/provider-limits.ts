@@ -1,0 +1,61 @@
+// What a provider may be asked: its rate limit, and the pauses that its vendor asked for.
+import { SvcError } from '../errors.ts'
+import type { ModelError } from '../llm/messages.ts'
+import { refuseResting, restAfter } from '../llm/rests.ts'
+import type { Ports } from '../ports/index.ts'
+import { explainModelError } from '../usecases/providers/failure.ts'
+import type { Target } from './target.ts'
+
+/** Tokens taken before a call. */
+export interface Lease {
+  /** Corrects it by what was really used. */
+  settle(tokens: number): void
+}
+
+export type ProviderLimits = {
+  /** TooManyRequests with the time to wait. */
+  lease(target: Target, bodyBytes: number): Lease | Promise<Lease>
+  /** False: others go first. */
+  isReady(target: Target): boolean
+  /** Lets the provider rest if that follows from the failure; its message has no key in it. */
+  noteFailure(target: Target, error: ModelError): void
+}
+
+const noLease: Lease = { settle() {} }
+/** English text has some four bytes per token; an answer is part of what the vendor counts. */
+const bytesPerToken = 4
+const expectedOutput = 1024
+
+export function createProviderLimits({ records, clock }: Pick<Ports, 'records' | 'clock'>): ProviderLimits {
+  const { rateLimits } = records
+
+  function checkRest({ key, model }: Target): void {
+    const rest = rateLimits.peekCoolDown(key, model)
+    const refusal = rest && refuseResting(key, rest, clock.now())
+    if (refusal !== undefined) throw explainModelError(refusal)
+  }
+
+  async function take(target: Target, limit: NonNullable<Target['rateLimit']>, bodyBytes: number): Promise<Lease> {
+    const want = Math.ceil(bodyBytes / bytesPerToken) + expectedOutput
+    const lease = await rateLimits.take(target.key, { requests: 1, tokens: want }, limit)
+    if (!lease.granted) {
+      const message = `the rate limit of provider "${target.name}" is used up`
+      throw new SvcError('TooManyRequests', message, { retryAfterSeconds: Math.ceil(lease.retryAfterMs / 1000) })
+    }
+    return {
+      settle: (tokens) => void rateLimits.settle(target.key, tokens - lease.tokens, limit).catch(() => {}),
+    }
+  }
+
+  return {
+    lease(target, bodyBytes) {
+      checkRest(target)
+      return target.rateLimit === undefined ? noLease : take(target, target.rateLimit, bodyBytes)
+    },
+    isReady: ({ key, model }) => rateLimits.peekCoolDown(key, model) === undefined,
+    noteFailure({ key, model }, error) {
+      const rest = restAfter(error, model, clock.now())
+      if (rest !== undefined) rateLimits.coolDown(key, rest).catch(() => {})
+    },
+  }
+}

@@ -1,0 +1,219 @@
+// Plans of the fast path: the request edited, the pipe opened, and all accounts settled at its end.
+import { isSvcError, SvcError } from '../../errors.ts'
+import { startDeadline } from '../../llm/deadlines.ts'
+import { type Dialects, guessDialect } from '../../llm/llmo/dialect.ts'
+import { noUsage, type TokenUsage } from '../../llm/messages.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { PipeControl } from '../../ports/egress.ts'
+import { identifyCaller } from '../../rules/caller-identity.ts'
+import { countAll, tokensOf } from '../../usecases/providers/estimated-tokens.ts'
+import type { HealthNotes } from '../../usecases/providers/health.ts'
+import type { CallerLimits } from '../caller-limits.ts'
+import type { Lease, ProviderLimits } from '../provider-limits.ts'
+import { accountOf, type Outcome, type ProxyPlan, type ProxyRequest, type ProxySample, taskOf } from '../request.ts'
+import { addressOf, endpointFamilies, type Target } from '../target.ts'
+import type { UsageMeter } from '../usage-meter.ts'
+import { createLateOutlet } from './late-answer.ts'
+import { estimatePassed } from './passed-tokens.ts'
+import { type Outlet, type PassageControl, type PassedCall, startPassage, type UsageWish } from './passthrough.ts'
+import { addUsageWish, type RequestFields, readRequestFields, replaceModel } from './request-text.ts'
+
+export type PassageDeps = {
+  callers: CallerLimits
+  providers: ProviderLimits
+  meter: UsageMeter
+  health: HealthNotes | undefined
+  /** The longest that a request may take (LIM-017). */
+  maxDurationMs: number
+  clock: Clock
+  /** Servers that do not know how to be asked for the counts of a stream are in it. */
+  dialects: Dialects
+  observe(sample: ProxySample): void
+}
+
+type Job = { request: ProxyRequest; target: Target; fields: RequestFields; lease: Lease }
+
+function outcomeOf({ error, aborted }: PassedCall): Outcome {
+  if (aborted) return 'aborted'
+  return error === undefined ? 'ok' : 'failed'
+}
+
+function settle(deps: PassageDeps, { request, target, lease }: Job, call: PassedCall): void {
+  const { usage } = call
+  const estimated = estimatePassed(request.endpoint, request.body, call)
+  const tokens = tokensOf({ usage: usage ?? noUsage, ...(estimated && { estimated }) })
+  lease.settle(countAll(tokens))
+  if (usage === undefined && estimated === undefined) return
+  const { namespace, caller } = request
+  const priced = target.price === undefined ? {} : { price: target.price }
+  deps.meter.count({
+    namespace,
+    caller: identifyCaller(caller),
+    ...taskOf(caller),
+    provider: target.name,
+    model: target.model,
+    usage: usage ?? noUsage,
+    ...(estimated && { estimated }),
+    ...priced,
+  })
+}
+
+function measure({ request, target }: Job, call: PassedCall, sentAt: number): ProxySample {
+  const { usage, firstByteAt } = call
+  return {
+    family: endpointFamilies[request.endpoint],
+    provider: target.choice.provider.type,
+    model: target.model,
+    requestId: request.requestId,
+    totalMs: performance.now() - request.arrivedAt,
+    endpoint: request.endpoint,
+    mode: 'passthrough',
+    outcome: outcomeOf(call),
+    addedMs: sentAt - request.arrivedAt,
+    ...(firstByteAt === undefined ? {} : { firstByteMs: firstByteAt - request.arrivedAt }),
+    ...(usage === undefined ? {} : { usage }),
+  }
+}
+
+type Body = { body: Buffer; usageWish?: UsageWish }
+
+/** A streamed completion says what it used only when it is asked to; nothing else of the caller's request changes. */
+function writeBody({ dialects }: PassageDeps, { request, target, fields }: Job): Body {
+  const plain = replaceModel(request.body, fields, target.model)
+  if (request.endpoint !== 'chat' || !fields.stream) return { body: plain }
+  const { provider } = target.choice
+  const address = addressOf(provider)
+  const dialect = dialects.of(address) ?? guessDialect(provider.baseUrl === undefined)
+  if (!dialect.streamOptions) return { body: plain }
+  const body = addUsageWish(plain, plain === request.body ? fields : readRequestFields(plain))
+  if (body === undefined) return { body: plain }
+  return { body, usageWish: { plain, onRefused: () => dialects.learn(address, { ...dialect, streamOptions: false }) } }
+}
+
+const tooLate = 'the answer took longer than --chat-max-duration'
+
+type Relay = { outlet: Outlet; takeOver(): boolean; onEnd(call: PassedCall): void }
+
+/** The request at one provider. */
+function send(deps: PassageDeps, job: Job, { outlet, takeOver, onEnd }: Relay): PassageControl {
+  const { request, target } = job
+  const { body, ...wish } = writeBody(deps, job)
+  const path = target.pathOf(request.endpoint, request.query)
+  const sentAt = performance.now()
+  return startPassage({
+    target,
+    request: { method: 'POST', path, headers: [...target.headers, ...request.headers], body },
+    ...wish,
+    outlet,
+    takeOver,
+    clock: deps.clock,
+    onFailure: (error) => deps.providers.noteFailure(target, error),
+    onDone(call) {
+      settle(deps, job, call)
+      if (!call.aborted) deps.health?.noteEnd({ provider: target.key, ...(call.error && { error: call.error }) })
+      deps.observe(measure(job, call, sentAt))
+      if (!call.takenOver) onEnd(call)
+    },
+  })
+}
+
+function watchOutlet({ clock }: PassageDeps, { request, target, fields }: Job, outlet: Outlet) {
+  const { endpoint, requestId } = request
+  return createLateOutlet(outlet, {
+    endpoint,
+    requestId,
+    stream: fields.stream,
+    model: target.model,
+    now: () => clock.now(),
+  })
+}
+
+/** The request over its providers: the next one takes over as long as no byte has gone out. */
+function start(deps: PassageDeps, first: Job, others: Target[], given: Outlet): PipeControl {
+  const rest = [...others]
+  const outlet = watchOutlet(deps, first, given)
+  let counted: TokenUsage | undefined
+  let isOver = false
+  let control: PassageControl
+
+  function end(): void {
+    isOver = true
+    deadline.cancel()
+    deps.callers.leave(accountOf(first.request.caller))
+  }
+
+  function takeOver(): boolean {
+    if (rest.length === 0) return false
+    goOn().catch((error) => {
+      if (isOver) return
+      end()
+      outlet.fail(toSvcError(error))
+    })
+    return true
+  }
+
+  async function goOn(): Promise<void> {
+    const leased = await leaseOne(deps, rest.splice(0), first.request)
+    rest.push(...leased.others)
+    if (isOver) return leased.lease.settle(0)
+    control = send(deps, { ...first, ...leased }, { outlet, takeOver, onEnd })
+  }
+
+  function abort(): void {
+    control.abort()
+    // Between two providers there is none to tell.
+    if (!isOver) end()
+  }
+
+  function onEnd({ usage }: PassedCall): void {
+    counted = usage
+    end()
+  }
+
+  function onLate(): void {
+    control.abort(tooLate)
+    abort()
+    if (!outlet.close(counted)) outlet.fail(new SvcError('UpstreamFailed', tooLate))
+  }
+
+  const deadline = startDeadline(deps.clock, deps.maxDurationMs, onLate)
+  control = send(deps, first, { outlet, takeOver, onEnd })
+  return { abort, resume: () => control.resume() }
+}
+
+function toSvcError(error: unknown): SvcError {
+  return isSvcError(error) ? error : new SvcError('Internal', 'the request could not be sent', { cause: error })
+}
+
+type Leased = { target: Target; lease: Lease; others: Target[] }
+
+/** The first of them that may be asked now; the error of the last one when none may. */
+async function leaseOne(deps: PassageDeps, targets: Target[], request: ProxyRequest): Promise<Leased> {
+  const [target, ...others] = targets
+  if (target === undefined) throw new SvcError('Internal', 'there is no provider to ask')
+  try {
+    return { target, others, lease: await deps.providers.lease(target, request.body.length) }
+  } catch (error) {
+    if (others.length === 0) throw error
+    return leaseOne(deps, others, request)
+  }
+}
+
+/** Those that rest come last. */
+function preferReady({ providers }: PassageDeps, targets: Target[]): Target[] {
+  if (targets.length === 1 || targets.every(providers.isReady)) return targets
+  const resting = targets.filter((target) => !providers.isReady(target))
+  return [...targets.filter((target) => !resting.includes(target)), ...resting]
+}
+
+/** TooManyRequests when no provider may be asked now. */
+export async function planPassage(
+  deps: PassageDeps,
+  request: ProxyRequest,
+  wanted: Target,
+  fields: RequestFields,
+): Promise<ProxyPlan> {
+  const speaking = wanted.fallbacks.filter(({ family }) => family === wanted.family)
+  const { target, lease, others } = await leaseOne(deps, preferReady(deps, [wanted, ...speaking]), request)
+  return { passage: (outlet) => start(deps, { request, target, fields, lease }, others, outlet) }
+}

@@ -1,0 +1,105 @@
+// Tokens of a passed request that the vendor did not count: by the bytes that were sent, and by the text in the answer as far as it came.
+import { bytesPerToken, type EstimatedUsage, findMissing } from '../../llm/estimate.ts'
+import { parseForeignJson } from '../../llm/foreign-json.ts'
+import type { Endpoint } from '../target.ts'
+import type { PassedCall } from './passthrough.ts'
+
+/** Bytes of an answer that are looked into when nobody counted them; what comes later is held to be like them. */
+const sampleBytes = 32_768
+/** What an image counts for, whatever its size (vendor documents: about 1,600 tokens at most). */
+const tokensPerAttachment = 1600
+/** Shorter texts are not looked at. */
+const shortestAttachment = 2048
+const attachmentMark = Buffer.from('base64')
+const quote = 0x22
+
+export interface AnswerSample {
+  push(chunk: Buffer): void
+  /** Tokens of what has come so far. */
+  estimate(): number
+}
+
+type Json = Record<string, unknown>
+
+/** Names of fields in a delta that are no text of the model. */
+const labels = new Set(['type', 'role', 'id', 'index', 'object', 'name', 'stop_reason', 'finish_reason'])
+
+function countText(value: unknown): number {
+  if (typeof value === 'string') return Buffer.byteLength(value)
+  if (typeof value !== 'object' || value === null) return 0
+  return Object.entries(value).reduce((sum, [name, part]) => sum + (labels.has(name) ? 0 : countText(part)), 0)
+}
+
+/** Deltas of all the vendors' streams. */
+function countFrame(line: string): number {
+  const frame = parseForeignJson(line.slice('data:'.length))
+  if (typeof frame !== 'object' || frame === null) return 0
+  const { delta, choices } = frame as { delta?: unknown; choices?: unknown }
+  const chosen = Array.isArray(choices) ? choices.map((choice) => (choice as Json | null)?.delta) : []
+  return countText(delta) + countText(chosen)
+}
+
+/** Keeps the beginning of a stream by reference, and its length: nothing is looked into while the bytes go by. */
+export function createAnswerSample(isStream: boolean): AnswerSample {
+  const kept: Buffer[] = []
+  let keptBytes = 0
+  let bytes = 0
+  return {
+    push(chunk) {
+      bytes += chunk.length
+      if (keptBytes >= sampleBytes) return
+      kept.push(chunk)
+      keptBytes += chunk.length
+    },
+    estimate() {
+      if (bytes === 0) return 0
+      if (!isStream) return Math.ceil(bytes / bytesPerToken)
+      const lines = Buffer.concat(kept).toString('utf8').split('\n')
+      const text = lines.reduce((sum, line) => sum + (line.startsWith('data:') ? countFrame(line) : 0), 0)
+      return Math.ceil((text * (bytes / keptBytes)) / bytesPerToken)
+    },
+  }
+}
+
+/** The length of an image or document after `at`, in base64; 0: it is none. */
+function measureAttachment(body: Buffer, at: number): number {
+  for (let from = at, looked = 0; looked < 8; looked += 1) {
+    const next = body.indexOf(quote, from)
+    if (next === -1) return 0
+    const length = next - from
+    if (length >= shortestAttachment) return body.subarray(from, next).includes(' ') ? 0 : length
+    from = next + 1
+  }
+  return 0
+}
+
+/** What was sent, by its bytes; images and documents in it count for what they are at most. */
+export function estimateBody(body: Buffer): number {
+  let bytes = body.length
+  let attachments = 0
+  for (let at = body.indexOf(attachmentMark); at !== -1; ) {
+    const length = measureAttachment(body, at)
+    bytes -= length
+    if (length > 0) attachments += 1
+    at = body.indexOf(attachmentMark, at + Math.max(length, attachmentMark.length))
+  }
+  return Math.ceil(bytes / bytesPerToken) + attachments * tokensPerAttachment
+}
+
+/** Vendors answer these with no words that would be tokens. */
+const wordless: Endpoint[] = ['embeddings']
+
+/** Undefined when the vendor counted everything, or nothing was asked of it. Counting itself uses no tokens. */
+export function estimatePassed(endpoint: Endpoint, body: Buffer, call: PassedCall): EstimatedUsage | undefined {
+  if (endpoint === 'count_tokens' || !hasReached(call)) return undefined
+  const isWhole = call.error === undefined && !call.aborted
+  if (isWhole && call.usage !== undefined) return undefined
+  const output = wordless.includes(endpoint) ? 0 : (call.sample?.estimate() ?? 0)
+  return findMissing(call.usage, estimateBody(body), output)
+}
+
+/** The vendor has begun to answer, or had the request when it was given up. */
+function hasReached({ status, gaveUp, takenOver }: PassedCall): boolean {
+  if (takenOver) return false
+  return status === 0 ? gaveUp === true : status < 300
+}

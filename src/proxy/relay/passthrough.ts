@@ -1,0 +1,290 @@
+// The fast path: one request piped to a provider of the caller's own family and its answer piped back, usage picked out on the way.
+import { ruleOfCall } from '../../contract/failures.ts'
+import type { SvcError } from '../../errors.ts'
+import type { ModelError, TokenUsage } from '../../llm/messages.ts'
+import { isPacked, unpackBody } from '../../llm/packed-body.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { PipeControl, PipeRequest, PipeSink } from '../../ports/egress.ts'
+import { explainModelError } from '../../usecases/providers/failure.ts'
+import type { Target } from '../target.ts'
+import { type AnswerSample, createAnswerSample } from './passed-tokens.ts'
+import { answerRefusal, explainBroken, explainRefusal } from './upstream-error.ts'
+import { createUsageFrameFilter, type FrameFilter } from './usage-frames.ts'
+import { createAnswerScanner, createStreamScanner, type UsageScanner } from './usage-scanner.ts'
+
+type HeaderMap = Record<string, string | string[] | undefined>
+
+/** Where the answer goes: the edge's side of a request. */
+export interface Outlet {
+  /** Names and values in turn. */
+  head(status: number, headers: string[]): void
+  /** False: full; the edge calls `resume` when there is room. */
+  write(chunk: Buffer): boolean
+  end(): void
+  /** An error in the family's form, or a broken connection when the head is out. */
+  fail(error: SvcError): void
+}
+
+export type PassedCall = {
+  status: number
+  usage?: TokenUsage
+  /** Why there was no answer, or none to its end; without the provider's key. */
+  error?: ModelError
+  /** The caller went away before the end. */
+  aborted: boolean
+  /** It was given up here, by the caller or for the time it took. */
+  gaveUp?: true
+  /** What came of the answer. */
+  sample?: AnswerSample
+  /** Another provider goes on with the request. */
+  takenOver?: true
+  /** Milliseconds of `performance.now()`; absent: no byte came. */
+  firstByteAt?: number
+}
+
+export type Passage = {
+  target: Target
+  request: PipeRequest
+  /** The counts were asked for here, not by the caller, who does not see them. */
+  usageWish?: UsageWish
+  outlet: Outlet
+  clock: Pick<Clock, 'now'>
+  /** Told of each failure of the provider, before anything is answered. */
+  onFailure(error: ModelError): void
+  /** The provider cannot serve and no byte has gone out: whether another takes over, to whom the outlet belongs from then on. */
+  takeOver?(): boolean
+  /** Once, however it ended. */
+  onDone(call: PassedCall): void
+}
+
+export type UsageWish = {
+  /** The request without it. */
+  plain: Buffer
+  /** The vendor does not know it; it is asked again without. */
+  onRefused(): void
+}
+
+const maxErrorBytes = 65_536
+/** Of an error that came compressed. */
+const maxUnpackedBytes = 1_048_576
+/** A connection that the other side gave up just then says nothing of the request: it is sent once more. */
+const maxTries = 2
+
+/** Those that mean something to a client; everything else belongs to the connection or to the provider's account. */
+const keptHeaders = new Set([
+  'content-type',
+  'content-length',
+  'content-encoding',
+  'cache-control',
+  'retry-after',
+  'retry-after-ms',
+  'request-id',
+])
+const keptPrefixes = ['anthropic-', 'openai-', 'x-ratelimit-', 'x-should-retry']
+const accountHeaders = new Set(['anthropic-organization-id', 'openai-organization', 'openai-project'])
+
+function isKept(name: string): boolean {
+  if (keptHeaders.has(name)) return true
+  return keptPrefixes.some((prefix) => name.startsWith(prefix)) && !accountHeaders.has(name)
+}
+
+/** What the caller may see of the provider's headers. */
+export function keepHeaders(headers: HeaderMap): string[] {
+  const kept: string[] = []
+  for (const name in headers) {
+    const value = headers[name]
+    if (typeof value !== 'string') continue
+    if (isKept(name)) kept.push(name, value)
+    else if (name === 'x-request-id') kept.push('x-upstream-request-id', value)
+  }
+  return kept
+}
+
+function hasType({ 'content-type': type }: HeaderMap, name: string): boolean {
+  return typeof type === 'string' && type.startsWith(name)
+}
+
+function isStream(headers: HeaderMap): boolean {
+  return hasType(headers, 'text/event-stream')
+}
+
+function createScanner(headers: HeaderMap): UsageScanner | undefined {
+  if (isStream(headers)) return createStreamScanner()
+  return hasType(headers, 'application/json') ? createAnswerScanner() : undefined
+}
+
+/** An error is read whole before the caller sees it: it may be about the provider's own credential. */
+function createRefusal(passage: Passage, status: number, headers: HeaderMap) {
+  const parts: Buffer[] = []
+  let size = 0
+
+  let whole: Buffer | undefined
+
+  function unpack(): Buffer {
+    const body = Buffer.concat(parts)
+    const encoding = headers['content-encoding']
+    if (typeof encoding !== 'string' || !isPacked(encoding)) return body
+    return unpackBody(body, encoding, maxUnpackedBytes) ?? Buffer.from(`an answer in ${encoding.slice(0, 50)}`)
+  }
+
+  /** Once it has come to its end. */
+  function readBody(): Buffer {
+    whole ??= unpack()
+    return whole
+  }
+
+  return {
+    push(chunk: Buffer): void {
+      if (size < maxErrorBytes) parts.push(chunk)
+      size += chunk.length
+    },
+    /** Whether it is about what was added here (servers that speak the language in part answer 400 or 422). */
+    isAboutWish: () => (status === 400 || status === 422) && readBody().includes('stream_options'),
+    explain: () => explainRefusal({ status, headers, body: readBody() }, passage.target, passage.clock.now()),
+    answer(error: ModelError): void {
+      const { target, outlet } = passage
+      const answer = answerRefusal(error, readBody(), target)
+      if ('error' in answer) {
+        outlet.fail(answer.error)
+        return
+      }
+      const { body, retryAfterSeconds } = answer
+      const own = { 'content-encoding': undefined, 'content-length': String(body.length) }
+      const kept = keepHeaders({ ...headers, ...own })
+      const wantsRetry = retryAfterSeconds !== undefined && headers['retry-after'] === undefined
+      if (wantsRetry) kept.push('retry-after', String(retryAfterSeconds))
+      outlet.head(answer.status, kept)
+      outlet.write(body)
+      outlet.end()
+    },
+  }
+}
+
+/** What becomes of one answer: it is passed on as it comes, an error is read whole. */
+function createReception(passage: Passage, done: PassedCall, dropsUsage: boolean) {
+  const { outlet } = passage
+  let scanner: UsageScanner | undefined
+  let filter: FrameFilter | undefined
+  let refusal: ReturnType<typeof createRefusal> | undefined
+  return {
+    head(status: number, headers: HeaderMap): void {
+      done.status = status
+      done.firstByteAt = performance.now()
+      if (status >= 300) {
+        refusal = createRefusal(passage, status, headers)
+        return
+      }
+      scanner = createScanner(headers)
+      done.sample = createAnswerSample(isStream(headers))
+      if (dropsUsage && isStream(headers)) filter = createUsageFrameFilter()
+      outlet.head(status, keepHeaders(filter === undefined ? headers : { ...headers, 'content-length': undefined }))
+    },
+    data(chunk: Buffer): boolean {
+      if (refusal !== undefined) {
+        refusal.push(chunk)
+        return true
+      }
+      scanner?.push(chunk)
+      done.sample?.push(chunk)
+      if (filter === undefined) return outlet.write(chunk)
+      const kept = filter.push(chunk)
+      return kept.length === 0 || outlet.write(kept)
+    },
+    isAboutWish: () => dropsUsage && refusal?.isAboutWish() === true,
+    /** What a refusal means, once it has come to its end. */
+    explain: () => refusal?.explain(),
+    end(): void {
+      const rest = filter?.rest()
+      if (rest !== undefined && rest.length > 0) outlet.write(rest)
+      if (refusal === undefined || done.error === undefined) outlet.end()
+      else refusal.answer(done.error)
+    },
+    usage: () => scanner?.read(),
+  }
+}
+
+export type PassageControl = Omit<PipeControl, 'abort'> & {
+  /** `late`: what to say of the provider when it was not the caller who gave up. */
+  abort(late?: string): void
+}
+
+function noteFailure({ onFailure }: Passage, done: PassedCall, error: ModelError | undefined): void {
+  if (error === undefined) return
+  done.error = error
+  onFailure(error)
+}
+
+/** Another provider goes on, if it may and there is one. */
+function giveOver({ takeOver }: Passage, done: PassedCall): boolean {
+  if (done.error === undefined || !ruleOfCall(done.error.reason).takeOver || takeOver?.() !== true) return false
+  done.takenOver = true
+  return true
+}
+
+export function startPassage(passage: Passage): PassageControl {
+  const { target, outlet, usageWish } = passage
+  const done: PassedCall = { status: 0, aborted: false }
+  let { request } = passage
+  let reception = createReception(passage, done, usageWish !== undefined)
+  let tries = 0
+  let isOver = false
+  /** The caller does not read what there is: then it is not the provider who is late. */
+  let isHeldUp = false
+  let control: PipeControl
+
+  function finish(): void {
+    isOver = true
+    const usage = reception.usage()
+    if (usage !== undefined) done.usage = usage
+    passage.onDone(done)
+  }
+
+  const sink: PipeSink = {
+    head: (status, headers) => reception.head(status, headers),
+    data(chunk) {
+      isHeldUp = !reception.data(chunk)
+      return !isHeldUp
+    },
+    end() {
+      if (usageWish !== undefined && reception.isAboutWish()) return sendPlain(usageWish)
+      noteFailure(passage, done, reception.explain())
+      if (!giveOver(passage, done)) reception.end()
+      finish()
+    },
+    fail(error, retry) {
+      if (retry && tries < maxTries) return send()
+      const found = explainBroken(error, target, done.firstByteAt !== undefined)
+      noteFailure(passage, done, found)
+      if (!(done.firstByteAt === undefined && giveOver(passage, done))) outlet.fail(explainModelError(found))
+      finish()
+    },
+  }
+
+  function send(): void {
+    tries += 1
+    control = target.pipe.send(request, sink)
+  }
+
+  function sendPlain({ plain, onRefused }: UsageWish): void {
+    onRefused()
+    reception = createReception(passage, done, false)
+    request = { ...request, body: plain }
+    send()
+  }
+
+  send()
+  return {
+    abort(late) {
+      if (isOver) return
+      done.gaveUp = true
+      if (late === undefined || isHeldUp) done.aborted = true
+      else done.error = { reason: 'AnswerBrokenOff', message: late }
+      control.abort()
+      finish()
+    },
+    resume() {
+      isHeldUp = false
+      control.resume()
+    },
+  }
+}

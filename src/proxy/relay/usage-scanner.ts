@@ -1,0 +1,166 @@
+// Picks the token counts out of an answer while its bytes go by: only what holds them is parsed (PROXY-004).
+import { noUsage, type TokenUsage } from '../../llm/messages.ts'
+import { readCount, readNestedCount } from '../../llm/token-count.ts'
+import type { JsonObject } from '../types.ts'
+import { skipNested } from './request-text.ts'
+
+export interface UsageScanner {
+  push(chunk: Buffer): void
+  /** What is known so far; undefined when the answer has said nothing of it. */
+  read(): TokenUsage | undefined
+}
+
+// Inside a JSON text the closing quote would be escaped: these bytes are a field's name wherever they stand.
+const usageName = Buffer.from('"usage"')
+const lineFeed = 0x0a
+const colon = 0x3a
+const letterN = 0x6e
+/** Vendors put the counts at the end of an answer; what comes after them is short. */
+const tailBytes = 65_536
+/** A frame with a whole answer in it (`response.completed`) may be long; longer ones than this are passed on unread. */
+const maxLineBytes = 8 * 1_048_576
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** llma counts cached input apart from the rest, llmo within it (vendor documents: usage of both APIs). */
+function mergeCounts(before: TokenUsage | undefined, counts: JsonObject): TokenUsage {
+  const { inputTokens, outputTokens, cachedTokens } = before ?? noUsage
+  const output = readCount(counts.output_tokens) ?? readCount(counts.completion_tokens) ?? outputTokens
+  const prompt = readCount(counts.prompt_tokens)
+  if (prompt !== undefined) {
+    return {
+      inputTokens: prompt,
+      outputTokens: output,
+      cachedTokens: readNestedCount(counts.prompt_tokens_details, 'cached_tokens') ?? 0,
+    }
+  }
+  const input = readCount(counts.input_tokens)
+  // The last frames of some servers say 0 where the first one said it right.
+  if (input === undefined || input === 0) return { inputTokens, outputTokens: output, cachedTokens }
+  if (isObject(counts.input_tokens_details)) {
+    return {
+      inputTokens: input,
+      outputTokens: output,
+      cachedTokens: readNestedCount(counts.input_tokens_details, 'cached_tokens') ?? 0,
+    }
+  }
+  const cached = readCount(counts.cache_read_input_tokens) ?? 0
+  const written = readCount(counts.cache_creation_input_tokens) ?? 0
+  return { inputTokens: input + cached + written, outputTokens: output, cachedTokens: cached }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** llma and chat frames hold it at the top or in `message`, frames of the responses API in `response`. */
+function findUsage(frame: unknown): JsonObject | undefined {
+  if (!isObject(frame)) return undefined
+  for (const place of [frame, frame.message, frame.response]) {
+    if (isObject(place) && isObject(place.usage)) return place.usage
+  }
+  return undefined
+}
+
+/** llmo repeats `"usage":null` in each frame but the last. */
+function isNull(bytes: Buffer, at: number): boolean {
+  return bytes[at] === colon && bytes[at + 1] === letterN
+}
+
+/** For answers in server-sent events, whatever pieces they come in. */
+export function createStreamScanner(): UsageScanner {
+  let usage: TokenUsage | undefined
+  /** The bytes of a line that has not ended yet. */
+  let open: Buffer[] = []
+  let openBytes = 0
+
+  function readLine(line: Buffer): void {
+    const text = line.toString('utf8')
+    if (!text.startsWith('data:')) return
+    const counts = findUsage(parse(text.slice(5)))
+    if (counts !== undefined) usage = mergeCounts(usage, counts)
+  }
+
+  /** Reads the line around `at`; from where to look on. */
+  function readAround(bytes: Buffer, at: number): number {
+    const after = at + usageName.length
+    if (isNull(bytes, after)) return after
+    const found = bytes.indexOf(lineFeed, at)
+    const end = found === -1 ? bytes.length : found
+    readLine(bytes.subarray(bytes.lastIndexOf(lineFeed, at) + 1, end))
+    return end
+  }
+
+  function readLines(bytes: Buffer): void {
+    let from = bytes.indexOf(usageName)
+    while (from !== -1) from = bytes.indexOf(usageName, readAround(bytes, from))
+  }
+
+  function keepOpen(rest: Buffer): void {
+    openBytes += rest.length
+    if (openBytes <= maxLineBytes) open.push(rest)
+    else open = []
+  }
+
+  return {
+    push(chunk) {
+      const last = chunk.lastIndexOf(lineFeed)
+      if (last === -1) return keepOpen(chunk)
+      const whole = chunk.subarray(0, last + 1)
+      const isKept = openBytes > 0 && openBytes <= maxLineBytes
+      readLines(isKept ? Buffer.concat([...open, whole]) : whole)
+      open = []
+      openBytes = 0
+      if (last + 1 < chunk.length) keepOpen(chunk.subarray(last + 1))
+    },
+    read() {
+      if (openBytes > 0 && open.length > 0) readLines(Buffer.concat(open))
+      return usage
+    },
+  }
+}
+
+/** Whether what follows the counts closes the answer and nothing else: then they are the answer's own, not a tool's. */
+function closesAnswer(rest: string): boolean {
+  return rest === '}' || parse(`{"usage":0${rest}`) !== undefined
+}
+
+function readTail(tail: Buffer): TokenUsage | undefined {
+  const at = tail.lastIndexOf(usageName)
+  const start = at === -1 ? -1 : tail.indexOf('{', at + usageName.length)
+  if (start === -1 || tail.toString('latin1', at + usageName.length, start).trim() !== ':') return undefined
+  try {
+    const end = skipNested(tail, start)
+    const counts = parse(tail.toString('utf8', start, end))
+    if (!isObject(counts) || !closesAnswer(tail.toString('utf8', end))) return undefined
+    return mergeCounts(undefined, counts)
+  } catch {
+    // A broken answer is the caller's to read; it says nothing of tokens.
+    return undefined
+  }
+}
+
+/** For answers that are one JSON object; only its end is kept. */
+export function createAnswerScanner(): UsageScanner {
+  let parts: Buffer[] = []
+  let bytes = 0
+  return {
+    push(chunk) {
+      parts.push(chunk)
+      bytes += chunk.length
+      while (parts[0] !== undefined && bytes - parts[0].length >= tailBytes) bytes -= parts.shift()?.length ?? 0
+    },
+    read() {
+      const [only] = parts
+      const usage = parts.length === 0 ? undefined : readTail(parts.length === 1 && only ? only : Buffer.concat(parts))
+      parts = []
+      return usage
+    },
+  }
+}

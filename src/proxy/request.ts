@@ -1,0 +1,65 @@
+// One request of a caller on its way, what becomes of it, and what is told when it has ended.
+import type { TokenUsage } from '../llm/messages.ts'
+import type { PipeControl } from '../ports/egress.ts'
+import type { Caller } from '../ports/identity.ts'
+import { callerKey, identifyCaller } from '../rules/caller-identity.ts'
+import type { Outlet } from './relay/passthrough.ts'
+import type { Endpoint } from './target.ts'
+import type { ProxyAnswer, ProxyFamily } from './types.ts'
+
+export type ProxyRequest = {
+  endpoint: Endpoint
+  caller: Caller
+  namespace: string
+  body: Buffer
+  /** The caller's own query, without what was for the service. */
+  query: string
+  /** Headers for the upstream, names and values in turn. */
+  headers: string[]
+  /** False: `X-Svc-Tools: disabled`. */
+  serverTools: boolean
+  requestId: string
+  /** `performance.now()` when it arrived. */
+  arrivedAt: number
+}
+
+export type Outcome = 'ok' | 'failed' | 'aborted'
+
+/** What a request has become. */
+export type ProxyPlan =
+  | { passage(outlet: Outlet): PipeControl }
+  | { answer(signal: AbortSignal): Promise<ProxyAnswer>; done(outcome: Outcome): void }
+
+/** One request that ended; no text of users in it. */
+export type ProxySample = {
+  family: ProxyFamily
+  /** Type of the provider. */
+  provider: string
+  /** As the provider was asked for it; for traces, not for metrics. */
+  model: string
+  requestId: string
+  /** From the arrival of the request to its end. */
+  totalMs: number
+  endpoint: Endpoint
+  mode: 'passthrough' | 'loop'
+  outcome: Outcome
+  /** From the arrival of the request to its sending; the part of the wait that is the service's own. */
+  addedMs?: number
+  /** From the arrival of the request to the first byte of the answer. */
+  firstByteMs?: number
+  usage?: TokenUsage
+}
+
+/** Whose account a request counts on. */
+export function accountOf(caller: Caller): string {
+  return callerKey(identifyCaller(caller))
+}
+
+/** The task that a request of an agent counts on. */
+export function taskOf({ agent }: Caller): { task?: { uid: string; name: string } } {
+  return agent === undefined ? {} : { task: { uid: agent.taskUid, name: agent.taskName } }
+}
+
+export function wantsTools({ serverTools, caller }: ProxyRequest, target: { serverTools: boolean }): boolean {
+  return serverTools && caller.serverTools && target.serverTools
+}

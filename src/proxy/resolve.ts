@@ -1,0 +1,123 @@
+// From a model name to where it goes. Answers are remembered until a Provider or a Secret changes.
+import { createCatalogMemory } from '../catalog/memory.ts'
+import { resolveModels } from '../catalog/models.ts'
+import type { ModelChoice } from '../contract/api/assignment.ts'
+import type { Provider } from '../contract/resources/provider.ts'
+import { isSvcError, SvcError } from '../errors.ts'
+import type { BytePipe } from '../ports/egress.ts'
+import { defaultProviderName } from '../rules/model-choice.ts'
+import type { UsecaseDeps } from '../usecases/deps.ts'
+import { policyOf } from '../usecases/providers/models.ts'
+import { addressOf, createTarget, familyOf, type Target, type TargetParts } from './target.ts'
+
+export type ProxyDefaults = {
+  /** `--chat-provider`; empty: none. */
+  provider: string
+  /** `--chat-model`; empty: none. */
+  model: string
+}
+
+export type Targets = {
+  /** NotFound for a provider, InvalidRequest for a model that there is not; UpstreamFailed when the key is missing. */
+  find(namespace: string, model: string | undefined): Target | Promise<Target>
+  close(): void
+}
+
+type Wish = { provider: Provider; model: string | undefined }
+
+/** For what another replica changed and this one was not told. */
+const longestMs = 5000
+
+/** No bytes go to the demo provider. */
+const noPipe: BytePipe = {
+  send() {
+    throw new SvcError('Internal', 'this provider has no address')
+  },
+}
+
+function describeUnknown(model: string | undefined, namespace: string, defaults: ProxyDefaults): string {
+  const named = model?.includes('/') ? `there is no provider "${model.split('/', 1)[0]}"` : 'no provider is named'
+  const other =
+    defaults.provider === '' ? `"${defaultProviderName}"` : `"${defaults.provider}" or "${defaultProviderName}"`
+  return `model: ${named} and none called ${other} in namespace "${namespace}"; send provider/model with the name of one, or create one (svc provider create)`
+}
+
+type Resolver = { deps: UsecaseDeps; defaults: ProxyDefaults }
+
+function getProvider({ deps }: Resolver, namespace: string, name: string): Promise<Provider | undefined> {
+  return deps.ports.resources.get('Provider', { namespace, name })
+}
+
+async function findDefault(resolver: Resolver, namespace: string): Promise<Provider | undefined> {
+  const { provider } = resolver.defaults
+  const own = provider === '' ? undefined : await getProvider(resolver, namespace, provider)
+  return own ?? getProvider(resolver, namespace, defaultProviderName)
+}
+
+/** A first segment that is a provider's name is that provider; any other belongs to the model's own name. */
+async function findNamed(resolver: Resolver, namespace: string, model: string): Promise<Wish | undefined> {
+  const slash = model.indexOf('/')
+  const provider = slash > 0 ? await getProvider(resolver, namespace, model.slice(0, slash)) : undefined
+  return provider && { provider, model: model.slice(slash + 1) || undefined }
+}
+
+async function findWish(resolver: Resolver, namespace: string, model: string | undefined): Promise<Wish> {
+  const named = model === undefined ? undefined : await findNamed(resolver, namespace, model)
+  if (named !== undefined) return named
+  const provider = await findDefault(resolver, namespace)
+  const { defaults } = resolver
+  if (provider === undefined) throw new SvcError('NotFound', describeUnknown(model, namespace, defaults))
+  return { provider, model: model || provider.spec.defaultModel || defaults.model || undefined }
+}
+
+async function openTarget({ deps }: Resolver, choice: ModelChoice, parts: Omit<TargetParts, 'choice' | 'pipe'>) {
+  const hasAddress = familyOf(choice.provider) !== undefined
+  const policy = policyOf(choice, deps.settings)
+  const pipe = hasAddress ? await deps.ports.egress.openPipe(addressOf(choice.provider), policy) : noPipe
+  return createTarget({ choice, pipe, ...parts })
+}
+
+async function resolveTarget(resolver: Resolver, namespace: string, name: string | undefined): Promise<Target> {
+  const { ports } = resolver.deps
+  const { provider, model } = await findWish(resolver, namespace, name)
+  requireModel(provider, model)
+  const wish = { namespace, name: provider.metadata.name, field: 'model', model }
+  const [choice, ...others] = await resolveModels(ports, [wish]).catch(explainMissing)
+  requireKey(choice)
+  const parts = { serverTools: provider.spec.serverTools, namespace }
+  const fallbacks = await Promise.all(others.map((other) => openTarget(resolver, other, parts)))
+  return openTarget(resolver, choice, { ...parts, fallbacks })
+}
+
+export function createTargets(deps: UsecaseDeps, defaults: ProxyDefaults): Targets {
+  const memory = createCatalogMemory(deps.ports, { kinds: ['Provider'], longestMs })
+  const shelf = memory.createShelf<Target>()
+  const resolver = { deps, defaults }
+  return {
+    find(namespace, model) {
+      const key = `${namespace}\n${model ?? ''}`
+      return shelf.peek(key) ?? shelf.get(key, { load: () => resolveTarget(resolver, namespace, model) })
+    },
+    close: memory.close,
+  }
+}
+
+/** A server of one's own may want no key. */
+function requireKey({ provider }: ModelChoice): void {
+  const { type, baseUrl, apiKey, namespace, name } = provider
+  const needsKey = type !== 'demo' && (baseUrl === undefined || type === 'azure-llmo')
+  if (!needsKey || apiKey !== undefined) return
+  const advice = 'set spec.secretRef of the Provider to a Secret that holds it'
+  throw new SvcError('UpstreamFailed', `Provider ${namespace}/${name} has no API key; ${advice}`)
+}
+
+function requireModel({ spec, metadata }: Provider, model: string | undefined): void {
+  if (model !== undefined || spec.defaultModel !== undefined || spec.type === 'demo') return
+  throw new SvcError('InvalidRequest', `model: is required; provider "${metadata.name}" has no default model`)
+}
+
+/** The provider is there, its key is not: nothing that the caller named is missing. */
+function explainMissing(error: unknown): never {
+  if (isSvcError(error, 'NotFound')) throw new SvcError('UpstreamFailed', error.message, { cause: error })
+  throw error
+}

@@ -1,0 +1,132 @@
+// Where a request goes: the provider's address, key and rules as one ready thing, made once for many requests.
+import type { ModelChoice } from '../contract/api/assignment.ts'
+import type { Price } from '../contract/resources/provider.ts'
+import { vendorAddress as llmaAddress, endpointUrl as llmaUrl, wireVersion } from '../llm/llma/client.ts'
+import { vendorAddress as llmoAddress, endpointUrl as llmoUrl } from '../llm/llmo/client.ts'
+import { createRedactor } from '../observability/redaction.ts'
+import type { BytePipe } from '../ports/egress.ts'
+import type { RateLimit } from '../ports/rate-limits.ts'
+import type { ResourceKey } from '../ports/resources.ts'
+import { nameProviderIn } from '../usecases/providers/name.ts'
+import type { ProxyFamily } from './types.ts'
+
+/** What is asked of a provider. */
+export type Endpoint = 'messages' | 'count_tokens' | 'chat' | 'embeddings' | 'responses'
+
+/** Those in which a model answers, and may call tools. */
+export type Conversation = Extract<Endpoint, 'messages' | 'chat' | 'responses'>
+
+export function isConversation(endpoint: Endpoint): endpoint is Conversation {
+  return endpoint === 'messages' || endpoint === 'chat' || endpoint === 'responses'
+}
+
+export const endpointFamilies: Record<Endpoint, ProxyFamily> = {
+  messages: 'llma',
+  count_tokens: 'llma',
+  chat: 'llmo',
+  embeddings: 'llmo',
+  responses: 'llmo',
+}
+
+const endpointPaths: Record<Endpoint | 'models', string> = {
+  messages: 'messages',
+  count_tokens: 'messages/count_tokens',
+  chat: 'chat/completions',
+  embeddings: 'embeddings',
+  responses: 'responses',
+  models: 'models',
+}
+
+export type Target = {
+  choice: ModelChoice
+  /** Those that take over before the first byte, in order. */
+  fallbacks: Target[]
+  /** Absent: no language of its own (the demo provider). */
+  family?: ProxyFamily
+  /** Of the Provider: whether the service's tools are injected. */
+  serverTools: boolean
+  key: ResourceKey
+  /** As usage records and messages name it. */
+  name: string
+  model: string
+  price?: Price
+  rateLimit?: RateLimit
+  pipe: BytePipe
+  /** Path and query of the endpoint; the caller's own query after it. */
+  pathOf(endpoint: Endpoint, query: string): string
+  /** The provider's credential, names and values in turn. */
+  headers: readonly string[]
+  /** Cuts the provider's key out of a text. */
+  redact(text: string): string
+}
+
+type AssignedProvider = ModelChoice['provider']
+
+export function familyOf(provider: AssignedProvider): ProxyFamily | undefined {
+  if (provider.type === 'demo') return undefined
+  return provider.type === 'llma' ? 'llma' : 'llmo'
+}
+
+/** The origin that the pipe is opened to. */
+export function addressOf(provider: AssignedProvider): string {
+  return provider.baseUrl ?? (provider.type === 'llma' ? llmaAddress : llmoAddress)
+}
+
+/** Names and values in turn. */
+export function credentialHeaders({ type, apiKey }: AssignedProvider): string[] {
+  if (apiKey === undefined) return []
+  if (type === 'llma') return ['x-api-key', apiKey]
+  return type === 'azure-llmo' ? ['api-key', apiKey] : ['authorization', `Bearer ${apiKey}`]
+}
+
+export function urlOf({ type, baseUrl, azure }: AssignedProvider, endpoint: Endpoint | 'models'): URL {
+  const path = endpointPaths[endpoint]
+  if (type === 'llma') return new URL(llmaUrl(baseUrl, path))
+  const address = { ...(baseUrl === undefined ? {} : { baseUrl }), ...(azure === undefined ? {} : { azure }) }
+  return new URL(llmoUrl(address, path))
+}
+
+function createPaths(provider: AssignedProvider): Target['pathOf'] {
+  const known = new Map<Endpoint, string>()
+  return (endpoint, query) => {
+    let path = known.get(endpoint)
+    if (path === undefined) {
+      const url = urlOf(provider, endpoint)
+      path = `${url.pathname}${url.search}`
+      known.set(endpoint, path)
+    }
+    if (query === '') return path
+    return `${path}${path.includes('?') ? '&' : '?'}${query}`
+  }
+}
+
+export type TargetParts = {
+  choice: ModelChoice
+  serverTools: boolean
+  pipe: BytePipe
+  namespace: string
+  fallbacks?: Target[]
+}
+
+export function createTarget({ choice, serverTools, pipe, namespace, fallbacks = [] }: TargetParts): Target {
+  const { provider, model } = choice
+  const family = familyOf(provider)
+  return {
+    choice,
+    fallbacks,
+    serverTools,
+    key: { namespace: provider.namespace, name: provider.name },
+    name: nameProviderIn(namespace, provider),
+    model,
+    pipe,
+    pathOf: createPaths(provider),
+    headers: credentialHeaders(provider),
+    redact: createRedactor(provider.apiKey === undefined ? [] : [provider.apiKey]),
+    ...(family === undefined ? {} : { family }),
+    ...(provider.price === undefined ? {} : { price: provider.price }),
+    ...(provider.rateLimit === undefined ? {} : { rateLimit: provider.rateLimit }),
+  }
+}
+
+/** The version of the wire that a caller of family llma gets when it names none. */
+export const defaultVersion = wireVersion

@@ -1,0 +1,26 @@
+// The tokens of a call as usage records have them: what the vendor counted, and beside it what it did not.
+import type { ServedCall } from '../../llm/router.ts'
+import type { UsageRecord } from '../../ports/usage.ts'
+
+type Tokens = Pick<
+  UsageRecord,
+  'inputTokens' | 'outputTokens' | 'cachedTokens' | 'estimatedInputTokens' | 'estimatedOutputTokens' | 'estimatedCost'
+>
+
+export function tokensOf({
+  usage,
+  estimated,
+  estimatedCost,
+}: Pick<ServedCall, 'usage' | 'estimated' | 'estimatedCost'>): Tokens {
+  return {
+    ...usage,
+    ...(estimated && { estimatedInputTokens: estimated.inputTokens, estimatedOutputTokens: estimated.outputTokens }),
+    ...(estimatedCost && { estimatedCost: estimatedCost.cost }),
+  }
+}
+
+/** All that counts against limits and budgets. */
+export function countAll(tokens: Partial<Tokens>): number {
+  const { inputTokens = 0, outputTokens = 0, estimatedInputTokens = 0, estimatedOutputTokens = 0 } = tokens
+  return inputTokens + outputTokens + estimatedInputTokens + estimatedOutputTokens
+}

@@ -1,0 +1,106 @@
+// How each provider answers: a call costs a map write, what was seen is written to the records a moment later.
+import { judgeCall } from '../../llm/call-verdict.ts'
+import type { EndedCall } from '../../llm/router.ts'
+import { redactText } from '../../observability/redaction.ts'
+import type { Ports } from '../../ports/index.ts'
+import type { ProviderNote } from '../../ports/provider-health.ts'
+import type { ResourceKey } from '../../ports/resources.ts'
+import { createBatches } from '../batching.ts'
+
+/** What another process saw: `failures` are those since the last answer. */
+export type CallsSeen = { answered: boolean; failures: number; reason?: string | undefined }
+
+/** Who is told of calls. None of them throws or waits. */
+export type HealthNotes = {
+  noteEnd(call: EndedCall): void
+  /** The same of several calls. */
+  noteCalls(provider: ResourceKey, seen: CallsSeen): void
+}
+
+export type ProviderHealthLog = HealthNotes & {
+  /** Writes what is not written yet. */
+  close(): Promise<void>
+}
+
+const flushMs = 2000
+/** Vendors send whole pages. */
+const longestReason = 500
+
+/** Times in milliseconds; 0: never. */
+type Entry = { provider: ResourceKey; goodAt: number; failedAt: number; reason: string; failures: number }
+
+/** By namespace, then by name: no key is put together for each call. */
+type Noted = Map<string, Map<string, Entry>>
+
+function findEntry(noted: Noted, provider: ResourceKey): Entry {
+  return noted.get(provider.namespace)?.get(provider.name) ?? addEntry(noted, provider)
+}
+
+function addEntry(noted: Noted, { namespace, name }: ResourceKey): Entry {
+  const entry = { provider: { namespace, name }, goodAt: 0, failedAt: 0, reason: '', failures: 0 }
+  const named = noted.get(namespace) ?? new Map<string, Entry>()
+  noted.set(namespace, named.set(name, entry))
+  return entry
+}
+
+/** What could not be written is older than what came since. */
+function putBack(noted: Noted, { provider, goodAt, failedAt, reason, failures }: Entry): void {
+  const entry = findEntry(noted, provider)
+  if (entry.goodAt === 0) Object.assign(entry, { goodAt, failures: entry.failures + failures })
+  if (entry.failedAt === 0) Object.assign(entry, { failedAt, reason })
+}
+
+function toNote({ provider, goodAt, failedAt, reason, failures }: Entry): ProviderNote {
+  const words = redactText(reason).slice(0, longestReason).toWellFormed()
+  return {
+    provider,
+    failures,
+    ...(goodAt === 0 ? {} : { goodAt: new Date(goodAt) }),
+    ...(failedAt === 0 ? {} : { failed: { at: new Date(failedAt), reason: words } }),
+  }
+}
+
+export function createProviderHealthLog({ records, clock }: Pick<Ports, 'records' | 'clock'>): ProviderHealthLog {
+  let noted: Noted = new Map()
+
+  async function flush(): Promise<void> {
+    const batch = [...noted.values()].flatMap((named) => [...named.values()])
+    noted = new Map()
+    if (batch.length === 0) return
+    try {
+      await records.providerHealth.note(batch.map(toNote))
+    } catch {
+      for (const entry of batch) putBack(noted, entry)
+    }
+  }
+
+  const batches = createBatches({ clock, everyMs: flushMs, isEmpty: () => noted.size === 0, flush })
+
+  function noteGood(provider: ResourceKey): void {
+    const entry = findEntry(noted, provider)
+    entry.goodAt = clock.now().getTime()
+    entry.failures = 0
+    batches.wake()
+  }
+
+  function noteFailure(provider: ResourceKey, reason: string, failures = 1): void {
+    const entry = findEntry(noted, provider)
+    entry.failedAt = clock.now().getTime()
+    entry.reason = reason
+    entry.failures += failures
+    batches.wake()
+  }
+
+  return {
+    noteEnd({ provider, error }) {
+      const verdict = judgeCall(error)
+      if (verdict === 'answered') noteGood(provider)
+      else if (verdict === 'failed') noteFailure(provider, error?.message ?? '')
+    },
+    noteCalls(provider, { answered, failures, reason = '' }) {
+      if (answered) noteGood(provider)
+      if (failures > 0) noteFailure(provider, reason, failures)
+    },
+    close: batches.close,
+  }
+}

@@ -1,0 +1,45 @@
+// A model for the service's own calls (chat, proxies): the choices with limits, cool-downs and usage over all replicas.
+import type { ModelChoice } from '../../contract/api/assignment.ts'
+import type { ModelClient } from '../../llm/model.ts'
+import { trustOf } from '../../llm/model-client.ts'
+import { createModelRouter, type RouterDeps } from '../../llm/router.ts'
+import type { EgressPolicy } from '../../ports/egress.ts'
+import type { RateLimits } from '../../ports/rate-limits.ts'
+import type { UsecaseDeps } from '../deps.ts'
+
+/** Where calls to this provider may go. */
+export function policyOf({ provider }: ModelChoice, settings: UsecaseDeps['settings']): EgressPolicy {
+  return {
+    allowNetworks: [...settings.allowNetworks],
+    deny: [...settings.ownAddresses()],
+    ...(provider.allowedHosts === undefined ? {} : { allowedHosts: provider.allowedHosts }),
+    ...trustOf(provider),
+  }
+}
+
+/** Cool-downs are looked up with every call: none costs a read of the store. */
+function inMemory(limits: RateLimits): RouterDeps['rateLimits'] {
+  return {
+    take: (whose, want, limit) => limits.take(whose, want, limit),
+    settle: (whose, tokens, limit) => limits.settle(whose, tokens, limit),
+    coolDown: (provider, coolDown) => limits.coolDown(provider, coolDown),
+    coolingDown: (provider, model) => limits.peekCoolDown(provider, model),
+  }
+}
+
+/** Asks the choices in order; `onUsage` is called once for each call that was answered. */
+export function openModel(
+  choices: ModelChoice[],
+  { ports, settings, health }: Pick<UsecaseDeps, 'ports' | 'settings' | 'health'>,
+  options: Pick<RouterDeps, 'agent' | 'onUsage' | 'retry' | 'maxCoolDownWaitMs'>,
+): ModelClient {
+  return createModelRouter(choices, {
+    egress: ports.egress,
+    policyFor: (choice) => policyOf(choice, settings),
+    clock: ports.clock,
+    random: () => ports.ids.random(),
+    rateLimits: inMemory(ports.records.rateLimits),
+    ...(health === undefined ? {} : { onEnd: health.noteEnd }),
+    ...options,
+  })
+}
