@@ -19,8 +19,8 @@ export type TaskFacts = {
   workspaces: { repo?: string; branch?: string; ref?: string }[]
   /** The model that is used, then its fallbacks; a provider or model that is not known yet is absent. */
   models: { namespace?: string; provider?: string; model?: string }[]
-  /** Names of the tools the task has; `any`: its runtime decides. */
-  tools: string[] | 'any'
+  /** The tools the task has; `any`: its runtime decides. */
+  tools: { namespace: string; name: string }[] | 'any'
 }
 
 /** From the least to the most: each may do what those before it may. */
@@ -39,6 +39,11 @@ export type Access = {
   namesSecret?: boolean
   /** Of a task that is to be created. */
   task?: TaskFacts
+  /**
+   * The tool is the service's own and no object, so roles know nothing of it. `coordination`: what it does takes a right of
+   * its own, asked for when it does it.
+   */
+  serviceTool?: 'builtIn' | 'coordination'
 }
 
 /** `reason` in words for the caller. */

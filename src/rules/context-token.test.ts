@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Access, TaskFacts } from '../contract/access.ts'
 import { type ContextAction, contextActions } from './context-actions.ts'
-import { type ContextRules, decideContext, filterAllowedTools, readConstraints } from './context-token.ts'
+import { allowsTool, type ContextRules, decideContext, readConstraints } from './context-token.ts'
 
 const everyScope = Object.values(contextActions)
 const scopes = Object.fromEntries(Object.entries(contextActions).map(([action, scope]) => [action, [scope]]))
@@ -116,8 +116,9 @@ describe('a constraint', () => {
     ['model: the same', { model: 'm' }, create({ models: [{ provider: 'p', model: 'm' }] }), true],
     ['model: a fallback', { allowedModels: ['m'] }, create({ models: [{ model: 'm' }, { model: 'n' }] }), false],
     ['model: not known yet', { allowedModels: ['m'] }, create({ models: [{ provider: 'p' }] }), false],
-    ['allowedTools: some', { allowedTools: ['a', 'b'] }, create({ tools: ['a'] }), true],
-    ['allowedTools: one more', { allowedTools: ['a'] }, create({ tools: ['a', 'b'] }), false],
+    ['allowedTools: some', { allowedTools: ['a', 'b'] }, create({ tools: [at('a')] }), true],
+    ['allowedTools: with its namespace', { allowedTools: ['team/a'] }, create({ tools: [at('a')] }), true],
+    ['allowedTools: one more', { allowedTools: ['a'] }, create({ tools: [at('a'), at('b')] }), false],
     ['allowedTools: the runtime decides', { allowedTools: ['a'] }, create({ tools: 'any' }), false],
     ['allowedTools: of a tool', { allowedTools: ['a'] }, { verb: 'use', kind: 'Tool', ...at('b') }, false],
     ['secret: the same', { secret: 'key' }, { verb: 'get', kind: 'Secret', ...at('key') }, true],
@@ -161,16 +162,23 @@ describe('a constraint', () => {
     expect(allows(Object.create({ namespace: 'other' }), create())).toBe(true)
   })
 
-  it('on tools cuts the list that a model is offered, where it is enforced', () => {
-    const tools = [{ name: 'a' }, { name: 'b' }]
-    const names = (context: object, mode: ContextRules['mode']) =>
-      filterAllowedTools(tools, { scopes: [], context: context as Record<string, unknown> }, mode).map(
-        ({ name }) => name,
-      )
-    expect(names({ allowedTools: ['b', 'c'] }, 'enforce')).toEqual(['b'])
-    expect(names({ allowedTools: ['b', 'c'] }, 'audit')).toEqual(['a', 'b'])
-    expect(names({}, 'enforce')).toEqual(['a', 'b'])
-    expect(names({ allowedTools: 7 }, 'enforce')).toEqual([])
+  it('on tools holds for a task that runs, where it is enforced', () => {
+    const kept = (context: object, mode: ContextRules['mode']) =>
+      ['a', 'b'].filter((name) => allowsTool(at(name), context as Record<string, unknown>, mode))
+    expect(kept({ allowedTools: ['b', 'c'] }, 'enforce')).toEqual(['b'])
+    expect(kept({ allowedTools: 'team/b' }, 'enforce')).toEqual(['b'])
+    expect(kept({ allowedTools: ['b', 'c'] }, 'audit')).toEqual(['a', 'b'])
+    expect(kept({}, 'enforce')).toEqual(['a', 'b'])
+    expect(kept({ allowedTools: 7 }, 'enforce')).toEqual([])
+  })
+
+  it('on tools holds for those of the service itself; one that asks for rights when it acts takes no scope', () => {
+    const access = { verb: 'use', kind: 'Tool', ...at('cancel_task') } as const
+    const ask = (serviceTool: NonNullable<Access['serviceTool']>, allowedTools: string[]) =>
+      decideContext({ scopes: [], context: { allowedTools } }, { ...access, serviceTool }, rules).cause
+    expect(ask('coordination', ['cancel_task'])).toBe('allowed')
+    expect(ask('coordination', ['list_tasks'])).toBe('constraint')
+    expect(ask('builtIn', ['cancel_task'])).toBe('scope')
   })
 })
 

@@ -83,7 +83,7 @@ function allowsModels(constraints: Constraints, facts: Pick<TaskFacts, 'models'>
 
 function allowsTools({ allowedTools }: Constraints, { tools }: TaskFacts): boolean {
   if (allowedTools === undefined) return true
-  return tools !== 'any' && tools.every((name) => allowedTools.includes(name))
+  return tools !== 'any' && tools.every((tool) => holds(tool, undefined, allowedTools))
 }
 
 function allowsTask(constraints: Constraints, facts: TaskFacts): boolean {
@@ -123,6 +123,7 @@ function allowsAccess(constraints: Constraints, access: Access): boolean {
 }
 
 function hasScope(grant: ContextGrant, access: Access, rules: ContextRules): boolean {
+  if (access.serviceTool === 'coordination') return true
   const action = actionOf(access)
   return action !== undefined && rules.scopes[action].some((scope) => grant.scopes.includes(scope))
 }
@@ -142,17 +143,9 @@ export function decideContext(grant: ContextGrant, access: Access, rules: Contex
   return { allowed: false, reason: `context token is not authorized for ${action}`, action, cause }
 }
 
-/** The tools of a list that the token allows, for what is offered to a model; all where nothing is enforced. */
-export function filterAllowedTools<T extends { name: string }>(
-  tools: readonly T[],
-  grant: ContextGrant,
-  mode: ContextMode,
-): T[] {
-  if (mode !== 'enforce') return [...tools]
-  const constraints = readConstraints(grant.context)
-  if (constraints === undefined) return []
-  const { allowedTools } = constraints
-  return allowedTools === undefined ? [...tools] : tools.filter(({ name }) => allowedTools.includes(name))
+/** What the context of a task still allows when the task runs; undefined: everything. */
+function readRunning(context: ContextGrant['context'], mode: ContextMode): Constraints | 'nothing' | undefined {
+  return mode === 'enforce' ? (readConstraints(context) ?? 'nothing') : undefined
 }
 
 /**
@@ -164,7 +157,12 @@ export function allowsModel(
   context: ContextGrant['context'],
   mode: ContextMode,
 ): boolean {
-  if (mode !== 'enforce') return true
-  const constraints = readConstraints(context)
-  return constraints !== undefined && allowsModels(constraints, { models: [used] })
+  const constraints = readRunning(context, mode)
+  return constraints === undefined || (constraints !== 'nothing' && allowsModels(constraints, { models: [used] }))
+}
+
+/** Whether it may have the tool: its agent can have got another since. */
+export function allowsTool(tool: Named, context: ContextGrant['context'], mode: ContextMode): boolean {
+  const constraints = readRunning(context, mode)
+  return constraints === undefined || (constraints !== 'nothing' && holds(tool, undefined, constraints.allowedTools))
 }

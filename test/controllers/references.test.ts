@@ -67,6 +67,22 @@ describe('a task whose references are missing', () => {
     expect(failed.status?.message).toMatch(/^model "m" of provider "main" is not allowed by the context token/)
   })
 
+  it('runs without tools that its context token forbids, whenever its agent got them', async () => {
+    await bench.dispose()
+    bench = await openBench({ settings: { contextMode: 'enforce' } })
+    await bench.create('Provider', 'default', { type: 'llmo', baseURL: 'https://llm.example.com', defaultModel: 'm' })
+    for (const name of ['lookup', 'other']) {
+      await bench.create('Tool', name, { description: name, http: { url: 'https://tools.example.com/' } })
+    }
+    await bench.create('Agent', 'armed', { tools: [{ name: 'lookup' }, { name: 'other' }] })
+    const asked = { ...ai, agentRef: { name: 'armed' } }
+    const context = { allowedTools: 'file_read,default/lookup' }
+    await bench.submitTask('poem', { ...asked, transaction: { context } })
+    await bench.running('poem')
+    const { loop, customTools } = assignmentOf('poem')
+    expect([...loop.tools, ...customTools.map(({ name }) => name)]).toEqual(['file_read', 'lookup'])
+  })
+
   it('waits as long as it is told to', async () => {
     await bench.dispose()
     bench = await openBench({ settings: { referenceWaitMs: 2_000 } })

@@ -11,7 +11,7 @@ import type { ConfigMaps } from '../../ports/configmaps.ts'
 import type { ResourceKey, ResourceReader } from '../../ports/resources.ts'
 import type { Secrets } from '../../ports/secrets.ts'
 import type { MountedSecret } from '../../ports/workloads.ts'
-import { allowsModel } from '../../rules/context-token.ts'
+import { allowsModel, allowsTool } from '../../rules/context-token.ts'
 import { listProviderWishes } from '../../rules/model-choice.ts'
 import { findTaskProblem } from '../../rules/task-validity.ts'
 import { type CustomTool, chooseTools } from '../../rules/tool-choice.ts'
@@ -48,7 +48,7 @@ export async function resolveReferences(deps: ReferenceDeps, task: Task): Promis
   if (task.spec.type === 'container') {
     return { agent, models: [], builtInTools: [], customTools: [], systemPrompt: '', mounted }
   }
-  const tools = chooseTools(task, agent)
+  const tools = keepAllowedTools(deps.settings, task, agent)
   return {
     agent,
     models: keepAllowed(deps.settings, task, await resolveModels(deps, listProviderWishes(task, agent))),
@@ -69,6 +69,18 @@ function keepAllowed({ contextMode }: TaskSettings, task: Task, models: ModelCho
   if (first === undefined || isAllowed(first)) return models.filter(isAllowed)
   const what = `model "${first.model}" of provider "${first.provider.name}"`
   throw new SvcError('InvalidRequest', `${what} is not allowed by the context token that asked for this task`)
+}
+
+/** Without those that its agent has got since the context of the task was asked, and that the context forbids. */
+function keepAllowedTools({ contextMode }: TaskSettings, task: Task, agent: Agent | undefined) {
+  const { builtIn, custom } = chooseTools(task, agent)
+  const context = task.spec.transaction?.context
+  if (context === undefined) return { builtIn, custom }
+  const { namespace } = task.metadata
+  return {
+    builtIn: builtIn.filter((name) => allowsTool({ namespace, name }, context, contextMode)),
+    custom: custom.filter((tool) => allowsTool(tool, context, contextMode)),
+  }
 }
 
 async function findAgent(resources: ResourceReader, task: Task): Promise<Agent | undefined> {

@@ -6,8 +6,8 @@ import type { ScratchHold } from '../../ports/scratch.ts'
 import { builtinTools, createToolHost } from '../../tools/registry.ts'
 import { showTool, type TokenPropagation, type Tool, type ToolContext } from '../../tools/tool.ts'
 import { explainToolError } from '../../tools/tool-error.ts'
-import { mayAccess } from '../../usecases/access.ts'
 import { issueToolToken } from '../../usecases/tool-token.ts'
+import { keepUsable } from '../../usecases/usable-tools.ts'
 import { accountOf } from '../request.ts'
 import type { ProxyCall } from '../types.ts'
 import { type CustomTools, createCustomToolCache } from './custom-tools.ts'
@@ -43,21 +43,17 @@ function once<T>(make: () => T): () => T {
   }
 }
 
-type Offered = { builtin: Tool[]; own: Tool[] }
-
-/** Those that the caller may use. Roles of a cluster know nothing of the built-in ones; a context token may forbid any. */
-async function keepUsable(
-  ports: ProxyLoopDeps['ports'],
+/** Those that the caller may use. */
+async function keepOffered(
+  { ports }: ProxyLoopDeps,
   { caller, namespace }: ProxyCall,
-  { builtin, own }: Offered,
+  { builtin, own }: { builtin: Tool[]; own: Tool[] },
 ): Promise<Tool[]> {
-  if (ports.authorizer === undefined) return [...builtin, ...own]
-  const asked = caller.authType === 'contextToken' ? [...builtin, ...own] : own
-  const answers = await Promise.all(
-    asked.map(({ name }) => mayAccess(ports, caller, { verb: 'use', kind: 'Tool', namespace, name })),
-  )
-  const refused = new Set(asked.filter((_tool, at) => answers[at] !== true))
-  return [...builtin, ...own].filter((tool) => !refused.has(tool))
+  const kept = await Promise.all([
+    keepUsable(ports, { caller, namespace, tools: builtin, serviceTool: 'builtIn' }),
+    keepUsable(ports, { caller, namespace, tools: own }),
+  ])
+  return kept.flat()
 }
 
 /** A request's own transaction goes out with its tools; without an exchange there is nothing that may. */
@@ -139,7 +135,7 @@ export function createToolOpener(deps: ProxyLoopDeps): ToolOpener {
     if (!call.serverTools) return { tools: [], custom: none }
     const custom = await cache.get(call.namespace)
     const own = custom.tools.filter(({ name }) => !shownTools.names.includes(name))
-    return { tools: await keepUsable(ports, call, { builtin: await listBuiltin(), own }), custom }
+    return { tools: await keepOffered(deps, call, { builtin: await listBuiltin(), own }), custom }
   }
 
   async function open(call: ProxyCall, own: ToolSchema[], session: string): Promise<LoopTools> {

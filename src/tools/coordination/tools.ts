@@ -47,10 +47,15 @@ export const managementTools: readonly CoordinationTool[] = [
 
 const allTools = [...coreTools, ...managementTools]
 
-// Made once: every turn offers one of the two lists.
+// Made once: most turns offer one of the two lists.
 const shownCore = coreTools.map(showTool)
 const shownAll = allTools.map(showTool)
 const toolsByName = new Map(allTools.map((tool) => [tool.name, tool]))
+
+/** What a turn can offer; `manages`: the user's message asks for a change. */
+export function listCoordination({ manages }: { manages: boolean }): ShownTool[] {
+  return manages ? shownAll : shownCore
+}
 
 /** Structurally the ToolHost of the loop. */
 type CoordinationHost = {
@@ -58,10 +63,10 @@ type CoordinationHost = {
   call(call: { name: string; args: JsonObject }, signal: AbortSignal): Promise<{ content: string; isError: boolean }>
 }
 
-export function createCoordinationHost(context: CoordinationContext, options: { manages: boolean }): CoordinationHost {
-  const list = options.manages ? shownAll : shownCore
+/** `offered`: those of the list that the turn offers. */
+export function createCoordinationHost(context: CoordinationContext, offered: ShownTool[]): CoordinationHost {
   return {
-    list: () => list,
+    list: () => offered,
     async call({ name, args }, signal) {
       // The loop has refused what is not in the list.
       const tool = toolsByName.get(name)

@@ -39,10 +39,15 @@ async function listModels(task: Task, agent: Agent | undefined, deps: UsecaseDep
 }
 
 function listTools(task: Task, agent: Agent | undefined): TaskFacts['tools'] {
+  const { namespace } = task.metadata
+  const place = (names: string[]) => names.map((name) => ({ namespace, name }))
   if (task.spec.type === 'container') return []
-  if (task.spec.type === 'agent') return task.spec.agentRuntime?.allowedTools ?? 'any'
+  if (task.spec.type === 'agent') {
+    const names = task.spec.agentRuntime?.allowedTools
+    return names === undefined ? 'any' : place(names)
+  }
   const { builtIn, custom } = chooseTools(task, agent)
-  return [...builtIn, ...custom.map(({ name }) => name)]
+  return [...place(builtIn), ...custom]
 }
 
 /** What the task has done, each of which would take a scope if the caller did it without a task. */

@@ -6,6 +6,7 @@ import type { ActionOrigin, Caller } from '../../ports/identity.ts'
 import type { SessionKey } from '../../ports/sessions.ts'
 import { requireAccess } from '../access.ts'
 import { type BoundOrchestration, bindOrchestration } from '../orchestration/orchestration.ts'
+import { keepUsable } from '../usable-tools.ts'
 import type { ChatDeps } from './chat.ts'
 import { asksToManage } from './intent.ts'
 import { createModelChooser } from './models.ts'
@@ -41,9 +42,14 @@ export function createTurnMaker(deps: ChatDeps, settings: ChatSettings): TurnMak
     return Promise.all([
       models.choose({ caller, namespace, request, settings }),
       surroundings.read(caller, namespace),
-      deps.builtinTools.list(),
+      listBuiltin(caller, namespace),
       loading,
     ])
+  }
+
+  async function listBuiltin(caller: Caller, namespace: string) {
+    const tools = await deps.builtinTools.list()
+    return keepUsable(deps.ports, { caller, namespace, tools, serviceTool: 'builtIn' })
   }
 
   async function prepare(asked: Asked): Promise<TurnParts> {
@@ -53,9 +59,11 @@ export function createTurnMaker(deps: ChatDeps, settings: ChatSettings): TurnMak
     const id = random.slice(0, turnDigits)
     const key = { namespace, name: request.sessionId ?? `chat-session-${random.slice(turnDigits)}` }
     await requireAccess(deps.ports, caller, { verb: 'create', kind: 'Session', ...key })
-    const [{ choices, agent }, around, builtinTools, { createCoordinationHost }] = await lookAround(asked)
+    const [{ choices, agent }, around, builtinTools, coordination] = await lookAround(asked)
     const redact = await words.redactorFor(namespace, choices)
     const manages = asksToManage(request.message)
+    const listed = coordination.listCoordination({ manages })
+    const offered = await keepUsable(deps.ports, { caller, namespace, tools: listed, serviceTool: 'coordination' })
     const instructions = request.systemPrompt
     const { maxTasksPerTurn: maxTasks, toolTimeoutMs } = settings
     const orchestration = bindVerbs(deps, settings, {
@@ -72,7 +80,7 @@ export function createTurnMaker(deps: ChatDeps, settings: ChatSettings): TurnMak
       agent,
       redact,
       system: buildPrompt({ namespace, surroundings: around, builtinTools, manages, maxTasks, agent, instructions }),
-      tools: createCoordinationHost({ orchestration, toolTimeoutMs, clock }, { manages }),
+      tools: coordination.createCoordinationHost({ orchestration, toolTimeoutMs, clock }, offered),
       orchestration,
       hold: await holdSession(holding, key, id),
     }

@@ -2,7 +2,7 @@
 import type { BuiltinTool } from '../../contract/api/tools.ts'
 import type { Agent } from '../../contract/resources/agent.ts'
 import { escapeText, makeSection } from './markup.ts'
-import type { Surroundings } from './surroundings.ts'
+import { nameOf, type Surroundings } from './surroundings.ts'
 
 export type PromptInput = {
   namespace: string
@@ -131,7 +131,7 @@ function describeTools({ builtinTools, surroundings }: PromptInput): string[] {
 
 function describeRuntime({ namespace, surroundings }: PromptInput): string {
   const { providers, agents, tools } = surroundings
-  const names = providers.map((line) => line.split(' - ', 1)[0])
+  const names = providers.map(nameOf)
   const counts = `agents=${agents.length} tools=${tools.length} container=yes`
   return `runtime: namespace=${namespace} providers=[${names}] ${counts}`
 }

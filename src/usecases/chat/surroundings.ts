@@ -45,13 +45,15 @@ export function createSurroundings(
 
   return {
     async read(caller, namespace) {
+      const all = () => whole.get(namespace, { namespace, load: () => load(namespace) })
+      if (caller.authType === 'contextToken') return keepNamed(ports, caller, { namespace, all: await all() })
       const visible = await Promise.all(
         catalogKinds.map((kind) => mayAccess(ports, caller, { verb: 'list', kind, namespace })),
       )
       // One and the same object for all who see the same: what is made from it can be kept as well.
       return shown.get(`${namespace}\n${visible.join()}`, {
         namespace,
-        load: async () => hideFrom(await whole.get(namespace, { namespace, load: () => load(namespace) }), visible),
+        load: async () => hideFrom(await all(), visible),
       })
     },
   }
@@ -64,6 +66,33 @@ function hideFrom(all: Surroundings, [agents, tools, skills, providers]: boolean
     skills: skills ? all.skills : [],
     providers: providers ? all.providers : [],
   }
+}
+
+/** The name that a line begins with. */
+export function nameOf(line: string): string | undefined {
+  return line.split(' - ', 1)[0]
+}
+
+/** A context token may allow some of a kind by their names: it is asked about each. */
+async function keepNamed(
+  ports: UsecaseDeps['ports'],
+  caller: Caller,
+  { namespace, all }: { namespace: string; all: Surroundings },
+): Promise<Surroundings> {
+  const keep = async (kind: CatalogKind, lines: string[]) => {
+    const named = lines.map((line) => ({ line, name: nameOf(line) }))
+    const answers = await Promise.all(
+      named.map(({ name }) => name === undefined || mayAccess(ports, caller, { verb: 'get', kind, namespace, name })),
+    )
+    return lines.filter((_line, at) => answers[at])
+  }
+  const [agents, tools, skills, providers] = await Promise.all([
+    keep('Agent', all.agents),
+    keep('Tool', all.tools),
+    keep('Skill', all.skills),
+    keep('Provider', all.providers),
+  ])
+  return { agents, tools, skills, providers }
 }
 
 async function loadAll(resources: Resources, namespace: string): Promise<Surroundings> {
