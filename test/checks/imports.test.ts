@@ -72,6 +72,21 @@ describe('the import table', () => {
     expect(crossing).toEqual([])
   })
 
+  it('keeps the ways to run an attempt out of each other, and what they share out of both', () => {
+    const wayOf = (path: string) => /^src\/adapters\/(embedded|kubernetes|attempts)\//.exec(path)?.[1]
+    const crossing = imports.filter(({ from, to }) => {
+      const [here, there] = [wayOf(from), wayOf(to)]
+      return here !== undefined && there !== undefined && here !== there && there !== 'attempts'
+    })
+    expect(crossing).toEqual([])
+  })
+
+  it('loads nothing of the embedded mode for a cluster', () => {
+    const loaded = listLoaded('src/compose/kubernetes.ts')
+    expect(loaded).toContain('src/adapters/kubernetes/workloads.ts')
+    expect(loaded.filter((path) => path.startsWith('src/adapters/embedded/'))).toEqual([])
+  })
+
   it('has no cycles', () => {
     expect(findCycle(imports)).toBeUndefined()
   })
@@ -81,6 +96,16 @@ describe('the import table', () => {
     expect(imports.filter((i) => !known.has(i.to)).map(({ from, to }) => `${from} -> ${to}`)).toEqual([])
   })
 })
+
+/** The file and every file that it loads, directly or by others. */
+function listLoaded(path: string, loaded = new Set([path])): string[] {
+  for (const { from, to, typeOnly } of imports) {
+    if (from !== path || typeOnly || loaded.has(to)) continue
+    loaded.add(to)
+    listLoaded(to, loaded)
+  }
+  return [...loaded]
+}
 
 /** The first cycle among value imports, as a list of files. */
 function findCycle(edges: Import[]): string[] | undefined {

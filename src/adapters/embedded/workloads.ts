@@ -1,8 +1,10 @@
 // The Workloads port on one machine: attempts, their states, their deadlines and their ends.
+
 import type { PlaceFailure } from '../../contract/failures.ts'
 import { messageOf, SvcError } from '../../errors.ts'
 import type { AttemptKey, WorkloadSpec, WorkloadState, Workloads } from '../../ports/workloads.ts'
-import { type AttemptEnd, type RunningAttempt, StartRefused } from './attempt.ts'
+import type { AttemptEnd } from '../attempts/end.ts'
+import { type RunningAttempt, StartRefused } from './attempt.ts'
 import { createRunner, type Runner, type RunnerOptions, type RunnerStatus } from './runner.ts'
 
 export type EmbeddedWorkloadsOptions = RunnerOptions & {

@@ -1,9 +1,10 @@
 // The folder in which a command leaves its artifacts, as this machine and as the command see it.
+
 import { chmod, mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { LeftFile } from '../../../ports/left-files.ts'
+import { workspaceInside } from '../../attempts/inside.ts'
 import { readLeftFiles } from '../../workspaces/left-files.ts'
-import { workspaceInside } from '../confinement/root-folder.ts'
 import { removeWorkFolder } from '../confinement/work-folder.ts'
 
 export type ArtifactsFolder = { path: string; read(): AsyncIterable<LeftFile>; remove(): Promise<void> }

@@ -1,20 +1,15 @@
 // Runs a user's command in an image on a Docker-compatible engine: read-only root, no capabilities, limits.
+
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import type Docker from 'dockerode'
 import { messageOf } from '../../../errors.ts'
 import type { AttemptKey, MountedSecret, WorkloadLimits } from '../../../ports/workloads.ts'
-import {
-  type AttemptEnd,
-  type AttemptSink,
-  describeEnd,
-  describeMemory,
-  type RunningAttempt,
-  StartRefused,
-} from '../attempt.ts'
-import { type CommandCapture, createCommandCapture } from '../output/command-capture.ts'
-import { createLineFeed, readLines } from '../output/line-reader.ts'
-import { createOutputTail, type OutputTail } from '../output/output-tail.ts'
+import { type AttemptEnd, describeEnd, describeMemory } from '../../attempts/end.ts'
+import { type CommandCapture, createCommandCapture } from '../../attempts/output/command-capture.ts'
+import { createLineFeed, readLines } from '../../attempts/output/line-reader.ts'
+import { createOutputTail, type OutputTail } from '../../attempts/output/output-tail.ts'
+import { type AttemptSink, type RunningAttempt, StartRefused } from '../attempt.ts'
 import { type ArtifactsFolder, makeForContainer } from './artifacts-folder.ts'
 import type { ContainerEngine } from './container-engine.ts'
 import { readFrames } from './container-output.ts'

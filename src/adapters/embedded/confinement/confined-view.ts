@@ -1,4 +1,5 @@
 // All that a confined program sees, as arguments of bubblewrap. What comes later covers what came before, so the order is part of it.
+import { workspaceInside } from '../../attempts/inside.ts'
 import { type Bubblewrap, leafArguments } from './bubblewrap.ts'
 import {
   type Bind,
@@ -8,7 +9,6 @@ import {
   procArguments,
   rootArguments,
   sealArguments,
-  workspaceInside,
 } from './root-folder.ts'
 
 export type ConfinedView = {

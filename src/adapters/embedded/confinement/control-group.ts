@@ -1,6 +1,8 @@
 // One control group of a local process: the limits that bind a whole tree of processes, also of the machine's root.
+
 import { mkdir, readdir, readFile, rm, rmdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { GroupEvents } from '../../attempts/exit.ts'
 
 export type GroupLimits = {
   memoryBytes?: number
@@ -8,9 +10,6 @@ export type GroupLimits = {
   /** CPU cores, as a share of time per 100 ms. */
   cpu?: number
 }
-
-/** What the kernel counted: processes it killed for memory, forks it refused. */
-export type GroupEvents = { memoryKills: number; refusedForks: number }
 
 export type ControlGroup = {
   /** Folders to join, by writing to their cgroup.procs. */
@@ -195,4 +194,15 @@ export async function createGroup(parents: GroupPlace[], name: string): Promise<
       await rm(folder, { recursive: true, force: true }).catch(() => undefined)
     return undefined
   }
+}
+
+const joinScript = `IFS='
+'
+for group in $1; do echo 0 > "$group/cgroup.procs" || exit 126; done
+shift
+exec "$@"`
+
+/** Runs `argv` in these cgroups (joined before anything of it starts). */
+export function joinGroups(groups: string[], argv: string[]): string[] {
+  return groups.length === 0 ? argv : ['/bin/sh', '-c', joinScript, 'sh', groups.join('\n'), ...argv]
 }

@@ -1,19 +1,11 @@
 // One local program and everything it starts, as one thing that ends together.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { constants } from 'node:os'
 import { Readable, type Writable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
+import { type ProcessExit, readExit } from '../../attempts/exit.ts'
 import type { Bubblewrap } from './bubblewrap.ts'
-import type { ControlGroup } from './control-group.ts'
-import { joinGroups } from './launch-script.ts'
-
-export type ProcessExit = {
-  code: number | null
-  signal: string | null
-  /** It never ran: the program or the sandbox could not be started. */
-  startError?: string
-}
+import { type ControlGroup, joinGroups } from './control-group.ts'
 
 export type LocalProcess = {
   pid: number | undefined
@@ -57,19 +49,6 @@ export type PlainLaunch = LaunchOptions & { folder: string; env: Record<string, 
 const infoFd = 4
 const argumentsFd = 5
 export const firstDataFd = 6
-
-// Reversed: of two names for one number (SIGABRT, SIGIOT) the first listed stays.
-const signalNames = new Map(
-  Object.entries(constants.signals)
-    .reverse()
-    .map(([name, number]) => [number, name]),
-)
-
-/** Shells and bubblewrap say 128+n for a program that signal n ended. */
-export function readExit(code: number | null, signal: string | null): ProcessExit {
-  const name = code !== null && code > 128 ? signalNames.get(code - 128) : undefined
-  return name === undefined ? { code, signal } : { code: null, signal: name }
-}
 
 function watchExit(child: ChildProcess): Promise<ProcessExit> {
   return new Promise((resolve) => {
@@ -241,10 +220,4 @@ export function launchPlain(launch: PlainLaunch): LocalProcess {
     terminate: async () => signalGroup('SIGTERM'),
     kill: async () => signalGroup('SIGKILL'),
   }
-}
-
-/** True when the sandbox itself failed before the program ran. */
-export function isSandboxFailure(exit: ProcessExit, errorText: string): boolean {
-  if (exit.startError !== undefined) return true
-  return (exit.code === 1 && /^bwrap: /m.test(errorText)) || (exit.code === 126 && /cgroup\.procs/.test(errorText))
 }

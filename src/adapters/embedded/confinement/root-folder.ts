@@ -1,16 +1,13 @@
 // The file system a confined program sees, as arguments of bubblewrap: built from parts, nothing of the host by default.
+
 import { existsSync, lstatSync, readlinkSync, realpathSync } from 'node:fs'
 import { isAbsolute, relative } from 'node:path'
+import { baseEnvironment, workspaceInside } from '../../attempts/inside.ts'
 
 /** `own`: a fresh /proc of the sandbox's pid namespace. `bound`: the enclosing sandbox's, read-only. */
 export type ProcMount = 'own' | 'bound'
 
 export type Bind = { source: string; target: string; writable?: boolean }
-
-/** Where the Node that runs us is found inside. */
-export const nodeInside = '/opt/node/bin/node'
-
-export const workspaceInside = '/workspace'
 
 // Only public parts: no shadow, no private keys, no host configuration (`/etc/ssl/private` is why ssl is not bound whole).
 const publicEtc = [
@@ -103,14 +100,4 @@ export type EnvironmentOptions = { variables?: Record<string, string>; home?: st
 export function environmentArguments(options: EnvironmentOptions = {}): string[] {
   const variables = { ...baseEnvironment(options.home ?? workspaceInside), ...options.variables }
   return Object.entries(variables).flatMap(([name, value]) => ['--setenv', name, value])
-}
-
-export function baseEnvironment(home: string): Record<string, string> {
-  return {
-    PATH: '/opt/node/bin:/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin',
-    HOME: home,
-    LANG: 'C.UTF-8',
-    TERM: 'dumb',
-    TMPDIR: '/tmp',
-  }
 }

@@ -1,25 +1,29 @@
 // Runs untrusted commands in bubblewrap: no network, read-only root, a scratch folder in memory, limits.
+
 import { realpathSync } from 'node:fs'
 import { release } from 'node:os'
 import { SvcError } from '../../../errors.ts'
 import type { SandboxCommand, SandboxLimits, SandboxOutcome } from '../../../ports/sandbox.ts'
+import { isSandboxFailure } from '../../attempts/exit.ts'
+import { nodeInside, workspaceInside } from '../../attempts/inside.ts'
+import {
+  countsProcessesPerNamespace,
+  type InputFile,
+  isNode,
+  limitHeap,
+  limitProcess,
+  type ProcessLimits,
+} from '../../attempts/process-limits.ts'
+import { captureOutput } from '../../attempts/sandbox/captured-output.ts'
+import { checkFileNames } from '../../attempts/sandbox/file-names.ts'
+import { composeOutcome, limitTime } from '../../attempts/sandbox/outcome.ts'
 import type { Bubblewrap } from '../confinement/bubblewrap.ts'
 import { viewArguments } from '../confinement/confined-view.ts'
 import type { ControlGroup } from '../confinement/control-group.ts'
 import type { ControlGroups } from '../confinement/control-groups.ts'
-import {
-  countsProcessesPerNamespace,
-  type InputFile,
-  limitProcess,
-  type ProcessLimits,
-} from '../confinement/launch-script.ts'
-import { firstDataFd, isSandboxFailure, type LocalProcess, launchConfined } from '../confinement/local-process.ts'
-import { nodeInside, workspaceInside } from '../confinement/root-folder.ts'
+import { firstDataFd, type LocalProcess, launchConfined } from '../confinement/local-process.ts'
 import { findSystemCallFilter } from '../confinement/system-calls.ts'
-import { captureOutput } from './captured-output.ts'
-import { checkFileNames } from './file-names.ts'
 import { watchGrowth } from './growth.ts'
-import { composeOutcome, limitTime } from './outcome.ts'
 
 export type BubblewrapSandboxOptions = {
   bubblewrap: Bubblewrap
@@ -28,18 +32,6 @@ export type BubblewrapSandboxOptions = {
   nodePath: string
   /** A fresh name for each run, for its control group. */
   nextName: () => string
-}
-
-/** Node reserves address space far beyond what it uses: its heap is limited by a flag instead. */
-export function isNode(argv: string[]): boolean {
-  return argv[0] === 'node' || argv[0] === nodeInside
-}
-
-/** Adds the heap limit to a command that runs Node. */
-export function limitHeap(argv: string[], memoryBytes: number): string[] {
-  if (!isNode(argv)) return argv
-  const megabytes = Math.max(16, Math.floor((memoryBytes * 0.75) / 1024 ** 2))
-  return [argv[0] ?? 'node', `--max-old-space-size=${megabytes}`, ...argv.slice(1)]
 }
 
 function chooseProcessLimits(command: SandboxCommand): ProcessLimits {

@@ -1,9 +1,16 @@
 // Runs untrusted commands in a container where bubblewrap cannot be had: no network, read-only root, limits.
+
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type Docker from 'dockerode'
 import { messageOf, SvcError } from '../../../errors.ts'
 import type { SandboxCommand, SandboxOutcome } from '../../../ports/sandbox.ts'
+import { readExit } from '../../attempts/exit.ts'
+import { baseEnvironment, workspaceInside } from '../../attempts/inside.ts'
+import { limitProcess } from '../../attempts/process-limits.ts'
+import { createHeadBuffer } from '../../attempts/sandbox/captured-output.ts'
+import { checkFileNames } from '../../attempts/sandbox/file-names.ts'
+import { composeOutcome, limitTime } from '../../attempts/sandbox/outcome.ts'
 import { StartRefused } from '../attempt.ts'
 import {
   containerLabels,
@@ -13,14 +20,8 @@ import {
   removeContainer,
 } from '../commands/container-command.ts'
 import { readFrames } from '../commands/container-output.ts'
-import { limitProcess } from '../confinement/launch-script.ts'
-import { readExit } from '../confinement/local-process.ts'
-import { baseEnvironment, workspaceInside } from '../confinement/root-folder.ts'
 import { makeWorkFolder, removeWorkFolder } from '../confinement/work-folder.ts'
-import { createHeadBuffer } from './captured-output.ts'
-import { checkFileNames } from './file-names.ts'
 import { watchGrowth } from './growth.ts'
-import { composeOutcome, limitTime } from './outcome.ts'
 
 export type ContainerSandboxOptions = {
   docker: Docker

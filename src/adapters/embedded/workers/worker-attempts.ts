@@ -1,22 +1,15 @@
 // Runs attempts in worker processes: takes one from the pool, hands over the work, words its end.
+
 import type { WorkAssignment } from '../../../contract/api/assignment.ts'
-import { readRunFailure } from '../../../contract/failures.ts'
 import { messageOf } from '../../../errors.ts'
 import type { Clock, Ids } from '../../../ports/clock.ts'
 import type { WorkloadLimits } from '../../../ports/workloads.ts'
-import {
-  type AttemptEnd,
-  type AttemptSink,
-  describeEnd,
-  describeMemory,
-  type RunningAttempt,
-  StartRefused,
-} from '../attempt.ts'
-import { isSandboxFailure } from '../confinement/local-process.ts'
+import { judgeWorkerEnd } from '../../attempts/worker-end.ts'
+import { type AttemptSink, type RunningAttempt, StartRefused } from '../attempt.ts'
 import { findCompileCache, warmCompileCache } from './compile-cache.ts'
 import { launchWorker, type WorkerLauncherOptions } from './worker-launcher.ts'
 import { createWorkerPool, type IdleWorker } from './worker-pool.ts'
-import type { WorkerEnd, WorkerProcess } from './worker-process.ts'
+import type { WorkerProcess } from './worker-process.ts'
 
 export type WorkerAttemptsOptions = {
   launcher: Omit<WorkerLauncherOptions, 'compileCache'>
@@ -42,44 +35,6 @@ export type WorkerAttempts = {
   start(attempt: WorkerAttempt): Promise<RunningAttempt>
   listIdle(): Promise<IdleWorker[]>
   close(): Promise<void>
-}
-
-/** An end that the worker itself announced: by its outcome, or by exit code 0 or 1 with it. */
-function readAnnouncedEnd({ exit, outcome, endedHere = false }: WorkerEnd): AttemptEnd | undefined {
-  if (!endedHere && exit.code !== 0 && exit.code !== 1) return undefined
-  if (outcome?.ok === false) {
-    const message = outcome.message ?? outcome.reason ?? 'The worker gave no reason.'
-    // A worker is not trusted: what is no known word is no cause.
-    const cause = readRunFailure(outcome.reason)
-    return { ok: false, reason: 'ExitCode', ...(cause && { cause }), message, exitCode: 1 }
-  }
-  return endedHere || exit.code === 0 ? { ok: true } : undefined
-}
-
-/** Of a stack trace the line that says what is wrong, else the last line. */
-function pickErrorLine(errorTail: string): string {
-  const lines = errorTail.split('\n')
-  return (lines.find((line) => /^(\w*Error|bwrap)\b/.test(line)) ?? lines.at(-1) ?? '').slice(0, 500)
-}
-
-/** The words of a worker that ended before it could take work. */
-function readStartFailure({ exit, errorTail, wasReady }: WorkerEnd): string | undefined {
-  const neverBegan = !wasReady && exit.signal === null
-  if (!neverBegan && !isSandboxFailure(exit, errorTail)) return undefined
-  return exit.startError ?? (errorTail === '' ? `exit code ${exit.code}` : pickErrorLine(errorTail))
-}
-
-/** What a worker's end means for its attempt. */
-export function judgeWorkerEnd(end: WorkerEnd, memoryBytes: number): AttemptEnd {
-  const announced = readAnnouncedEnd(end)
-  if (announced !== undefined) return announced
-  const failure = readStartFailure(end)
-  if (failure !== undefined) {
-    return { ok: false, reason: 'StartFailed', message: `The worker could not be started: ${failure}` }
-  }
-  const outOfMemory = end.wasOutOfMemory ? describeMemory(memoryBytes) : undefined
-  const { exit, errorTail, outOfDisk } = end
-  return describeEnd({ exit, what: 'The worker', errorTail, outOfMemory, outOfDisk })
 }
 
 export function createWorkerAttempts(options: WorkerAttemptsOptions): WorkerAttempts {

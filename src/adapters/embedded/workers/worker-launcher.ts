@@ -1,6 +1,7 @@
 // Starts worker processes: born in their sandbox, with an empty folder and nothing of the service's environment.
 
 import { realpathSync } from 'node:fs'
+import { baseEnvironment, nodeInside, workspaceInside } from '../../attempts/inside.ts'
 import type { Workspaces } from '../../workspaces/workspaces.ts'
 import type { Bubblewrap } from '../confinement/bubblewrap.ts'
 import { viewArguments } from '../confinement/confined-view.ts'
@@ -8,7 +9,7 @@ import type { ControlGroup } from '../confinement/control-group.ts'
 import { type ControlGroups, delegateBinds } from '../confinement/control-groups.ts'
 import { type LocalProcess, launchConfined, launchPlain } from '../confinement/local-process.ts'
 import { forgetProcess, recordProcess } from '../confinement/process-record.ts'
-import { type Bind, baseEnvironment, bindArguments, nodeInside, workspaceInside } from '../confinement/root-folder.ts'
+import { type Bind, bindArguments } from '../confinement/root-folder.ts'
 import { superviseWorker, type WorkerProcess } from './worker-process.ts'
 
 export type WorkerLauncherOptions = {

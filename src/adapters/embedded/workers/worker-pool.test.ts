@@ -1,8 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createManualClock, type ManualClock } from '../../../../test/fixtures/llm/manual-clock.ts'
 import type { Ids } from '../../../ports/clock.ts'
+import type { WorkerEnd } from '../../attempts/worker-end.ts'
 import { createWorkerPool, type WorkerPool, type WorkerPoolOptions } from './worker-pool.ts'
-import type { WorkerEnd, WorkerProcess } from './worker-process.ts'
+import type { WorkerProcess } from './worker-process.ts'
 
 /** A worker that is no process: it ends when told to, or when the test says that it died. */
 type FakeWorker = WorkerProcess & { die(): void; hasEnded: boolean }

@@ -1,24 +1,12 @@
 // One worker process: started idle, given one assignment by pipe, observed to its end.
+
 import type { WorkAssignment } from '../../../contract/api/assignment.ts'
+import { createLineFeed, forgive, readLines, type TakeLines } from '../../attempts/output/line-reader.ts'
+import type { WorkerEnd } from '../../attempts/worker-end.ts'
+import { readReportLine, type WorkerReport } from '../../attempts/worker-report.ts'
 import type { Workspace } from '../../workspaces/workspaces.ts'
 import type { ControlGroup } from '../confinement/control-group.ts'
-import { type LocalProcess, type ProcessExit, readTreeMemory } from '../confinement/local-process.ts'
-import { createLineFeed, forgive, readLines, type TakeLines } from '../output/line-reader.ts'
-import { readReportLine, type WorkerOutcome, type WorkerReport } from './worker-report.ts'
-
-export type WorkerEnd = {
-  exit: ProcessExit
-  /** It said that it could take work. */
-  wasReady: boolean
-  outcome: WorkerOutcome | undefined
-  /** It was ended by its supervisor once its outcome was there. */
-  endedHere?: boolean
-  /** The last of what it wrote to stderr. */
-  errorTail: string
-  wasOutOfMemory: boolean
-  /** As `Workspace.explainFull` says it. */
-  outOfDisk?: string | undefined
-}
+import { type LocalProcess, readTreeMemory } from '../confinement/local-process.ts'
 
 export type WorkerProcess = {
   id: string

@@ -1,8 +1,8 @@
 // How a command reaches its pod: everything by standard input, since the address of an exec is in the server's log.
+
 import type { SandboxCommand } from '../../../ports/sandbox.ts'
-import { limitProcess } from '../../embedded/confinement/launch-script.ts'
-import { baseEnvironment, workspaceInside } from '../../embedded/confinement/root-folder.ts'
-import { isNode, limitHeap } from '../../embedded/sandbox/bubblewrap-sandbox.ts'
+import { baseEnvironment, workspaceInside } from '../../attempts/inside.ts'
+import { isNode, limitHeap, limitProcess } from '../../attempts/process-limits.ts'
 import { packFiles } from './tar.ts'
 
 const inputFolder = '/run/svc/input'

@@ -1,10 +1,11 @@
 // The Sandbox port on a cluster: each command in a pod of its own that ran nothing before (BUILT-024).
+
 import { isSvcError, messageOf, SvcError } from '../../../errors.ts'
 import type { Sandbox, SandboxAvailability, SandboxCommand, SandboxOutcome } from '../../../ports/sandbox.ts'
-import { readExit } from '../../embedded/confinement/local-process.ts'
-import { createHeadBuffer } from '../../embedded/sandbox/captured-output.ts'
-import { checkFileNames } from '../../embedded/sandbox/file-names.ts'
-import { composeOutcome, limitTime } from '../../embedded/sandbox/outcome.ts'
+import { readExit } from '../../attempts/exit.ts'
+import { createHeadBuffer } from '../../attempts/sandbox/captured-output.ts'
+import { checkFileNames } from '../../attempts/sandbox/file-names.ts'
+import { composeOutcome, limitTime } from '../../attempts/sandbox/outcome.ts'
 import type { ApiConnection } from '../api/connection.ts'
 import { makeSandboxPolicy } from '../network-policy.ts'
 import { containerName } from '../workloads/names.ts'

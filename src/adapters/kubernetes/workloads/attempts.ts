@@ -1,6 +1,6 @@
 // What is known of each attempt: its Job, its pod, who follows its log, what was last told of it.
 import type { AttemptKey, WorkloadSpec, WorkloadState } from '../../../ports/workloads.ts'
-import type { OutputTail } from '../../embedded/output/output-tail.ts'
+import type { OutputTail } from '../../attempts/output/output-tail.ts'
 import type { LogFollower } from './log-follower.ts'
 import { type AttemptNames, readAttempt } from './names.ts'
 import type { Job, Pod, StoredObject } from './objects.ts'

@@ -1,9 +1,10 @@
 // How a pod ended: in the words of what ran in it, of the kubelet, or of whoever took it away. Pure.
+
 import type { WorkloadState } from '../../../ports/workloads.ts'
-import { type AttemptEnd, describeEnd, describeMemory } from '../../embedded/attempt.ts'
-import { readExit } from '../../embedded/confinement/local-process.ts'
-import { judgeWorkerEnd } from '../../embedded/workers/worker-attempts.ts'
-import { readReportLine } from '../../embedded/workers/worker-report.ts'
+import { type AttemptEnd, describeEnd, describeMemory } from '../../attempts/end.ts'
+import { readExit } from '../../attempts/exit.ts'
+import { judgeWorkerEnd } from '../../attempts/worker-end.ts'
+import { readReportLine } from '../../attempts/worker-report.ts'
 import { type Component, labels } from './names.ts'
 import type { Pod, Terminated } from './objects.ts'
 

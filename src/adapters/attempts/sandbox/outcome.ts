@@ -1,7 +1,7 @@
 // How the run of a command is watched and told, whatever it runs in.
+
 import type { SandboxOutcome } from '../../../ports/sandbox.ts'
-import type { GroupEvents } from '../confinement/control-group.ts'
-import type { ProcessExit } from '../confinement/local-process.ts'
+import type { GroupEvents, ProcessExit } from '../exit.ts'
 import type { CapturedOutput } from './captured-output.ts'
 
 /** A heap or an allocation that hit its limit says so itself where no control group counts. */

@@ -1,4 +1,5 @@
-// The two small shell scripts around a confined program: one outside joins its cgroups, one inside sets its limits.
+// The small shell script that sets the limits of a program inside its sandbox or pod, and what a program finds there.
+import { nodeInside } from './inside.ts'
 
 /** Limits of one process, inherited by what it starts. Where only rlimits hold, a tree can use each of them per process. */
 export type ProcessLimits = {
@@ -23,17 +24,6 @@ export function countsProcessesPerNamespace(kernel: string): boolean {
 
 /** `source` is where the input lies inside, `target` where it goes, relative to the working folder. */
 export type InputFile = { source: string; target: string }
-
-const joinScript = `IFS='
-'
-for group in $1; do echo 0 > "$group/cgroup.procs" || exit 126; done
-shift
-exec "$@"`
-
-/** Runs `argv` in these cgroups (joined before anything of it starts). */
-export function joinGroups(groups: string[], argv: string[]): string[] {
-  return groups.length === 0 ? argv : ['/bin/sh', '-c', joinScript, 'sh', groups.join('\n'), ...argv]
-}
 
 // Files are put in place from inside, where a symbolic link that an earlier run left can lead nowhere else.
 // Units are those of POSIX sh (blocks of 512 bytes, KiB); the number of processes is -u in bash and ash, -p in dash.
@@ -66,4 +56,16 @@ export function limitProcess(argv: string[], limits: ProcessLimits, files: Input
     countUnits(limits.processes, 1),
   ]
   return ['/bin/sh', '-c', limitScript, 'sh', ...moves, '--', ...values, ...argv]
+}
+
+/** Node reserves address space far beyond what it uses: its heap is limited by a flag instead. */
+export function isNode(argv: string[]): boolean {
+  return argv[0] === 'node' || argv[0] === nodeInside
+}
+
+/** Adds the heap limit to a command that runs Node. */
+export function limitHeap(argv: string[], memoryBytes: number): string[] {
+  if (!isNode(argv)) return argv
+  const megabytes = Math.max(16, Math.floor((memoryBytes * 0.75) / 1024 ** 2))
+  return [argv[0] ?? 'node', `--max-old-space-size=${megabytes}`, ...argv.slice(1)]
 }

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { judgeWorkerEnd } from './worker-attempts.ts'
-import type { WorkerEnd } from './worker-process.ts'
+import { judgeWorkerEnd, type WorkerEnd } from './worker-end.ts'
 
 const end: WorkerEnd = {
   exit: { code: 0, signal: null },

@@ -1,0 +1,57 @@
+// What the end of a worker process means for its attempt.
+import { readRunFailure } from '../../contract/failures.ts'
+import { type AttemptEnd, describeEnd, describeMemory } from './end.ts'
+import { isSandboxFailure, type ProcessExit } from './exit.ts'
+import type { WorkerOutcome } from './worker-report.ts'
+
+export type WorkerEnd = {
+  exit: ProcessExit
+  /** It said that it could take work. */
+  wasReady: boolean
+  outcome: WorkerOutcome | undefined
+  /** It was ended by its supervisor once its outcome was there. */
+  endedHere?: boolean
+  /** The last of what it wrote to stderr. */
+  errorTail: string
+  wasOutOfMemory: boolean
+  /** As `Workspace.explainFull` says it. */
+  outOfDisk?: string | undefined
+}
+
+/** An end that the worker itself announced: by its outcome, or by exit code 0 or 1 with it. */
+function readAnnouncedEnd({ exit, outcome, endedHere = false }: WorkerEnd): AttemptEnd | undefined {
+  if (!endedHere && exit.code !== 0 && exit.code !== 1) return undefined
+  if (outcome?.ok === false) {
+    const message = outcome.message ?? outcome.reason ?? 'The worker gave no reason.'
+    // A worker is not trusted: what is no known word is no cause.
+    const cause = readRunFailure(outcome.reason)
+    return { ok: false, reason: 'ExitCode', ...(cause && { cause }), message, exitCode: 1 }
+  }
+  return endedHere || exit.code === 0 ? { ok: true } : undefined
+}
+
+/** Of a stack trace the line that says what is wrong, else the last line. */
+function pickErrorLine(errorTail: string): string {
+  const lines = errorTail.split('\n')
+  return (lines.find((line) => /^(\w*Error|bwrap)\b/.test(line)) ?? lines.at(-1) ?? '').slice(0, 500)
+}
+
+/** The words of a worker that ended before it could take work. */
+function readStartFailure({ exit, errorTail, wasReady }: WorkerEnd): string | undefined {
+  const neverBegan = !wasReady && exit.signal === null
+  if (!neverBegan && !isSandboxFailure(exit, errorTail)) return undefined
+  return exit.startError ?? (errorTail === '' ? `exit code ${exit.code}` : pickErrorLine(errorTail))
+}
+
+/** What a worker's end means for its attempt. */
+export function judgeWorkerEnd(end: WorkerEnd, memoryBytes: number): AttemptEnd {
+  const announced = readAnnouncedEnd(end)
+  if (announced !== undefined) return announced
+  const failure = readStartFailure(end)
+  if (failure !== undefined) {
+    return { ok: false, reason: 'StartFailed', message: `The worker could not be started: ${failure}` }
+  }
+  const outOfMemory = end.wasOutOfMemory ? describeMemory(memoryBytes) : undefined
+  const { exit, errorTail, outOfDisk } = end
+  return describeEnd({ exit, what: 'The worker', errorTail, outOfMemory, outOfDisk })
+}
