@@ -1,5 +1,5 @@
 // The service alone, for containers: what `svc up` does.
-import { exitOnSignals } from './compose/start-signals.ts'
+import { exitOnSignals } from './launch/start-signals.ts'
 
 exitOnSignals()
 // What takes time to load comes after it.

@@ -10,7 +10,7 @@ import { warmCompileCache } from '../../src/adapters/embedded/workers/compile-ca
 import { listProgramFolders } from '../../src/adapters/embedded/workers/program-folders.ts'
 import { startWorkerProgram } from '../../src/adapters/embedded/workers/worker-launcher.ts'
 import { createWorkspaces, usualSize } from '../../src/adapters/workspaces/workspaces.ts'
-import { packageRoot, workerProgram } from '../../src/compose/program-files.ts'
+import { packageRoot, workerProgram } from '../../src/launch/program-files.ts'
 
 const [kind = 'command', total = '500', concurrency = '4'] = process.argv.slice(2)
 const folder = mkdtempSync(join(tmpdir(), 'svc-floor-'))

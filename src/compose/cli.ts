@@ -6,12 +6,12 @@ import { readEnvironment } from '../config/environment.ts'
 import { listUnknownVariables } from '../config/load.ts'
 import { environmentNameOf, flagOf, type Setting, settings } from '../config/settings.ts'
 import { SvcError } from '../errors.ts'
-import { configOf, connect, connectOrStart, isAlive, isRunning, keptLogins, serverAddress } from './connect.ts'
-import { readInput, readTexts } from './input.ts'
-import { handleInterrupts, type Interrupts } from './interrupts.ts'
-import { createLinePrompt } from './line-prompt.ts'
-import { version } from './program-files.ts'
-import { readServiceNote } from './service-file.ts'
+import { configOf, connect, connectOrStart, isAlive, isRunning, keptLogins, serverAddress } from '../launch/connect.ts'
+import { version } from '../launch/program-files.ts'
+import { readServiceNote } from '../launch/service-file.ts'
+import { readInput, readTexts } from '../terminal/input.ts'
+import { handleInterrupts, type Interrupts } from '../terminal/interrupts.ts'
+import { createLinePrompt } from '../terminal/line-prompt.ts'
 
 /** Runs one command line; resolves to the exit code. */
 export async function main(argv: string[]): Promise<number> {
@@ -45,7 +45,7 @@ function createContext(interrupts: Interrupts): CliContext {
     linePrompt: createLinePrompt(process),
     readEnvironment: (name) => readEnvironment()[name],
     readModelHints,
-    editText: async (text, name) => (await import('./editor.ts')).editText(text, name),
+    editText: async (text, name) => (await import('../terminal/editor.ts')).editText(text, name),
     connect,
     connectOrStart,
     serverAddress,
@@ -58,9 +58,9 @@ function createContext(interrupts: Interrupts): CliContext {
       interrupts.release()
       await (await import('./server.ts')).serve(configOf(options))
     },
-    diagnose: async (options) => (await import('./doctor.ts')).diagnose(configOf(options)),
+    diagnose: async (options) => (await import('./doctor.ts')).diagnoseMachine(configOf(options)),
     backup: async (options, folder, given) =>
-      (await import('./backup.ts')).takeBackup(configOf(options), folder, given),
+      (await import('../upkeep/backup.ts')).takeBackup(configOf(options), folder, given),
     restore,
     rotateSecretKey: async (options) => (await import('./embedded.ts')).rotateSecretKey(configOf(options)),
   }
@@ -93,7 +93,7 @@ function derivedValue(name: string, paths: object): unknown {
 }
 
 async function restore(options: GlobalOptions, folder: string, { replace }: { replace: boolean }) {
-  const { putAside, restoreBackup } = await import('./backup.ts')
+  const { putAside, restoreBackup } = await import('../upkeep/backup.ts')
   const config = configOf(options)
   if (!replace) return { note: await restoreBackup(config, folder), aside: undefined }
   await stop(options)

@@ -12,10 +12,10 @@ import type { Config } from '../config/load.ts'
 import { parseQuantity } from '../contract/quantity.ts'
 import { defaultTaskSettings } from '../controllers/task/settings.ts'
 import { messageOf } from '../errors.ts'
+import { packageRoot, workerProgram } from '../launch/program-files.ts'
 import type { Logger } from '../observability/log.ts'
 import type { Logs } from '../ports/logs.ts'
 import type { Sandbox } from '../ports/sandbox.ts'
-import { packageRoot, workerProgram } from './program-files.ts'
 import { workspaceSizeOf } from './scratch.ts'
 
 export type LocalWork = { workloads: EmbeddedWorkloads; sandbox: Sandbox; engine: ContainerEngine }

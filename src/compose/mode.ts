@@ -6,7 +6,7 @@ import type { MetricSources } from '../observability/metrics.ts'
 import type { Ports } from '../ports/index.ts'
 import type { ResourceKey } from '../ports/resources.ts'
 import type { RecordOwners } from '../ports/retention.ts'
-import type { Listening } from './addresses.ts'
+import type { Listening } from '../service/addresses.ts'
 import type { OwnerToken } from './owner-token.ts'
 
 /** The ports, and what only the composition root needs beyond them. */

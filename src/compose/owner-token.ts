@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { systemIds } from '../adapters/system/clock.ts'
 import type { Config } from '../config/load.ts'
-import { writePrivateFile } from './service-file.ts'
+import { writePrivateFile } from '../launch/service-file.ts'
 
 export type OwnerToken = { text: string; isNew: boolean }
 

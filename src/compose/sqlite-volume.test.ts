@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
 import type { Leadership } from '../ports/leadership.ts'
-import { createClosing } from './lifecycle.ts'
+import { createClosing } from '../service/closing.ts'
 import { openVolume } from './sqlite-volume.ts'
 
 const dataDir = mkdtempSync(join(tmpdir(), 'svc-volume-'))

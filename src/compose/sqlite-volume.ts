@@ -9,7 +9,7 @@ import { systemClock as clock, systemIds as ids } from '../adapters/system/clock
 import type { Logger } from '../observability/log.ts'
 import type { HealthCheck } from '../ports/index.ts'
 import type { Leadership } from '../ports/leadership.ts'
-import type { Closing } from './lifecycle.ts'
+import type { Closing } from '../service/closing.ts'
 
 export type Stores = { database: Database; records: RecordStores; health: HealthCheck }
 

@@ -1,7 +1,7 @@
 // Where spans go: the collector that the owner of the service named, and nowhere else.
 import type { Config } from '../config/load.ts'
+import { version } from '../launch/program-files.ts'
 import { createTraces, type Traces } from '../observability/traces.ts'
-import { version } from './program-files.ts'
 
 const sendTimeoutMs = 5000
 

@@ -4,7 +4,7 @@ import { type Import, listFiles, listImports } from './source-tree.ts'
 
 const everyone = ['errors', 'observability']
 
-/** Room -> rooms it may import. `compose` may see everything; the three programs see compose alone. */
+/** Room -> rooms it may import. `compose` may see everything; the three programs see it and how they are started. */
 const table: Record<string, string[]> = {
   errors: [],
   observability: [],
@@ -22,9 +22,13 @@ const table: Record<string, string[]> = {
   controllers: ['catalog', 'rules', 'ports', 'contract', 'egress'],
   http: ['usecases', 'proxy', 'ports', 'contract', 'llm'],
   adapters: ['ports', 'contract', 'rules', 'egress'],
+  service: ['config', 'contract', 'ports', 'http'],
+  terminal: ['cli', 'config'],
+  launch: ['cli', 'client', 'config', 'terminal', 'adapters'],
+  upkeep: ['cli', 'config', 'launch', 'terminal', 'adapters'],
   worker: ['llm', 'tools', 'ports', 'contract', 'client'],
   cli: ['contract', 'client'],
-  programs: ['compose'],
+  programs: ['compose', 'launch'],
 }
 
 function roomOf(path: string): string {

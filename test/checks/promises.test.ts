@@ -10,7 +10,7 @@ const sources = listFiles('src', ['.ts']).filter((path) => !path.endsWith('.test
 const dialers = [
   /^src\/egress\//,
   /^src\/client\//,
-  /^src\/compose\/connect\.ts$/,
+  /^src\/launch\/connect\.ts$/,
   /^src\/adapters\/embedded\/(commands|sandbox)\//,
   // To the issuers that the operator or, at the command line, the user has named.
   /^src\/adapters\/identity\/document\.ts$/,

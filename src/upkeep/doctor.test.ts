@@ -2,15 +2,15 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
+import { diagnoseMachine } from '../compose/doctor.ts'
 import { loadConfig } from '../config/load.ts'
-import { diagnose } from './doctor.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'svc-doctor-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 function examine(platform: NodeJS.Platform, env: Record<string, string> = {}) {
   const config = loadConfig({ flags: { port: 0 }, env: { HOME: join(folder, 'not', 'made', 'yet'), ...env } })
-  return diagnose(config, { platform })
+  return diagnoseMachine(config, platform)
 }
 
 describe('the doctor', () => {

@@ -7,8 +7,8 @@ import { copyDatabase, inspectSnapshot } from '../adapters/sql/sqlite/snapshot.t
 import type { BackupNote } from '../cli/context.ts'
 import type { Config } from '../config/load.ts'
 import { messageOf, SvcError } from '../errors.ts'
-import { describeFileError } from './input.ts'
-import { version } from './program-files.ts'
+import { version } from '../launch/program-files.ts'
+import { describeFileError } from '../terminal/input.ts'
 
 /** Of the layout of a backup. */
 const format = 1

@@ -3,7 +3,7 @@ import { accessSync, constants, existsSync, mkdirSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Config } from '../config/load.ts'
 import { SvcError } from '../errors.ts'
-import { describeFileError } from './input.ts'
+import { describeFileError } from '../terminal/input.ts'
 
 /** InvalidRequest naming the setting when a folder cannot be used. */
 export function prepareFolders(config: Config): void {

@@ -1,0 +1,160 @@
+// `svc doctor`: what this machine has for running tasks, what is missing and how to get it.
+import { execFile } from 'node:child_process'
+import { mkdtempSync, rmSync, statfsSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import type { ContainerEngine } from '../adapters/embedded/commands/container-engine.ts'
+import { probeBubblewrap } from '../adapters/embedded/confinement/bubblewrap.ts'
+import { createSandbox } from '../adapters/embedded/sandbox/sandbox.ts'
+import { systemIds } from '../adapters/system/clock.ts'
+import { describeSize, type WorkspaceSize } from '../adapters/workspaces/size.ts'
+import { findSizeLayer } from '../adapters/workspaces/workspaces.ts'
+import type { Finding } from '../cli/context.ts'
+import type { Config } from '../config/load.ts'
+import { isAlive } from '../launch/connect.ts'
+import { readServiceNote } from '../launch/service-file.ts'
+
+const run = promisify(execFile)
+
+/** What is looked at; another machine than this one in tests. */
+export type Machine = { platform: NodeJS.Platform; engine: ContainerEngine; workspaceSize: WorkspaceSize }
+
+export async function diagnose(config: Config, machine: Machine): Promise<Finding[]> {
+  const engine = await machine.engine.find()
+  return [
+    checkRuntime(),
+    await checkSandbox(machine, engine.available),
+    await checkGit(),
+    describeEngine(engine),
+    checkKeys(config),
+    checkSearch(config),
+    await checkService(config),
+    checkDisk(config),
+    await checkWorkspaces(machine),
+  ]
+}
+
+function checkRuntime(): Finding {
+  return { what: 'runtime', state: 'ok', detail: `Node ${process.version} on ${process.platform}-${process.arch}` }
+}
+
+async function checkSandbox({ platform }: Machine, hasEngine: boolean): Promise<Finding> {
+  const what = 'sandbox'
+  const availability = await createSandbox({ ids: systemIds, bubblewrap: probeBubblewrap({ platform }) }).check()
+  if (availability.available) {
+    return { what, state: 'ok', detail: `${availability.kind}, runs ${availability.languages.join(', ')}` }
+  }
+  const { reason, suggestion: fix } = availability
+  if (!hasEngine) return { what, state: 'missing', detail: reason, fix }
+  return { what, state: 'warning', detail: `${reason}; code runs in containers, local commands do not run`, fix }
+}
+
+async function checkGit(): Promise<Finding> {
+  const what = 'git'
+  try {
+    const { stdout } = await run('git', ['--version'])
+    return { what, state: 'ok', detail: stdout.trim() }
+  } catch {
+    const detail = 'not found; tasks with a workspace.gitRepo cannot run'
+    return { what, state: 'warning', detail, fix: 'apt-get install git, or what your system has for it' }
+  }
+}
+
+function describeEngine(probe: Awaited<ReturnType<ContainerEngine['find']>>): Finding {
+  const what = 'containers'
+  if (probe.available) return { what, state: 'ok', detail: `engine at ${probe.name}` }
+  return { what, state: 'warning', detail: `${probe.reason}; tasks with an image cannot run`, fix: probe.suggestion }
+}
+
+function checkKeys(config: Config): Finding {
+  const what = 'model keys'
+  const names = config.vendorKeys.map((key) => key.name)
+  if (names.length > 0) return { what, state: 'ok', detail: `${names.join(', ')} in the environment` }
+  return {
+    what,
+    state: 'warning',
+    detail: 'none in the environment; only the demo provider and providers with secrets work',
+    fix: 'export ANTHROPIC_API_KEY or OPENAI_API_KEY, or `svc provider create`',
+  }
+}
+
+function checkSearch(config: Config): Finding {
+  const what = 'web search'
+  if (config.searchBackend !== undefined) return { what, state: 'ok', detail: config.searchBackend }
+  return {
+    what,
+    state: 'warning',
+    detail: 'no backend; web_search answers not_configured',
+    fix: 'set SVC_SEARCH_BACKEND',
+  }
+}
+
+async function checkService(config: Config): Promise<Finding> {
+  const note = readServiceNote(config.paths.serviceFile)
+  if (note && (await isAlive(note.url)))
+    return { what: 'service', state: 'ok', detail: `runs at ${note.url} (pid ${note.pid})` }
+  const isFree = await canListen(config.host, config.port)
+  if (isFree) return { what: 'service', state: 'ok', detail: `not running; port ${config.port} is free` }
+  return {
+    what: 'service',
+    state: 'warning',
+    detail: `port ${config.port} is taken`,
+    fix: 'svc up --port 0 picks a free one',
+  }
+}
+
+function canListen(host: string, port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const probe = createServer()
+    probe.once('error', () => resolve(false))
+    probe.listen(port, host, () => probe.close(() => resolve(true)))
+  })
+}
+
+const enoughBytes = 1024 ** 3
+
+function checkDisk(config: Config): Finding {
+  const { dataDir } = config.paths
+  const free = freeBytes(dataDir)
+  const detail = `${dataDir}, ${Math.floor(free / 2 ** 20)} MiB free`
+  if (free >= enoughBytes) return { what: 'data folder', state: 'ok', detail }
+  return {
+    what: 'data folder',
+    state: 'warning',
+    detail,
+    fix: 'free some space, or name another folder with --data-dir',
+  }
+}
+
+/** Tried here as the service tries it: the launcher gives both the same rights to mount. */
+async function checkWorkspaces({ workspaceSize }: Machine): Promise<Finding> {
+  const what = 'workspaces'
+  const size = describeSize(workspaceSize)
+  const folder = mkdtempSync(join(tmpdir(), 'svc-doctor-'))
+  try {
+    const layer = await findSizeLayer(folder)
+    if (layer.kind === 'image')
+      return { what, state: 'ok', detail: `at most ${size}; each is a file system of its own` }
+    return {
+      what,
+      state: 'warning',
+      detail: `at most ${size}; watched while they are written to, for a file system of their own cannot be had: ${layer.why}`,
+      fix: 'start `svc up` as root with CAP_SYS_ADMIN, loop devices and e2fsprogs',
+    }
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** Of the nearest folder that exists. */
+function freeBytes(folder: string): number {
+  try {
+    const { bavail, bsize } = statfsSync(folder)
+    return bavail * bsize
+  } catch (error) {
+    if (dirname(folder) === folder) throw error
+    return freeBytes(dirname(folder))
+  }
+}
