@@ -46,7 +46,6 @@ const full: ModelRequest = {
   maxTokens: 100,
   temperature: 0.5,
   topP: 0.9,
-  topK: 5,
   stopSequences: ['END'],
   toolChoice: { type: 'any' },
 }
@@ -60,7 +59,6 @@ describe('a neutral request in llma', () => {
       max_tokens: 100,
       temperature: 0.5,
       top_p: 0.9,
-      top_k: 5,
       stop_sequences: ['END'],
       tool_choice: { type: 'any' },
       system: [{ type: 'text', text: 'be brief' }],
@@ -251,10 +249,14 @@ describe('a request of a client', () => {
     expect(other.messages[1]?.content).toMatchObject([{ type: 'tool_use', args: { a: 1 } }])
   })
 
+  // Fields and tools that have no translation are another matter (test/http/proxy-crossing.test.ts).
+  const { tools: _tools, ...llmaBlocks } = llmaBody
+  const { seed: _seed, response_format: _format, ...llmoBlocks } = llmoBody
+
   it('is translated for the other family, except for blocks that have no translation', () => {
-    const request = decodeLlma(LlmaRequest.parse(llmaBody))
+    const request = decodeLlma(LlmaRequest.parse(llmaBlocks))
     expect(() => encodeLlmo(request, wire)).toThrow(/"image"/)
-    const other = decodeLlmo(LlmoRequest.parse(llmoBody))
+    const other = decodeLlmo(LlmoRequest.parse(llmoBlocks))
     expect(() => encodeLlma(other, 'model-1')).toThrow(/"image_url"/)
     const plain = { ...other, messages: other.messages.slice(1) }
     expect(encodeLlma(plain, 'model-1')).toMatchObject({
@@ -265,11 +267,10 @@ describe('a request of a client', () => {
         { role: 'user', content: [{ type: 'tool_result', content: 'ok' }, { text: 'remember' }, { text: 'again' }] },
       ],
     })
-    expect(encodeLlma(plain, 'model-1')).not.toHaveProperty('seed')
   })
 
   it('that cannot be translated fails as an event that names the block', async () => {
-    const request = decodeLlma(LlmaRequest.parse(llmaBody))
+    const request = decodeLlma(LlmaRequest.parse(llmaBlocks))
     const turn = await collectTurn(makeClient('llmo', answerWith('')).stream(request, open))
     expect(turn.error).toMatchObject({ reason: 'RequestUnsupported', message: expect.stringContaining('"image"') })
   })

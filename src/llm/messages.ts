@@ -50,12 +50,10 @@ export type ModelRequest = {
   maxTokens?: number
   temperature?: number
   topP?: number
-  topK?: number
   stopSequences?: string[]
   toolChoice?: ToolChoice
   thinking?: { budgetTokens: number }
-  metadata?: JsonObject
-  /** The caller's original request: fields not named here reach an upstream of the same family. */
+  /** The caller's original request: what is not named here reaches its own family as it is, the other by `crossing.ts`. */
   raw?: Raw
   /** The caller's own headers for an upstream of the family of `raw` (beta features), by lower-case name. */
   headers?: Record<string, string>

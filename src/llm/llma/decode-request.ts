@@ -94,11 +94,9 @@ export function decodeRequest(request: LlmaRequest): ModelRequest {
       maxTokens: request.max_tokens,
       temperature: request.temperature,
       topP: request.top_p,
-      topK: request.top_k,
       stopSequences: request.stop_sequences,
       toolChoice: decodeToolChoice(request.tool_choice),
       thinking: budgetTokens === undefined ? undefined : { budgetTokens },
-      metadata: request.metadata,
     }),
     raw: toRaw(request),
   }

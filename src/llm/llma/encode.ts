@@ -1,5 +1,6 @@
 // Neutral to llma: requests.
 import { SvcError } from '../../errors.ts'
+import { crossFields } from '../crossing.ts'
 import type { ContentBlock, JsonObject, Message, ModelRequest, ToolChoice, ToolSchema } from '../messages.ts'
 import { rememberBy } from '../remembered.ts'
 
@@ -105,9 +106,7 @@ function encodeSettings(request: ModelRequest): JsonObject {
   const fields = {
     temperature: request.temperature,
     top_p: request.topP,
-    top_k: request.topK,
     stop_sequences: request.stopSequences,
-    metadata: request.metadata,
   }
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
 }
@@ -115,8 +114,10 @@ function encodeSettings(request: ModelRequest): JsonObject {
 /** The body of a request. A request of the same family is its original, edited. */
 export function encodeRequest(request: ModelRequest, model: string): JsonObject {
   const base = request.raw?.family === 'llma' ? { ...request.raw.json } : {}
+  const { tool_choice: bound, ...crossed } = crossFields(request.raw, 'llma')
   const body: JsonObject = {
     ...base,
+    ...crossed,
     ...encodeSettings(request),
     ...encodeLimits(request, base),
     model,
@@ -130,7 +131,8 @@ export function encodeRequest(request: ModelRequest, model: string): JsonObject 
   body.tools = request.tools.map(encodeTool)
   const choice =
     base.tool_choice ?? (request.toolChoice === undefined ? undefined : encodeToolChoice(request.toolChoice))
-  if (choice !== undefined) body.tool_choice = choice
+  if (choice !== undefined || bound !== undefined)
+    body.tool_choice = { type: 'auto', ...choice, ...(bound as JsonObject) }
   if (request.raw === undefined) markCachePoints(body)
   return body
 }

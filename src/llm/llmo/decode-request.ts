@@ -67,7 +67,6 @@ function decodeSettings(request: LlmoRequest): Partial<ModelRequest> {
     topP: request.top_p,
     stopSequences: stop,
     toolChoice: decodeToolChoice(request.tool_choice),
-    metadata: request.metadata,
   }
   const given = Object.entries(fields).filter(([, value]) => value !== null && value !== undefined)
   return Object.fromEntries(given) as Partial<ModelRequest>

@@ -1,5 +1,6 @@
 // Neutral to llmo: requests.
 import { SvcError } from '../../errors.ts'
+import { crossFields } from '../crossing.ts'
 import type { ContentBlock, JsonObject, Message, ModelRequest, TextBlock, ToolChoice, ToolSchema } from '../messages.ts'
 import { rememberBy } from '../remembered.ts'
 import type { Dialect } from './dialect.ts'
@@ -98,6 +99,7 @@ export function encodeRequest(request: ModelRequest, options: WireOptions): Json
   const base = request.raw?.family === 'llmo' ? { ...request.raw.json } : {}
   const body: JsonObject = {
     ...base,
+    ...crossFields(request.raw, 'llmo'),
     ...encodeSettings(request, base, options),
     model: options.model,
     messages: [...encodeSystem(request.system), ...request.messages.flatMap(encodeMessage)],
