@@ -1,7 +1,4 @@
-// What a mode is to the rest of the service, and the one place where one is chosen.
-import type { Config } from '../config/load.ts'
 import type { TaskSettings } from '../controllers/task/settings.ts'
-import type { Logger } from '../observability/log.ts'
 import type { MetricSources } from '../observability/metrics.ts'
 import type { Ports } from '../ports/index.ts'
 import type { ResourceKey } from '../ports/resources.ts'
@@ -43,10 +40,4 @@ export type OpenedMode = {
   hasCluster: boolean
   /** What is made once the service listens. */
   prepare?(): Promise<void>
-}
-
-/** Loads the chosen one only: the other costs memory and time. */
-export async function openMode(config: Config, log: Logger): Promise<OpenedMode> {
-  if (config.mode === 'kubernetes') return (await import('./kubernetes.ts')).openKubernetes(config, log)
-  return (await import('./embedded.ts')).openEmbedded(config, log)
 }

@@ -1,10 +1,12 @@
 // `svc up`: the service in the foreground, from its configuration to its last word.
+
 import type { Config } from '../config/load.ts'
 import { SvcError } from '../errors.ts'
 import { removeServiceNote, writePrivateFile } from '../launch/service-file.ts'
 import { endSignals, exitOnSignals, keepOnSignals } from '../launch/start-signals.ts'
 import { createLog, type Logger } from '../observability/log.ts'
-import { type OpenedMode, openMode } from './mode.ts'
+import type { OpenedMode } from './mode.ts'
+import { openMode } from './open-mode.ts'
 import type { OwnerToken } from './owner-token.ts'
 import { type RunningService, startService } from './service.ts'
 

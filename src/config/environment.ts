@@ -1,5 +1,7 @@
 // The one place that reads the process's environment.
-import type { Environment } from './load.ts'
+
+/** Variables by name. */
+export type Environment = Record<string, string | undefined>
 
 export function readEnvironment(): Environment {
   return { ...process.env }

@@ -1,11 +1,12 @@
 // Flags, then environment, then file, then defaults (CLI-005): the only reader of the environment.
+
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { messageOf, type Problem, SvcError } from '../errors.ts'
+import type { Environment } from './environment.ts'
 import { type Paths, resolvePaths } from './paths.ts'
 import { environmentNameOf, flagOf, type SettingName, type Settings, settings } from './settings.ts'
 
-export type Environment = Record<string, string | undefined>
 export type Source = 'flag' | 'environment' | 'file' | 'default'
 
 /** Vendor keys found in the environment; referenced by a Secret of that name, never copied (MODE-016). */

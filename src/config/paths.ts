@@ -1,8 +1,9 @@
 // Where data, configuration and run state lie on this machine.
+
 import { createHash } from 'node:crypto'
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
-import type { Environment } from './load.ts'
+import type { Environment } from './environment.ts'
 
 export type Paths = {
   dataDir: string

@@ -1,23 +1,20 @@
 // The HTTP edge: one fastify instance with the middleware that every request passes, and the routes of the table.
+
 import type { IncomingMessage, RequestListener } from 'node:http'
 import type { Socket } from 'node:net'
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify'
 import { routes } from '../contract/api/routes.ts'
 import { type ErrorReason, SvcError } from '../errors.ts'
 import type { Logger } from '../observability/log.ts'
-import type { Metrics } from '../observability/metrics.ts'
-import type { Ports } from '../ports/index.ts'
-import type { Proxies } from '../proxy/index.ts'
-import type { Usecases } from '../usecases/index.ts'
 import { type Bind, type BindDeps, createBind } from './bind.ts'
 import { type ClientAddress, createClientAddress, unmap } from './client-address.ts'
+import type { HttpDeps, HttpSettings } from './deps.ts'
 import { createDrain } from './drain.ts'
 import { bindInternalRoutes, bindRawInternalRoutes } from './internal/internal-routes.ts'
 import { createNotFoundHandler } from './known-paths.ts'
 import { createAttemptGuard } from './middleware/attempt-guard.ts'
 import { addAudit } from './middleware/audit.ts'
 import { createCors } from './middleware/cors.ts'
-import type { TokenHeader } from './middleware/credentials.ts'
 import { sendError, toErrorBody, toSvcError } from './middleware/error-answer.ts'
 import { createHostCheck } from './middleware/host-check.ts'
 import { maxWorkerJsonValues, readJsonBody } from './middleware/json-body.ts'
@@ -25,45 +22,7 @@ import { createRequestIds } from './middleware/request-id.ts'
 import { securityHeaderLines, securityHeadersOf } from './middleware/security-headers.ts'
 import { createProxyEdge, type ProxyEdge } from './proxies/edge.ts'
 import { bindPublicRoutes } from './routes/index.ts'
-import { secureOptionsOf, type TlsPair } from './tls.ts'
-
-export type HttpSettings = {
-  /** `--public-host`: names, beside loopback and the bound address, that requests may carry. */
-  publicHosts: readonly string[]
-  /** `--cors-allowed-origins`. */
-  corsAllowedOrigins: readonly string[]
-  /** Headers that carry context tokens; default: none. */
-  tokenHeaders?: readonly TokenHeader[]
-  /** Failed authentications per address and minute above which more get 429; 0 is no limit, the default. */
-  authFailuresPerMinute?: number
-  /** Addresses and networks (CIDR) of proxies that say whose request it is; default: none. */
-  trustedProxies?: readonly string[]
-  /** In OpenAPI. */
-  version: string
-  /** Metrics have a listener of their own: here they are not found (HTTP-041). */
-  metricsApart?: boolean
-  /** Default: 15 MiB (HTTP-031). */
-  bodyLimitBytes?: number
-  /** A request must have arrived by then; default 5 minutes. */
-  requestTimeoutMs?: number
-  /** Its headers must have arrived by then; default 20 seconds. */
-  headersTimeoutMs?: number
-  /** Present: HTTPS and nothing else. */
-  tls?: TlsPair
-  /** How often both are looked at; default 5 seconds. */
-  timeoutCheckMs?: number
-  /** Comment lines of event streams; default 15 seconds. */
-  heartbeatMs?: number
-}
-
-export type HttpDeps = {
-  ports: Pick<Ports, 'authenticator' | 'authorizer' | 'workerTokens' | 'ids' | 'clock' | 'health'>
-  usecases: Usecases
-  proxies: Proxies
-  settings: HttpSettings
-  log: Logger
-  metrics: Metrics
-}
+import { secureOptionsOf } from './tls.ts'
 
 export type HttpApp = {
   /** Not listening yet. */

@@ -1,4 +1,5 @@
 // Plans of what needs more than bytes passed on: the loop or the translation, with usage per call.
+
 import type { ModelChoice } from '../contract/api/assignment.ts'
 import { mostJsonValues } from '../contract/validation.ts'
 import { SvcError } from '../errors.ts'
@@ -13,8 +14,8 @@ import type { ProxyLoopDeps } from './loop/deps.ts'
 import type { ProxyLoop } from './loop/run.ts'
 import type { RequestFields } from './relay/request-text.ts'
 import { accountOf, type ProxyPlan, type ProxyRequest, type ProxySample, taskOf, wantsTools } from './request.ts'
-import { type Conversation, endpointFamilies, type Target } from './target.ts'
-import type { JsonObject, ProxyCall } from './types.ts'
+import { endpointFamilies, type Target } from './target.ts'
+import type { Conversation, JsonObject, ProxyCall } from './types.ts'
 import type { UsageMeter } from './usage-meter.ts'
 
 export type CreateLoop = (noteUsage: ProxyLoopDeps['noteUsage']) => ProxyLoop

@@ -1,11 +1,11 @@
 // One request of a caller on its way, what becomes of it, and what is told when it has ended.
+
 import type { TokenUsage } from '../llm/messages.ts'
 import type { PipeControl } from '../ports/egress.ts'
 import type { Caller } from '../ports/identity.ts'
 import { callerKey, identifyCaller } from '../rules/caller-identity.ts'
 import type { Outlet } from './relay/passthrough.ts'
-import type { Endpoint } from './target.ts'
-import type { ProxyAnswer, ProxyFamily } from './types.ts'
+import type { Endpoint, ProxyAnswer, ProxyFamily } from './types.ts'
 
 export type ProxyRequest = {
   endpoint: Endpoint

@@ -1,4 +1,5 @@
 // Where a request goes: the provider's address, key and rules as one ready thing, made once for many requests.
+
 import type { ModelChoice } from '../contract/api/assignment.ts'
 import type { Price } from '../contract/resources/provider.ts'
 import { vendorAddress as llmaAddress, endpointUrl as llmaUrl, wireVersion } from '../llm/llma/client.ts'
@@ -8,13 +9,7 @@ import type { BytePipe } from '../ports/egress.ts'
 import type { RateLimit } from '../ports/rate-limits.ts'
 import type { ResourceKey } from '../ports/resources.ts'
 import { nameProviderIn } from '../usecases/providers/name.ts'
-import type { ProxyFamily } from './types.ts'
-
-/** What is asked of a provider. */
-export type Endpoint = 'messages' | 'count_tokens' | 'chat' | 'embeddings' | 'responses'
-
-/** Those in which a model answers, and may call tools. */
-export type Conversation = Extract<Endpoint, 'messages' | 'chat' | 'responses'>
+import type { Conversation, Endpoint, ProxyFamily } from './types.ts'
 
 export function isConversation(endpoint: Endpoint): endpoint is Conversation {
   return endpoint === 'messages' || endpoint === 'chat' || endpoint === 'responses'

@@ -1,7 +1,6 @@
 // What both proxies pass between their edges, the fast path and the loop.
 import type { ModelChoice } from '../contract/api/assignment.ts'
 import type { Caller } from '../ports/identity.ts'
-import type { Conversation } from './target.ts'
 
 /** Whose language the caller speaks. */
 export type ProxyFamily = 'llma' | 'llmo'
@@ -36,3 +35,9 @@ export type ProxyAnswer =
   | { status: number; headers: Record<string, string>; body: JsonObject }
   /** Frames of server-sent events, ready to be written. `late` aborts when a client that does not read has had its time. */
   | { status: number; headers: Record<string, string>; frames: AsyncIterable<string>; late: AbortSignal }
+
+/** What is asked of a provider. */
+export type Endpoint = 'messages' | 'count_tokens' | 'chat' | 'embeddings' | 'responses'
+
+/** Those in which a model answers, and may call tools. */
+export type Conversation = Extract<Endpoint, 'messages' | 'chat' | 'responses'>

@@ -17,8 +17,9 @@ import type {
   ResourceText,
 } from '../ports/resources.ts'
 import { hasRight, requireAccess, requireRight } from './access.ts'
-import { type Admitted, admit } from './admission/admission.ts'
+import { admit } from './admission/admission.ts'
 import { pickReserved, requireOwnKeys } from './admission/keys.ts'
+import type { Admitted } from './admission/request.ts'
 import type { UsecaseDeps } from './deps.ts'
 import { repeatOnConflict } from './write-conflict.ts'
 

@@ -1,4 +1,5 @@
 // The model of the run: the assignment's choices, under the addresses it allows and the limits the service keeps.
+
 import type { ModelChoice, WorkAssignment } from '../contract/api/assignment.ts'
 import type { ModelClient } from '../llm/model.ts'
 import { trustOf } from '../llm/model-client.ts'
@@ -6,8 +7,8 @@ import { createModelRouter } from '../llm/router.ts'
 import type { EgressPolicy } from '../ports/egress.ts'
 import type { WorkerApi } from './api.ts'
 import type { CallReports } from './call-reports.ts'
+import type { WorkerDeps } from './deps.ts'
 import { createRemoteRateLimits } from './rate-limits.ts'
-import type { WorkerDeps } from './run-assignment.ts'
 import type { UsageMeter } from './usage-meter.ts'
 
 export function openModel(

@@ -1,25 +1,9 @@
 // Reads the assignment and starts the run that it asks for.
-import { WorkAssignment } from '../contract/api/assignment.ts'
-import type { Clock, Ids } from '../ports/clock.ts'
-import type { Egress } from '../ports/egress.ts'
-import type { ReadLeftFiles } from '../ports/left-files.ts'
-import type { Sandbox } from '../ports/sandbox.ts'
-import { runAi } from './ai-run.ts'
-import { failRun, type Outcome } from './outcome.ts'
 
-/** What the composition root gives the worker. */
-export type WorkerDeps = {
-  egress: Egress
-  /** Absent: the service runs the code, in a place of its own (BUILT-024). */
-  sandbox?: Sandbox
-  clock: Clock
-  ids: Ids
-  /** The worker's own folder: the workspace of its one task. */
-  workspaceRoot: string
-  readLeftFiles: ReadLeftFiles
-  /** How the worker API is called; the platform's own when absent. */
-  fetch?: typeof fetch
-}
+import { WorkAssignment } from '../contract/api/assignment.ts'
+import { runAi } from './ai-run.ts'
+import type { WorkerDeps } from './deps.ts'
+import { failRun, type Outcome } from './outcome.ts'
 
 export type RunAssignment = typeof runAssignment
 

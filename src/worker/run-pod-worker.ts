@@ -1,13 +1,15 @@
 // The worker program in a pod of its own: its assignment and its token are mounted files, its outcome is the pod's
 // termination message. The service may come and go meanwhile: a worker that cannot reach it waits, as it calls.
+
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
 import { mountedFiles } from '../contract/api/worker-pod.ts'
 import { messageOf } from '../errors.ts'
+import type { WorkerDeps } from './deps.ts'
 import { failRun, type Outcome } from './outcome.ts'
-import { runAssignment, type WorkerDeps } from './run-assignment.ts'
+import { runAssignment } from './run-assignment.ts'
 
 export type PodWorkerProgram = {
   load: () => Promise<WorkerDeps>

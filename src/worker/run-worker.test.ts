@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream'
 import { describe, expect, it } from 'vitest'
-import type { WorkerDeps } from './run-assignment.ts'
+import type { WorkerDeps } from './deps.ts'
 import { runWorker } from './run-worker.ts'
 
 function start(load: () => Promise<WorkerDeps> = async () => ({}) as WorkerDeps) {

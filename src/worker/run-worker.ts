@@ -1,9 +1,11 @@
 // The worker program: starts idle, takes one assignment by pipe, runs it, says how it ended. It never runs a second one.
 // Only what an idle worker needs is imported here; the rest is loaded once it has said that it is ready.
+
 import type { Readable, Writable } from 'node:stream'
 import { messageOf } from '../errors.ts'
+import type { WorkerDeps } from './deps.ts'
 import type { Outcome } from './outcome.ts'
-import type { RunAssignment, WorkerDeps } from './run-assignment.ts'
+import type { RunAssignment } from './run-assignment.ts'
 
 type WorkerProgram = {
   /** One line of JSON, the WorkAssignment; its end means that the service is gone. */

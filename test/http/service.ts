@@ -1,4 +1,5 @@
 // The HTTP side over the real SQLite adapters in a folder of its own; workloads and controllers are played by the tests.
+
 import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -21,7 +22,8 @@ import { createScratch } from '../../src/adapters/workspaces/scratch.ts'
 import type { Route } from '../../src/contract/api/route.ts'
 import { routes } from '../../src/contract/api/routes.ts'
 import type { Kind, ResourceOf, StatusOf } from '../../src/contract/resources/index.ts'
-import { createApp, type HttpSettings } from '../../src/http/app.ts'
+import { createApp } from '../../src/http/app.ts'
+import type { HttpSettings } from '../../src/http/deps.ts'
 import { createLog, type LogLevel } from '../../src/observability/log.ts'
 import { createMetrics, type Metrics } from '../../src/observability/metrics.ts'
 import type { Clock, Ids } from '../../src/ports/clock.ts'

@@ -1,4 +1,5 @@
 // The worker program from its assignment to its outcome, with the demo model and real tools.
+
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -11,7 +12,7 @@ import { systemIds } from '../../src/adapters/system/clock.ts'
 import { readLeftFiles } from '../../src/adapters/workspaces/left-files.ts'
 import type { WorkAssignment } from '../../src/contract/api/assignment.ts'
 import { createEgress } from '../../src/egress/egress.ts'
-import type { WorkerDeps } from '../../src/worker/run-assignment.ts'
+import type { WorkerDeps } from '../../src/worker/deps.ts'
 import { runWorker } from '../../src/worker/run-worker.ts'
 import { startWorkerService, type WorkerService } from './worker-service.ts'
 

@@ -1,9 +1,10 @@
 // The worker API: other credentials than people have, and each good for one task attempt (AUTH-007 to AUTH-011).
+
 import { checkCode, runCode } from '../../contract/api/code-runs.ts'
 import * as routes from '../../contract/api/internal.ts'
-import type { HttpDeps } from '../app.ts'
 import type { Bind } from '../bind.ts'
 import { watchClient } from '../client-presence.ts'
+import type { HttpDeps } from '../deps.ts'
 import { writeMessage } from '../routes/sessions.ts'
 import { presentPlan } from '../routes/task-records.ts'
 import { readUpload } from './upload.ts'

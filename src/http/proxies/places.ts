@@ -1,6 +1,7 @@
 // The paths of the proxies, from the route table.
+
 import { proxyEndpoints } from '../../contract/api/proxies.ts'
-import type { Endpoint } from '../../proxy/target.ts'
+import type { Endpoint } from '../../proxy/types.ts'
 
 export type Place = {
   /** Of the route. */

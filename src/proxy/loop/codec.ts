@@ -1,4 +1,5 @@
 // The languages of callers, behind one shape.
+
 import type { z } from 'zod'
 import { SvcError } from '../../errors.ts'
 import type { AnswerEncoder, EncoderOptions, WholeAnswer } from '../../llm/answer.ts'
@@ -14,7 +15,7 @@ import type { JsonObject, ModelRequest } from '../../llm/messages.ts'
 import { toCompletion } from '../../llm/responses/decode-request.ts'
 import * as responsesAnswer from '../../llm/responses/encode-answer.ts'
 import { ResponsesRequest } from '../../llm/responses/schema.ts'
-import type { Conversation } from '../target.ts'
+import type { Conversation } from '../types.ts'
 
 /** `session`: of the conversation, when it holds calls of the service's tools. */
 export type ReadRequest = { request: ModelRequest; session?: string; includeUsage: boolean }

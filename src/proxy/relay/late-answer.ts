@@ -1,11 +1,12 @@
 // What a passed request gives when its time is over: the answer so far, closed in the caller's own language (LLMA-039, LIM-008).
+
 import type { AnswerEncoder } from '../../llm/answer.ts'
 import { parseForeignObject } from '../../llm/foreign-json.ts'
 import { deadlineClosing } from '../../llm/loop-step.ts'
 import { type ModelEvent, noUsage, type Raw, type TokenUsage } from '../../llm/messages.ts'
 import { codecs } from '../loop/codec.ts'
-import { type Conversation, type Endpoint, isConversation } from '../target.ts'
-import type { JsonObject } from '../types.ts'
+import { isConversation } from '../target.ts'
+import type { Conversation, Endpoint, JsonObject } from '../types.ts'
 import type { Outlet } from './passthrough.ts'
 
 export type LateOutlet = Outlet & {

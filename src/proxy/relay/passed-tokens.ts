@@ -1,7 +1,8 @@
 // Tokens of a passed request that the vendor did not count: by the bytes that were sent, and by the text in the answer as far as it came.
+
 import { bytesPerToken, type EstimatedUsage, findMissing } from '../../llm/estimate.ts'
 import { parseForeignJson } from '../../llm/foreign-json.ts'
-import type { Endpoint } from '../target.ts'
+import type { Endpoint } from '../types.ts'
 import type { PassedCall } from './passthrough.ts'
 
 /** Bytes of an answer that are looked into when nobody counted them; what comes later is held to be like them. */

@@ -1,39 +1,20 @@
 // What is decided before an object is stored: rights on what it names, and the rules of its kind.
+
 import { isDeepStrictEqual } from 'node:util'
 import { findAwaited } from '../../contract/awaited.ts'
-import { type Kind, kinds, type ResourceOf, type SpecOf } from '../../contract/resources/index.ts'
+import { type Kind, kinds, type SpecOf } from '../../contract/resources/index.ts'
 import { noWorkspaces, taskProblems } from '../../contract/resources/task-problems.ts'
 import { joinPath, refuse } from '../../contract/validation.ts'
 import type { Problem } from '../../errors.ts'
-import type { Caller } from '../../ports/identity.ts'
 import { findPlacement } from '../../rules/placement.ts'
 import type { UsecaseDeps, UsecaseSettings } from '../deps.ts'
 import { requireAllowedHosts } from './allowed-hosts.ts'
 import { requireContext } from './context.ts'
 import { admitProvider } from './provider.ts'
 import { requireReferences } from './references.ts'
+import type { AdmissionRequest, Admitted } from './request.ts'
 import { admitTask } from './task.ts'
 import { admitTool } from './tool.ts'
-
-export type AdmissionRequest<K extends Kind> = {
-  caller: Caller
-  namespace: string
-  name: string
-  spec: SpecOf<K>
-  /** Present on an update: the object as stored. */
-  before?: ResourceOf<K>
-}
-
-/** What the service itself puts into the object. */
-export type Admitted = {
-  finalizers?: string[]
-  /** Labels of the service's own domain. */
-  labels?: Record<string, string>
-  /** Fields of the spec that are the service's; undefined leaves one out. */
-  spec?: Record<string, unknown>
-  /** Annotations of the service's own domain; undefined removes one. */
-  annotations?: Record<string, string | undefined>
-}
 
 type Rule<K extends Kind> = (request: AdmissionRequest<K>, deps: UsecaseDeps) => Admitted
 

@@ -1,11 +1,12 @@
 // A Secret that says where it may be sent is named only by what sends it there, and by nothing that hands it to code.
+
 import { findReferences } from '../../contract/reference-paths.ts'
 import type { Kind, SpecOf } from '../../contract/resources/index.ts'
 import { SvcError } from '../../errors.ts'
 import { findReceiverProblem, type Receiver } from '../../rules/secret-receiver.ts'
 import type { UsecaseDeps } from '../deps.ts'
-import type { AdmissionRequest } from './admission.ts'
 import { isUseChanged } from './references.ts'
+import type { AdmissionRequest } from './request.ts'
 
 const receivers: { [K in Kind]?: (spec: SpecOf<K>) => Receiver } = {
   Task: () => 'code',

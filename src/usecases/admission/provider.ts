@@ -1,11 +1,12 @@
 // Providers: where their calls may go, and where the demo provider may be.
+
 import { refuse } from '../../contract/validation.ts'
 import type { Caller } from '../../ports/identity.ts'
 import { type AddressClass, classifyUrl } from '../../rules/address.ts'
 import { isOwner } from '../../rules/permission.ts'
 import { trustedAnnotation } from '../../rules/trusted-address.ts'
 import type { UsecaseDeps } from '../deps.ts'
-import type { AdmissionRequest, Admitted } from './admission.ts'
+import type { AdmissionRequest, Admitted } from './request.ts'
 
 const advice: Record<AddressClass, string | undefined> = {
   public: undefined,

@@ -1,4 +1,5 @@
 // Whatever a spec names needs its author's right to read it, and where namespaces are kept apart it lies in the object's own.
+
 import { isDeepStrictEqual } from 'node:util'
 import { findReferences, listGuardedFields } from '../../contract/reference-paths.ts'
 import type { Kind, SpecOf } from '../../contract/resources/index.ts'
@@ -9,7 +10,7 @@ import { findForeignReference } from '../../rules/isolation.ts'
 import { isOwner } from '../../rules/permission.ts'
 import { requireAccess } from '../access.ts'
 import type { UsecaseDeps } from '../deps.ts'
-import type { AdmissionRequest } from './admission.ts'
+import type { AdmissionRequest } from './request.ts'
 
 /** Whoever names a Secret says where it goes (a provider's address, a command): that decision on the machine's own keys is the owner's. */
 function requireOwnSecret(caller: Caller, key: ResourceKey, ownerSecret: ResourceKey | undefined): void {

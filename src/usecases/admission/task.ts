@@ -1,4 +1,5 @@
 // Tasks: stamped with the verified identity that asks for them, and never with another; what they leave behind goes first.
+
 import { isDeepStrictEqual } from 'node:util'
 import { findNameProblems } from '../../contract/api/task-body.ts'
 import type { Task } from '../../contract/resources/task.ts'
@@ -8,7 +9,7 @@ import { annotateCaller, identifyCaller } from '../../rules/caller-identity.ts'
 import { cleanupFinalizer } from '../../rules/scheduled-run.ts'
 import { fitsTask, stampOf } from '../../rules/stamp.ts'
 import { actsForAnother, findFixedChanges, listChangedFields } from '../../rules/task-changes.ts'
-import type { AdmissionRequest, Admitted } from './admission.ts'
+import type { AdmissionRequest, Admitted } from './request.ts'
 
 const identityFields = ['requestedBy', 'transaction'] as const
 

@@ -1,9 +1,10 @@
 // Tools: the names of the built-in ones are taken, and so is the header that a caller's transaction goes out in.
+
 import { refuse } from '../../contract/validation.ts'
 import { SvcError } from '../../errors.ts'
 import { findReservedHeader } from '../../rules/token-propagation.ts'
 import type { UsecaseDeps } from '../deps.ts'
-import type { AdmissionRequest, Admitted } from './admission.ts'
+import type { AdmissionRequest, Admitted } from './request.ts'
 
 /** Conflict when the name is that of a built-in tool. */
 export function requireFreeToolName(name: unknown, deps: UsecaseDeps): void {

@@ -1,20 +1,20 @@
 // Chat: begins turns within the limits, tells its settings, and cancels sessions.
+
 import type { ChatConfig, ChatRequest } from '../../contract/api/chat.ts'
 import { formatDuration } from '../../contract/duration.ts'
 import { SvcError } from '../../errors.ts'
 import type { ActionOrigin, Caller } from '../../ports/identity.ts'
 import type { SessionKey } from '../../ports/sessions.ts'
 import { requireAccess } from '../access.ts'
-import type { UsecaseDeps } from '../deps.ts'
 import { requireOpenNamespace } from '../orchestration/scope.ts'
-import type { OrchestrationDeps } from '../orchestration/tasks.ts'
-import type { SessionUsecases } from '../sessions.ts'
 import { createSlots } from '../slots.ts'
 import { cancelSession, nameTurn, type RunningTurns } from './cancel.ts'
+import type { ChatDeps } from './deps.ts'
 import { createTurnMaker } from './preparation.ts'
 import { busySession } from './session-holder.ts'
 import { type ChatSettings, defaultChatSettings } from './settings.ts'
-import { runTurn, type TurnOutcome, type TurnParts, type TurnSink } from './turn.ts'
+import { runTurn, type TurnOutcome, type TurnSink } from './turn.ts'
+import type { TurnParts } from './turn-parts.ts'
 
 export type ChatTurn = {
   sessionId: string
@@ -39,8 +39,6 @@ export type ChatUsecases = {
   /** Stops following the catalog; turns under way are not touched. */
   close(): void
 }
-
-export type ChatDeps = UsecaseDeps & Omit<OrchestrationDeps, keyof UsecaseDeps> & { sessions: SessionUsecases }
 
 export function createChatUsecases(deps: ChatDeps): ChatUsecases {
   const settings: ChatSettings = { ...defaultChatSettings, ...deps.settings.chat }

@@ -1,4 +1,5 @@
 // Everything of a turn before its first model call: rights, models, prompt, tools, and the session, which is taken last.
+
 import { createHash } from 'node:crypto'
 import { createCatalogMemory } from '../../catalog/memory.ts'
 import type { ChatRequest } from '../../contract/api/chat.ts'
@@ -7,7 +8,7 @@ import type { SessionKey } from '../../ports/sessions.ts'
 import { requireAccess } from '../access.ts'
 import { type BoundOrchestration, bindOrchestration } from '../orchestration/orchestration.ts'
 import { keepUsable } from '../usable-tools.ts'
-import type { ChatDeps } from './chat.ts'
+import type { ChatDeps } from './deps.ts'
 import { asksToManage } from './intent.ts'
 import { createModelChooser } from './models.ts'
 import { createPromptBuilder } from './prompt.ts'
@@ -15,7 +16,7 @@ import { createSecretWords } from './secret-words.ts'
 import { holdSession } from './session-hold.ts'
 import type { ChatSettings } from './settings.ts'
 import { catalogKinds, createSurroundings } from './surroundings.ts'
-import type { TurnParts } from './turn.ts'
+import type { TurnParts } from './turn-parts.ts'
 
 const turnDigits = 16
 const sessionDigits = 12

@@ -1,11 +1,12 @@
 // Writes a turn into its session, and keeps the session within its size.
+
 import { isSvcError, messageOf, SvcError } from '../../errors.ts'
 import type { Sessions } from '../../ports/sessions.ts'
 import type { UsageRecord } from '../../ports/usage.ts'
 import type { UsecaseDeps } from '../deps.ts'
 import { measureTranscript, truncateTranscript } from './history.ts'
 import type { Recorder } from './recorder.ts'
-import type { Ending, TurnParts } from './turn.ts'
+import type { Ending, TurnParts } from './turn-parts.ts'
 
 /** A session that was cut has room for some turns before it is cut again. */
 const keptShare = 0.75

@@ -1,19 +1,15 @@
 // One turn of a chat: runs the tool loop over the session and stores it as far as it got.
-import type { ModelChoice } from '../../contract/api/assignment.ts'
-import type { ChatEventName, ChatFrame, ChatRequest, ChatResponse, ChatUsage } from '../../contract/api/chat.ts'
+
+import type { ChatEventName, ChatFrame, ChatResponse, ChatUsage } from '../../contract/api/chat.ts'
 import { formatDuration } from '../../contract/duration.ts'
-import type { Agent } from '../../contract/resources/agent.ts'
 import { messageOf, SvcError } from '../../errors.ts'
 import { type LoopEvent, runLoop } from '../../llm/loop.ts'
 import { createLoopState, type LoopLimits, type LoopState } from '../../llm/loop-state.ts'
 import { type Message, userText } from '../../llm/messages.ts'
-import type { ToolHost } from '../../llm/tool-host.ts'
-import type { Caller } from '../../ports/identity.ts'
 import type { UsageRecord } from '../../ports/usage.ts'
 import { identifyCaller } from '../../rules/caller-identity.ts'
 import { limitedAgentOf, limitIterations } from '../../rules/model-choice.ts'
 import type { UsecaseDeps } from '../deps.ts'
-import type { BoundOrchestration } from '../orchestration/orchestration.ts'
 import { tokensOf } from '../providers/estimated-tokens.ts'
 import { openModel } from '../providers/models.ts'
 import { nameProviderIn } from '../providers/name.ts'
@@ -23,28 +19,13 @@ import { createRecorder, type Recorder } from './recorder.ts'
 import { describeRunning } from './running-tasks.ts'
 import type { SessionHold } from './session-hold.ts'
 import { storeTurn } from './session-store.ts'
-import type { ChatSettings } from './settings.ts'
+import type { Ending, TurnParts } from './turn-parts.ts'
 
 /** Gets each event of the turn but `status`; must not throw. */
 export type TurnSink = (event: ChatEventName, data: Omit<ChatFrame, 'sessionId'>) => void
 
 /** `failure` is set when the turn ended without an answer; the response has what there is. */
 export type TurnOutcome = { response: ChatResponse; failure?: SvcError }
-
-export type TurnParts = {
-  id: string
-  caller: Caller
-  request: ChatRequest
-  settings: ChatSettings
-  choices: ModelChoice[]
-  agent: Agent | undefined
-  system: string
-  tools: ToolHost
-  /** Of what tools give back. */
-  redact: (text: string) => string
-  orchestration: BoundOrchestration
-  hold: SessionHold
-}
 
 const defaultMaxTokens = 4096
 const bytesPerToken = 4
@@ -83,15 +64,6 @@ function followClient(client: AbortSignal, hold: SessionHold): () => void {
   if (client.aborted) hold.leave()
   client.addEventListener('abort', hold.leave)
   return () => client.removeEventListener('abort', hold.leave)
-}
-
-export type Ending = {
-  text: string
-  /** What the loop itself says at the end. */
-  closing: string
-  state: LoopState | undefined
-  historyBytes: number
-  failure?: SvcError
 }
 
 type Running = { sink: TurnSink; recorder: Recorder; usage: UsageRecord[] }

@@ -1,0 +1,23 @@
+// What is asked of admission, and what it adds.
+import type { Kind, ResourceOf, SpecOf } from '../../contract/resources/index.ts'
+import type { Caller } from '../../ports/identity.ts'
+
+export type AdmissionRequest<K extends Kind> = {
+  caller: Caller
+  namespace: string
+  name: string
+  spec: SpecOf<K>
+  /** Present on an update: the object as stored. */
+  before?: ResourceOf<K>
+}
+
+/** What the service itself puts into the object. */
+export type Admitted = {
+  finalizers?: string[]
+  /** Labels of the service's own domain. */
+  labels?: Record<string, string>
+  /** Fields of the spec that are the service's; undefined leaves one out. */
+  spec?: Record<string, unknown>
+  /** Annotations of the service's own domain; undefined removes one. */
+  annotations?: Record<string, string | undefined>
+}

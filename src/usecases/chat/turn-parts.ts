@@ -1,0 +1,35 @@
+// What one turn of a chat is made from, and how it ended.
+import type { ModelChoice } from '../../contract/api/assignment.ts'
+import type { ChatRequest } from '../../contract/api/chat.ts'
+import type { Agent } from '../../contract/resources/agent.ts'
+import type { SvcError } from '../../errors.ts'
+import type { LoopState } from '../../llm/loop-state.ts'
+import type { ToolHost } from '../../llm/tool-host.ts'
+import type { Caller } from '../../ports/identity.ts'
+import type { BoundOrchestration } from '../orchestration/orchestration.ts'
+import type { SessionHold } from './session-hold.ts'
+import type { ChatSettings } from './settings.ts'
+
+export type TurnParts = {
+  id: string
+  caller: Caller
+  request: ChatRequest
+  settings: ChatSettings
+  choices: ModelChoice[]
+  agent: Agent | undefined
+  system: string
+  tools: ToolHost
+  /** Of what tools give back. */
+  redact: (text: string) => string
+  orchestration: BoundOrchestration
+  hold: SessionHold
+}
+
+export type Ending = {
+  text: string
+  /** What the loop itself says at the end. */
+  closing: string
+  state: LoopState | undefined
+  historyBytes: number
+  failure?: SvcError
+}

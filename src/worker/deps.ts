@@ -1,0 +1,19 @@
+// What the worker is made from.
+import type { Clock, Ids } from '../ports/clock.ts'
+import type { Egress } from '../ports/egress.ts'
+import type { ReadLeftFiles } from '../ports/left-files.ts'
+import type { Sandbox } from '../ports/sandbox.ts'
+
+/** What the composition root gives the worker. */
+export type WorkerDeps = {
+  egress: Egress
+  /** Absent: the service runs the code, in a place of its own (BUILT-024). */
+  sandbox?: Sandbox
+  clock: Clock
+  ids: Ids
+  /** The worker's own folder: the workspace of its one task. */
+  workspaceRoot: string
+  readLeftFiles: ReadLeftFiles
+  /** How the worker API is called; the platform's own when absent. */
+  fetch?: typeof fetch
+}
