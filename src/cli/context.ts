@@ -27,11 +27,16 @@ export type NamedText = { name: string; text: string }
 /** What the caller's own environment says about models; the service may have been started with another. */
 export type ModelHints = { defaultModel: string | undefined; keys: string[] }
 
-/** What a person did at a prompt: a line, Ctrl-C, or Ctrl-D. */
+/** What a person did at a prompt: a message, Ctrl-C, or Ctrl-D. */
 export type Typed = { line: string } | 'interrupt' | 'end'
 
-/** A line that a person types, with the lines before it on the arrow keys. */
-export type LinePrompt = (question: string, history: readonly string[]) => Promise<Typed>
+/** Asks for lines; until it is closed, what is typed between two questions is kept for the next one. */
+export type LinePrompt = {
+  /** A message that a person types or pastes, of one line or several, with those before it on the arrow keys. */
+  ask(question: string, history: readonly string[]): Promise<Typed>
+  close(): void
+}
+export type OpenPrompt = () => LinePrompt
 
 /** What a backup says of itself. */
 export type BackupNote = {
@@ -55,7 +60,7 @@ export interface CliContext {
   /** All of standard input; undefined where a person would have to type it. */
   readInput(): Promise<string | undefined>
   /** Undefined where nobody can type: standard input or output is no terminal. */
-  linePrompt: LinePrompt | undefined
+  openPrompt: OpenPrompt | undefined
   settingHelp(): SettingHelp[]
   /** The named service, else the one that holds the data folder. Unavailable, with what to type, when there is none. */
   connect(options: GlobalOptions): Promise<Client>

@@ -33,8 +33,9 @@ function endWithReader(): void {
 }
 
 function createContext(interrupts: Interrupts): CliContext {
+  const isDumb = readEnvironment().TERM === 'dumb'
   return {
-    terminal: createTerminal(process, { isDumb: readEnvironment().TERM === 'dumb' }),
+    terminal: createTerminal(process, { isDumb }),
     standardOutput: process.stdout,
     now: () => new Date(),
     version,
@@ -42,7 +43,7 @@ function createContext(interrupts: Interrupts): CliContext {
     settingHelp: () => Object.entries(settings).map(describeSetting),
     readTexts,
     readInput,
-    linePrompt: createLinePrompt(process),
+    openPrompt: createLinePrompt(process, { isDumb }),
     readEnvironment: (name) => readEnvironment()[name],
     readModelHints,
     editText: async (text, name) => (await import('../terminal/editor.ts')).editText(text, name),

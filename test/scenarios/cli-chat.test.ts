@@ -99,11 +99,17 @@ function hasProgram(name: string): boolean {
 
 type Terminal = { child: ChildProcess; text(): string; type(text: string): void; until(pattern: RegExp): Promise<void> }
 
+const opened: ChildProcess[] = []
+afterEach(() => {
+  for (const child of opened.splice(0)) child.kill('SIGKILL')
+})
+
 /** The command on a terminal of its own, with a person who types. */
-function openTerminal(args: string): Terminal {
-  const line = `stty cols 100; exec ${process.execPath} ${launcher} ${args}`
+function openTerminal(args: string, after = ''): Terminal {
+  const line = `stty cols 100; ${process.execPath} ${launcher} ${args}${after}`
   const env = { ...service.env, TERM: 'xterm' }
   const child = spawn('script', ['-qec', line, '/dev/null'], { env, stdio: ['pipe', 'pipe', 'inherit'] })
+  opened.push(child)
   let shown = ''
   child.stdout.on('data', (chunk: Buffer) => {
     shown += chunk.toString()
@@ -154,6 +160,65 @@ describe.skipIf(!hasProgram('script'))('a conversation on a terminal', () => {
       const { entries } = await readSession(service, 'talk')
       return entries.some(({ content }) => content === 'One moment')
     }, 'what came of the turn to be stored')
+  })
+
+  it('takes a text of several lines as one message, pasted with marks, without, or typed', async () => {
+    script = () => [{ text: 'fine' }]
+    const terminal = openTerminal('chat --session lines')
+    const ended = new Promise((resolve) => terminal.child.once('exit', resolve))
+    const said = () => vendor.requests.at(-1)?.messages.at(-1)?.content
+    await terminal.until(/> /)
+    terminal.type('\u001b[200~one\rtwo\r\rthree\u001b[201~')
+    await terminal.until(/three/)
+    terminal.type('\r')
+    await terminal.until(/fine/)
+    expect(said()).toBe('one\ntwo\n\nthree')
+    await terminal.until(/> /)
+    terminal.type('four\r  five\rsix\r')
+    await terminal.until(/fine/)
+    expect(said()).toBe('four\n  five\nsix')
+    await terminal.until(/> /)
+    terminal.type('seven')
+    await terminal.until(/seven/)
+    terminal.type('\u001b\r')
+    await terminal.until(/\n/)
+    terminal.type('eight\r')
+    await terminal.until(/fine/)
+    expect(said()).toBe('seven\neight')
+    await terminal.until(/> /)
+    // The arrow key brings it back as it was.
+    terminal.type('\u001b[A')
+    await terminal.until(/eight/)
+    terminal.type('\r')
+    await terminal.until(/fine/)
+    expect(said()).toBe('seven\neight')
+    expect(vendor.requests).toHaveLength(4)
+    await terminal.until(/> /)
+    terminal.type('/quit\r')
+    await ended
+  })
+
+  it('keeps what is typed while a turn runs, and leaves the terminal as it was', async () => {
+    const holds = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    script = (_request, count) => [{ text: `answer ${count} ` }, { wait: Promise.resolve(holds[count - 1]?.promise) }]
+    const terminal = openTerminal('chat --session ahead', '; stty -a; read rest; echo "rest is $rest"')
+    const ended = new Promise((resolve) => terminal.child.once('exit', resolve))
+    await terminal.until(/> /)
+    terminal.type('first\r')
+    await terminal.until(/answer 1/)
+    terminal.type('second\r')
+    holds[0]?.resolve()
+    await terminal.until(/> second/)
+    await terminal.until(/answer 2/)
+    terminal.type('third, not sent')
+    holds[1]?.resolve()
+    await terminal.until(/third, not sent/)
+    expect(vendor.requests.map(({ messages }) => messages.at(-1)?.content)).toEqual(['first', 'second'])
+    terminal.type('\u0015/quit\r')
+    await terminal.until(/[^-]icanon/)
+    terminal.type('typed\r')
+    await terminal.until(/rest is typed/)
+    await ended
   })
 
   it('brings back what was typed in the session', async () => {

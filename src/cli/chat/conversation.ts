@@ -31,7 +31,9 @@ const help = `  /help      these words
   /new       begin a new session
   /quit      leave (also Ctrl-D)
 
-Ctrl-C ends the turn that runs; pressed twice it leaves. The arrow keys bring back what was typed.`
+A pasted text is one message. Alt+Enter or Ctrl-J begins a line within a message. What is typed while an answer comes
+is kept for the next question. Ctrl-C ends the turn that runs; pressed twice it leaves. The arrow keys bring back what
+was typed.`
 
 /** Until the person leaves. Resolves to the session. */
 export async function converse(conversation: Conversation): Promise<string | undefined> {
@@ -39,7 +41,7 @@ export async function converse(conversation: Conversation): Promise<string | und
   const state: State = { sessionId: request.sessionId, history: [], isLeaving: false }
   if (state.sessionId !== undefined) state.history = await recallLines(conversation, state.sessionId)
   context.terminal.note(context.terminal.colors.dim('/help shows what can be typed'))
-  while (!(await answer(conversation, state, await prompt('> ', state.history)))) {
+  while (!(await answer(conversation, state, await prompt.ask('> ', state.history)))) {
     // Every turn is its own; what lasts is in the state.
   }
   return state.sessionId
@@ -60,7 +62,7 @@ async function answerLine(conversation: Conversation, state: State, line: string
   state.isLeaving = false
   if (line === '') return false
   if (line === '/quit' || line === '/exit') return true
-  if (line.startsWith('/')) await runWord(conversation, state, line)
+  if (/^\/\S*$/.test(line)) await runWord(conversation, state, line)
   else await runTurn(conversation, state, line)
   return false
 }
@@ -111,7 +113,7 @@ async function showHistory(conversation: Conversation, sessionId: string | undef
 
 async function recallLines(conversation: Conversation, sessionId: string): Promise<string[]> {
   const entries = await readEntries(conversation, sessionId)
-  return entries.filter(({ role }) => role === 'user').map(({ content }) => content.replaceAll('\n', ' '))
+  return entries.filter(({ role }) => role === 'user').map(({ content }) => content)
 }
 
 /** None when the session is to be made by the first message. */

@@ -63,11 +63,13 @@ async function chat(words: string[], given: ChatOptions, { command, context }: I
 type Place = { options: GlobalOptions; context: CliContext }
 
 async function startConversation(request: Opening, { quiet }: ChatOptions, { options, context }: Place): Promise<void> {
-  const prompt = context.linePrompt
-  if (prompt === undefined) throw new SvcError('InvalidRequest', 'name a message: svc chat "what runs right now?"')
+  const { openPrompt } = context
+  if (openPrompt === undefined) throw new SvcError('InvalidRequest', 'name a message: svc chat "what runs right now?"')
   const { client } = await context.connectOrStart(options)
   const chosen = await chooseProvider(client, request, { options, context })
-  const sessionId = await converse({ client, context, prompt, request: chosen, quiet })
+  const prompt = openPrompt()
+  const talk = { client, context, prompt, request: chosen, quiet }
+  const sessionId = await converse(talk).finally(() => prompt.close())
   if (sessionId !== undefined) context.terminal.note(describeSession(sessionId))
 }
 
