@@ -140,9 +140,8 @@ describe('a neutral request in llmo', () => {
     const target = { provider: 'p', model: 'm', host: 'api.anthropic.com', hasKey: true }
     const options = { fetch: fetch as typeof globalThis.fetch, target, clock: createHastyClock(), idleTimeoutMs: 1000 }
     const request = { model: 'm', system: [], messages: [], tools: [] }
-    for await (const event of createLlmaClient(options).stream(request, new AbortController().signal)) {
-      expect(event.type).toBe('error')
-    }
+    const turn = await collectTurn(createLlmaClient(options), request, new AbortController().signal)
+    expect(turn.error).toBeDefined()
     expect(asked).toEqual([`${vendorAddress}/v1/messages`])
     expect(vendorAddress).toBe('https://api.anthropic.com')
   })
@@ -271,7 +270,7 @@ describe('a request of a client', () => {
 
   it('that cannot be translated fails as an event that names the block', async () => {
     const request = decodeLlma(LlmaRequest.parse(llmaBlocks))
-    const turn = await collectTurn(makeClient('llmo', answerWith('')).stream(request, open))
+    const turn = await collectTurn(makeClient('llmo', answerWith('')), request, open)
     expect(turn.error).toMatchObject({ reason: 'RequestUnsupported', message: expect.stringContaining('"image"') })
   })
 })
@@ -281,7 +280,7 @@ function frame(data: object): string {
 }
 
 async function readStream(family: Family, ...frames: object[]) {
-  const turn = await collectTurn(makeClient(family, answerWith(frames.map(frame).join(''))).stream(askText('x'), open))
+  const turn = await collectTurn(makeClient(family, answerWith(frames.map(frame).join(''))), askText('x'), open)
   return { ...turn, content: turn.message.content }
 }
 
@@ -432,9 +431,9 @@ describe('unusual llmo answers', () => {
       return new Response(frame({ choices: [{ delta: { content: 'ok' }, finish_reason: 'stop' }] }))
     }
     const client = makeClient('llmo', picky)
-    const turn = await collectTurn(client.stream({ ...askText('x'), maxTokens: 9 }, open))
+    const turn = await collectTurn(client, { ...askText('x'), maxTokens: 9 }, open)
     expect(turn.stopReason).toBe('end_turn')
-    await collectTurn(client.stream({ ...askText('x'), maxTokens: 9 }, open))
+    await collectTurn(client, { ...askText('x'), maxTokens: 9 }, open)
     expect(bodies).toHaveLength(4)
     expect(bodies.at(-1)).toMatchObject({ max_completion_tokens: 9 })
   })

@@ -1,15 +1,16 @@
-// Folds a stream of model events into one turn.
-import { messageOf } from '../errors.ts'
+// Folds the events of a call into one turn.
 import { parseForeignObject } from './foreign-json.ts'
 import {
   type ContentBlock,
   type JsonObject,
   type ModelEvent,
+  type ModelRequest,
   noUsage,
   type Raw,
   type ToolUseBlock,
   type Turn,
 } from './messages.ts'
+import type { ModelClient } from './model.ts'
 
 type Draft =
   | { type: 'text' | 'thinking'; text: string; signature?: string; raw?: Raw }
@@ -53,7 +54,7 @@ function extendDraft(draft: Draft, event: ModelEvent): void {
 }
 
 export type Collector = {
-  push(event: ModelEvent): void
+  push(events: ModelEvent[]): void
   /** What has arrived so far. */
   turn(): Turn
 }
@@ -62,9 +63,11 @@ export function createCollector(): Collector {
   const drafts = new Map<number, Draft>()
   let outcome: Omit<Turn, 'message'> = { usage: noUsage }
   return {
-    push(event) {
-      if ('index' in event) pushBlock(drafts, event)
-      else outcome = { ...outcome, ...outcomeOf(event) }
+    push(events) {
+      for (const event of events) {
+        if ('index' in event) pushBlock(drafts, event)
+        else outcome = { ...outcome, ...outcomeOf(event) }
+      }
     },
     turn() {
       const ordered = [...drafts].sort(([a], [b]) => a - b)
@@ -97,53 +100,9 @@ function pushBlock(drafts: Map<number, Draft>, event: Extract<ModelEvent, { inde
   if (draft !== undefined) extendDraft(draft, event)
 }
 
-/** Waits for a stream's next event or the abort; one listener for all of them. */
-function createWaiter(signal: AbortSignal) {
-  let wake: ((word: 'aborted') => void) | undefined
-  const onAbort = () => wake?.('aborted')
-  signal.addEventListener('abort', onAbort, { once: true })
-  return {
-    next(iterator: AsyncIterator<ModelEvent>): Promise<IteratorResult<ModelEvent> | 'aborted'> {
-      if (signal.aborted) return Promise.resolve('aborted')
-      return new Promise((resolve, reject) => {
-        wake = resolve
-        iterator.next().then(resolve, reject)
-      })
-    },
-    release: () => signal.removeEventListener('abort', onAbort),
-  }
-}
-
-const abortedEvent: ModelEvent = { type: 'error', error: { reason: 'Stopped', message: 'The call was cancelled.' } }
-
-/** Holds any client to the promises of ModelClient: no throw, no hang after an abort, one last event. */
-export async function* guardStream(stream: AsyncIterable<ModelEvent>, signal: AbortSignal): AsyncGenerator<ModelEvent> {
-  const iterator = stream[Symbol.asyncIterator]()
-  const waiter = createWaiter(signal)
-  try {
-    while (true) {
-      const next = await waiter.next(iterator)
-      if (next === 'aborted') return yield abortedEvent
-      if (next.done) return yield endedEarly('The stream ended without a stop.')
-      yield next.value
-      if (next.value.type === 'stop' || next.value.type === 'error') return
-    }
-  } catch (error) {
-    yield { type: 'error', error: { reason: 'Internal', message: messageOf(error) } }
-  } finally {
-    waiter.release()
-    // Not awaited: a generator that hangs in a pending read would never return.
-    iterator.return?.(undefined).catch(() => {})
-  }
-}
-
-function endedEarly(message: string): ModelEvent {
-  return { type: 'error', error: { reason: 'AnswerBrokenOff', message } }
-}
-
-/** Reads a whole stream. */
-export async function collectTurn(stream: AsyncIterable<ModelEvent>): Promise<Turn> {
+/** One call as a turn. */
+export async function collectTurn(client: ModelClient, request: ModelRequest, signal: AbortSignal): Promise<Turn> {
   const collector = createCollector()
-  for await (const event of stream) collector.push(event)
+  await client.call(request, { signal, take: collector.push })
   return collector.turn()
 }

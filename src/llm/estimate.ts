@@ -45,7 +45,7 @@ function bytesOf(event: ModelEvent): number {
 }
 
 export type CallWatch = {
-  push(event: ModelEvent): void
+  push(events: ModelEvent[]): void
   /** What the vendor said so far. */
   counted(): TokenUsage | undefined
   isAnswered(): boolean
@@ -64,10 +64,12 @@ export function watchCall(request: ModelRequest): CallWatch {
   }
 
   return {
-    push(event) {
-      if (event.type === 'usage') counted = event.usage
-      bytes += bytesOf(event)
-      last = event
+    push(events) {
+      for (const event of events) {
+        if (event.type === 'usage') counted = event.usage
+        bytes += bytesOf(event)
+        last = event
+      }
     },
     counted: () => counted,
     isAnswered: () => last?.type === 'stop',

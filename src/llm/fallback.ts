@@ -3,7 +3,7 @@ import { ruleOfCall } from '../contract/failures.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { CoolDown, RateLimits } from '../ports/rate-limits.ts'
 import type { ResourceKey } from '../ports/resources.ts'
-import type { ModelError, ModelEvent } from './messages.ts'
+import type { ModelError } from './messages.ts'
 import type { ModelClient } from './model.ts'
 import { refuseResting, restAfter } from './rests.ts'
 import { attemptCall } from './retry.ts'
@@ -32,22 +32,15 @@ export function withCoolDown(client: ModelClient, { key, model }: Served, option
     const rest = restAfter(error, model, options.clock.now())
     if (rest !== undefined) await options.coolDowns.coolDown(key, rest).catch(() => {})
   }
-  const { answer } = client
   return {
-    ...(answer && {
-      async answer(request, signal) {
-        const events = await answer(request, signal)
-        const last = events.at(-1)
-        if (last?.type === 'error') await note(last.error)
-        return events
-      },
-    }),
-    async *stream(request, signal) {
-      for await (const event of client.stream(request, signal)) {
-        if (event.type === 'error') await note(event.error)
-        yield event
-      }
-    },
+    call: (request, { signal, take }) =>
+      client.call(request, {
+        signal,
+        take(events) {
+          const last = events.at(-1)
+          return last?.type === 'error' ? note(last.error).then(() => take(events)) : take(events)
+        },
+      }),
   }
 }
 
@@ -96,16 +89,11 @@ function joinErrors(errors: ModelError[], skipped: string[]): ModelError {
 
 /** There is nobody else to ask, and nothing is waited for. */
 function withoutWait(only: Candidate, options: FallbackOptions): ModelClient {
-  const { stream, answer } = only.client
-  async function findRefusal(): Promise<ModelEvent[] | undefined> {
-    const { rest } = await rateCandidate(only, options)
-    const error = refuseResting(only.key, rest, options.clock.now())
-    return error && [{ type: 'error', error }]
-  }
   return {
-    ...(answer && { answer: async (request, signal) => (await findRefusal()) ?? answer(request, signal) }),
-    async *stream(request, signal) {
-      yield* (await findRefusal()) ?? stream(request, signal)
+    async call(request, listener) {
+      const { rest } = await rateCandidate(only, options)
+      const error = refuseResting(only.key, rest, options.clock.now())
+      await (error === undefined ? only.client.call(request, listener) : listener.take([{ type: 'error', error }]))
     },
   }
 }
@@ -114,20 +102,18 @@ export function withFallback(candidates: Candidate[], options: FallbackOptions):
   const [only] = candidates
   if (only !== undefined && candidates.length === 1 && options.maxWaitMs === 0) return withoutWait(only, options)
   return {
-    async *stream(request, signal): AsyncGenerator<ModelEvent> {
+    async call(request, listener) {
+      const { signal, take } = listener
+      const hides = ({ reason }: ModelError) => !signal.aborted && ruleOfCall(reason).takeOver
       const { order, skipped } = await planOrder(candidates, options, signal)
       const errors: ModelError[] = []
-      for (const candidate of order) {
-        const refusal = refuseResting(candidate.key, candidate.rest, options.clock.now())
-        if (refusal !== undefined) {
-          errors.push(refusal)
-          continue
-        }
-        const { error, events } = await attemptCall(candidate.client, request, signal)
-        if (error === undefined || signal.aborted || !ruleOfCall(error.reason).takeOver) return yield* events()
+      for (const { client, key, rest } of order) {
+        const refusal = refuseResting(key, rest, options.clock.now())
+        const error = refusal ?? (await attemptCall({ client, request, hides }, listener))
+        if (error === undefined) return
         errors.push(error)
       }
-      yield { type: 'error', error: joinErrors(errors, skipped) }
+      await take([{ type: 'error', error: joinErrors(errors, skipped) }])
     },
   }
 }

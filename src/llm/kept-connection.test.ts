@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { expect, it } from 'vitest'
 import { systemClock } from '../adapters/system/clock.ts'
 import { createEgress } from '../egress/egress.ts'
-import { collectTurn, guardStream } from './collect.ts'
+import { collectTurn } from './collect.ts'
 import { createLlmoClient } from './llmo/client.ts'
 import { createPipedFetch, type VendorFetch } from './piped-fetch.ts'
 
@@ -50,7 +50,7 @@ it('serves the next call with the same connection, though the body ends after it
   const { signal } = new AbortController()
   const request = { model: 'm', system: [], messages: [], tools: [] }
   for (let call = 0; call < 3; call += 1) {
-    const turn = await collectTurn(guardStream(client.stream(request, signal), signal))
+    const turn = await collectTurn(client, request, signal)
     expect(turn.error).toBeUndefined()
     finish()
     // Until the end has come here, the connection is not free.

@@ -1,7 +1,8 @@
 // The tool loop: drives a saved state to its end, saving it before each effect. Chat, proxies and workers run this one.
 import type { Clock } from '../ports/clock.ts'
-import { createCollector, guardStream } from './collect.ts'
+import { createCollector } from './collect.ts'
 import { startDeadline } from './deadlines.ts'
+import { guardCall } from './guarded-call.ts'
 import { followSignals, waitUnlessAborted } from './linked-signal.ts'
 import { createSaver, type Saver } from './loop-saver.ts'
 import type { FinishReason, LoopLimits, LoopState, PendingCall } from './loop-state.ts'
@@ -26,8 +27,8 @@ import { TimeLimitError } from './time-limit.ts'
 import type { HostTool, ToolCall, ToolHost, ToolResult } from './tool-host.ts'
 
 export type LoopEvent =
-  /** Each event of each model call as it arrives; block indexes start at 0 in every call. */
-  | { type: 'model'; iteration: number; event: ModelEvent }
+  /** The events of each model call as they arrive, at least one; block indexes start at 0 in every call. */
+  | { type: 'model'; iteration: number; events: ModelEvent[] }
   /** A call is answered. */
   | { type: 'turn'; iteration: number; turn: Turn }
   /** What was streamed of this call does not count: it is made again. */
@@ -168,25 +169,12 @@ async function callModel(state: LoopState, withTools: boolean, context: Context)
     ...(withTools && toolChoice !== undefined ? { toolChoice } : {}),
   }
   const collector = createCollector()
-  const take = (event: ModelEvent) => {
-    collector.push(event)
-    return context.emit({ type: 'model', iteration: state.iteration, event })
+  const take = (events: ModelEvent[]) => {
+    collector.push(events)
+    return context.emit({ type: 'model', iteration: state.iteration, events })
   }
-  const whole = await takeWhole(request, context)
-  if (whole !== undefined) {
-    for (const event of whole) await take(event)
-  } else {
-    for await (const event of guardStream(context.model.stream(request, context.signal), context.signal)) {
-      await take(event)
-    }
-  }
+  await guardCall(context.model, request, { signal: context.signal, take })
   return collector.turn()
-}
-
-/** Answers that nobody watches come without the price of a stream for each event. */
-async function takeWhole(request: ModelRequest, { model, signal }: Context): Promise<ModelEvent[] | undefined> {
-  if (!request.whole || model.answer === undefined) return undefined
-  return waitUnlessAborted(model.answer(request, signal), signal)
 }
 
 async function failTurn(

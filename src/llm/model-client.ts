@@ -7,7 +7,7 @@ import type { ClientOptions } from './client-options.ts'
 import { createLlmaClient, vendorAddress as llmaAddress } from './llma/client.ts'
 import { createLlmoClient, vendorAddress as llmoAddress } from './llmo/client.ts'
 import { dialectsOf } from './llmo/dialect.ts'
-import type { ModelError, ModelEvent } from './messages.ts'
+import type { ModelError } from './messages.ts'
 import type { ModelClient } from './model.ts'
 import { createPipedFetch, type VendorFetch } from './piped-fetch.ts'
 import { makeModelError } from './vendor-error.ts'
@@ -85,18 +85,16 @@ export function redactError(error: ModelError, { provider }: ModelChoice): Model
 
 function failAlways(error: ModelError): ModelClient {
   return {
-    async *stream(): AsyncGenerator<ModelEvent> {
-      yield { type: 'error', error }
-    },
+    call: async (_request, { take }) => take([{ type: 'error', error }]),
   }
 }
 
 /** Loaded on first use: few runs need it. */
 function createLazyDemo(clock: Clock): ModelClient {
   return {
-    async *stream(request, signal) {
+    async call(request, listener) {
       const { createDemoClient } = await import('./demo/client.ts')
-      yield* createDemoClient({ clock }).stream(request, signal)
+      await createDemoClient({ clock }).call(request, listener)
     },
   }
 }

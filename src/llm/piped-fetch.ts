@@ -42,9 +42,12 @@ function createBody(control: () => PipeControl | undefined) {
     wake = undefined
   }
 
-  function take(value: Uint8Array): Part {
-    size -= value.byteLength
-    if (size === 0) control()?.resume()
+  /** All that waits, in one piece. */
+  function take(): Part {
+    const [first, ...others] = parts.splice(0)
+    const value = others.length === 0 ? first : Buffer.concat([first as Uint8Array, ...others])
+    size = 0
+    control()?.resume()
     return { done: false, value }
   }
 
@@ -55,8 +58,7 @@ function createBody(control: () => PipeControl | undefined) {
           wake = resolve
         })
       }
-      const value = parts.shift()
-      if (value !== undefined) return take(value)
+      if (parts.length > 0) return take()
       if (end?.error !== undefined) throw end.error
       return { done: true }
     },
@@ -138,6 +140,7 @@ export function createPipedFetch(egress: Pick<Egress, 'openPipe' | 'fetchWith'>,
   return async (url, init) => {
     init.signal.throwIfAborted()
     const pipe = await egress.openPipe(url, policy)
+    init.signal.throwIfAborted()
     const target = new URL(url)
     const first = await sendOnce(pipe, target, init)
     const answer = first === again ? await sendOnce(pipe, target, init) : first

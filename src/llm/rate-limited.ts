@@ -39,19 +39,20 @@ async function takeLease(tokens: number, options: RateLimitOptions, signal: Abor
 
 export function withRateLimit(client: ModelClient, options: RateLimitOptions): ModelClient {
   return {
-    async *stream(request, signal) {
+    async call(request, { signal, take }) {
       let taken: number
       try {
         taken = await takeLease(estimateRequest(request), options, signal)
       } catch (error) {
-        return yield failLease(error, signal, options.whose)
+        return take([failLease(error, signal, options.whose)])
       }
       const watch = watchCall(request)
+      const tell = (events: ModelEvent[]) => {
+        watch.push(events)
+        return take(events)
+      }
       try {
-        for await (const event of client.stream(request, signal)) {
-          watch.push(event)
-          yield event
-        }
+        await client.call(request, { signal, take: tell })
       } finally {
         await options.rateLimits.settle(options.whose, sumUp(watch) - taken, options.limit).catch(() => {})
       }

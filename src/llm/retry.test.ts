@@ -11,7 +11,7 @@ const open = new AbortController().signal
 async function call(scripts: Script[], options: Partial<RetryOptions> = {}) {
   const clock = createHastyClock()
   const model = createScriptedModel(scripts)
-  const turn = await collectTurn(withRetry(model, { clock, random: () => 1, ...options }).stream(askText('x'), open))
+  const turn = await collectTurn(withRetry(model, { clock, random: () => 1, ...options }), askText('x'), open)
   return { turn, tries: model.requests.length, slept: clock.slept }
 }
 
@@ -71,7 +71,9 @@ describe('retrying', () => {
       sayText('whole'),
     ])
     const events = await listEvents(
-      withRetry(model, { clock: createHastyClock(), random: () => 0 }).stream(askText('x'), open),
+      withRetry(model, { clock: createHastyClock(), random: () => 0 }),
+      askText('x'),
+      open,
     )
     expect(events.filter((event) => event.type === 'start' || event.type === 'block_start')).toHaveLength(2)
   })
@@ -80,7 +82,7 @@ describe('retrying', () => {
     const aborter = new AbortController()
     const clock = { ...createHastyClock(), sleep: async () => aborter.abort() }
     const model = createScriptedModel([failCall('ProviderFailed'), failCall('Stopped')])
-    const turn = await collectTurn(withRetry(model, { clock, random: () => 1 }).stream(askText('x'), aborter.signal))
+    const turn = await collectTurn(withRetry(model, { clock, random: () => 1 }), askText('x'), aborter.signal)
     expect(turn.error?.reason).toBe('Stopped')
   })
 })

@@ -2,7 +2,7 @@
 import { ruleOfCall } from '../contract/failures.ts'
 import type { Clock, Ids } from '../ports/clock.ts'
 import type { ModelError, ModelEvent, ModelRequest } from './messages.ts'
-import type { ModelClient } from './model.ts'
+import type { Listener, ModelClient } from './model.ts'
 
 export type RetryOptions = {
   clock: Clock
@@ -45,38 +45,45 @@ function pauseBefore(error: ModelError, tries: number, options: RetryOptions): n
   return options.random() * Math.min(capMs, baseMs * 2 ** (tries - 1))
 }
 
-/** A call up to its first content or its failure. `events` gives that again and what follows. */
-export type Attempt = { error?: ModelError; events(): AsyncGenerator<ModelEvent> }
+/** A call that may be kept to itself when it fails before any content. */
+export type Attempt = { client: ModelClient; request: ModelRequest; hides(error: ModelError): boolean }
 
-export async function attemptCall(client: ModelClient, request: ModelRequest, signal: AbortSignal): Promise<Attempt> {
-  const iterator = client.stream(request, signal)[Symbol.asyncIterator]()
-  const head: ModelEvent[] = []
-  let last: ModelEvent | undefined
-  do {
-    const next = await iterator.next()
-    last = next.done ? undefined : next.value
-    if (last !== undefined) head.push(last)
-  } while (last !== undefined && last.type !== 'error' && !isContent(last))
-  // Nobody may ask for more of it: what it counted and what it took of a limit is settled before another call is made.
-  if (last?.type === 'error') await iterator.return?.(undefined)
-
-  async function* events(): AsyncGenerator<ModelEvent> {
-    yield* head
-    yield* { [Symbol.asyncIterator]: () => iterator }
+/** Holds the opening of an answer back until its content comes. The failure that was not told; undefined: all was told. */
+export async function attemptCall(
+  { client, request, hides }: Attempt,
+  { signal, take }: Listener,
+): Promise<ModelError | undefined> {
+  let held: ModelEvent[] | undefined = []
+  const tell: Listener['take'] = (events) => {
+    if (held === undefined) return take(events)
+    held = [...held, ...events]
+    if (!held.some(isContent)) return
+    const opening = held
+    held = undefined
+    return take(opening)
   }
-  return last?.type === 'error' ? { error: last.error, events } : { events }
+  await client.call(request, { signal, take: tell })
+  const last = held?.at(-1)
+  if (held === undefined || last?.type !== 'error') return undefined
+  if (hides(last.error)) return last.error
+  await take(held)
+  return undefined
 }
 
 export function withRetry(client: ModelClient, options: RetryOptions): ModelClient {
   if (options.maxTries === 1 && options.maxTriesWhenLimited === 1) return client
   return {
-    async *stream(request, signal) {
-      for (let tries = 1; ; tries += 1) {
-        const { error, events } = await attemptCall(client, request, signal)
-        const pause = error === undefined || signal.aborted ? undefined : pauseBefore(error, tries, options)
-        if (pause === undefined) return yield* events()
+    async call(request, listener) {
+      const { signal } = listener
+      for (let tries = 1, pause: number | undefined = 0; pause !== undefined; tries += 1) {
+        pause = undefined
+        const hides = (error: ModelError) => {
+          pause = signal.aborted ? undefined : pauseBefore(error, tries, options)
+          return pause !== undefined
+        }
+        await attemptCall({ client, request, hides }, listener)
         // An abort ends the pause; the next try then says so.
-        await options.clock.sleep(pause, signal).catch(() => {})
+        if (pause !== undefined) await options.clock.sleep(pause, signal).catch(() => {})
       }
     },
   }

@@ -88,7 +88,7 @@ function setUp(choices: ModelChoice[], answers: Record<string, Answer[]>, more: 
     onEnd: (call) => ended.push(call),
     ...more,
   })
-  const ask = (signal = open) => collectTurn(router.stream(askText('hello'), signal))
+  const ask = (signal = open) => collectTurn(router, askText('hello'), signal)
   return { ...memory, clock, asked, served, ended, router, ask }
 }
 
@@ -279,7 +279,7 @@ describe('a router', () => {
     const impatient = { retry: { maxTries: 1, maxTriesWhenLimited: 1 }, maxCoolDownWaitMs: 0 }
     const answers = { one: [() => Response.json(whole), answerError(403, 'no')] }
     const { router, ended } = setUp([choose('one')], answers, impatient)
-    for (let count = 0; count < 2; count += 1) await router.answer?.({ ...askText('hello'), whole: true }, open)
+    for (let count = 0; count < 2; count += 1) await collectTurn(router, { ...askText('hello'), whole: true }, open)
     expect(ended.map(({ provider, error }) => [provider.name, error?.reason])).toEqual([
       ['one', undefined],
       ['one', 'CredentialRefused'],

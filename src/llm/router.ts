@@ -4,7 +4,6 @@ import type { Price } from '../contract/resources/provider.ts'
 import type { Ids } from '../ports/clock.ts'
 import type { RateLimit } from '../ports/rate-limits.ts'
 import type { ResourceKey } from '../ports/resources.ts'
-import { guardStream } from './collect.ts'
 import { type CallWatch, type EstimatedUsage, watchCall } from './estimate.ts'
 import { type Candidate, type CoolDowns, withCoolDown, withFallback } from './fallback.ts'
 import { type ModelError, type ModelEvent, noUsage, type TokenUsage } from './messages.ts'
@@ -111,43 +110,35 @@ function createReport(
   }
 }
 
-/** Says in the stream which provider serves it, asks for its model, counts what it uses. One layer: each costs every event its time. */
+/** Says in the answer which provider serves it, asks for its model, counts what it uses. */
 function withIdentity(client: ModelClient, choice: ModelChoice, report: Report): ModelClient {
   function identify(event: ModelEvent): ModelEvent {
     if (event.type === 'error') return { ...event, error: redactError(event.error, choice) }
     if (event.type !== 'start') return event
     return { ...event, provider: nameProvider(choice.provider), model: event.model || choice.model }
   }
-  const { answer } = client
   return {
-    ...(answer && {
-      async answer(request, signal) {
-        const follow = report.begin(signal)
-        const watch = signal.aborted ? undefined : watchCall(request)
-        const events = (await answer({ ...request, model: choice.model }, signal)).map(identify)
-        for (const event of events) watch?.push(event)
-        if (watch !== undefined) report.use(watch)
-        follow(events.at(-1))
-        return events
-      },
-    }),
-    async *stream(request, signal) {
-      const own = client.stream({ ...request, model: choice.model }, signal)
+    async call(request, { signal, take }) {
       const follow = report.begin(signal)
       // What is aborted before it begins is not sent.
       const watch = signal.aborted ? undefined : watchCall(request)
+      const tell = (raw: ModelEvent[]) => {
+        const events = raw.some(namesProvider) ? raw.map(identify) : raw
+        watch?.push(events)
+        follow(events.at(-1))
+        return take(events)
+      }
       try {
-        for await (const raw of guardStream(own, signal)) {
-          const event = identify(raw)
-          watch?.push(event)
-          follow(event)
-          yield event
-        }
+        await client.call({ ...request, model: choice.model }, { signal, take: tell })
       } finally {
         if (watch !== undefined) report.use(watch)
       }
     },
   }
+}
+
+function namesProvider({ type }: ModelEvent): boolean {
+  return type === 'start' || type === 'error'
 }
 
 function createCandidate(choice: ModelChoice, isLast: boolean, deps: RouterDeps): Candidate {

@@ -19,26 +19,22 @@ export class IdleError extends Error {
   }
 }
 
-export type ByteReader = { read(): Promise<{ done: boolean; value?: Uint8Array | undefined }> }
-
-/** Gives each whole frame. A half frame at the end is dropped. Throws what reading throws. */
-export async function* readFrames(reader: ByteReader): AsyncGenerator<Frame> {
-  const frames: Frame[] = []
+/** Gives each frame as soon as it is whole; a half one at the end is dropped. `feed` throws for a frame without end. */
+export function createFrameReader(take: (frame: Frame) => void): { feed(bytes: Uint8Array): void } {
   let broken: Error | undefined
   const parser = createParser({
-    onEvent: (frame) => frames.push(frame),
+    onEvent: take,
     onError: (error) => {
       if (error.type === 'max-buffer-size-exceeded') broken = error
     },
     maxBufferSize: maxFrameLength,
   })
   const decoder = new TextDecoder()
-  while (true) {
-    const { done, value } = await reader.read()
-    if (done) return
-    parser.feed(decoder.decode(value, { stream: true }))
-    yield* frames.splice(0)
-    if (broken !== undefined) throw broken
+  return {
+    feed(bytes) {
+      parser.feed(decoder.decode(bytes, { stream: true }))
+      if (broken !== undefined) throw broken
+    },
   }
 }
 

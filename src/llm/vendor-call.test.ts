@@ -16,7 +16,7 @@ function cutAt(bytes: Uint8Array, ...places: number[]): Uint8Array[] {
 
 async function readPieces(family: Family, pieces: Uint8Array[], after: 'end' | 'break' = 'end'): Promise<Turn> {
   const client = makeClient(family, answerWith(streamBody(pieces, after)))
-  return collectTurn(client.stream(askText('hello'), open))
+  return collectTurn(client, askText('hello'), open)
 }
 
 describe.each(families)('a %s stream', (family) => {
@@ -83,7 +83,7 @@ describe.each(families)('a %s stream', (family) => {
     const clock = createManualClock()
     const body = streamBody([bytes.slice(0, bytes.length / 2)], 'stall')
     const client = makeClient(family, answerWith(body), { clock, idleTimeoutMs: 30_000 })
-    const turn = collectTurn(client.stream(askText('hello'), open))
+    const turn = collectTurn(client, askText('hello'), open)
     await clock.advance(29_000)
     await clock.advance(2_000)
     expect((await turn).error).toMatchObject({ reason: 'AnswerBrokenOff', message: expect.stringContaining('30 s') })
@@ -94,7 +94,7 @@ describe.each(families)('a %s stream', (family) => {
     const neverAnswer: typeof fetch = (_url, init) =>
       new Promise((_resolve, reject) => init?.signal?.addEventListener('abort', () => reject(init.signal?.reason)))
     const client = makeClient(family, neverAnswer, { clock, idleTimeoutMs: 30_000 })
-    const turn = collectTurn(client.stream(askText('hello'), open))
+    const turn = collectTurn(client, askText('hello'), open)
     await clock.advance(30_000)
     expect((await turn).error?.reason).toBe('AnswerBrokenOff')
   })
@@ -102,7 +102,7 @@ describe.each(families)('a %s stream', (family) => {
   it('ends at once when the caller aborts', async () => {
     const aborter = new AbortController()
     const client = makeClient(family, answerWith(streamBody([bytes.slice(0, 200)], 'stall')))
-    const turn = collectTurn(client.stream(askText('hello'), aborter.signal))
+    const turn = collectTurn(client, askText('hello'), aborter.signal)
     aborter.abort()
     expect((await turn).error?.reason).toBe('Stopped')
   })
@@ -115,7 +115,7 @@ describe.each(families)('a %s stream', (family) => {
     )
     const property = fc.asyncProperty(fc.array(piece, { maxLength: 12 }), async (pieces) => {
       const client = makeClient(family, answerWith(streamBody(pieces)))
-      const events = await listEvents(client.stream(askText('hello'), open))
+      const events = await listEvents(client, askText('hello'), open)
       const ends = events.filter((event) => event.type === 'stop' || event.type === 'error')
       expect(ends).toEqual([events.at(-1)])
     })
@@ -156,7 +156,7 @@ describe('a server that does not stream', () => {
       ['llma', llma],
       ['llmo', llmo],
     ] as const) {
-      const turn = await collectTurn(makeClient(family, answerWith(body, json)).stream(askText('hello'), open))
+      const turn = await collectTurn(makeClient(family, answerWith(body, json)), askText('hello'), open)
       expect(turn, family).toMatchObject({
         stopReason: 'tool_use',
         usage: { inputTokens: 3, outputTokens: 4, cachedTokens: 0 },

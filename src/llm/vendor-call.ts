@@ -3,11 +3,14 @@ import { wasCutOff } from '../egress/failures.ts'
 import { isSvcError, messageOf } from '../errors.ts'
 import type { Clock } from '../ports/clock.ts'
 import { parseForeignJson } from './foreign-json.ts'
+import { isLast } from './guarded-call.ts'
+import { waitUnlessAborted } from './linked-signal.ts'
 import type { JsonObject, ModelError, ModelEvent } from './messages.ts'
+import type { Listener } from './model.ts'
 import { isPacked, unpackBody } from './packed-body.ts'
 import type { VendorFetch, VendorReader, VendorResponse } from './piped-fetch.ts'
 import { writeBody } from './request-body.ts'
-import { type ByteReader, IdleError, type IdleWatch, readFrames, watchIdle } from './sse.ts'
+import { createFrameReader, IdleError, type IdleWatch, watchIdle } from './sse.ts'
 import { type CallTarget, classifyVendorError, makeModelError, readRefusal, type VendorError } from './vendor-error.ts'
 
 /** Reads one answer of a family. */
@@ -31,8 +34,7 @@ export type VendorCall = {
   clock: Clock
   /** Silence after which the call is given up. */
   idleTimeoutMs: number
-  signal: AbortSignal
-}
+} & Listener
 
 /** A vendor's error inside a stream. */
 export class StreamedError extends Error {
@@ -46,55 +48,43 @@ export class StreamedError extends Error {
 
 type Exchange = { call: VendorCall; idle: IdleWatch; answered: boolean }
 
-/** An answer in one piece is all its events at once. */
-async function exchange(state: Exchange): Promise<ModelEvent[] | AsyncIterable<ModelEvent>> {
+/** Never rejects but with what `take` throws: what goes wrong is the last event. */
+export async function callVendor(call: VendorCall): Promise<void> {
+  const state = { call, idle: watchIdle(call.clock, call.idleTimeoutMs, call.signal), answered: false }
+  try {
+    await exchange(state)
+  } catch (error) {
+    await call.take([failExchange(state, error)])
+  } finally {
+    state.idle.stop()
+  }
+}
+
+async function exchange(state: Exchange): Promise<void> {
   const { call, idle } = state
-  const { signal } = idle
   const body = call.encode()
-  const init = { method: 'POST', redirect: 'manual', headers: call.headers, body: writeBody(body), signal } as const
-  const response = await call.fetch(call.url, init)
+  const response = await send(call, body, idle.signal)
   state.answered = true
   idle.touch()
-  if (!response.ok) return [{ type: 'error', error: await readFailure(response, call) }]
-  if (isWhole(response, body)) return readWholeAnswer(response, call)
-  return isPacked(response.headers.get('content-encoding')) ? failPacked(call) : readStream(response, call, idle)
+  const answer = { head: response, reader: openReader(response, idle) }
+  if (!response.ok) return call.take([{ type: 'error', error: await readFailure(answer, call) }])
+  if (isWhole(response, body)) return call.take(await readWholeAnswer(answer, call))
+  if (!isPacked(response.headers.get('content-encoding'))) return readStream(state, answer.reader)
+  answer.reader.cancel().catch(() => {})
+  return call.take(failPacked(call))
+}
+
+/** Whatever the way out waits for, an abort ends the wait. */
+async function send(call: VendorCall, body: JsonObject, signal: AbortSignal): Promise<VendorResponse> {
+  const init = { method: 'POST', redirect: 'manual', headers: call.headers, body: writeBody(body), signal } as const
+  const response = await waitUnlessAborted(call.fetch(call.url, init), signal)
+  if (response === undefined) throw signal.reason
+  return response
 }
 
 function failExchange({ call, idle, answered }: Exchange, error: unknown): ModelEvent {
   const cause = idle.signal.aborted && !call.signal.aborted ? idle.signal.reason : error
   return { type: 'error', error: explainThrown(cause, call, answered) }
-}
-
-function openExchange(call: VendorCall): Exchange {
-  return { call, idle: watchIdle(call.clock, call.idleTimeoutMs, call.signal), answered: false }
-}
-
-/** Never throws: what goes wrong is the last event. */
-export async function* callVendor(call: VendorCall): AsyncGenerator<ModelEvent> {
-  const state = openExchange(call)
-  try {
-    yield* await exchange(state)
-  } catch (error) {
-    yield failExchange(state, error)
-  } finally {
-    state.idle.stop()
-  }
-}
-
-/** The same, told at its end. */
-export async function askVendor(call: VendorCall): Promise<ModelEvent[]> {
-  const state = openExchange(call)
-  const events: ModelEvent[] = []
-  try {
-    const answer = await exchange(state)
-    if (Array.isArray(answer)) return answer
-    for await (const event of answer) events.push(event)
-    return events
-  } catch (error) {
-    return [...events, failExchange(state, error)]
-  } finally {
-    state.idle.stop()
-  }
 }
 
 function explainThrown(error: unknown, call: VendorCall, answered: boolean): ModelError {
@@ -116,20 +106,21 @@ export function explainBreak(error: unknown, target: CallTarget, answered: boole
   return makeModelError(isAnswer ? 'AnswerBrokenOff' : 'ProviderUnreachable', target, { message })
 }
 
-async function readFailure(response: VendorResponse, { url, target, clock }: VendorCall): Promise<ModelError> {
-  const text = await readText(response, maxErrorBytes)
-  const { status, headers } = response
+type Answer = { head: VendorResponse; reader: VendorReader }
+
+async function readFailure(answer: Answer, { url, target, clock }: VendorCall): Promise<ModelError> {
+  const text = await readText(answer, maxErrorBytes)
+  const { status, headers } = answer.head
   return readRefusal({ status, headers, text, url, now: clock.now() }, target)
 }
 
 const maxErrorBytes = 65_536
 const maxAnswerBytes = 32 * 1024 * 1024
 
-async function readText(response: VendorResponse, maxBytes: number): Promise<string> {
+async function readText({ head, reader }: Answer, maxBytes: number): Promise<string> {
   const parts: Uint8Array[] = []
   let left = maxBytes
-  const reader = response.body?.getReader()
-  while (reader !== undefined) {
+  while (true) {
     const { done, value } = await reader.read()
     if (done || value === undefined) break
     parts.push(value.subarray(0, left))
@@ -139,48 +130,102 @@ async function readText(response: VendorResponse, maxBytes: number): Promise<str
     break
   }
   const bytes = Buffer.concat(parts)
-  const encoding = response.headers.get('content-encoding')
+  const encoding = head.headers.get('content-encoding')
   return (isPacked(encoding) ? (unpackBody(bytes, encoding, maxBytes) ?? bytes) : bytes).toString()
 }
-
-type Body = { signal: AbortSignal; touch(): void }
 
 /** A server that says nothing of it is believed to have done as it was asked. */
 function isWhole({ headers }: VendorResponse, { stream }: JsonObject): boolean {
   return headers.get('content-type')?.includes('application/json') ?? stream === false
 }
 
-async function readWholeAnswer(response: VendorResponse, call: VendorCall): Promise<ModelEvent[]> {
-  const json = parseForeignJson(await readText(response, maxAnswerBytes))
+async function readWholeAnswer(answer: Answer, call: VendorCall): Promise<ModelEvent[]> {
+  const json = parseForeignJson(await readText(answer, maxAnswerBytes))
   return json === undefined ? failBroken(call) : call.decoder.readWhole(json)
 }
 
-async function* readStream(response: VendorResponse, call: VendorCall, body: Body): AsyncGenerator<ModelEvent> {
-  if (response.body === null) return yield* failEarly(call)
-  const reader = response.body.getReader()
-  const progress = { complete: false }
+const noBody: VendorReader = { read: async () => ({ done: true }), cancel: async () => {} }
+
+/** A pending read ends when the signal aborts, whatever the body does. */
+function openReader({ body }: VendorResponse, { signal, touch }: IdleWatch): VendorReader {
+  const reader = body?.getReader() ?? noBody
+  signal.addEventListener('abort', () => void reader.cancel().catch(() => {}), { once: true })
+  return {
+    async read() {
+      const part = await reader.read()
+      signal.throwIfAborted()
+      touch()
+      return part
+    },
+    cancel: () => reader.cancel(),
+  }
+}
+
+/** What came with one read is told together: a fraction of the price of telling it one by one. */
+async function readStream(state: Exchange, reader: VendorReader): Promise<void> {
+  const { call } = state
+  const answer = createStreamedAnswer(state)
   try {
-    yield* decodeFrames(abortable(reader, body), call, progress)
+    while (!answer.isOver()) {
+      const { value } = await reader.read()
+      const events = value === undefined ? answer.end() : answer.push(value)
+      if (events.length > 0) await call.take(events)
+    }
   } finally {
-    if (progress.complete) drain(reader, call.clock)
+    if (answer.isWhole()) drain(reader, call.clock)
     else reader.cancel().catch(() => {})
   }
 }
 
-/** A pending read ends when the signal aborts, whatever the body does. */
-function abortable(reader: VendorReader, body: Body): ByteReader {
-  const aborted = new Promise<never>((_resolve, reject) => {
-    const onAbort = () => reject(body.signal.reason)
-    if (body.signal.aborted) onAbort()
-    body.signal.addEventListener('abort', onAbort, { once: true })
+type StreamedAnswer = {
+  /** The events that are whole with these bytes. Does not throw: a failure is the last event. */
+  push(bytes: Uint8Array): ModelEvent[]
+  /** The body has ended. */
+  end(): ModelEvent[]
+  /** The last event was given. */
+  isOver(): boolean
+  /** There is nothing more to come of the body. */
+  isWhole(): boolean
+}
+
+function createStreamedAnswer(state: Exchange): StreamedAnswer {
+  const { call } = state
+  let events: ModelEvent[] = []
+  let last: ModelEvent['type'] | undefined
+  const frames = createFrameReader(({ data }) => {
+    if (last !== undefined) return
+    if (data.trim() === '[DONE]') return add(endEvents())
+    const json = parseForeignJson(data)
+    add(json === undefined ? failBroken(call) : call.decoder.pushFrame(json))
   })
-  aborted.catch(() => {})
+
+  function add(more: ModelEvent[]): void {
+    for (const event of more) events.push(event)
+    last = more.find(isLast)?.type
+  }
+
+  function endEvents(): ModelEvent[] {
+    const closing = call.decoder.end()
+    return closing.some(isLast) ? closing : failEarly(call)
+  }
+
   return {
-    async read() {
-      const part = await Promise.race([reader.read(), aborted])
-      body.touch()
-      return part
+    push(bytes) {
+      events = []
+      try {
+        frames.feed(bytes)
+      } catch (error) {
+        add([failExchange(state, error)])
+      }
+      return events
     },
+    end: () => {
+      events = []
+      add(endEvents())
+      return events
+    },
+    isOver: () => last !== undefined,
+    isWhole: () => last === 'stop',
   }
 }
 
@@ -195,29 +240,6 @@ function drain(reader: VendorReader, clock: Clock): void {
 
 /** A reason of one's own spares the making of an error with its stack. */
 const over = new Error('over')
-
-/** `progress` is complete before the last event is given: who has got that need not come back for more. */
-async function* decodeFrames(
-  reader: ByteReader,
-  call: VendorCall,
-  progress: { complete: boolean },
-): AsyncGenerator<ModelEvent> {
-  for await (const frame of readFrames(reader)) {
-    if (frame.data.trim() === '[DONE]') break
-    const json = parseForeignJson(frame.data)
-    const events = json === undefined ? failBroken(call) : call.decoder.pushFrame(json)
-    progress.complete = events.some(isLast)
-    yield* events
-    if (progress.complete) return
-  }
-  const events = call.decoder.end()
-  progress.complete = true
-  yield* events.some(isLast) ? events : failEarly(call)
-}
-
-function isLast(event: ModelEvent): boolean {
-  return event.type === 'stop' || event.type === 'error'
-}
 
 function failBroken(call: VendorCall): ModelEvent[] {
   const message = 'it sent something that is no JSON, or nested too deeply'

@@ -50,9 +50,7 @@ function makeClient(type: Family, more: Partial<ModelChoice['provider']> = {}, i
 describe.each(['llma', 'llmo'] as Family[])('a %s vendor', (family) => {
   it('streams text, thinking and usage', async () => {
     vendor.onMessage('hello', { content: 'Grüße an alle', reasoning: 'Be kind', usage: usage[family] })
-    const turn = await collectTurn(
-      makeClient(family).stream({ ...askText('hello'), thinking: { budgetTokens: 1024 } }, open),
-    )
+    const turn = await collectTurn(makeClient(family), { ...askText('hello'), thinking: { budgetTokens: 1024 } }, open)
     expect(turn).toMatchObject({ stopReason: 'end_turn' })
     expect(turn.error).toBeUndefined()
     expect(turn.usage.outputTokens).toBe(9)
@@ -87,7 +85,8 @@ describe.each(['llma', 'llmo'] as Family[])('a %s vendor', (family) => {
     })
     expect(state).toMatchObject({ text: 'They are equal.', finished: { reason: 'answer' }, llmCalls: 2 })
     expect(host.calls.map((call) => call.args)).toEqual([{ path: 'a.txt' }, { path: 'b.txt' }])
-    const fragments = events.filter((event) => event.type === 'model' && event.event.type === 'args_delta')
+    const told = events.flatMap((event) => (event.type === 'model' ? event.events : []))
+    const fragments = told.filter((event) => event.type === 'args_delta')
     expect(fragments.length).toBeGreaterThan(4)
     const sent = JSON.stringify(vendor.getLastRequest()?.body)
     expect(sent).toContain('content of a.txt')
@@ -102,22 +101,20 @@ describe.each(['llma', 'llmo'] as Family[])('a %s vendor', (family) => {
     [500, 'api_error', 'ProviderFailed'],
   ])('answers %i with its meaning', async (status, type, reason) => {
     vendor.onMessage('hello', { error: { message: 'the model is not found', type }, status, retryAfter: 3 })
-    const { error } = await collectTurn(makeClient(family).stream(askText('hello'), open))
+    const { error } = await collectTurn(makeClient(family), askText('hello'), open)
     expect(error).toMatchObject({ reason, status })
     if (status === 429) expect(error?.retryAfterMs).toBe(3000)
   })
 
   it('that hangs up in the middle is an interruption', async () => {
     vendor.onMessage('hello', { content: 'x'.repeat(300) }, { truncateAfterChunks: 20 })
-    const turn = await collectTurn(makeClient(family).stream(askText('hello'), open))
+    const turn = await collectTurn(makeClient(family), askText('hello'), open)
     expect(turn.error).toMatchObject({ reason: 'AnswerBrokenOff', message: expect.stringContaining('default/vendor') })
     expect(turn.stopReason).toBeUndefined()
   })
 
   it('that cannot be reached says where it was looked for [PROV-013]', async () => {
-    const closed = await collectTurn(
-      makeClient(family, { baseUrl: 'http://127.0.0.1:59999' }).stream(askText('hello'), open),
-    )
+    const closed = await collectTurn(makeClient(family, { baseUrl: 'http://127.0.0.1:59999' }), askText('hello'), open)
     expect(closed.error).toMatchObject({
       reason: 'ProviderUnreachable',
       message: expect.stringMatching(/unreachable at 127\.0\.0\.1:59999.*ECONNREFUSED/),
@@ -143,7 +140,7 @@ describe('azure', () => {
       },
       { egress, policyFor: () => ({ allowNetworks: [], deny: [], trusted: new URL(vendor.url).origin }), clock },
     )
-    const turn = await collectTurn(client.stream(askText('hello'), open))
+    const turn = await collectTurn(client, askText('hello'), open)
     expect(turn).toMatchObject({ stopReason: 'end_turn', message: { content: [{ text: 'hi from azure' }] } })
     const request = vendor.getLastRequest()
     expect(request?.path).toContain('/openai/deployments/my-deployment/chat/completions')
@@ -180,19 +177,19 @@ describe('a vendor that misbehaves on its socket', () => {
 
     it('by stalling is given up after the idle time', async () => {
       const baseUrl = await serveRaw((socket) => socket.write(`${head}\r\n${half}`))
-      const turn = await collectTurn(makeClient(family, { baseUrl }, 150).stream(askText('x'), open))
+      const turn = await collectTurn(makeClient(family, { baseUrl }, 150), askText('x'), open)
       expect(turn.error).toMatchObject({ reason: 'AnswerBrokenOff', message: expect.stringContaining('0.15 s') })
     })
 
     it('by never answering is given up after the idle time', async () => {
       const baseUrl = await serveRaw(() => {})
-      const turn = await collectTurn(makeClient(family, { baseUrl }, 150).stream(askText('x'), open))
+      const turn = await collectTurn(makeClient(family, { baseUrl }, 150), askText('x'), open)
       expect(turn.error?.reason).toBe('AnswerBrokenOff')
     })
 
     it('by sending half a frame and closing is an interruption', async () => {
       const baseUrl = await serveRaw((socket) => socket.end(`${head}connection: close\r\n\r\n${half}`))
-      const turn = await collectTurn(makeClient(family, { baseUrl }).stream(askText('x'), open))
+      const turn = await collectTurn(makeClient(family, { baseUrl }), askText('x'), open)
       expect(turn.error?.reason).toBe('AnswerBrokenOff')
     })
 
@@ -201,13 +198,13 @@ describe('a vendor that misbehaves on its socket', () => {
       const baseUrl = await serveRaw((socket) =>
         socket.write(`${head}${length}\r\n${half}`, () => socket.resetAndDestroy()),
       )
-      const turn = await collectTurn(makeClient(family, { baseUrl }).stream(askText('x'), open))
+      const turn = await collectTurn(makeClient(family, { baseUrl }), askText('x'), open)
       expect(turn.error?.reason).toBe('AnswerBrokenOff')
     })
 
     it('by not speaking HTTP is no answer', async () => {
       const baseUrl = await serveRaw((socket) => socket.end('hello?\r\n\r\n'))
-      const turn = await collectTurn(makeClient(family, { baseUrl }).stream(askText('x'), open))
+      const turn = await collectTurn(makeClient(family, { baseUrl }), askText('x'), open)
       expect(turn.error?.reason).toBe('ProviderUnreachable')
     })
   })

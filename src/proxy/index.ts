@@ -10,7 +10,7 @@ import { requireBudget } from './agent-budget.ts'
 import { type CallerLimitSettings, createCallerLimits } from './caller-limits.ts'
 import type { ProxyLoopSettings } from './loop/deps.ts'
 import { createProxyLoop } from './loop/run.ts'
-import { type CreateLoop, createLoopPlans } from './loop-plans.ts'
+import { createLoopPlans } from './loop-plans.ts'
 import { createModelLister, type ModelLister } from './models.ts'
 import { createProviderLimits } from './provider-limits.ts'
 import { planPassage } from './relay/passages.ts'
@@ -68,8 +68,8 @@ export function createProxies(usecases: UsecaseDeps, settings: ProxySettings): P
   const dialects = dialectsOf(ports.egress)
   const { health } = usecases
   const passages = { callers, providers, meter, health, maxDurationMs, dialects, observe, clock }
-  const createLoop: CreateLoop = (noteUsage) => createProxyLoop({ ...usecases, loop: settings.loop, noteUsage })
-  const loops = createLoopPlans({ createLoop, callers, slots: openSlots(settings), meter, observe })
+  const loop = createProxyLoop({ ...usecases, loop: settings.loop })
+  const loops = createLoopPlans({ loop, callers, slots: openSlots(settings), meter, observe })
 
   /** What a provider lacks, or that it is not there, is for those who may use one there. */
   async function explain({ caller, namespace }: ProxyRequest, error: unknown): Promise<never> {

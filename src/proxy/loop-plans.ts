@@ -1,27 +1,25 @@
 // Plans of what needs more than bytes passed on: the loop or the translation, with usage per call.
-
-import type { ModelChoice } from '../contract/api/assignment.ts'
+import type { Price } from '../contract/resources/provider.ts'
 import { mostJsonValues } from '../contract/validation.ts'
 import { SvcError } from '../errors.ts'
 import { deepestJson, hasMoreValues, isTooDeep } from '../llm/foreign-json.ts'
-import { addUsage, type TokenUsage } from '../llm/messages.ts'
+import { addUsage, noUsage, type TokenUsage } from '../llm/messages.ts'
+import type { ServedCall } from '../llm/router.ts'
 import { serverCallMark } from '../llm/server-calls.ts'
+import type { ResourceKey } from '../ports/resources.ts'
 import { identifyCaller } from '../rules/caller-identity.ts'
 import { nameProviderIn } from '../usecases/providers/name.ts'
 import type { Slots } from '../usecases/slots.ts'
 import type { CallerLimits } from './caller-limits.ts'
-import type { ProxyLoopDeps } from './loop/deps.ts'
 import type { ProxyLoop } from './loop/run.ts'
 import type { RequestFields } from './relay/request-text.ts'
 import { accountOf, type ProxyPlan, type ProxyRequest, type ProxySample, taskOf, wantsTools } from './request.ts'
 import { endpointFamilies, type Target } from './target.ts'
 import type { Conversation, JsonObject, ProxyCall } from './types.ts'
-import type { UsageMeter } from './usage-meter.ts'
-
-export type CreateLoop = (noteUsage: ProxyLoopDeps['noteUsage']) => ProxyLoop
+import type { MeteredCall, UsageMeter } from './usage-meter.ts'
 
 export type LoopPlanDeps = {
-  createLoop: CreateLoop
+  loop: ProxyLoop
   callers: CallerLimits
   slots: Slots
   meter: UsageMeter
@@ -55,11 +53,7 @@ function parseBody(text: string): JsonObject {
   }
 }
 
-function openCall(
-  request: ConversationRequest,
-  target: Target,
-  { stream, signal }: { stream: boolean; signal: AbortSignal },
-): ProxyCall {
+function openCall(request: ConversationRequest, target: Target): Omit<ProxyCall, 'stream' | 'signal' | 'noteUsage'> {
   const { caller, namespace, requestId } = request
   const bodyText = request.body.toString('utf8')
   return {
@@ -71,48 +65,46 @@ function openCall(
     bodyText,
     headers: headersOf(request.headers),
     models: [target.choice, ...target.fallbacks.map(({ choice }) => choice)],
-    stream,
     serverTools: wantsTools(request, target),
-    signal,
     requestId,
   }
 }
 
-export function createLoopPlans({ createLoop, callers, slots, meter, observe }: LoopPlanDeps): LoopPlans {
-  const used = new WeakMap<ProxyCall, TokenUsage>()
-  const runLoop = createLoop((call, { usage, estimated, model, demo, provider }) => {
-    const before = used.get(call)
-    used.set(call, before === undefined ? usage : addUsage(before, usage))
-    const { namespace, caller, models } = call
-    const isServer = ({ provider: { namespace: place, name } }: ModelChoice) =>
-      place === provider.namespace && name === provider.name
-    const price = models.find(isServer)?.provider.price
-    const priced = price === undefined ? {} : { price }
-    meter.count({
-      namespace,
-      caller: identifyCaller(caller),
-      ...taskOf(caller),
-      provider: nameProviderIn(namespace, provider),
-      model,
-      usage,
-      ...(estimated && { estimated }),
-      demo,
-      ...priced,
-    })
-  })
+function priceOf(target: Target, { namespace, name }: ResourceKey): { price?: Price } {
+  const isServer = ({ key }: Target) => key.namespace === namespace && key.name === name
+  const price = [target, ...target.fallbacks].find(isServer)?.price
+  return price === undefined ? {} : { price }
+}
+
+function toMetered({ namespace, caller }: ProxyRequest, target: Target, served: ServedCall): MeteredCall {
+  const { usage, estimated, model, demo, provider } = served
+  return {
+    namespace,
+    caller: identifyCaller(caller),
+    ...taskOf(caller),
+    provider: nameProviderIn(namespace, provider),
+    model,
+    usage,
+    ...(estimated && { estimated }),
+    demo,
+    ...priceOf(target, provider),
+  }
+}
+
+export function createLoopPlans({ loop, callers, slots, meter, observe }: LoopPlanDeps): LoopPlans {
   const plan: LoopPlans['plan'] = (request, target, { stream }) => {
-    let call: ProxyCall | undefined
+    const { endpoint, requestId, arrivedAt } = request
+    let usage: TokenUsage | undefined
+    const noteUsage = (served: ServedCall) => {
+      usage = addUsage(usage ?? noUsage, served.usage)
+      meter.count(toMetered(request, target, served))
+    }
     const free = slots.take(request)
     return {
-      async answer(signal) {
-        call = openCall(request, target, { stream, signal })
-        return runLoop(call)
-      },
+      answer: async (signal) => loop({ ...openCall(request, target), stream, signal, noteUsage }),
       done(outcome) {
         free()
         callers.leave(accountOf(request.caller))
-        const usage = call && used.get(call)
-        const { endpoint, requestId, arrivedAt } = request
         observe({
           family: endpointFamilies[endpoint],
           provider: target.choice.provider.type,
@@ -130,7 +122,7 @@ export function createLoopPlans({ createLoop, callers, slots, meter, observe }: 
   return {
     plan,
     // Calls of before, that come back, are to be known again.
-    isIdle: async ({ body, namespace }) => !body.includes(serverCallMark) && !(await runLoop.hasTools(namespace)),
-    close: runLoop.close,
+    isIdle: async ({ body, namespace }) => !body.includes(serverCallMark) && !(await loop.hasTools(namespace)),
+    close: loop.close,
   }
 }

@@ -1,5 +1,6 @@
 // What both proxies pass between their edges, the fast path and the loop.
 import type { ModelChoice } from '../contract/api/assignment.ts'
+import type { ServedCall } from '../llm/router.ts'
 import type { Caller } from '../ports/identity.ts'
 
 /** Whose language the caller speaks. */
@@ -29,6 +30,8 @@ export type ProxyCall = {
   /** Aborts when the client is gone, or the service stops. */
   signal: AbortSignal
   requestId: string
+  /** Called once for each model call that was answered, or broke off after a vendor had begun to work. */
+  noteUsage(served: ServedCall): void
 }
 
 export type ProxyAnswer =

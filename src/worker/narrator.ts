@@ -37,7 +37,7 @@ export function createNarrator(log: TaskLog, clock: Clock): Narrator {
 
   return {
     tell(event) {
-      if (event.type === 'model') tellModel(event.event)
+      if (event.type === 'model') event.events.forEach(tellModel)
       if (event.type === 'discarded')
         log.write(toLine(`the answer does not count and is asked for again: ${event.error.message}`))
       if (event.type === 'prompt') log.write(`[added to the conversation: ${event.text}]`)

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { LoopEvent } from '../llm/loop.ts'
+import type { ModelEvent } from '../llm/messages.ts'
 import { createRedactor } from '../observability/redaction.ts'
 import { createNarrator } from './narrator.ts'
 import { createTaskLog } from './task-log.ts'
@@ -62,10 +63,10 @@ describe('the task log', () => {
     }, secrets)
     const narrator = createNarrator(log, clock)
     const call = { id: 'c1', name: 'file_write', args: { path: 'a', content: 'key-4711-secret' } }
-    const model = (event: Extract<LoopEvent, { type: 'model' }>['event']): LoopEvent => ({
+    const model = (event: ModelEvent): LoopEvent => ({
       type: 'model',
       iteration: 0,
-      event,
+      events: [event],
     })
     const events: LoopEvent[] = [
       model({ type: 'start', provider: 'default/p', model: 'm' }),

@@ -27,8 +27,6 @@ export function createUsageMeter(api: Pick<WorkerApi, 'submitUsage'>, attempt: n
   return {
     note: (call) => void waiting.push(call),
     async settle() {
-      // A call is noted when its stream is closed, which may be some promises after its last event.
-      await new Promise((resolve) => setImmediate(resolve))
       const calls = waiting
       waiting = []
       for (const call of calls) await report(call)

@@ -116,11 +116,11 @@ export function createDemoClient(deps: { clock: Clock }): ModelClient {
   }
 
   return {
-    async *stream(request, signal) {
+    async call(request, { signal, take }) {
       try {
-        yield* answer(request, signal)
+        for await (const event of answer(request, signal)) await take([event])
       } catch {
-        yield { type: 'error', error: { reason: 'Stopped', message: 'The call was cancelled.' } }
+        await take([{ type: 'error', error: { reason: 'Stopped', message: 'The call was cancelled.' } }])
       }
     },
   }

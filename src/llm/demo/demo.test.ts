@@ -106,9 +106,7 @@ describe('the demo provider', () => {
   })
 
   it('lists what it understands when it understands nothing, and says what it is [PROV-014]', async () => {
-    const events = await listEvents(
-      createDemoClient({ clock: createHastyClock() }).stream(askText('Hello there!'), open),
-    )
+    const events = await listEvents(createDemoClient({ clock: createHastyClock() }), askText('Hello there!'), open)
     const text = events.map((event) => (event.type === 'text_delta' ? event.text : '')).join('')
     expect(text.startsWith(demoLabel)).toBe(true)
     expect(text).toContain('"Hello there!"')
@@ -118,16 +116,16 @@ describe('the demo provider', () => {
   it('answers the same conversation in the same way, in pieces', async () => {
     const client = createDemoClient({ clock: createHastyClock() })
     const request = { ...askText('read a.txt'), tools: [{ name: 'file_read', description: '', parameters: {} }] }
-    const first = await listEvents(client.stream(request, open))
-    expect(await listEvents(client.stream(request, open))).toEqual(first)
+    const first = await listEvents(client, request, open)
+    expect(await listEvents(client, request, open)).toEqual(first)
     expect(first.filter((event) => event.type === 'args_delta')).toHaveLength(2)
   })
 
   it('waits when it is told to, and stops waiting when it is told to stop', async () => {
     const clock = createHastyClock()
-    await listEvents(createDemoClient({ clock }).stream(askText('wait 3 seconds'), open))
+    await listEvents(createDemoClient({ clock }), askText('wait 3 seconds'), open)
     expect(clock.slept).toEqual([3000])
-    const events = await listEvents(createDemoClient({ clock }).stream(askText('wait 3 seconds'), AbortSignal.abort()))
+    const events = await listEvents(createDemoClient({ clock }), askText('wait 3 seconds'), AbortSignal.abort())
     expect(events.at(-1)).toMatchObject({ type: 'error', error: { reason: 'Stopped' } })
   })
 })

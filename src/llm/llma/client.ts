@@ -1,9 +1,8 @@
 // Calls an llma provider.
 
 import { type ClientOptions, ownHeaders, patienceFor, plainHeaders } from '../client-options.ts'
-import type { ModelRequest } from '../messages.ts'
 import type { ModelClient } from '../model.ts'
-import { askVendor, callVendor, type VendorCall } from '../vendor-call.ts'
+import { callVendor } from '../vendor-call.ts'
 import { createDecoder } from './decode.ts'
 import { encodeRequest } from './encode.ts'
 
@@ -20,17 +19,16 @@ export function endpointUrl(baseUrl: string | undefined, endpoint: string): stri
 export function createLlmaClient(options: ClientOptions): ModelClient {
   const headers: Record<string, string> = { ...plainHeaders, 'anthropic-version': wireVersion }
   if (options.apiKey !== undefined) headers['x-api-key'] = options.apiKey
-  const describe = (request: ModelRequest, signal: AbortSignal): VendorCall => ({
-    ...options,
-    idleTimeoutMs: patienceFor(request, options.idleTimeoutMs),
-    url: endpointUrl(options.baseUrl, 'messages'),
-    headers: { ...headers, ...ownHeaders(request, 'llma') },
-    encode: () => encodeRequest(request, options.target.model),
-    decoder: createDecoder(),
-    signal,
-  })
   return {
-    stream: (request, signal) => callVendor(describe(request, signal)),
-    answer: (request, signal) => askVendor(describe(request, signal)),
+    call: (request, listener) =>
+      callVendor({
+        ...options,
+        ...listener,
+        idleTimeoutMs: patienceFor(request, options.idleTimeoutMs),
+        url: endpointUrl(options.baseUrl, 'messages'),
+        headers: { ...headers, ...ownHeaders(request, 'llma') },
+        encode: () => encodeRequest(request, options.target.model),
+        decoder: createDecoder(),
+      }),
   }
 }

@@ -1,8 +1,8 @@
 // Calls an llmo provider: the vendor, Azure, or a server that speaks the same language.
 import { type ClientOptions, ownHeaders, patienceFor, plainHeaders } from '../client-options.ts'
 import type { JsonObject, ModelEvent, ModelRequest } from '../messages.ts'
-import type { ModelClient } from '../model.ts'
-import { askVendor, callVendor, type VendorCall } from '../vendor-call.ts'
+import type { Listener, ModelClient } from '../model.ts'
+import { callVendor } from '../vendor-call.ts'
 import { createDecoder } from './decode.ts'
 import { createDialects, type Dialect, guessDialect, readRefusal } from './dialect.ts'
 import { encodeRequest } from './encode.ts'
@@ -50,18 +50,18 @@ export function createLlmoClient(options: ClientOptions): ModelClient {
   const currentDialect = () => dialects.of(address) ?? guessDialect(baseUrl === undefined)
 
   /** Whether the server refused the way it was asked, and there is another. */
-  function hasLearned(asked: Dialect, events: ModelEvent[]): boolean {
-    const last = events.at(-1)
-    if (last?.type !== 'error' || last.error.reason !== 'RequestRefused') return false
-    const learned = readRefusal(asked, last.error.message)
+  function hasLearned(asked: Dialect, event: ModelEvent | undefined): boolean {
+    if (event?.type !== 'error' || event.error.reason !== 'RequestRefused') return false
+    const learned = readRefusal(asked, event.error.message)
     if (learned !== undefined) dialects.learn(address, learned)
     return learned !== undefined
   }
 
-  function describe(request: ModelRequest, signal: AbortSignal, dialect: Dialect): VendorCall {
+  function ask(request: ModelRequest, listener: Listener, dialect: Dialect): Promise<void> {
     const { maxTokensField, streamOptions } = dialect
-    return {
+    return callVendor({
       ...options,
+      ...listener,
       idleTimeoutMs: patienceFor(request, options.idleTimeoutMs),
       url: completionsUrl(options),
       headers: { ...makeHeaders(options), ...ownHeaders(request, 'llmo') },
@@ -71,37 +71,29 @@ export function createLlmoClient(options: ClientOptions): ModelClient {
         return body
       },
       decoder: createDecoder(),
-      signal,
+    })
+  }
+
+  /** True when the refusal has taught another way to ask: nothing of it is told. */
+  async function learn(request: ModelRequest, { signal, take }: Listener): Promise<boolean> {
+    const dialect = currentDialect()
+    let begun = false
+    let learned = false
+    const tell = (events: ModelEvent[]) => {
+      learned = !begun && hasLearned(dialect, events[0])
+      begun = true
+      return learned ? undefined : take(events)
     }
+    await ask(request, { signal, take: tell }, dialect)
+    return learned
   }
 
   return {
-    async *stream(request, signal) {
+    async call(request, listener) {
       for (let tries = 0; tries < 2; tries += 1) {
-        const dialect = currentDialect()
-        const first = await readFirst(callVendor(describe(request, signal, dialect)))
-        if (hasLearned(dialect, first.events)) continue
-        yield* first.events
-        return yield* first.rest
+        if (!(await learn(request, listener))) return
       }
-      yield* callVendor(describe(request, signal, currentDialect()))
-    },
-    async answer(request, signal) {
-      for (let tries = 0; tries < 2; tries += 1) {
-        const dialect = currentDialect()
-        const events = await askVendor(describe(request, signal, dialect))
-        if (!hasLearned(dialect, events)) return events
-      }
-      return askVendor(describe(request, signal, currentDialect()))
+      await ask(request, listener, currentDialect())
     },
   }
-}
-
-/** The first event, which is the only one when the request was refused. */
-async function readFirst(
-  stream: AsyncIterable<ModelEvent>,
-): Promise<{ events: ModelEvent[]; rest: AsyncIterable<ModelEvent> }> {
-  const iterator = stream[Symbol.asyncIterator]()
-  const first = await iterator.next()
-  return { events: first.done ? [] : [first.value], rest: { [Symbol.asyncIterator]: () => iterator } }
 }

@@ -1,8 +1,6 @@
 // What the tool loop of the proxies is made from.
-import type { ServedCall } from '../../llm/router.ts'
 import type { SearchSettings } from '../../tools/tool.ts'
 import type { UsecaseDeps } from '../../usecases/deps.ts'
-import type { ProxyCall } from '../types.ts'
 
 export type ProxyLoopSettings = {
   /** `--chat-max-iterations`: the most model calls; the last is the summary call without tools (LIM-006). */
@@ -19,6 +17,4 @@ export type ProxyLoopSettings = {
 
 export type ProxyLoopDeps = Pick<UsecaseDeps, 'ports' | 'settings' | 'builtinTools' | 'health'> & {
   loop: ProxyLoopSettings
-  /** Called once for each model call that was answered. */
-  noteUsage(call: ProxyCall, served: ServedCall): void
 }

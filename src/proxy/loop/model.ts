@@ -1,6 +1,5 @@
 // The model of one request: the first call fails fast, later ones are worth waiting for.
-import { guardStream } from '../../llm/collect.ts'
-import type { JsonObject, ModelEvent, ModelRequest, Raw } from '../../llm/messages.ts'
+import type { JsonObject, ModelRequest, Raw } from '../../llm/messages.ts'
 import type { ModelClient } from '../../llm/model.ts'
 import { openModel } from '../../usecases/providers/models.ts'
 import type { ProxyCall } from '../types.ts'
@@ -10,28 +9,17 @@ import type { ProxyLoopDeps } from './deps.ts'
 const impatient = { retry: { maxTries: 1, maxTriesWhenLimited: 1 }, maxCoolDownWaitMs: 0 }
 
 export function openLoopModel(deps: ProxyLoopDeps, call: ProxyCall): ModelClient {
-  const onUsage: NonNullable<Parameters<typeof openModel>[2]['onUsage']> = (served) => deps.noteUsage(call, served)
+  const { noteUsage: onUsage } = call
   const first = openModel(call.models, deps, { ...impatient, onUsage })
   let calls = 0
   let later: ModelClient | undefined
 
-  function stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent> {
-    calls += 1
-    if (calls === 1) return first.stream(request, signal)
-    later ??= openModel(call.models, deps, { onUsage })
-    return later.stream(dropKey(answersCall(request) ? relaxChoice(request) : request), signal)
-  }
-
   return {
-    stream,
-    async answer(request, signal) {
-      if (calls === 0 && first.answer !== undefined) {
-        calls = 1
-        return first.answer(request, signal)
-      }
-      const events: ModelEvent[] = []
-      for await (const event of guardStream(stream(request, signal), signal)) events.push(event)
-      return events
+    call(request, listener) {
+      calls += 1
+      if (calls === 1) return first.call(request, listener)
+      later ??= openModel(call.models, deps, { onUsage })
+      return later.call(dropKey(answersCall(request) ? relaxChoice(request) : request), listener)
     },
   }
 }

@@ -129,7 +129,7 @@ export function createStreamedReply(options: ReplyOptions): StreamedReply {
     read(event) {
       switch (event.type) {
         case 'model':
-          return turns.read(event.event)
+          return event.events.flatMap(turns.read)
         case 'turn':
           return readTurn(event)
         case 'tool_result':

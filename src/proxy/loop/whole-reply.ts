@@ -36,7 +36,7 @@ export function createWholeReply(options: ReplyOptions): WholeReply {
 
   return {
     read(event) {
-      if (event.type === 'model') readModel(event.event)
+      if (event.type === 'model') event.events.forEach(readModel)
       if (event.type === 'turn') turn = event.turn
       if (event.type === 'turn' || event.type === 'discarded') totals.endCall()
     },

@@ -60,11 +60,11 @@ function addEvent(record: Draft, event: LoopEvent): void {
   else if (event.type === 'prompt') addPrompt(record, event)
   else if (event.type === 'tool_result') addResult(record, event)
   else if (event.type === 'discarded') record.partial = ''
-  else if (event.type === 'model') addDelta(record, event.event)
+  else if (event.type === 'model') addDeltas(record, event.events)
 }
 
-function addDelta(record: Draft, event: ModelEvent): void {
-  if (event.type === 'text_delta') record.partial += event.text
+function addDeltas(record: Draft, events: ModelEvent[]): void {
+  for (const event of events) if (event.type === 'text_delta') record.partial += event.text
 }
 
 function addTurn(record: Draft, { message }: Turn): void {

@@ -5,7 +5,7 @@ import { formatDuration } from '../../contract/duration.ts'
 import { messageOf, SvcError } from '../../errors.ts'
 import { type LoopEvent, runLoop } from '../../llm/loop.ts'
 import { createLoopState, type LoopLimits, type LoopState } from '../../llm/loop-state.ts'
-import { type Message, userText } from '../../llm/messages.ts'
+import { type Message, type ModelEvent, userText } from '../../llm/messages.ts'
 import type { UsageRecord } from '../../ports/usage.ts'
 import { identifyCaller } from '../../rules/caller-identity.ts'
 import { limitedAgentOf, limitIterations } from '../../rules/model-choice.ts'
@@ -147,11 +147,16 @@ function limitsOf({ settings, agent }: TurnParts, now: Date): LoopLimits {
 }
 
 function forward(event: LoopEvent, sink: TurnSink): void {
-  if (event.type === 'model' && event.event.type === 'text_delta') sink('message', { content: event.event.text })
+  if (event.type === 'model') forwardText(event.events, sink)
   else if (event.type === 'tool_call') sink('tool_call', { toolCall: event.call })
   else if (event.type === 'tool_result') {
     sink('tool_result', { toolCall: event.call, result: parseObject(event.result.content) })
   }
+}
+
+function forwardText(events: ModelEvent[], sink: TurnSink): void {
+  const content = events.map((event) => (event.type === 'text_delta' ? event.text : '')).join('')
+  if (content !== '') sink('message', { content })
 }
 
 type Served = Parameters<NonNullable<Parameters<typeof openModel>[2]['onUsage']>>[0]
