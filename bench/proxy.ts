@@ -9,6 +9,8 @@ import { abandonStreams, generateStreams } from './streams.ts'
 const share = Number(process.env.BENCH_SHARE ?? 1)
 const levels = (process.env.BENCH_CALLERS ?? '1,16,64,256').split(',').map(Number)
 const count = (full: number) => Math.max(20, Math.round(full * share))
+/** `BENCH_PARTS=streams` for the streams alone; also: rates, endurance, peers. */
+const parts = (process.env.BENCH_PARTS ?? 'rates,streams,endurance,peers').split(',')
 const tickMs = 10
 
 /** Milliseconds of CPU that a process has used (proc(5): utime and stime, in hundredths of a second). */
@@ -57,26 +59,40 @@ async function measureRates(
   return rows
 }
 
-async function measureStreams(
-  gateway: Gateway,
-  what: string,
-  options: { concurrency: number; total: number },
-): Promise<Row> {
-  const { url, path, headers } = gateway
-  const body = makeBody(gateway.model('bench-200-5'), { stream: true })
-  await generateStreams({ url, path, headers, body, concurrency: 4, total: 4 })
+/** `pauseMs` between two chunks; 0: as fast as they are read. */
+type StreamsOptions = { concurrency: number; total: number; pauseMs: number }
+
+async function measureStreams(gateway: Gateway, { concurrency, total, pauseMs }: StreamsOptions): Promise<Row> {
+  const { url, path, headers, name } = gateway
+  const body = makeBody(gateway.model(`bench-200-${pauseMs}`), { stream: true })
+  await generateStreams({ url, path, headers, body, concurrency, total: Math.ceil(total / 4) })
   const before = readCpu(gateway.pid)
-  const result = await generateStreams({ url, path, headers, body, ...options })
+  const result = await generateStreams({ url, path, headers, body, concurrency, total })
   return {
-    what: `streams of 200 chunks, ${what}`,
-    callers: options.concurrency,
+    what: `streams of 200 chunks ${pauseMs === 0 ? 'at full speed' : `${pauseMs} ms apart`}, ${name}`,
+    callers: concurrency,
     'first p50 ms': result.firstP50,
     'first p99 ms': result.firstP99,
     'chunks per second': result.chunksPerSecond,
-    'CPU ms': round((readCpu(gateway.pid) - before) / options.total, 2),
+    'CPU ms': round((readCpu(gateway.pid) - before) / total, 2),
     errors: result.errors,
     MiB: round(residentMemory(gateway.pid), 0),
   }
+}
+
+/** In turn, so that all see the same machine. */
+async function compareStreams(gateways: Gateway[]): Promise<Row[]> {
+  const rows: Row[] = []
+  for (const [pauseMs, total] of [
+    [5, 160],
+    [0, 1600],
+  ] as const) {
+    for (let round = 0; round < 3; round += 1) {
+      for (const gateway of gateways)
+        rows.push(await measureStreams(gateway, { concurrency: 16, total: count(total), pauseMs }))
+    }
+  }
+  return rows
 }
 
 /** Descriptors and memory early and late: what is lost on the way would show. */
@@ -98,33 +114,38 @@ async function measureEndurance(gateway: Gateway): Promise<Row[]> {
 
 async function measure(gateway: Gateway, total: number): Promise<Row[]> {
   const rows = await measureRates(gateway, gateway.name, { total: count(total) })
-  rows.push(await measureStreams(gateway, gateway.name, { concurrency: 16, total: count(160) }))
+  rows.push(await measureStreams(gateway, { concurrency: 16, total: count(160), pauseMs: 5 }))
   return rows
 }
 
-async function measureOurs(upstream: string): Promise<Row[]> {
-  const { passthrough, loop } = await startOurs(upstream)
-  const rows = await measure(passthrough, 40_000)
-  rows.push(await measureStreams(passthrough, passthrough.name, { concurrency: 1000, total: count(2000) }))
+async function measureOursRates({ passthrough, loop }: { passthrough: Gateway; loop: Gateway }): Promise<Row[]> {
+  const rows = await measureRates(passthrough, passthrough.name, { total: count(40_000) })
   rows.push(...(await measureRates(loop, 'svc, loop without tool calls', { total: count(40_000) })))
   rows.push(...(await measureRates(loop, 'svc, loop with one tool call', { total: count(4000), model: 'bench-tool' })))
-  rows.push(...(await measureEndurance(passthrough)))
+  return rows
+}
+
+async function measureOurs(upstream: string, pipe: Gateway): Promise<Row[]> {
+  const ours = await startOurs(upstream)
+  const { passthrough, loop } = ours
+  const rows: Row[] = []
+  if (parts.includes('rates')) rows.push(...(await measureOursRates(ours)))
+  if (parts.includes('streams')) {
+    rows.push(...(await compareStreams([pipe, passthrough, loop])))
+    rows.push(await measureStreams(passthrough, { concurrency: 1000, total: count(2000), pauseMs: 5 }))
+  }
+  if (parts.includes('endurance')) rows.push(...(await measureEndurance(passthrough)))
   await passthrough.stop()
   return rows
 }
 
-export async function run(): Promise<void> {
-  const direct = await startUpstream()
-  const rows = await measure(direct, 40_000)
-  const pipe = await startPipe(direct.url)
-  rows.push(...(await measure(pipe, 40_000)))
-  await pipe.stop()
-  rows.push(...(await measureOurs(direct.url)))
+async function measurePeers(upstream: string): Promise<Row[]> {
+  const rows: Row[] = []
   for (const [start, total] of [
     [startPortkey, 8000],
     [startLiteLlm, 800],
   ] as const) {
-    const peer = await start(direct.url)
+    const peer = await start(upstream)
     if ('skipped' in peer) {
       rows.push({ what: `${peer.name}: ${peer.skipped}` })
       continue
@@ -132,6 +153,17 @@ export async function run(): Promise<void> {
     rows.push(...(await measure(peer, total)))
     await peer.stop()
   }
+  return rows
+}
+
+export async function run(): Promise<void> {
+  const direct = await startUpstream()
+  const pipe = await startPipe(direct.url)
+  const rows: Row[] = []
+  if (parts.includes('rates')) rows.push(...(await measure(direct, 40_000)), ...(await measure(pipe, 40_000)))
+  rows.push(...(await measureOurs(direct.url, pipe)))
+  await pipe.stop()
+  if (parts.includes('peers')) rows.push(...(await measurePeers(direct.url)))
   await direct.stop()
   report('proxy', rows)
 }

@@ -45,16 +45,32 @@ function readPace(body: string): { chunks: number; pauseMs: number } {
   return { chunks: Number(chunks), pauseMs: Number(pause) }
 }
 
+/** One chunk in each turn of the event loop, as fast as the reader takes them. */
+function flood(response: ServerResponse, chunk: string, left: number, end: string): void {
+  if (response.destroyed) return
+  if (left === 0) response.end(end)
+  else if (response.write(chunk)) setImmediate(flood, response, chunk, left - 1, end)
+  else response.once('drain', () => flood(response, chunk, left - 1, end))
+}
+
 function stream(response: ServerResponse, body: string, isLlma: boolean): void {
   const { chunks, pauseMs } = readPace(body)
   response.writeHead(200, { 'content-type': 'text/event-stream' })
   response.write(isLlma ? opening : llmoDelta)
-  let left = chunks
+  const [chunk, end] = isLlma ? [delta, closing] : [llmoDelta, llmoClosing]
+  if (pauseMs === 0) flood(response, chunk, chunks, end)
+  else drip(response, { chunk, left: chunks, end, pauseMs })
+}
+
+type Drip = { chunk: string; left: number; end: string; pauseMs: number }
+
+function drip(response: ServerResponse, { chunk, left, end, pauseMs }: Drip): void {
+  let waiting = left
   const timer = setInterval(() => {
-    left -= 1
-    if (left >= 0) return void response.write(isLlma ? delta : llmoDelta)
+    waiting -= 1
+    if (waiting >= 0) return void response.write(chunk)
     clearInterval(timer)
-    response.end(isLlma ? closing : llmoClosing)
+    response.end(end)
   }, pauseMs)
   response.once('close', () => clearInterval(timer))
 }
