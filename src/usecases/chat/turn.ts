@@ -155,8 +155,7 @@ function forward(event: LoopEvent, sink: TurnSink): void {
 }
 
 function forwardText(events: ModelEvent[], sink: TurnSink): void {
-  const content = events.map((event) => (event.type === 'text_delta' ? event.text : '')).join('')
-  if (content !== '') sink('message', { content })
+  for (const event of events) if (event.type === 'text_delta') sink('message', { content: event.text })
 }
 
 type Served = Parameters<NonNullable<Parameters<typeof openModel>[2]['onUsage']>>[0]
