@@ -97,7 +97,8 @@ describe('decideTask', () => {
     const spec = { timeout: '10s' }
     const waiting = { phase: 'Pending', reason: 'Unschedulable', message: 'no room' } as const
     expect(decide({ status: running, spec }, waiting)).toEqual({
-      ...{ action: 'watch', lookAgainMs: watchIntervalMs },
+      action: 'watch',
+      lookAgainMs: watchIntervalMs,
       heldUp: { reason: 'Unschedulable', message: 'no room' },
     })
     const begun = { phase: 'Running', startedAt: new Date('2026-03-01T11:59:54Z') } as const

@@ -5,7 +5,11 @@ import { isTrustedAddress, trustedAnnotation } from './trusted-address.ts'
 function providerAt(baseURL: string, trusted = baseURL): Provider {
   const annotations = { [trustedAnnotation]: trusted }
   const metadata = {
-    ...{ name: 'p', namespace: 'default', uid: 'u', resourceVersion: '1', generation: 1 },
+    name: 'p',
+    namespace: 'default',
+    uid: 'u',
+    resourceVersion: '1',
+    generation: 1,
     creationTimestamp: '2030-01-01T00:00:00Z',
     annotations,
   }

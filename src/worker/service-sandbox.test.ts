@@ -13,12 +13,21 @@ beforeEach(() => {
 afterEach(() => rmSync(root, { recursive: true }))
 
 const limits = {
-  ...{ timeoutMs: 1000, memoryBytes: 1024 ** 3, cpuSeconds: 1, processes: 1 },
-  ...{ outputBytes: 1, diskBytes: 1 },
+  timeoutMs: 1000,
+  memoryBytes: 1024 ** 3,
+  cpuSeconds: 1,
+  processes: 1,
+  outputBytes: 1,
+  diskBytes: 1,
 }
 const ended: CodeOutcome = {
-  ...{ exitCode: 0, signal: null, stdout: 'out', stderr: '' },
-  ...{ stdoutTruncated: false, stderrTruncated: false, timedOut: false },
+  exitCode: 0,
+  signal: null,
+  stdout: 'out',
+  stderr: '',
+  stdoutTruncated: false,
+  stderrTruncated: false,
+  timedOut: false,
 }
 const inBase64 = (text: string) => Buffer.from(text).toString('base64')
 

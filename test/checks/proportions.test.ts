@@ -40,20 +40,50 @@ describe('files', () => {
 
 type Spanned = { start: number; end: number; body?: unknown }
 
-/** Lengths in lines of every function with a block body, with where it stands. */
+/**
+ * Lines of every function with a block body, with where it stands. A function within it counts by itself: what is read
+ * as one thing is the rest.
+ */
 function measureFunctions(path: string): { where: string; lines: number }[] {
   const text = readSource(path)
   const found: { where: string; lines: number }[] = []
   const lineOf = (offset: number) => text.slice(0, offset).split('\n').length
-  const measure = (node: Spanned) => {
+  /** Lines of the functions within each one that is open now. */
+  const open: number[] = []
+  const enter = (node: Spanned) => void (node.body && open.push(0))
+  const leave = (node: Spanned) => {
     if (!node.body) return
     const first = lineOf(node.start)
-    found.push({ where: `${path}:${first}`, lines: lineOf(node.end) - first + 1 })
+    const all = lineOf(node.end) - first + 1
+    found.push({ where: `${path}:${first}`, lines: all - (open.pop() ?? 0) })
+    // The line that begins it belongs to the one around it as well.
+    if (open.length > 0) open.push((open.pop() ?? 0) + all - 1)
   }
+  type Arrow = Spanned & { body: { type: string } }
+  const isBlock = (node: Arrow) => node.body.type === 'BlockStatement'
   const visitor = new Visitor({
-    FunctionDeclaration: measure,
-    FunctionExpression: measure,
-    ArrowFunctionExpression: (node) => node.body.type === 'BlockStatement' && measure(node),
+    FunctionDeclaration: enter,
+    'FunctionDeclaration:exit': leave,
+    FunctionExpression: enter,
+    'FunctionExpression:exit': leave,
+    ArrowFunctionExpression: (node) => isBlock(node) && enter(node),
+    'ArrowFunctionExpression:exit': (node) => isBlock(node) && leave(node),
+  })
+  visitor.visit(parseSync(path, text).program)
+  return found
+}
+
+/** Objects spread into the literal they stand in: nothing but a line saved. */
+function findSavedLines(path: string): string[] {
+  const text = readSource(path)
+  const found: string[] = []
+  const visitor = new Visitor({
+    ObjectExpression: ({ properties }) => {
+      const saved = properties.filter(
+        (part) => part.type === 'SpreadElement' && part.argument.type === 'ObjectExpression',
+      )
+      found.push(...saved.map(({ start }) => `${path}:${text.slice(0, start).split('\n').length}`))
+    },
   })
   visitor.visit(parseSync(path, text).program)
   return found
@@ -70,5 +100,9 @@ describe('functions', () => {
   it('have a median of about 10 lines and a 95th percentile under 45', () => {
     expect(percentile(lengths, 0.5)).toBeLessThanOrEqual(12)
     expect(percentile(lengths, 0.95)).toBeLessThan(45)
+  })
+
+  it('spread no literal into a literal to save lines', () => {
+    expect(files.flatMap(findSavedLines)).toEqual([])
   })
 })

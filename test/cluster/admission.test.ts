@@ -95,7 +95,8 @@ const tool = (http: Spec) => ({ description: 'd', http: { url: 'https://example.
 const provider = (more: Spec = {}) => ({ type: 'llma', ...more })
 const scan = (more: Spec = {}) => ({ repoURL: 'https://github.com/a/b', analysisAgentRef: { name: 'a' }, ...more })
 const monitor = ({ agents, ...more }: Spec = {}) => ({
-  ...{ repoURL: 'https://github.com/a/b', agents: { reviewer: { name: 'a' }, ...(agents as object) } },
+  repoURL: 'https://github.com/a/b',
+  agents: { reviewer: { name: 'a' }, ...(agents as object) },
   ...more,
 })
 const env = (from: 'secretKeyRef' | 'configMapKeyRef', list: string[]) =>
@@ -115,7 +116,9 @@ function guardedPlaces(): Case[] {
       'Task',
       'agentRuntime.workspace.gitSecretRef',
       (name) => ({
-        ...{ type: 'agent', prompt: 'x', agentRef: { name: 'a' } },
+        type: 'agent',
+        prompt: 'x',
+        agentRef: { name: 'a' },
         agentRuntime: { workspace: { gitSecretRef: name } },
       }),
     ],
@@ -166,7 +169,10 @@ const resourceReferences = (): Case[] =>
     { as: 'bob', what: `${target} of the own namespace`, kind, spec: make({ name: 'near' }) },
     { as: 'ann', what: `${target} of another, which she may read`, kind, spec: make(far()) },
     {
-      ...{ as: 'bob', what: `${target} of another, which he may not`, kind, spec: make(far()) },
+      as: 'bob',
+      what: `${target} of another, which he may not`,
+      kind,
+      spec: make(far()),
       refused: `may not get the ${target} "${other}/shared"`,
     },
   ])
@@ -174,16 +180,23 @@ const resourceReferences = (): Case[] =>
 const manySecrets = (): Case[] => [
   { as: 'ann', what: '16 Secrets', kind: 'Task', spec: task({ env: env('secretKeyRef', names('g', 16)) }) },
   {
-    ...{ as: 'ann', what: '15 Secrets and one that she may not read', kind: 'Task' },
+    as: 'ann',
+    what: '15 Secrets and one that she may not read',
+    kind: 'Task',
     spec: task({ env: env('secretKeyRef', [...names('g', 15), 'bad']) }),
     refused: 'may not get the Secret',
   },
   {
-    ...{ as: 'ann', what: '17 Secrets', kind: 'Task', spec: task({ env: env('secretKeyRef', names('g', 17)) }) },
+    as: 'ann',
+    what: '17 Secrets',
+    kind: 'Task',
+    spec: task({ env: env('secretKeyRef', names('g', 17)) }),
     refused: 'at most 16 different',
   },
   {
-    ...{ as: 'ann', what: '1000 entries of 16 Secrets', kind: 'Task' },
+    as: 'ann',
+    what: '1000 entries of 16 Secrets',
+    kind: 'Task',
     spec: task({
       env: env(
         'secretKeyRef',
@@ -194,12 +207,18 @@ const manySecrets = (): Case[] => [
   { as: 'eve', what: '1000 Secrets', kind: 'Task', spec: task({ env: env('secretKeyRef', names('n', 1000)) }) },
   { as: 'ann', what: 'a Secret of another namespace', kind: 'Task', spec: task({ secretRef: far() }) },
   {
-    ...{ as: 'eve', what: 'a Secret of another namespace', kind: 'Task', spec: task({ secretRef: far() }) },
+    as: 'eve',
+    what: 'a Secret of another namespace',
+    kind: 'Task',
+    spec: task({ secretRef: far() }),
     refused: `may not get the Secret "${other}/shared"`,
   },
   {
-    ...{ as: 'cat', what: 'an agent of the own namespace that she may not read', kind: 'Task' },
-    ...{ spec: ai({ agentRef: { name: 'near' } }), refused: `may not get the Agent "${home}/near"` },
+    as: 'cat',
+    what: 'an agent of the own namespace that she may not read',
+    kind: 'Task',
+    spec: ai({ agentRef: { name: 'near' } }),
+    refused: `may not get the Agent "${home}/near"`,
   },
 ]
 
@@ -249,7 +268,10 @@ const identity = (): Case[] => {
       refused,
     })),
     ...(Object.keys(kinds) as Kind[]).map((kind) => ({
-      ...{ as: 'bob', what: 'a reserved annotation', kind, refused: 'annotations below svc.ai/' },
+      as: 'bob',
+      what: 'a reserved annotation',
+      kind,
+      refused: 'annotations below svc.ai/',
       spec: {
         Task: task(),
         Agent: {},
@@ -266,7 +288,10 @@ const identity = (): Case[] => {
 
 const addresses = (): Case[] => {
   const where = (baseURL: string, refused?: string): Case => ({
-    ...{ as: 'bob', what: baseURL, kind: 'Provider', spec: provider({ baseURL }) },
+    as: 'bob',
+    what: baseURL,
+    kind: 'Provider',
+    spec: provider({ baseURL }),
     ...(refused === undefined ? {} : { refused }),
   })
   return [

@@ -16,7 +16,11 @@ async function openSandbox() {
   const api = await openApi()
   const namespace = await createNamespace(api, 'sandbox')
   const sandbox = createKubernetesSandbox({
-    ...{ api, clock: systemClock, ids: systemIds, namespace, instance: namespace },
+    api,
+    clock: systemClock,
+    ids: systemIds,
+    namespace,
+    instance: namespace,
     connection: await connectFromKubeconfig(),
     image: testImage,
     log: { warn: () => undefined },
@@ -45,8 +49,12 @@ describeOnCluster('sandboxes on a cluster', () => {
     afterAll(() => bench.close())
 
     const limits = {
-      ...{ timeoutMs: 20_000, memoryBytes: 128 * mebibyte, cpuSeconds: 10, processes: 32 },
-      ...{ outputBytes: 64 * 1024, diskBytes: 4 * mebibyte },
+      timeoutMs: 20_000,
+      memoryBytes: 128 * mebibyte,
+      cpuSeconds: 10,
+      processes: 32,
+      outputBytes: 64 * 1024,
+      diskBytes: 4 * mebibyte,
     }
     const run = (script: string) =>
       bench.sandbox.run({ argv: ['bash', '-c', script], limits }, new AbortController().signal)

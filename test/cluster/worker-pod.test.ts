@@ -37,7 +37,10 @@ describeOnCluster('the token of a worker pod', () => {
     key = { taskUid: 'uid-of-worker', attempt: 3 }
     const assignment = { loop: { prompt: 'the-prompt' }, api: { token: '' } } as unknown as WorkAssignment
     await bench.workloads.ensure({
-      ...{ key, namespace: bench.namespace, taskName: 'work', limits: {} },
+      key,
+      namespace: bench.namespace,
+      taskName: 'work',
+      limits: {},
       run: { kind: 'worker', assignment },
     })
     await waitUntil('it runs', async () => (await bench.workloads.observe(key)).phase === 'Running')
@@ -47,8 +50,11 @@ describeOnCluster('the token of a worker pod', () => {
 
   const tokens = () =>
     createKubernetesWorkerTokens({
-      ...{ api: bench.api, clock: systemClock, workloads: bench.workloads },
-      ...{ instance: bench.namespace, serviceAccount: account },
+      api: bench.api,
+      clock: systemClock,
+      workloads: bench.workloads,
+      instance: bench.namespace,
+      serviceAccount: account,
     })
   /** A token as the kubelet gets it. */
   async function request(spec: object, name = account): Promise<string> {
@@ -134,8 +140,13 @@ describeOnCluster('an ai task in a worker pod', () => {
       const port = await findPort()
       const config = loadConfig({
         flags: {
-          ...{ mode: 'embedded', host: '0.0.0.0', port, bootstrapToken: token, publicHost: [hostAddress] },
-          ...{ dataDir: join(bench.folder, 'data'), configDir: join(bench.folder, 'config') },
+          mode: 'embedded',
+          host: '0.0.0.0',
+          port,
+          bootstrapToken: token,
+          publicHost: [hostAddress],
+          dataDir: join(bench.folder, 'data'),
+          configDir: join(bench.folder, 'config'),
         },
         env: {},
       })
@@ -143,18 +154,24 @@ describeOnCluster('an ai task in a worker pod', () => {
       const mode = await openEmbedded(config, log)
       const workloads = bench.restart({ logs: mode.ports.records.logs })
       const workerTokens = createKubernetesWorkerTokens({
-        ...{ api: bench.api, clock: systemClock, workloads },
-        ...{ instance: bench.namespace, serviceAccount: account },
+        api: bench.api,
+        clock: systemClock,
+        workloads,
+        instance: bench.namespace,
+        serviceAccount: account,
       })
       const workerApiUrl = `http://${hostAddress}:${port}`
       sandbox = createKubernetesSandbox({
-        ...{ api: bench.api, clock: systemClock, ids: systemIds, log, image: testImage, languages: ['bash'] },
-        ...{
-          connection: await connectFromKubeconfig(),
-          instance: bench.namespace,
-          namespace: bench.namespace,
-          size: 1,
-        },
+        api: bench.api,
+        clock: systemClock,
+        ids: systemIds,
+        log,
+        image: testImage,
+        languages: ['bash'],
+        connection: await connectFromKubeconfig(),
+        instance: bench.namespace,
+        namespace: bench.namespace,
+        size: 1,
       })
       const ports = { ...mode.ports, workloads, workerTokens, sandbox }
       service = await startService(config, { ...mode, ports, workerApiUrl, allowDemoProvider: true }, log)

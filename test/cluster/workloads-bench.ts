@@ -93,7 +93,17 @@ export async function openClusterBench(changed: Partial<KubernetesWorkloadsOptio
   }
   const mixed = 'the log of a container has both streams in one'
   return {
-    ...{ workloads, api, namespace, store, options, folder, restart, close, logs, slowDown, mixed },
+    workloads,
+    api,
+    namespace,
+    store,
+    options,
+    folder,
+    restart,
+    close,
+    logs,
+    slowDown,
+    mixed,
     places: Number.POSITIVE_INFINITY,
     image: testImage,
     // The kubelet gives out some 60,000 lines in a second.

@@ -137,7 +137,8 @@ describe.skipIf(postgresMissing !== undefined)('a PostgreSQL that fails', () => 
     await writer.rateLimits.coolDown(
       { namespace: 'default', name: 'main' },
       {
-        ...{ until: new Date(Date.now() + 60_000), reason: 'busy' },
+        until: new Date(Date.now() + 60_000),
+        reason: 'busy',
         ...({ failure: 'RateLimited', asked: true } as const),
       },
     )

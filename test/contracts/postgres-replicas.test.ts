@@ -58,7 +58,8 @@ describe.skipIf(postgresMissing !== undefined)('two replicas on one PostgreSQL',
     expect(await other.records.events.list({ taskUid: 'task-1' })).toHaveLength(1)
     await one.records.logs.append(key, ['a'])
     await one.records.rateLimits.coolDown(provider, {
-      ...{ until: new Date(Date.now() + 60_000), reason: 'overloaded' },
+      until: new Date(Date.now() + 60_000),
+      reason: 'overloaded',
       ...({ failure: 'RateLimited', asked: true } as const),
     })
     await waitUntil(() => heard.length === 3, 'all are heard of')

@@ -39,7 +39,11 @@ describe('variables', () => {
     await bench.running('build')
     const { env: variables, redact } = commandOf('build')
     expect(variables).toMatchObject({
-      ...{ COLOUR: 'blue', TOKEN: 'tok-123456', TEAM: 'red', MEMORY: '1', CPU: '1100' },
+      COLOUR: 'blue',
+      TOKEN: 'tok-123456',
+      TEAM: 'red',
+      MEMORY: '1',
+      CPU: '1100',
     })
     expect(variables).not.toHaveProperty('GONE')
     expect(redact).toEqual(['tok-123456'])
@@ -148,7 +152,11 @@ describe('the place on a cluster', () => {
     await bench.create('Agent', 'coder', { execution })
     const tolerations = [{ key: 'gpu', operator: 'Exists' }]
     await bench.submitTask('poem', {
-      ...{ type: 'ai', prompt: 'p', command: undefined, agentRef: { name: 'coder' }, priority: 900 },
+      type: 'ai',
+      prompt: 'p',
+      command: undefined,
+      agentRef: { name: 'coder' },
+      priority: 900,
       execution: { nodeSelector: { disk: 'fast' }, tolerations },
       resources: { limits: { 'nvidia.com/gpu': 1, memory: '1Gi' } },
     })

@@ -84,7 +84,9 @@ describe('the resources of a task', () => {
     await bench.submitTask('sized', { resources })
     await bench.running('sized')
     expect(bench.workloads.specOf('sized').limits).toEqual({
-      ...{ cpu: 0.25, memoryBytes: 128 * 1024 ** 2, diskBytes: 2 * 1024 ** 3 },
+      cpu: 0.25,
+      memoryBytes: 128 * 1024 ** 2,
+      diskBytes: 2 * 1024 ** 3,
       requests: { cpu: 0.25, memoryBytes: 64 * 1024 ** 2 },
     })
   })

@@ -22,7 +22,9 @@ describe('a config map', () => {
     expect(created.statusCode).toBe(201)
     const object = created.json()
     expect(object).toMatchObject({
-      ...{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'texts', namespace: 'default', labels } },
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name: 'texts', namespace: 'default', labels },
       data: { 'prompt.md': 'You are a poet.' },
     })
     const read = await service.call('GET /api/v1/configmaps/texts')
@@ -81,12 +83,21 @@ describe('a config map of a cluster', () => {
     const refuse = () =>
       Promise.reject(new SvcError('NotConfigured', 'on a cluster config maps are written with kubectl'))
     const found = {
-      ...{ namespace: 'default', name: 'texts', data: { a: 'b' }, labels: {}, annotations: {} },
-      ...{ resourceVersion: '7', createdAt: '2026-03-01T12:00:00Z' },
+      namespace: 'default',
+      name: 'texts',
+      data: { a: 'b' },
+      labels: {},
+      annotations: {},
+      resourceVersion: '7',
+      createdAt: '2026-03-01T12:00:00Z',
     }
     const configMaps = {
-      ...{ get: async () => found, list: async () => [found], onChange: () => () => {} },
-      ...{ create: refuse, replace: refuse, remove: refuse },
+      get: async () => found,
+      list: async () => [found],
+      onChange: () => () => {},
+      create: refuse,
+      replace: refuse,
+      remove: refuse,
     }
     const cluster = await startService({ configMaps, usecases: { hasCluster: true } })
     expect((await cluster.call('GET /api/v1/configmaps/texts')).json()).toMatchObject({ data: { a: 'b' } })

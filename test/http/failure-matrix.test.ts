@@ -108,7 +108,9 @@ async function runTask(names: string[]): Promise<string> {
     model: 'm',
     provider: {
       ...({ namespace: 'default', type: 'llma', trusted: true } as const),
-      ...{ name, baseUrl: addressOf(name), apiKey: vendorKey },
+      name,
+      baseUrl: addressOf(name),
+      apiKey: vendorKey,
     },
   }))
   const assignment: WorkAssignment = {

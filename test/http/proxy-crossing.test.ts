@@ -25,7 +25,10 @@ afterEach(() => proxied.upstream.reset())
 type Json = Record<string, unknown>
 
 const llmoAnswer = {
-  ...{ id: 'c', object: 'chat.completion', model: 'm', usage: { prompt_tokens: 4, completion_tokens: 2 } },
+  id: 'c',
+  object: 'chat.completion',
+  model: 'm',
+  usage: { prompt_tokens: 4, completion_tokens: 2 },
   choices: [{ index: 0, message: { role: 'assistant', content: 'hello' }, finish_reason: 'stop' }],
 }
 const answerEither = (received: Received) =>

@@ -39,7 +39,10 @@ function callMine({ path, body, response }: Received): void {
         stop_reason: 'tool_use',
       }
     : {
-        ...{ id: 'c', object: 'chat.completion', model: 'm', usage: { prompt_tokens: 4, completion_tokens: 2 } },
+        id: 'c',
+        object: 'chat.completion',
+        model: 'm',
+        usage: { prompt_tokens: 4, completion_tokens: 2 },
         choices: [
           { index: 0, message: { role: 'assistant', content: null, tool_calls: [call] }, finish_reason: 'tool_calls' },
         ],

@@ -215,8 +215,14 @@ describe('artifacts', () => {
 describe('the plan', () => {
   const save = (taskUid: string, taskName: string, iteration: number) =>
     service.ports.records.plans?.save({
-      ...{ taskUid, taskName, iteration, namespace: 'default', summary: 'half way', progressPct: 50 },
-      ...{ goalComplete: false, planDocument: '# plan' },
+      taskUid,
+      taskName,
+      iteration,
+      namespace: 'default',
+      summary: 'half way',
+      progressPct: 50,
+      goalComplete: false,
+      planDocument: '# plan',
     })
 
   it('is 404 without one, and the record in the words of the specification with one [PLAN-002] [PLAN-003] [PLAN-004] [PLAN-005] [PLAN-006] [PLAN-007] [PLAN-008] [PLAN-009] [PLAN-010]', async () => {
@@ -227,8 +233,15 @@ describe('the plan', () => {
     await service.setStatus('Task', 'planned', { phase: 'Succeeded', attempts: 1 })
     const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
     expect((await service.call('GET /api/v1/tasks/planned/plan')).json()).toEqual({
-      ...{ TaskName: 'planned', Namespace: 'default', Iteration: 3, Summary: 'half way', ProgressPct: 50 },
-      ...{ GoalComplete: false, PlanDocument: '# plan', CreatedAt: time, UpdatedAt: time },
+      TaskName: 'planned',
+      Namespace: 'default',
+      Iteration: 3,
+      Summary: 'half way',
+      ProgressPct: 50,
+      GoalComplete: false,
+      PlanDocument: '# plan',
+      CreatedAt: time,
+      UpdatedAt: time,
     })
   })
 
@@ -271,8 +284,14 @@ describe('a task made again under its name', () => {
     await service.ports.records.results.put(key, Readable.from(['old result']), 'text/plain')
     await service.ports.records.checkpoints.save(key, '{}')
     await service.ports.records.plans?.save({
-      ...{ taskUid: key.taskUid, taskName: 'reborn', namespace: 'default', iteration: 1, summary: 'old' },
-      ...{ progressPct: 50, goalComplete: false, planDocument: '# old' },
+      taskUid: key.taskUid,
+      taskName: 'reborn',
+      namespace: 'default',
+      iteration: 1,
+      summary: 'old',
+      progressPct: 50,
+      goalComplete: false,
+      planDocument: '# old',
     })
     const { finalizers: _, ...metadata } = (await service.call('GET /api/v1/tasks/reborn')).json().metadata
     const task = (await service.call('GET /api/v1/tasks/reborn')).json()

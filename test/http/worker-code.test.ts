@@ -5,12 +5,21 @@ import type { Sandbox, SandboxCommand, SandboxOutcome } from '../../src/ports/sa
 import { aiTask, type Service, startService } from './service.ts'
 
 const ended: SandboxOutcome = {
-  ...{ exitCode: 0, signal: null, stdout: 'out', stderr: '' },
-  ...{ stdoutTruncated: false, stderrTruncated: false, timedOut: false },
+  exitCode: 0,
+  signal: null,
+  stdout: 'out',
+  stderr: '',
+  stdoutTruncated: false,
+  stderrTruncated: false,
+  timedOut: false,
 }
 const limits = {
-  ...{ timeoutMs: 1000, memoryBytes: 1024 ** 3, cpuSeconds: 1, processes: 1 },
-  ...{ outputBytes: 1024, diskBytes: 1024 },
+  timeoutMs: 1000,
+  memoryBytes: 1024 ** 3,
+  cpuSeconds: 1,
+  processes: 1,
+  outputBytes: 1024,
+  diskBytes: 1024,
 }
 
 let asked: { command: SandboxCommand; signal: AbortSignal }[] = []
@@ -60,7 +69,10 @@ describe('code of a worker', () => {
     expect(asked[0]?.command).toEqual({
       // Whose task it is, for a fair share of the places.
       caller: 'token:owner',
-      ...{ argv: ['bash', '-c', 'mv a b'], stdin: 'x', env: { A: '1' }, limits },
+      argv: ['bash', '-c', 'mv a b'],
+      stdin: 'x',
+      env: { A: '1' },
+      limits,
       workspaceFiles: [{ path: 'a', bytes: Buffer.from('old') }],
     })
   })

@@ -154,16 +154,14 @@ describe('an ai run', () => {
     }
     const prompt = 'append x to n then read n'
     const state = {
-      ...{
-        version: 1,
-        system: [],
-        iteration: 1,
-        penalty: 0,
-        llmCalls: 1,
-        repetitions: {},
-        repeated: [],
-        interruptions: 0,
-      },
+      version: 1,
+      system: [],
+      iteration: 1,
+      penalty: 0,
+      llmCalls: 1,
+      repetitions: {},
+      repeated: [],
+      interruptions: 0,
       usage: { inputTokens: 0, outputTokens: 0, cachedTokens: 0 },
       text: '',
       messages: [

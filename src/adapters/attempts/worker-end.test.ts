@@ -25,8 +25,11 @@ describe('the end of a worker', () => {
   it('is a failure in its own words with exit code 1', () => {
     const outcome = { ok: false, reason: 'MissingApiKey', message: 'set a key' }
     expect(judge({ ...exit(1), outcome })).toEqual({
-      ...{ ok: false, reason: 'ExitCode', cause: 'MissingApiKey' },
-      ...{ message: 'set a key', exitCode: 1 },
+      ok: false,
+      reason: 'ExitCode',
+      cause: 'MissingApiKey',
+      message: 'set a key',
+      exitCode: 1,
     })
     expect(judge({ ...exit(1), outcome: { ok: false, reason: 'Stopped' } })).toMatchObject({ message: 'Stopped' })
   })

@@ -10,8 +10,14 @@ type Sent = { reason: string; type: string; message: string; involvedObject: obj
 
 function makeEvent(more: Partial<TimelineEvent>): TimelineEvent {
   return {
-    ...{ seq: 1, taskUid: 'u1', attempt: 1, namespace: 'team', taskName: 'nightly', type: 'PhaseChanged' },
-    ...{ message: 'something happened', createdAt: '2026-01-02T03:04:05.678Z' },
+    seq: 1,
+    taskUid: 'u1',
+    attempt: 1,
+    namespace: 'team',
+    taskName: 'nightly',
+    type: 'PhaseChanged',
+    message: 'something happened',
+    createdAt: '2026-01-02T03:04:05.678Z',
     ...more,
   }
 }
@@ -28,7 +34,10 @@ function open(capacity?: number) {
   }
   const clock = createManualClock()
   const events = createClusterEvents({
-    ...{ api: { request } as Pick<KubernetesApi, 'request'>, clock, ids, apiVersion: 'core.svc.ai/v1alpha1' },
+    api: { request } as Pick<KubernetesApi, 'request'>,
+    clock,
+    ids,
+    apiVersion: 'core.svc.ai/v1alpha1',
     log: { warn: (fields) => warned.push(fields) },
     ...(capacity === undefined ? {} : { capacity }),
   })
@@ -42,10 +51,14 @@ describe('events of tasks on the cluster', () => {
     await events.settle()
     expect(sent).toMatchObject([
       {
-        ...{ verb: 'create', namespace: 'team', tries: 1 },
+        verb: 'create',
+        namespace: 'team',
+        tries: 1,
         body: {
           involvedObject: { apiVersion: 'core.svc.ai/v1alpha1', kind: 'Task', name: 'nightly', uid: 'u1' },
-          ...{ reason: 'Running', message: 'attempt 1 was started', type: 'Normal' },
+          reason: 'Running',
+          message: 'attempt 1 was started',
+          type: 'Normal',
           firstTimestamp: '2026-01-02T03:04:05Z',
         },
       },

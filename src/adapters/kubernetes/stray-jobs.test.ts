@@ -11,7 +11,10 @@ const clock = createManualClock()
 function makeJob(taskName: string, attempt: number, { ageMs = 60_000, uid = `uid-${taskName}` } = {}) {
   return {
     metadata: {
-      ...{ name: `${taskName}-${attempt}`, namespace: 'team', uid: `job-${taskName}-${attempt}`, resourceVersion: '1' },
+      name: `${taskName}-${attempt}`,
+      namespace: 'team',
+      uid: `job-${taskName}-${attempt}`,
+      resourceVersion: '1',
       creationTimestamp: new Date(clock.now().getTime() - ageMs).toISOString(),
       labels: { [labels.taskUid]: uid, [labels.attempt]: String(attempt) },
       annotations: { [annotations.taskName]: taskName },
@@ -33,7 +36,8 @@ async function sweep(items: object[], tasks: [string, Task][]): Promise<string[]
   const options = {
     api: { request } as Pick<KubernetesApi, 'request'>,
     resources: { get: async (_kind: string, { name }: { name: string }) => known.get(name) } as never as ResourceReader,
-    ...{ clock, instance: 'svc-system' },
+    clock,
+    instance: 'svc-system',
   }
   await createStrayJobs(options).sweep(new AbortController().signal)
   return removed

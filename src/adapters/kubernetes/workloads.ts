@@ -264,10 +264,14 @@ export function createKubernetesWorkloads(options: KubernetesWorkloadsOptions): 
   }
 
   return {
-    ...{ ready, ensure, observe, remove },
+    ready,
+    ensure,
+    observe,
+    remove,
     readLeftFiles: (key) => readAttemptFiles(options, find(key)),
     onChange: supervision.onChange,
-    ...{ capacity: () => Number.POSITIVE_INFINITY, letGo },
+    capacity: () => Number.POSITIVE_INFINITY,
+    letGo,
     findPod: podCache.get,
     findJob: jobCache.get,
     close: async () => {

@@ -9,7 +9,10 @@ import { pageByName, wrapPage } from './paging.ts'
 
 function describe({ name, namespace, resourceVersion, createdAt, labels, annotations }: ConfigMap) {
   return {
-    ...{ name, namespace, resourceVersion, creationTimestamp: createdAt },
+    name,
+    namespace,
+    resourceVersion,
+    creationTimestamp: createdAt,
     ...(Object.keys(labels).length > 0 && { labels }),
     ...(Object.keys(annotations).length > 0 && { annotations }),
   }

@@ -1,24 +1,11 @@
 // The tools of an orchestrating model, and the host that runs them for a loop.
 import { type JsonObject, type ShownTool, showTool } from '../tool.ts'
 import { failTool } from '../tool-error.ts'
-import { cancelTask } from './cancel-task.ts'
-import { checkTaskProgress } from './check-task-progress.ts'
+import { createAgent, deleteAgent, listAgents, updateAgent } from './agents.ts'
+import { createTool, deleteSession, deleteTool, listTools } from './catalog.ts'
 import type { CoordinationContext, CoordinationTool } from './coordination-tool.ts'
-import { createAgent } from './create-agent.ts'
-import { createAgentTask } from './create-agent-task.ts'
-import { createAiTask } from './create-ai-task.ts'
-import { createContainerTask } from './create-container-task.ts'
-import { createPrMonitor } from './create-pr-monitor.ts'
-import { createTool } from './create-tool.ts'
-import { deleteAgent } from './delete-agent.ts'
-import { deleteSession } from './delete-session.ts'
-import { deleteTool } from './delete-tool.ts'
-import { fetchTaskOutput } from './fetch-task-output.ts'
-import { listAgents } from './list-agents.ts'
-import { listTasks } from './list-tasks.ts'
-import { listTools } from './list-tools.ts'
-import { updateAgent } from './update-agent.ts'
-import { waitForTask } from './wait-for-task.ts'
+import { createAgentTask, createAiTask, createContainerTask, createPrMonitor } from './new-tasks.ts'
+import { cancelTask, checkTaskProgress, fetchTaskOutput, listTasks, waitForTask } from './tasks.ts'
 
 /** Always there in chat. */
 export const coreTools: readonly CoordinationTool[] = [

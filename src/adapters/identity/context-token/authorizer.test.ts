@@ -20,8 +20,17 @@ function open(mode: ContextMode, answer: Decision) {
 
 function makeCaller(authType: Caller['authType'], words: string[]): Caller {
   const transaction = {
-    ...{ profile: 'kontxt', type: 'txntoken+jwt', id: 't', issuer: 'i', subject: 's', audience: ['svc'] },
-    ...{ scope: words.join(' '), scopes: words, requestingWorkload: 'w', context: {}, requesterContext: {} },
+    profile: 'kontxt',
+    type: 'txntoken+jwt',
+    id: 't',
+    issuer: 'i',
+    subject: 's',
+    audience: ['svc'],
+    scope: words.join(' '),
+    scopes: words,
+    requestingWorkload: 'w',
+    context: {},
+    requesterContext: {},
   }
   const rights = { role: 'editor' as const, serverTools: true }
   return { authType, username: 'guest', groups: [], ...rights, ...(authType === 'contextToken' && { transaction }) }

@@ -8,7 +8,12 @@ describe('a campaign for a lease', () => {
     const silent = () => new Promise<never>(() => undefined)
     const api = new Proxy({}, { get: () => silent }) as unknown as KubernetesApi
     const campaign = createCampaign({
-      ...{ api, clock: systemClock, ids: systemIds, namespace: 'svc', name: 'lease', identity: 'a' },
+      api,
+      clock: systemClock,
+      ids: systemIds,
+      namespace: 'svc',
+      name: 'lease',
+      identity: 'a',
       elapsed: () => performance.now(),
       onFault: undefined,
     })

@@ -55,7 +55,11 @@ export async function collectChanges(
   const { namespace, name } = pod.metadata
   const argv = ['/bin/sh', '-c', collectScript]
   const command = {
-    ...{ namespace, pod: name, container: containerName, argv, input: Buffer.alloc(0) },
+    namespace,
+    pod: name,
+    container: containerName,
+    argv,
+    input: Buffer.alloc(0),
     onStdout(chunk: Buffer) {
       size += chunk.length
       if (size > archiveLimit) ending.abort(full)

@@ -8,8 +8,15 @@ function openPool() {
   const silent = () => new Promise<never>(() => undefined)
   const api = new Proxy({}, { get: () => silent }) as unknown as KubernetesApi
   return createSandboxPool({
-    ...{ api, clock: systemClock, ids: systemIds, log: { warn: () => undefined } },
-    ...{ instance: 'svc', namespace: 'svc', image: 'image', memoryBytes: 1, diskBytes: 1 },
+    api,
+    clock: systemClock,
+    ids: systemIds,
+    log: { warn: () => undefined },
+    instance: 'svc',
+    namespace: 'svc',
+    image: 'image',
+    memoryBytes: 1,
+    diskBytes: 1,
   })
 }
 

@@ -157,7 +157,11 @@ export function createSandboxPool(options: SandboxPoolOptions): SandboxPool {
   const maker = createPodMaker(options, pool, faults.note)
 
   const cache = createObjectCache<Pod>({
-    ...{ api, clock, ids, namespace, collection: pods },
+    api,
+    clock,
+    ids,
+    namespace,
+    collection: pods,
     labelSelector: `${labels.instance}=${instance},${poolLabel}=${pool}`,
     onChange: () => arrange(),
     onFault: faults.note,

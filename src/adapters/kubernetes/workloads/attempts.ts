@@ -45,17 +45,19 @@ export function createAttemptTable(): AttemptTable {
     const known = attempts.get(nameAttempt(key))
     if (known !== undefined) return known
     const attempt: Attempt = {
-      ...{
-        key,
-        namespace,
-        taskName,
-        job: undefined,
-        pods: new Map(),
-        hasSecret: false,
-        isFollowed: false,
-        secrets: undefined,
-      },
-      ...{ isSeekingLog: false, output: undefined, alarm: undefined, watchers: new Set(), told: '' },
+      key,
+      namespace,
+      taskName,
+      job: undefined,
+      pods: new Map(),
+      hasSecret: false,
+      isFollowed: false,
+      secrets: undefined,
+      isSeekingLog: false,
+      output: undefined,
+      alarm: undefined,
+      watchers: new Set(),
+      told: '',
     }
     attempts.set(nameAttempt(key), attempt)
     return attempt

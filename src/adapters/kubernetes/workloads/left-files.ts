@@ -38,7 +38,10 @@ async function readArchive(connection: ApiConnection, { metadata }: Pod): Promis
   let complaint = ''
   const ending = new AbortController()
   const command = {
-    ...{ namespace: metadata.namespace, pod: metadata.name, container: keeperName, input: Buffer.alloc(0) },
+    namespace: metadata.namespace,
+    pod: metadata.name,
+    container: keeperName,
+    input: Buffer.alloc(0),
     argv: ['/bin/sh', '-c', readScript],
     onStdout(chunk: Buffer) {
       size += chunk.length

@@ -73,7 +73,11 @@ export function createObjectCache<T extends StoredObject>(options: ObjectCacheOp
 
   const { api, clock, ids, collection, namespace, labelSelector, onFault } = options
   const reflector = createReflector<T>({
-    ...{ api, clock, ids, collection, labelSelector },
+    api,
+    clock,
+    ids,
+    collection,
+    labelSelector,
     ...(namespace !== undefined && { namespace }),
     convert: readObject<T>,
     onReset: reset,

@@ -6,7 +6,10 @@ import { judge, type VerdictSettings } from './verdict.ts'
 const now = new Date('2026-03-01T12:10:00Z')
 const settings: VerdictSettings = { now, startGraceMs: 60_000, nodeGraceMs: 30_000 }
 const metadata: ObjectMetadata = {
-  ...{ name: 'a-job-1-1', namespace: 'default', uid: 'u', resourceVersion: '1' },
+  name: 'a-job-1-1',
+  namespace: 'default',
+  uid: 'u',
+  resourceVersion: '1',
   creationTimestamp: '2026-03-01T12:00:00Z',
   labels: { [labels.component]: 'command' },
 }
@@ -71,7 +74,9 @@ describe('what is seen of an attempt on a cluster', () => {
     const memoryBytes = 64 * 1024 ** 2
     for (const state of [ended(137, { reason: 'OOMKilled' }), ended(137, { reason: 'Error' })]) {
       expect(look(podWith(state, { phase: 'Failed' }), undefined, { memoryBytes }).state).toMatchObject({
-        ...{ phase: 'Failed', reason: 'OutOfMemory', exitCode: 137 },
+        phase: 'Failed',
+        reason: 'OutOfMemory',
+        exitCode: 137,
         message: expect.stringContaining('64 MiB'),
       })
     }
@@ -154,7 +159,10 @@ describe('the end of a worker pod', () => {
     expect(judgeWorker(0, '{"ok":true}').phase).toBe('Succeeded')
     const outcome = { ok: false, reason: 'MissingApiKey', message: 'There is no key.' }
     expect(judgeWorker(1, JSON.stringify(outcome))).toMatchObject({
-      ...{ phase: 'Failed', reason: 'ExitCode', cause: 'MissingApiKey', message: 'There is no key.' },
+      phase: 'Failed',
+      reason: 'ExitCode',
+      cause: 'MissingApiKey',
+      message: 'There is no key.',
     })
   })
 

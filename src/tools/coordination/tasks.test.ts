@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Task } from '../../contract/resources/task.ts'
 import type { Orchestration } from '../../ports/orchestration.ts'
-import { waitForTask } from './wait-for-task.ts'
+import { waitForTask } from './tasks.ts'
 
 /** How long the tool would wait for a task that runs on, and what it answers then. */
 async function ask(args: Record<string, unknown>, toolTimeoutMs: number) {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { needsRepository } from './create-container-task.ts'
+import { needsRepository } from './new-tasks.ts'
 
 describe('a command that needs a repository', () => {
   it.each([

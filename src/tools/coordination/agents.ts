@@ -1,0 +1,183 @@
+// Tools that list, make, change and remove agents.
+import { z } from 'zod'
+import { AgentRuntime, runtimeTypes } from '../../contract/resources/agent.ts'
+import { Name } from '../../contract/resources/metadata.ts'
+import { defineTool } from '../tool.ts'
+import { explainToolError, failTool } from '../tool-error.ts'
+import { type CoordinationContext, makeTask, namespace, omitAbsent } from './coordination-tool.ts'
+
+const model = z.strictObject({
+  provider: z.string().min(1).optional().describe('Name of a provider'),
+  name: z.string().min(1).optional(),
+  temperature: z.number().min(0).max(2).optional(),
+})
+
+/** Also as `provider/name`. */
+export const modelArgument = z.union([z.string().min(1).max(512), model]).optional()
+
+export const toolsArgument = z
+  .array(z.string().min(1))
+  .optional()
+  .describe('Names of tools, added to the built-in ones')
+
+export const runtimeArgument = z
+  .strictObject({
+    type: z.enum(runtimeTypes),
+    defaultMaxTurns: AgentRuntime.shape.defaultMaxTurns.optional(),
+    defaultAllowedTools: z.array(z.string()).optional(),
+    defaultAllowBash: z.boolean().optional(),
+  })
+  .optional()
+  .describe('Command line that runs the agent; left out for an agent of a language model')
+
+export type ModelFields = { providerRef?: { name: string }; model?: Record<string, unknown> }
+
+/** Provider and model as the contract has them. */
+export function toModel(given: z.output<typeof modelArgument>, providerRef?: string): ModelFields {
+  const { provider, ...rest } = typeof given === 'string' ? splitModel(given) : (given ?? {})
+  const chosen = providerRef ?? provider
+  const fields = omitAbsent(rest)
+  return {
+    ...(chosen === undefined ? {} : { providerRef: { name: chosen } }),
+    ...(Object.keys(fields).length === 0 ? {} : { model: fields }),
+  }
+}
+
+function splitModel(text: string): z.output<typeof model> {
+  const at = text.indexOf('/')
+  return at < 1 ? { name: text } : { provider: text.slice(0, at), name: text.slice(at + 1) }
+}
+
+export function toTools(names: string[] | undefined): { name: string }[] | undefined {
+  return names?.map((name) => ({ name }))
+}
+
+const longestDescription = 200
+
+export const listAgents = defineTool({
+  name: 'list_agents',
+  description: 'Lists the agents with their models, tools and runtimes.',
+  parameters: z.strictObject({ namespace }),
+  repeatable: true,
+  async run(args, { orchestration }: CoordinationContext) {
+    const agents = await orchestration.listAgents(args.namespace)
+    const data = agents.map(({ metadata, spec }) => {
+      const provider = spec.providerRef?.name ?? spec.model?.provider
+      const model = [provider, spec.model?.name].filter((part) => part !== undefined).join('/')
+      return omitAbsent({
+        name: metadata.name,
+        model: model === '' ? undefined : model,
+        tools: (spec.tools ?? []).filter((tool) => tool.enabled).map((tool) => tool.name),
+        runtime: spec.runtime?.type,
+        description: spec.systemPrompt?.inline?.slice(0, longestDescription),
+      })
+    })
+    return { success: true, data }
+  },
+})
+
+const quantities = z.record(z.string(), z.string()).optional()
+
+const parameters = z.strictObject({
+  name: Name.describe('Name of the new agent'),
+  providerRef: z.string().min(1).optional().describe('Name of a provider'),
+  systemPrompt: z.string().optional(),
+  tools: toolsArgument,
+  resources: z.strictObject({ requests: quantities, limits: quantities }).optional(),
+  model: modelArgument,
+  runtime: runtimeArgument,
+  initialPrompt: z.string().min(1).optional().describe('First task of the agent, made along with it'),
+  coordination: z
+    .strictObject({
+      enabled: z.boolean(),
+      maxConcurrentChildren: z.int().min(1).optional(),
+      maxDepth: z.int().min(1).max(10).optional(),
+      allowedAgents: z.array(z.strictObject({ name: Name, namespace: Name.optional() })).optional(),
+    })
+    .optional(),
+  namespace,
+})
+
+export const createAgent = defineTool({
+  name: 'create_agent',
+  description: 'Creates an agent: a model with its prompt, tools and limits, or a runtime.',
+  parameters,
+  repeatable: false,
+  async run(args, { orchestration }: CoordinationContext) {
+    const { metadata } = await orchestration.createAgent(args, buildSpec(args))
+    const made = { name: metadata.name, namespace: metadata.namespace, message: 'Agent created' }
+    if (args.initialPrompt === undefined) return { success: true, data: made }
+    const spec = buildFirstTask(args, args.initialPrompt)
+    // The agent is there by now, whatever becomes of its task: both are told.
+    const first = await makeTask(orchestration, { namespace: args.namespace, spec }).catch(explainToolError)
+    return { success: true, data: { ...made, firstTask: first.success ? first.data : first } }
+  },
+})
+
+type Args = z.output<typeof parameters>
+
+/** Who coordinates is a language model: a runtime is left out then (reference 1.8). */
+function hasRuntime(args: Args): boolean {
+  return args.runtime !== undefined && args.coordination?.enabled !== true
+}
+
+function buildSpec(args: Args): Record<string, unknown> {
+  const { providerRef, model } = toModel(args.model, args.providerRef)
+  const inline = args.systemPrompt
+  return omitAbsent({
+    providerRef: hasRuntime(args) ? undefined : providerRef,
+    model,
+    systemPrompt: inline === undefined ? undefined : { inline },
+    tools: toTools(args.tools),
+    resources: args.resources && omitAbsent(args.resources),
+    runtime: hasRuntime(args) ? omitAbsent(args.runtime ?? {}) : undefined,
+    coordination: args.coordination && omitAbsent(args.coordination),
+  })
+}
+
+function buildFirstTask(args: Args, prompt: string): Record<string, unknown> {
+  const agentRef = { name: args.name }
+  return hasRuntime(args) ? { type: 'agent', agentRef, prompt } : { type: 'ai', agentRef, ai: { prompt } }
+}
+
+export const updateAgent = defineTool({
+  name: 'update_agent',
+  description: 'Changes the system prompt, the tools or the model of an agent; what is not named stays as it is.',
+  parameters: z.strictObject({
+    name: z.string().min(1).describe('Name of the agent'),
+    systemPrompt: z.string().optional(),
+    tools: toolsArgument,
+    model: modelArgument,
+    namespace,
+  }),
+  repeatable: true,
+  async run(args, { orchestration }: CoordinationContext) {
+    const { systemPrompt, tools } = args
+    const { providerRef, model } = toModel(args.model)
+    const fields = omitAbsent({
+      systemPrompt: systemPrompt === undefined ? undefined : { inline: systemPrompt },
+      tools: toTools(tools),
+      providerRef,
+    })
+    if (Object.keys(fields).length === 0 && model === undefined) {
+      return failTool('invalid_arguments', 'nothing to change is named: give systemPrompt, tools or model')
+    }
+    const { metadata } = await orchestration.updateAgent(args, (spec) => ({
+      ...spec,
+      ...fields,
+      ...(model === undefined ? {} : { model: { ...spec.model, ...model } }),
+    }))
+    return { success: true, data: { name: metadata.name, namespace: metadata.namespace, message: 'Agent updated' } }
+  },
+})
+
+export const deleteAgent = defineTool({
+  name: 'delete_agent',
+  description: 'Deletes an agent.',
+  parameters: z.strictObject({ name: z.string().min(1).describe('Name of the agent'), namespace }),
+  repeatable: false,
+  async run(args, { orchestration }: CoordinationContext) {
+    await orchestration.deleteAgent(args)
+    return { success: true, data: { name: args.name, message: 'Agent deleted' } }
+  },
+})

@@ -1,0 +1,159 @@
+// Tools that start tasks.
+import { z } from 'zod'
+import { Name } from '../../contract/resources/metadata.ts'
+import { defineTool } from '../tool.ts'
+import { failTool } from '../tool-error.ts'
+import {
+  type CoordinationContext,
+  makeTask,
+  namespace,
+  omitAbsent,
+  priority,
+  schedule,
+  timeout,
+  title,
+  toWorkspace,
+  workspace,
+} from './coordination-tool.ts'
+
+export const createAiTask = defineTool({
+  name: 'create_ai_task',
+  description:
+    'Creates a task that a language model works on with its own tools (web, code, files). It runs on its own; follow it with wait_for_task and read it with fetch_task_output.',
+  parameters: z.strictObject({
+    name: title,
+    prompt: z.string().min(1).describe('All that the task must know; it sees nothing of this conversation'),
+    agentRef: z.string().min(1).optional().describe('Agent that supplies model, prompt and tools'),
+    providerRef: z.string().min(1).optional().describe('Provider to ask instead of the default one'),
+    timeout,
+    priority,
+    sessionRef: z.string().min(1).optional().describe('Session that the task continues; made when it is missing'),
+    schedule,
+    namespace,
+  }),
+  repeatable: false,
+  async run(args, { orchestration }: CoordinationContext) {
+    const { prompt, agentRef, providerRef, sessionRef } = args
+    const ai = { prompt, ...(providerRef === undefined ? {} : { providerRef: { name: providerRef } }) }
+    const spec = omitAbsent({
+      type: 'ai',
+      ai,
+      agentRef: agentRef && { name: agentRef },
+      sessionRef: sessionRef && { name: sessionRef, create: true, append: true },
+      timeout: args.timeout,
+      priority: args.priority,
+      schedule: args.schedule,
+    })
+    return makeTask(orchestration, { namespace: args.namespace, spec })
+  },
+})
+
+export const createAgentTask = defineTool({
+  name: 'create_agent_task',
+  description: 'Creates a task for an agent with a runtime (a coding command line), usually on a repository.',
+  parameters: z.strictObject({
+    name: title,
+    prompt: z.string().min(1).describe('All that the agent must know; it sees nothing of this conversation'),
+    agentRef: z.string().min(1).describe('Agent with a runtime'),
+    timeout,
+    maxTurns: z.int().min(1).max(1000).optional(),
+    workspace,
+    schedule,
+    namespace,
+  }),
+  repeatable: false,
+  async run(args, { orchestration }: CoordinationContext) {
+    const runtime = omitAbsent({ maxTurns: args.maxTurns, workspace: toWorkspace(args.workspace) })
+    const spec = omitAbsent({
+      type: 'agent',
+      prompt: args.prompt,
+      agentRef: { name: args.agentRef },
+      agentRuntime: Object.keys(runtime).length === 0 ? undefined : runtime,
+      timeout: args.timeout,
+      schedule: args.schedule,
+    })
+    return makeTask(orchestration, { namespace: args.namespace, spec })
+  },
+})
+
+// Programs that only make sense inside of a checked-out repository (reference 1.8).
+const repositoryProgram =
+  /^(go (test|build|vet|list|mod)|npm (test|run)|pnpm|yarn|make|pytest|cargo test|mvn test|gradle|git (diff|status|log))(\s|$)/
+/** What comes before the program of a simple command: a shell that is given text, a change of folder, variables. */
+const leadIn = /^(\S*sh\s+-\w*c\s+|cd\s+\S+$|\w+=\S*\s+)*/
+/** A command that fetches or makes its own has all it needs. */
+const ownRepository = /\bgit\s+(clone|init)\b/
+
+/** Whether the command runs a program that needs a repository: what a program is told to say or read is not looked at. */
+export function needsRepository(words: readonly string[]): boolean {
+  const text = words.join(' ')
+  if (ownRepository.test(text)) return false
+  return text.split(/&&|\|\||[;|\n(){}]/).some((part) => repositoryProgram.test(part.trim().replace(leadIn, '')))
+}
+
+export const createContainerTask = defineTool({
+  name: 'create_container_task',
+  description:
+    'Creates a task that runs a command: in the container image that is named, else as a sandboxed process. Give image or command.',
+  parameters: z
+    .strictObject({
+      name: title,
+      image: z.string().min(1).optional().describe('Container image'),
+      command: z.array(z.string()).optional().describe('Program and arguments; ["sh", "-c", "..."] for shell text'),
+      args: z.array(z.string()).optional(),
+      workspace,
+      prior_task: z.string().min(1).optional().describe('Task whose workspace this one continues'),
+      timeout,
+      priority,
+      schedule,
+      namespace,
+    })
+    .refine(({ image, command }) => image !== undefined || (command?.length ?? 0) > 0, {
+      path: ['command'],
+      message: 'is required where no image is given',
+    }),
+  repeatable: false,
+  async run(args, { orchestration }: CoordinationContext) {
+    const words = [...(args.command ?? []), ...(args.args ?? [])]
+    if (args.workspace === undefined && args.prior_task === undefined && needsRepository(words)) {
+      return failTool('missing_workspace', 'the command needs a repository, but the task has none to work in')
+    }
+    const spec = omitAbsent({
+      type: 'container',
+      image: args.image,
+      command: args.command,
+      args: args.args,
+      workspace: toWorkspace(args.workspace),
+      priorTaskRef: args.prior_task && { name: args.prior_task },
+      timeout: args.timeout,
+      priority: args.priority,
+      schedule: args.schedule,
+    })
+    return makeTask(orchestration, { namespace: args.namespace, spec })
+  },
+})
+
+export const createPrMonitor = defineTool({
+  name: 'create_pr_monitor',
+  description: 'Sets up the repeated review of the pull requests of a repository.',
+  parameters: z.strictObject({
+    name: Name,
+    repo_url: z.string().min(1).describe('Root address of the repository, without a credential'),
+    schedule: z.string().min(1).describe('Cron expression'),
+    agent_ref: z.string().min(1).describe('Agent that reviews; it coordinates and is not autonomous'),
+    provider_ref: z.string().min(1).optional(),
+    gitSecretRef: z.string().min(1).optional(),
+    per_page: z.int().min(1).max(100).default(30),
+    review_event: z.enum(['COMMENT', 'APPROVE', 'REQUEST_CHANGES']).default('COMMENT'),
+    prompt: z.string().optional(),
+    namespace,
+  }),
+  repeatable: false,
+  async run(_args, _context: CoordinationContext) {
+    return failTool(
+      'not_configured',
+      'this service does not watch repositories yet, so no monitor was made',
+      'Say so to the user; a scheduled create_ai_task can look at a public repository meanwhile.',
+    )
+  },
+})

@@ -1,0 +1,113 @@
+// Tools that follow tasks: list, look, wait, read, end.
+import { z } from 'zod'
+import { formatDuration } from '../../contract/duration.ts'
+import { isTerminalPhase, taskPhases } from '../../contract/resources/task.ts'
+import { defineTool } from '../tool.ts'
+import { failTool } from '../tool-error.ts'
+import { type CoordinationContext, describeState, namespace, taskName } from './coordination-tool.ts'
+
+export const listTasks = defineTool({
+  name: 'list_tasks',
+  description: 'Lists tasks, newest first.',
+  parameters: z.strictObject({
+    status: z
+      .string()
+      .optional()
+      .describe(`Only those of this phase: ${taskPhases.join(', ')}`),
+    limit: z.int().min(1).max(100).default(20),
+    namespace,
+  }),
+  repeatable: true,
+  async run(args, { orchestration, clock }: CoordinationContext) {
+    const { status, limit } = args
+    const phase = taskPhases.find((known) => known.toLowerCase() === status?.toLowerCase())
+    if (status !== undefined && phase === undefined) {
+      return failTool('invalid_arguments', `status: must be one of ${taskPhases.join(', ')}, not "${status}"`)
+    }
+    const now = clock.now().getTime()
+    const tasks = await orchestration.listTasks({ namespace: args.namespace, phase, limit })
+    const data = tasks.map(({ metadata, spec, status: state }) => {
+      const age = Math.max(0, now - Date.parse(metadata.creationTimestamp))
+      return {
+        name: metadata.name,
+        phase: state?.phase ?? 'Pending',
+        type: spec.type,
+        age: formatDuration(Math.floor(age / 1000) * 1000),
+      }
+    })
+    return { success: true, data }
+  },
+})
+
+export const checkTaskProgress = defineTool({
+  name: 'check_task_progress',
+  description: 'Tells the phase and the status conditions of a task.',
+  parameters: z.strictObject({ name: taskName, namespace }),
+  repeatable: true,
+  async run(args, { orchestration }: CoordinationContext) {
+    return { success: true, data: describeState(await orchestration.getTask(args)) }
+  },
+})
+
+const longestWait = 60
+/** The answer must be there before the loop gives the call up (CTOOL-020). */
+const marginMs = 1000
+
+export const waitForTask = defineTool({
+  name: 'wait_for_task',
+  description: `Waits until a task has ended, ${longestWait} seconds at most, and tells how it stands then. Call it again for one that still runs.`,
+  parameters: z.strictObject({
+    name: taskName,
+    timeout: z.number().min(0).default(30).describe(`Seconds to wait; more than ${longestWait} are cut to that`),
+    namespace,
+  }),
+  // Waiting twice does no harm; the loop counts repetitions all the same.
+  repeatable: true,
+  async run(args, { orchestration, toolTimeoutMs, clock }: CoordinationContext, signal) {
+    const started = clock.now().getTime()
+    const patience = Math.max(0, Math.min(Math.min(args.timeout, longestWait) * 1000, toolTimeoutMs - marginMs))
+    const task = await orchestration.waitForTask(args, patience, signal)
+    const elapsed = `${Math.round((clock.now().getTime() - started) / 100) / 10}s`
+    const state = describeState(task)
+    const isOver = isTerminalPhase(task.status?.phase)
+    const message = isOver ? state.message : `still ${String(state.phase)}: ${String(state.message)}`
+    return { success: true, data: { ...state, message, elapsed } }
+  },
+})
+
+/** 2K characters (CTOOL-005). */
+const longestOutput = 2048
+
+export const fetchTaskOutput = defineTool({
+  name: 'fetch_task_output',
+  description: `Gives the result of a task, its first ${longestOutput} characters at most.`,
+  parameters: z.strictObject({ name: taskName, namespace }),
+  repeatable: true,
+  async run(args, { orchestration }: CoordinationContext) {
+    const task = await orchestration.getTask(args)
+    const { name } = task.metadata
+    const { phase = 'Pending', message } = task.status ?? {}
+    const output = await orchestration.readOutput(args, longestOutput)
+    if (output === undefined) {
+      const reason = message === undefined ? '' : `: ${message}`
+      const advice = phase === 'Failed' ? 'Tell why it failed, or try another way.' : 'Call wait_for_task first.'
+      return failTool('not_found', `task "${name}" has no output; it is ${phase}${reason}`, advice)
+    }
+    const shown = Buffer.byteLength(output.text)
+    const note = shown < output.bytes ? { truncated: `the first ${shown} of ${output.bytes} bytes are shown` } : {}
+    return { success: true, data: { name, phase, output: output.text, ...note } }
+  },
+})
+
+export const cancelTask = defineTool({
+  name: 'cancel_task',
+  description: 'Ends a task that runs, and removes one that only waits for its schedule.',
+  parameters: z.strictObject({ name: taskName, namespace }),
+  repeatable: true,
+  async run(args, { orchestration }: CoordinationContext) {
+    const task = await orchestration.cancelTask(args)
+    const { phase = 'Pending' } = task.status ?? {}
+    const message = `Task ${task.metadata.name} is being ended; it was ${phase}`
+    return { success: true, data: { name: task.metadata.name, message } }
+  },
+})
