@@ -1,7 +1,7 @@
 // Whatever a spec names needs its author's right to read it, and where namespaces are kept apart it lies in the object's own.
 
 import { isDeepStrictEqual } from 'node:util'
-import { findReferences, listGuardedFields } from '../../contract/reference-paths.ts'
+import { findReferences, listGuardedFields, type Reference } from '../../contract/reference-paths.ts'
 import type { Kind, SpecOf } from '../../contract/resources/index.ts'
 import { SvcError } from '../../errors.ts'
 import type { Caller } from '../../ports/identity.ts'
@@ -34,18 +34,28 @@ export function isUseChanged<K extends Kind>(
   })
 }
 
+/** A model may name no Secret; what a person has named where it stands, it may leave there. */
+function speakFor<K extends Kind>({ caller, before }: AdmissionRequest<K>, kind: K): (reference: Reference) => Caller {
+  const named = caller.isModel && before !== undefined ? findReferences(kind, before.spec) : []
+  return (reference) =>
+    named.some((old) => isDeepStrictEqual(old, reference)) ? { ...caller, isModel: false } : caller
+}
+
 /** Forbidden when the caller may not read what the object names, or it lies in another namespace than it may. */
 export async function requireReferences<K extends Kind>(
   kind: K,
-  { caller, namespace, spec, before }: AdmissionRequest<K>,
+  request: AdmissionRequest<K>,
   { ports, settings }: UsecaseDeps,
 ): Promise<void> {
+  const { caller, namespace, spec, before } = request
   if (!isUseChanged(kind, before, spec)) return
   const foreign = settings.isolateNamespaces ? findForeignReference(kind, namespace, spec) : undefined
   if (foreign !== undefined) throw new SvcError('Forbidden', foreign)
-  for (const { kind: target, name, namespace: named } of findReferences(kind, spec)) {
+  const callerOf = speakFor(request, kind)
+  for (const reference of findReferences(kind, spec)) {
+    const { kind: target, name, namespace: named } = reference
     const key = { name, namespace: named ?? namespace }
-    await requireAccess(ports, caller, { verb: 'get', kind: target, ...key })
+    await requireAccess(ports, callerOf(reference), { verb: 'get', kind: target, ...key })
     if (target === 'Secret') requireOwnSecret(caller, key, settings.ownerSecret)
   }
 }
