@@ -18,8 +18,11 @@ export async function fillDataFolder(count: number): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-bench-data-'))
   const database = openSqlite({ path: join(folder, 'svc.db') })
   const records = createRecords({ database, blobDir: folder, clock, ids })
-  const append = (name: string, messages: TranscriptMessage[]) =>
-    records.sessions.append({ namespace: 'default', name }, messages, { create: 'chat' })
+  const append = async (name: string, messages: TranscriptMessage[]) => {
+    const key = { namespace: 'default', name }
+    await records.sessions.ensure(key, { create: true, sessionType: 'chat' })
+    await records.sessions.append(key, messages)
+  }
   const turn = [say('user', 40), say('assistant', 200)]
   await Promise.all(Array.from({ length: count }, (_, index) => append(`stored-${index}`, turn)))
   const talk = Array.from({ length: large.messages }, (_, index) =>

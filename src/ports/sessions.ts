@@ -51,7 +51,7 @@ export interface Sessions {
   /** Lets go if `holder` has it. `expiresAt`: from then on it is gone, unless somebody holds it; absent: kept as long as others. */
   unlock(key: SessionKey, holder: string, options?: { expiresAt?: Date | undefined }): Promise<void>
   /**
-   * Appends in order, in one transaction. NotFound, unless `create` makes it. `dedupe`: a second append with the same word
+   * Appends in order, in one transaction. NotFound. `dedupe`: a second append with the same word
    * does nothing. `release`: lets the session go, in the same transaction, if that holder has it; `released` says whether
    * it had.
    */
@@ -62,7 +62,6 @@ export interface Sessions {
       dedupe?: string
       usage?: { inputTokens: number; outputTokens: number }
       release?: string
-      create?: Session['sessionType']
     },
   ): Promise<{ released: boolean }>
   /** The newest `limit` messages, oldest of them first (SESS-015). */

@@ -36,17 +36,6 @@ export function describeSessions(name: string, open: OpenBench): void {
       expect((await sessions().get(key))?.activeTask).toBeUndefined()
     })
 
-    it('makes the session that an append asks for, and leaves one that is there as it is', async () => {
-      await expect(sessions().append(key, say('a'))).rejects.toMatchObject({ reason: 'NotFound' })
-      const usage = { inputTokens: 2, outputTokens: 1 }
-      expect(await sessions().append(key, say('a', 'b'), { create: 'chat', usage })).toEqual({ released: false })
-      await sessions().lock(key, 'turn-1')
-      await sessions().append(key, say('c'), { create: 'task', usage })
-      const counts = { messageCount: 3, inputTokens: 4, outputTokens: 2 }
-      expect(await sessions().get(key)).toMatchObject({ sessionType: 'chat', activeTask: 'turn-1', ...counts })
-      expect(await contents()).toEqual(['a', 'b', 'c'])
-    })
-
     it('creates a session only when asked, and once', async () => {
       expect(await sessions().ensure(key, { create: false, sessionType: 'chat' })).toBeUndefined()
       const now = bench().now().toISOString()

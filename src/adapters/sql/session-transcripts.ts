@@ -4,7 +4,6 @@ import type { Clock } from '../../ports/clock.ts'
 import type { SessionKey, Sessions, TranscriptMessage } from '../../ports/sessions.ts'
 import type { Database, Tx } from './database.ts'
 import {
-  claimRow,
   insertMessages,
   lockRow,
   type MessageRow,
@@ -18,8 +17,8 @@ import { encodeText } from './stored-text.ts'
 
 type AppendOptions = NonNullable<Parameters<Sessions['append']>[2]>
 
-async function requireRow(tx: Tx, key: SessionKey, create?: Parameters<typeof claimRow>[2]): Promise<SessionRow> {
-  const row = await (create === undefined ? lockRow(tx, key) : claimRow(tx, key, create))
+async function requireRow(tx: Tx, key: SessionKey): Promise<SessionRow> {
+  const row = await lockRow(tx, key)
   if (row === undefined) throw new SvcError('NotFound', `there is no session ${key.name} in namespace ${key.namespace}`)
   return row
 }
@@ -38,8 +37,7 @@ async function appendMessages(
   request: { messages: TranscriptMessage[]; options: AppendOptions; now: string },
 ): Promise<{ released: boolean }> {
   const { messages, options, now } = request
-  const { create: sessionType } = options
-  const row = await requireRow(tx, key, sessionType === undefined ? undefined : { sessionType, now })
+  const row = await requireRow(tx, key)
   if (options.dedupe !== undefined && !(await claimWord(tx, key, options.dedupe))) return { released: false }
   await insertMessages(tx, key, { firstId: Number(row.last_message_id) + 1, messages, now })
   await tx.run(sql`update sessions set updated_at = ${now}, message_count = message_count + ${messages.length},

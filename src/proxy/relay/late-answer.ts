@@ -5,21 +5,11 @@ import { parseForeignObject } from '../../llm/foreign-json.ts'
 import { deadlineClosing } from '../../llm/loop-step.ts'
 import { type ModelEvent, noUsage, type Raw, type TokenUsage } from '../../llm/messages.ts'
 import { codecs } from '../loop/codec.ts'
-import { isConversation } from '../target.ts'
-import type { Conversation, Endpoint, JsonObject } from '../types.ts'
-import type { Outlet } from './passthrough.ts'
+import type { Conversation, JsonObject } from '../types.ts'
+import type { PassedAnswer } from './passed-answer.ts'
+import type { Outlet, PassedCall } from './passthrough.ts'
 
-export type LateOutlet = Outlet & {
-  /** False when the answer cannot be closed: then the connection has to break, so that nobody takes it for the whole. */
-  close(usage: TokenUsage | undefined): boolean
-}
-
-export type LateRequest = { endpoint: Endpoint; stream: boolean; model: string; requestId: string; now(): Date }
-
-/** Signs of life may come alone; what stands in so many last pieces tells where an answer has got to. */
-const rememberedChunks = 3
-
-type Sent = { type: string; encoded: boolean; last: Buffer[] }
+export type LateRequest = { endpoint: Conversation; stream: boolean; model: string; requestId: string; now: Date }
 
 /** The last whole frame of `text` that is about blocks or the message; undefined when the text ends within a frame. */
 function findLastFrame(text: string): JsonObject | undefined {
@@ -78,59 +68,45 @@ const closers: Record<Conversation, (frame: JsonObject, end: End) => string | un
   responses: () => undefined,
 }
 
-/** Keeps an eye on what goes out; everything else is the outlet's. */
-export function createLateOutlet(outlet: Outlet, request: LateRequest): LateOutlet {
-  const { endpoint, model } = request
-  let sent: Sent | undefined
+function describeEnd({ endpoint, requestId, now, model }: LateRequest, usage: TokenUsage = noUsage) {
+  const codec = codecs[endpoint]
+  const options = { id: `${codec.idPrefix}${requestId}`, createdAt: now }
+  return { codec, options, end: { encoder: codec.createEncoder(options), model, usage } }
+}
 
-  function describeEnd(usage: TokenUsage = noUsage) {
-    const codec = codecs[endpoint as Conversation]
-    const options = { id: `${codec.idPrefix}${request.requestId}`, createdAt: request.now() }
-    return { codec, options, end: { encoder: codec.createEncoder(options), model, usage } }
+/** Nothing has gone out: the closing words are the whole answer. */
+function answerWhole(outlet: Outlet, request: LateRequest, usage: TokenUsage | undefined): void {
+  const { model } = request
+  const { codec, options, end } = describeEnd(request, usage)
+  if (request.stream) {
+    outlet.head(200, ['content-type', 'text/event-stream; charset=utf-8', 'cache-control', 'no-cache'])
+    outlet.write(Buffer.from(encode(end, [{ type: 'start', model }, ...say(0), ...stop(end.usage)])))
+    return
   }
+  const content = [{ type: 'text' as const, text: deadlineClosing }]
+  const answer = { model, content, usage: end.usage, stopReason: 'end_turn' as const }
+  const body = Buffer.from(JSON.stringify(codec.encodeAnswer(answer, options)))
+  outlet.head(200, ['content-type', 'application/json; charset=utf-8', 'content-length', String(body.length)])
+  outlet.write(body)
+}
 
-  /** Nothing has gone out: the closing words are the whole answer. */
-  function answerWhole(usage: TokenUsage | undefined): void {
-    const { codec, options, end } = describeEnd(usage)
-    if (request.stream) {
-      outlet.head(200, ['content-type', 'text/event-stream; charset=utf-8', 'cache-control', 'no-cache'])
-      outlet.write(Buffer.from(encode(end, [{ type: 'start', model }, ...say(0), ...stop(end.usage)])))
-      return
-    }
-    const content = [{ type: 'text' as const, text: deadlineClosing }]
-    const answer = { model, content, usage: end.usage, stopReason: 'end_turn' as const }
-    const body = Buffer.from(JSON.stringify(codec.encodeAnswer(answer, options)))
-    outlet.head(200, ['content-type', 'application/json; charset=utf-8', 'content-length', String(body.length)])
-    outlet.write(body)
-  }
+/** What closes a stream that has got so far; undefined when nothing can. */
+function findClosing(answer: PassedAnswer, request: LateRequest, usage: TokenUsage | undefined): string | undefined {
+  if (!answer.isStream || answer.isPacked) return undefined
+  const frame = findLastFrame(answer.ending().toString('utf8'))
+  return frame && closers[request.endpoint](frame, describeEnd(request, usage).end)
+}
 
-  function closeStream({ type, encoded, last }: Sent, usage: TokenUsage | undefined): boolean {
-    if (!type.startsWith('text/event-stream') || encoded) return false
-    const frame = findLastFrame(Buffer.concat(last).toString('utf8'))
-    const closing = frame && closers[endpoint as Conversation](frame, describeEnd(usage).end)
+type Ended = Pick<PassedCall, 'answer' | 'usage'>
+
+/** Ends the answer as far as it has gone out; false when it cannot be closed. */
+export function closeAnswer(outlet: Outlet, request: LateRequest, { answer, usage }: Ended = {}): boolean {
+  if (answer === undefined) answerWhole(outlet, request, usage)
+  else {
+    const closing = findClosing(answer, request, usage)
     if (closing === undefined) return false
     outlet.write(Buffer.from(closing))
-    return true
   }
-
-  return {
-    ...outlet,
-    head(status, headers) {
-      const at = headers.indexOf('content-type')
-      const encoded = headers.includes('content-encoding')
-      sent = { type: at === -1 ? '' : (headers[at + 1] ?? ''), encoded, last: [] }
-      outlet.head(status, headers)
-    },
-    write(chunk) {
-      if (sent !== undefined && sent.last.push(chunk) > rememberedChunks) sent.last.shift()
-      return outlet.write(chunk)
-    },
-    close(usage) {
-      if (!isConversation(endpoint)) return false
-      if (sent === undefined) answerWhole(usage)
-      else if (!closeStream(sent, usage)) return false
-      outlet.end()
-      return true
-    },
-  }
+  outlet.end()
+  return true
 }

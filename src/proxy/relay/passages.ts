@@ -2,7 +2,7 @@
 import { isSvcError, SvcError } from '../../errors.ts'
 import { startDeadline } from '../../llm/deadlines.ts'
 import { type Dialects, guessDialect } from '../../llm/llmo/dialect.ts'
-import { noUsage, type TokenUsage } from '../../llm/messages.ts'
+import { noUsage } from '../../llm/messages.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { PipeControl } from '../../ports/egress.ts'
 import { identifyCaller } from '../../rules/caller-identity.ts'
@@ -11,9 +11,9 @@ import type { HealthNotes } from '../../usecases/providers/health.ts'
 import type { CallerLimits } from '../caller-limits.ts'
 import type { Lease, ProviderLimits } from '../provider-limits.ts'
 import { accountOf, type Outcome, type ProxyPlan, type ProxyRequest, type ProxySample, taskOf } from '../request.ts'
-import { addressOf, endpointFamilies, type Target } from '../target.ts'
+import { addressOf, endpointFamilies, isConversation, type Target } from '../target.ts'
 import type { UsageMeter } from '../usage-meter.ts'
-import { createLateOutlet } from './late-answer.ts'
+import { closeAnswer } from './late-answer.ts'
 import { estimatePassed } from './passed-tokens.ts'
 import { type Outlet, type PassageControl, type PassedCall, startPassage, type UsageWish } from './passthrough.ts'
 import { addUsageWish, type RequestFields, readRequestFields, replaceModel } from './request-text.ts'
@@ -117,22 +117,20 @@ function send(deps: PassageDeps, job: Job, { outlet, takeOver, onEnd }: Relay): 
   })
 }
 
-function watchOutlet({ clock }: PassageDeps, { request, target, fields }: Job, outlet: Outlet) {
+type LateEnd = { outlet: Outlet; ended: PassedCall | undefined }
+
+/** False when the answer so far cannot be closed: then the connection has to break, so that nobody takes it for the whole. */
+function closeLate({ clock }: PassageDeps, { request, target, fields }: Job, { outlet, ended }: LateEnd): boolean {
   const { endpoint, requestId } = request
-  return createLateOutlet(outlet, {
-    endpoint,
-    requestId,
-    stream: fields.stream,
-    model: target.model,
-    now: () => clock.now(),
-  })
+  if (!isConversation(endpoint)) return false
+  const { stream } = fields
+  return closeAnswer(outlet, { endpoint, requestId, stream, model: target.model, now: clock.now() }, ended)
 }
 
 /** The request over its providers: the next one takes over as long as no byte has gone out. */
-function start(deps: PassageDeps, first: Job, others: Target[], given: Outlet): PipeControl {
+function start(deps: PassageDeps, first: Job, others: Target[], outlet: Outlet): PipeControl {
   const rest = [...others]
-  const outlet = watchOutlet(deps, first, given)
-  let counted: TokenUsage | undefined
+  let ended: PassedCall | undefined
   let isOver = false
   let control: PassageControl
 
@@ -165,15 +163,15 @@ function start(deps: PassageDeps, first: Job, others: Target[], given: Outlet): 
     if (!isOver) end()
   }
 
-  function onEnd({ usage }: PassedCall): void {
-    counted = usage
+  function onEnd(call: PassedCall): void {
+    ended = call
     end()
   }
 
   function onLate(): void {
     control.abort(tooLate)
     abort()
-    if (!outlet.close(counted)) outlet.fail(new SvcError('UpstreamFailed', tooLate))
+    if (!closeLate(deps, first, { outlet, ended })) outlet.fail(new SvcError('UpstreamFailed', tooLate))
   }
 
   const deadline = startDeadline(deps.clock, deps.maxDurationMs, onLate)

@@ -3,22 +3,15 @@
 import { bytesPerToken, type EstimatedUsage, findMissing } from '../../llm/estimate.ts'
 import { parseForeignJson } from '../../llm/foreign-json.ts'
 import type { Endpoint } from '../types.ts'
+import type { PassedAnswer } from './passed-answer.ts'
 import type { PassedCall } from './passthrough.ts'
 
-/** Bytes of an answer that are looked into when nobody counted them; what comes later is held to be like them. */
-const sampleBytes = 32_768
 /** What an image counts for, whatever its size (vendor documents: about 1,600 tokens at most). */
 const tokensPerAttachment = 1600
 /** Shorter texts are not looked at. */
 const shortestAttachment = 2048
 const attachmentMark = Buffer.from('base64')
 const quote = 0x22
-
-export interface AnswerSample {
-  push(chunk: Buffer): void
-  /** Tokens of what has come so far. */
-  estimate(): number
-}
 
 type Json = Record<string, unknown>
 
@@ -40,26 +33,15 @@ function countFrame(line: string): number {
   return countText(delta) + countText(chosen)
 }
 
-/** Keeps the beginning of a stream by reference, and its length: nothing is looked into while the bytes go by. */
-export function createAnswerSample(isStream: boolean): AnswerSample {
-  const kept: Buffer[] = []
-  let keptBytes = 0
-  let bytes = 0
-  return {
-    push(chunk) {
-      bytes += chunk.length
-      if (keptBytes >= sampleBytes) return
-      kept.push(chunk)
-      keptBytes += chunk.length
-    },
-    estimate() {
-      if (bytes === 0) return 0
-      if (!isStream) return Math.ceil(bytes / bytesPerToken)
-      const lines = Buffer.concat(kept).toString('utf8').split('\n')
-      const text = lines.reduce((sum, line) => sum + (line.startsWith('data:') ? countFrame(line) : 0), 0)
-      return Math.ceil((text * (bytes / keptBytes)) / bytesPerToken)
-    },
-  }
+/** Tokens of what has come so far; what came after the beginning is held to be like it. */
+export function estimateAnswer(answer: PassedAnswer): number {
+  const { bytes, isStream } = answer
+  if (bytes === 0) return 0
+  if (!isStream) return Math.ceil(bytes / bytesPerToken)
+  const beginning = answer.beginning()
+  const lines = beginning.toString('utf8').split('\n')
+  const text = lines.reduce((sum, line) => sum + (line.startsWith('data:') ? countFrame(line) : 0), 0)
+  return Math.ceil((text * (bytes / beginning.length)) / bytesPerToken)
 }
 
 /** The length of an image or document after `at`, in base64; 0: it is none. */
@@ -95,7 +77,7 @@ export function estimatePassed(endpoint: Endpoint, body: Buffer, call: PassedCal
   if (endpoint === 'count_tokens' || !hasReached(call)) return undefined
   const isWhole = call.error === undefined && !call.aborted
   if (isWhole && call.usage !== undefined) return undefined
-  const output = wordless.includes(endpoint) ? 0 : (call.sample?.estimate() ?? 0)
+  const output = wordless.includes(endpoint) ? 0 : call.answer === undefined ? 0 : estimateAnswer(call.answer)
   return findMissing(call.usage, estimateBody(body), output)
 }
 

@@ -7,7 +7,7 @@ import type { Clock } from '../../ports/clock.ts'
 import type { PipeControl, PipeRequest, PipeSink } from '../../ports/egress.ts'
 import { explainModelError } from '../../usecases/providers/failure.ts'
 import type { Target } from '../target.ts'
-import { type AnswerSample, createAnswerSample } from './passed-tokens.ts'
+import { PassedAnswer } from './passed-answer.ts'
 import { answerRefusal, explainBroken, explainRefusal } from './upstream-error.ts'
 import { createUsageFrameFilter, type FrameFilter } from './usage-frames.ts'
 import { createAnswerScanner, createStreamScanner, type UsageScanner } from './usage-scanner.ts'
@@ -34,8 +34,8 @@ export type PassedCall = {
   aborted: boolean
   /** It was given up here, by the caller or for the time it took. */
   gaveUp?: true
-  /** What came of the answer. */
-  sample?: AnswerSample
+  /** What has gone out of an answer, refusals apart. */
+  answer?: PassedAnswer
   /** Another provider goes on with the request. */
   takenOver?: true
   /** Milliseconds of `performance.now()`; absent: no byte came. */
@@ -166,6 +166,13 @@ function createReception(passage: Passage, done: PassedCall, dropsUsage: boolean
   let scanner: UsageScanner | undefined
   let filter: FrameFilter | undefined
   let refusal: ReturnType<typeof createRefusal> | undefined
+  let answer: PassedAnswer | undefined
+
+  function pass(chunk: Buffer): boolean {
+    answer?.push(chunk)
+    return outlet.write(chunk)
+  }
+
   return {
     head(status: number, headers: HeaderMap): void {
       done.status = status
@@ -175,7 +182,8 @@ function createReception(passage: Passage, done: PassedCall, dropsUsage: boolean
         return
       }
       scanner = createScanner(headers)
-      done.sample = createAnswerSample(isStream(headers))
+      answer = new PassedAnswer({ isStream: isStream(headers), isPacked: headers['content-encoding'] !== undefined })
+      done.answer = answer
       if (dropsUsage && isStream(headers)) filter = createUsageFrameFilter()
       outlet.head(status, keepHeaders(filter === undefined ? headers : { ...headers, 'content-length': undefined }))
     },
@@ -185,10 +193,9 @@ function createReception(passage: Passage, done: PassedCall, dropsUsage: boolean
         return true
       }
       scanner?.push(chunk)
-      done.sample?.push(chunk)
-      if (filter === undefined) return outlet.write(chunk)
+      if (filter === undefined) return pass(chunk)
       const kept = filter.push(chunk)
-      return kept.length === 0 || outlet.write(kept)
+      return kept.length === 0 || pass(kept)
     },
     isAboutWish: () => dropsUsage && refusal?.isAboutWish() === true,
     /** What a refusal means, once it has come to its end. */
