@@ -4,20 +4,59 @@ import type { Provider } from '../contract/resources/provider.ts'
 import { isSvcError, SvcError } from '../errors.ts'
 import type { ResourceKey, ResourceReader } from '../ports/resources.ts'
 import type { Secrets } from '../ports/secrets.ts'
+import {
+  chooseDefault,
+  type DefaultProvider,
+  defaultProviderName,
+  explainNoDefault,
+} from '../rules/default-provider.ts'
 import { type ChosenModel, chooseModels, expandWishes, type ProviderWish } from '../rules/model-choice.ts'
 import { isTrustedAddress } from '../rules/trusted-address.ts'
 import { readEntry } from './secret-entry.ts'
 
 export type CatalogDeps = { resources: ResourceReader; secrets: Secrets }
 
+type Wishes = [ProviderWish, ...ProviderWish[]]
+
+/** The provider that answers where none is named. In the usual case nothing is listed. */
+export async function lookUpDefault(
+  resources: ResourceReader,
+  namespace: string,
+  preferred: readonly string[] = [],
+): Promise<DefaultProvider> {
+  for (const name of [...preferred, defaultProviderName]) {
+    const provider = await resources.get('Provider', { namespace, name })
+    if (provider !== undefined) return { outcome: 'chosen', provider }
+  }
+  return chooseDefault((await resources.list('Provider', { namespace })).items, preferred)
+}
+
+/** NotFound when there is none, InvalidRequest when somebody has to choose one. */
+export function requireDefault(found: DefaultProvider, namespace: string): Provider {
+  if (found.outcome === 'chosen') return found.provider
+  throw new SvcError(found.outcome === 'none' ? 'NotFound' : 'InvalidRequest', explainNoDefault(found, namespace))
+}
+
+/** The wishes with a name for the provider that nothing names; as they are where the namespace has no default. */
+export async function nameDefault(resources: ResourceReader, wishes: Wishes): Promise<Wishes> {
+  const [primary, ...others] = wishes
+  if (primary.field !== '') return wishes
+  const found = await lookUpDefault(resources, primary.namespace)
+  return found.outcome === 'chosen' ? [{ ...primary, name: found.provider.metadata.name }, ...others] : wishes
+}
+
+async function requireNamed(resources: ResourceReader, [primary, ...others]: Wishes): Promise<Wishes> {
+  if (primary.field !== '') return [primary, ...others]
+  const provider = requireDefault(await lookUpDefault(resources, primary.namespace), primary.namespace)
+  return [{ ...primary, name: provider.metadata.name }, ...others]
+}
+
 /**
  * The choices in order of preference, with their keys. NotFound when the first provider or its key does not exist (yet),
- * InvalidRequest when no model is named. Fallbacks that lack anything are left out.
+ * InvalidRequest when no model is named, or none of several providers. Fallbacks that lack anything are left out.
  */
-export async function resolveModels(
-  deps: CatalogDeps,
-  wishes: [ProviderWish, ...ProviderWish[]],
-): Promise<[ModelChoice, ...ModelChoice[]]> {
+export async function resolveModels(deps: CatalogDeps, given: Wishes): Promise<[ModelChoice, ...ModelChoice[]]> {
+  const wishes = await requireNamed(deps.resources, given)
   const [primary] = wishes
   const expanded = expandWishes(wishes, await deps.resources.get('Provider', primary))
   const providers = await Promise.all(expanded.map((wish) => deps.resources.get('Provider', wish)))

@@ -1,27 +1,68 @@
 // Which provider and model a prompt without an agent goes to.
 import type { Client } from '../client/client.ts'
-import { createProvider, getProvider } from '../contract/api/providers.ts'
+import { createProvider, getProvider, listProviders } from '../contract/api/providers.ts'
 import type { Provider } from '../contract/resources/provider.ts'
 import { isSvcError, SvcError } from '../errors.ts'
+import { chooseDefault } from '../rules/default-provider.ts'
 import type { CliContext, GlobalOptions } from './context.ts'
 import { namespaceOf } from './global-options.ts'
+import { listPages } from './paging.ts'
 
 export type ModelChoice = { provider?: string | undefined; model?: string | undefined }
 
 type Asking = { options: GlobalOptions; context: CliContext }
 
-/** The named provider, else `default`, else the demo, which is announced. InvalidRequest when no model is known. */
-export async function chooseModel(client: Client, given: ModelChoice, asking: Asking): Promise<ModelChoice> {
-  const name = given.provider ?? 'default'
-  const provider = await findProvider(client, asking.options, name)
-  if (provider) return { provider: name, model: chooseModelOf(provider, given, asking) }
-  if (given.provider !== undefined) {
-    throw new SvcError('InvalidRequest', `there is no provider ${name}: \`svc provider list\` shows what there is`)
+export type Wanted = ModelChoice & {
+  /** Of the service: `--chat-provider`. */
+  preferred?: string[]
+}
+
+/**
+ * The named provider, else the one that the service takes where none is named; a person is asked which of several. The demo
+ * is taken only where no provider is set up, and announced. InvalidRequest when it is not clear, or no model is known.
+ */
+export async function chooseModel(client: Client, given: Wanted, asking: Asking): Promise<ModelChoice> {
+  const provider = await chooseProvider(client, given, asking)
+  if (provider !== undefined) {
+    return { provider: provider.metadata.name, model: chooseModelOf(provider, given, asking) }
   }
   if (given.model !== undefined)
     throw new SvcError('InvalidRequest', `no provider can serve ${given.model}: ${advise(asking)}`)
   await takeDemo(client, asking)
   return { provider: 'demo' }
+}
+
+async function chooseProvider(client: Client, given: Wanted, asking: Asking): Promise<Provider | undefined> {
+  const { options } = asking
+  if (given.provider !== undefined) {
+    const named = await findProvider(client, options, given.provider)
+    if (named !== undefined) return named
+    throw new SvcError(
+      'InvalidRequest',
+      `there is no provider ${given.provider}: \`svc provider list\` shows what there is`,
+    )
+  }
+  const { items } = await listPages<Provider>(client, listProviders, { query: namespaceOf(options) })
+  const found = chooseDefault(items, given.preferred)
+  if (found.outcome === 'chosen') return found.provider
+  return found.outcome === 'none' ? undefined : askWhich(items, found.names, asking)
+}
+
+/** Which of several, by number or name; where nobody can be asked, the command that says it. */
+async function askWhich(providers: Provider[], names: string[], { context }: Asking): Promise<Provider> {
+  const { openPrompt, terminal } = context
+  const others = `give --provider ${names.join(' or --provider ')}, or call one of them default`
+  const refusal = new SvcError('InvalidRequest', `several providers are set up and none is called default: ${others}`)
+  if (openPrompt === undefined) throw refusal
+  terminal.note('several providers are set up and none is called default:')
+  for (const [index, name] of names.entries()) terminal.note(`  ${index + 1}  ${name}`)
+  const prompt = openPrompt()
+  const typed = await prompt.ask('which one? ', []).finally(() => prompt.close())
+  const word = typeof typed === 'string' ? '' : typed.line.trim()
+  const name = names.includes(word) ? word : names[Number(word) - 1]
+  const chosen = providers.find(({ metadata }) => metadata.name === name)
+  if (chosen === undefined) throw refusal
+  return chosen
 }
 
 function chooseModelOf({ metadata, spec }: Provider, given: ModelChoice, { options, context }: Asking) {

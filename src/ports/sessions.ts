@@ -2,10 +2,15 @@
 
 export type SessionKey = { namespace: string; name: string }
 
+/** What answers a conversation: the provider that was asked first, and its own name of the model. */
+export type RememberedModel = { namespace: string; name: string; model: string }
+
 export type Session = SessionKey & {
   sessionType: 'task' | 'chat'
   /** UID of the task, or id of the chat turn, that holds the session now. */
   activeTask?: string
+  /** Of a chat: what answered its last turn. */
+  answeredBy?: RememberedModel
   messageCount: number
   inputTokens: number
   outputTokens: number
@@ -62,6 +67,8 @@ export interface Sessions {
       dedupe?: string
       usage?: { inputTokens: number; outputTokens: number }
       release?: string
+      /** What answered; absent: as it was. */
+      answeredBy?: RememberedModel | undefined
     },
   ): Promise<{ released: boolean }>
   /** The newest `limit` messages, oldest of them first (SESS-015). */

@@ -3,7 +3,7 @@
 import type { Provider } from '../contract/resources/provider.ts'
 import { SvcError } from '../errors.ts'
 import type { Caller } from '../ports/identity.ts'
-import { defaultProviderName } from '../rules/model-choice.ts'
+import { chooseDefault } from '../rules/default-provider.ts'
 import { requireAccess, requireRight } from '../usecases/access.ts'
 import type { UsecaseDeps } from '../usecases/deps.ts'
 import { keepModels } from '../usecases/providers/rights.ts'
@@ -48,9 +48,9 @@ export function createModelLister(deps: UsecaseDeps, defaults: ProxyDefaults): M
   async function listAll({ caller, namespace }: Asker): Promise<ListedModel[]> {
     requireRight(caller, { verb: 'list', kind: 'Provider', namespace })
     const { items } = await deps.ports.resources.list('Provider', { namespace })
-    const names = items.map((provider) => provider.metadata.name)
-    const chosen = names.includes(defaults.provider) ? defaults.provider : defaultProviderName
-    const configured = items.map((provider) => listConfigured(provider, provider.metadata.name === chosen, defaults))
+    const found = chooseDefault(items, [defaults.provider])
+    const chosen = found.outcome === 'chosen' ? found.provider : undefined
+    const configured = items.map((provider) => listConfigured(provider, provider === chosen, defaults))
     const models = keepFirst([...configured, ...(await Promise.all(items.map(listOffered)))].flat())
     const read = ({ provider, model }: ListedModel) => ({ namespace, name: provider.metadata.name, model })
     const kept = await keepModels(deps.ports, caller, { of: models, read })

@@ -1,11 +1,10 @@
 // From a model name to where it goes. Answers are remembered until a Provider or a Secret changes.
 import { createCatalogMemory } from '../catalog/memory.ts'
-import { resolveModels } from '../catalog/models.ts'
+import { lookUpDefault, requireDefault, resolveModels } from '../catalog/models.ts'
 import type { ModelChoice } from '../contract/api/assignment.ts'
 import type { Provider } from '../contract/resources/provider.ts'
 import { isSvcError, SvcError } from '../errors.ts'
 import type { BytePipe } from '../ports/egress.ts'
-import { defaultProviderName } from '../rules/model-choice.ts'
 import type { UsecaseDeps } from '../usecases/deps.ts'
 import { policyOf } from '../usecases/providers/models.ts'
 import { addressOf, createTarget, familyOf, type Target, type TargetParts } from './target.ts'
@@ -35,11 +34,12 @@ const noPipe: BytePipe = {
   },
 }
 
-function describeUnknown(model: string | undefined, namespace: string, defaults: ProxyDefaults): string {
-  const named = model?.includes('/') ? `there is no provider "${model.split('/', 1)[0]}"` : 'no provider is named'
-  const other =
-    defaults.provider === '' ? `"${defaultProviderName}"` : `"${defaults.provider}" or "${defaultProviderName}"`
-  return `model: ${named} and none called ${other} in namespace "${namespace}"; send provider/model with the name of one, or create one (svc provider create)`
+/** In words of the request that the caller sends. */
+function explainUnknown(error: unknown, model: string | undefined): never {
+  if (!isSvcError(error)) throw error
+  const named = model?.includes('/') ? `there is no provider "${model.split('/', 1)[0]}"; ` : ''
+  const message = `model: ${named}${error.message}; a request names one as provider/model`
+  throw new SvcError(error.reason, message, { cause: error })
 }
 
 type Resolver = { deps: UsecaseDeps; defaults: ProxyDefaults }
@@ -48,10 +48,9 @@ function getProvider({ deps }: Resolver, namespace: string, name: string): Promi
   return deps.ports.resources.get('Provider', { namespace, name })
 }
 
-async function findDefault(resolver: Resolver, namespace: string): Promise<Provider | undefined> {
-  const { provider } = resolver.defaults
-  const own = provider === '' ? undefined : await getProvider(resolver, namespace, provider)
-  return own ?? getProvider(resolver, namespace, defaultProviderName)
+async function findDefault({ deps, defaults }: Resolver, namespace: string): Promise<Provider> {
+  const preferred = defaults.provider === '' ? [] : [defaults.provider]
+  return requireDefault(await lookUpDefault(deps.ports.resources, namespace, preferred), namespace)
 }
 
 /** A first segment that is a provider's name is that provider; any other belongs to the model's own name. */
@@ -64,9 +63,8 @@ async function findNamed(resolver: Resolver, namespace: string, model: string): 
 async function findWish(resolver: Resolver, namespace: string, model: string | undefined): Promise<Wish> {
   const named = model === undefined ? undefined : await findNamed(resolver, namespace, model)
   if (named !== undefined) return named
-  const provider = await findDefault(resolver, namespace)
+  const provider = await findDefault(resolver, namespace).catch((error) => explainUnknown(error, model))
   const { defaults } = resolver
-  if (provider === undefined) throw new SvcError('NotFound', describeUnknown(model, namespace, defaults))
   return { provider, model: model || provider.spec.defaultModel || defaults.model || undefined }
 }
 

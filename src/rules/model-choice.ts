@@ -2,16 +2,15 @@
 import type { Agent } from '../contract/resources/agent.ts'
 import type { Provider } from '../contract/resources/provider.ts'
 import type { Task } from '../contract/resources/task.ts'
+import { defaultProviderName } from './default-provider.ts'
 
 type NamedKey = { namespace: string; name: string }
 
-/** Name of the provider of a namespace that is used when none is named. */
-export const defaultProviderName = 'default'
 /** The demo provider is no language model; it needs a word in the place of a model (PROV-014). */
 const demoModel = 'demo'
 
 export type ProviderWish = NamedKey & {
-  /** The field that names it, for messages. */
+  /** The field that names it, for messages; empty: nothing does, and the namespace's default answers. */
   field: string
   model?: string | undefined
 }
@@ -70,9 +69,8 @@ function pickModel(provider: Provider, wanted: string | undefined): string | und
 }
 
 function describeMissing({ namespace, name, field }: ProviderWish): string {
-  if (field !== '')
-    return `provider "${name}" (${field}) does not exist in namespace "${namespace}"; create it or name another`
-  return `no provider is named and namespace "${namespace}" has none called "${defaultProviderName}"; create it or set spec.ai.providerRef`
+  const who = field === '' ? '' : ` (${field})`
+  return `provider "${name}"${who} does not exist in namespace "${namespace}"; create it or name another`
 }
 
 /** The models to use, by preference. Fallbacks that do not exist or have no model are left out. */

@@ -27,7 +27,7 @@ const table: Record<string, string[]> = {
   launch: ['cli', 'client', 'config', 'terminal', 'adapters'],
   upkeep: ['cli', 'config', 'launch', 'terminal', 'adapters'],
   worker: ['llm', 'tools', 'ports', 'contract', 'client'],
-  cli: ['contract', 'client'],
+  cli: ['contract', 'client', 'rules'],
   programs: ['compose', 'launch'],
 }
 

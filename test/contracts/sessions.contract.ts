@@ -36,6 +36,18 @@ export function describeSessions(name: string, open: OpenBench): void {
       expect((await sessions().get(key))?.activeTask).toBeUndefined()
     })
 
+    it('keeps what answered last, until something else does', async () => {
+      const answeredBy = { namespace: 'default', name: 'vendor', model: 'Modèle-1' }
+      await ensure()
+      await sessions().append(key, say('a'), { answeredBy })
+      await sessions().append(key, say('b'))
+      await bench().reopen()
+      expect(await sessions().get(key)).toMatchObject({ answeredBy })
+      await sessions().append(key, say('c'), { answeredBy: { ...answeredBy, model: 'other' } })
+      expect((await sessions().list({ limit: 1 })).items).toMatchObject([{ answeredBy: { model: 'other' } }])
+      expect(await ensure('another')).not.toHaveProperty('answeredBy')
+    })
+
     it('creates a session only when asked, and once', async () => {
       expect(await sessions().ensure(key, { create: false, sessionType: 'chat' })).toBeUndefined()
       const now = bench().now().toISOString()

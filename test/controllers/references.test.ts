@@ -49,6 +49,19 @@ describe('a task whose references are missing', () => {
     )
   })
 
+  it('takes the only usable provider where none is named, and fails with the names where there are several', async () => {
+    const provider = (name: string) =>
+      bench.create('Provider', name, { type: 'llmo', baseURL: 'https://llm.example.com', defaultModel: 'm' })
+    await provider('single')
+    await bench.submitTask('poem', ai)
+    await bench.running('poem')
+    expect(assignmentOf('poem').model.choices.map(({ provider: { name } }) => name)).toEqual(['single'])
+    await provider('second')
+    await bench.submitTask('ode', ai)
+    const failed = await bench.phase('ode', 'Failed')
+    expect(failed.status?.message).toMatch(/several providers \("second", "single"\).*name one/)
+  })
+
   it('runs without fallbacks that its context token forbids, whenever they were added', async () => {
     await bench.dispose()
     bench = await openBench({ settings: { contextMode: 'enforce' } })

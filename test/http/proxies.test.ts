@@ -255,7 +255,8 @@ describe('the models', () => {
     proxied.upstream.script.answer = answerJson({ error: 'no' }, 401)
     const spec = { type: 'llmo', baseURL: proxied.upstream.url, defaultModel: 'm' }
     await proxied.create('/api/v1/providers', { name: 'silent', namespace: 'silent', spec })
-    expect((await list('/llma/v1/models?namespace=silent')).data.map(({ id }) => id)).toEqual(['silent/m'])
+    const ids = (await list('/llma/v1/models?namespace=silent')).data.map(({ id }) => id)
+    expect(ids).toEqual(['silent/m', 'm'])
   })
 
   it('of a namespace without providers are none', async () => {
@@ -339,7 +340,7 @@ describe('limits of a caller', () => {
       expect(Number(second.headers.get('retry-after'))).toBeGreaterThan(0)
       limited.upstream.last().response.end('{}')
       await held
-      expect((await limited.ask(messages, { model: 'unknown/m' })).status).toBe(404)
+      expect((await limited.ask(`${messages}?namespace=empty`, { model: 'unknown/m' })).status).toBe(404)
       const third = await limited.ask(messages, simpleMessage('vendor/m'))
       expect([third.status, (await readError(third)).error.message]).toEqual([
         429,

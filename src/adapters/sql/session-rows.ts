@@ -17,9 +17,18 @@ export type SessionRow = {
   updated_at: string
   /** Null: as long as others. */
   expires_at: string | null
+  provider_namespace: string | null
+  provider_name: string | null
+  model: string | null
 }
 
 export type MessageRow = { id: number; body: string }
+
+function toAnsweredBy(row: SessionRow): Pick<Session, 'answeredBy'> {
+  const { provider_namespace: namespace, provider_name: name, model } = row
+  if (namespace === null || name === null || model === null) return {}
+  return { answeredBy: { namespace: decodeText(namespace), name: decodeText(name), model: decodeText(model) } }
+}
 
 export function toSession(row: SessionRow): Session {
   const activeTask = decodeOptional(row.active_task)
@@ -28,6 +37,7 @@ export function toSession(row: SessionRow): Session {
     name: decodeText(row.name),
     sessionType: row.session_type,
     ...(activeTask === undefined ? {} : { activeTask }),
+    ...toAnsweredBy(row),
     messageCount: Number(row.message_count),
     inputTokens: Number(row.input_tokens),
     outputTokens: Number(row.output_tokens),

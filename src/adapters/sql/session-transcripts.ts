@@ -12,7 +12,7 @@ import {
   type SessionRow,
   toStoredMessage,
 } from './session-rows.ts'
-import { sql } from './statement.ts'
+import { type Fragment, sql } from './statement.ts'
 import { encodeText } from './stored-text.ts'
 
 type AppendOptions = NonNullable<Parameters<Sessions['append']>[2]>
@@ -31,6 +31,12 @@ async function claimWord(tx: Tx, key: SessionKey, word: string): Promise<boolean
   return changes === 1
 }
 
+function setAnsweredBy({ answeredBy }: AppendOptions): Fragment {
+  if (answeredBy === undefined) return sql``
+  const { namespace, name, model } = answeredBy
+  return sql`, provider_namespace = ${encodeText(namespace)}, provider_name = ${encodeText(name)}, model = ${encodeText(model)}`
+}
+
 async function appendMessages(
   tx: Tx,
   key: SessionKey,
@@ -43,7 +49,7 @@ async function appendMessages(
   await tx.run(sql`update sessions set updated_at = ${now}, message_count = message_count + ${messages.length},
       last_message_id = last_message_id + ${messages.length},
       input_tokens = input_tokens + ${options.usage?.inputTokens ?? 0},
-      output_tokens = output_tokens + ${options.usage?.outputTokens ?? 0}
+      output_tokens = output_tokens + ${options.usage?.outputTokens ?? 0}${setAnsweredBy(options)}
     where ${matchKey(key)}`)
   return { released: options.release !== undefined && (await releaseRow(tx, key, options.release)) }
 }

@@ -2,7 +2,8 @@
 import type { Command } from 'commander'
 import type { Client } from '../../client/client.ts'
 import { type ChatRequest, getChatConfig, sendChat } from '../../contract/api/chat.ts'
-import { SvcError } from '../../errors.ts'
+import { getSession } from '../../contract/api/sessions.ts'
+import { isSvcError, SvcError } from '../../errors.ts'
 import { printAnswer } from '../answers.ts'
 import { converse, describeSession, reportEnd } from '../chat/conversation.ts'
 import { sendMessage } from '../chat/turn.ts'
@@ -26,7 +27,7 @@ export function addChatCommand(program: Command, context: CliContext): void {
     .description('talk with the orchestrator, which makes and follows tasks; starts a service when none runs')
     .option('--session <id>', 'session to go on with; made when missing')
     .option('--agent <name>', 'agent that supplies provider, model and temperature')
-    .option('--provider <name>', 'provider to ask')
+    .option('--provider <name>', 'provider to ask (default: that of the session, `default`, or the only usable one)')
     .option('--model <name>', 'model of the provider')
     .option('--system <text>', 'added to the built-in prompt')
     .option('-q, --quiet', 'the answer only, without tool calls')
@@ -75,14 +76,26 @@ async function startConversation(request: Opening, { quiet }: ChatOptions, { opt
 
 type Opening = Omit<ChatRequest, 'message'>
 
-/** What the service is set up with, or what the request names; else as `svc run` does it: `default`, or the demo. */
+/** What the request names or the session remembers; else as `svc run` does it: what the service would take, or the demo. */
 async function chooseProvider(client: Client, request: Opening, place: Place): Promise<Opening> {
   const { agentRef, provider, model } = request
-  if (agentRef !== undefined || provider !== undefined) return request
+  if (agentRef !== undefined || provider !== undefined || (await remembersModel(client, request))) return request
   const own = await client.call(getChatConfig, {})
-  if (own.provider !== '' || own.model !== '') return request
-  const choice = await chooseModel(client, { model }, place)
+  if (own.model !== '') return request
+  const choice = await chooseModel(client, { model, preferred: own.provider === '' ? [] : [own.provider] }, place)
   return { ...request, ...Object.fromEntries(Object.entries(choice).filter(([, value]) => value !== undefined)) }
+}
+
+/** A conversation goes on with what has answered it (a session's last turn). */
+async function remembersModel(client: Client, { sessionId, namespace }: Opening): Promise<boolean> {
+  if (sessionId === undefined) return false
+  const query = { ...(namespace === undefined ? {} : { namespace }), maxMessages: 1 }
+  try {
+    return (await client.call(getSession, { params: { id: sessionId }, query })).answeredBy !== undefined
+  } catch (error) {
+    if (isSvcError(error, 'NotFound')) return false
+    throw error
+  }
 }
 
 /** One JSON body; Ctrl-C ends the turn. */

@@ -28,7 +28,7 @@ export function addRunCommand(program: Command, context: CliContext): void {
     .command('run [prompt...]')
     .description('run a task from a prompt; starts a service when none runs')
     .option('--agent <name>', 'agent that supplies model, prompt and tools')
-    .option('--provider <name>', 'provider to ask (default: the one named `default`)')
+    .option('--provider <name>', 'provider to ask (default: `default`, or the only usable one)')
     .option('--model <name>', 'model of the provider')
     .option('--session <name>', 'session to continue; made when missing')
     .option('--system <text>', 'system prompt')

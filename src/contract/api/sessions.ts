@@ -36,6 +36,8 @@ const sessionFields = {
   outputTokens: z.int().min(0),
   /** The task that holds the session's lock. */
   activeTask: z.string().optional(),
+  /** Of a chat: the provider and model that answered its last turn; the next one goes on with them. */
+  answeredBy: z.object({ namespace: Name, name: Name, model: z.string() }).optional(),
   createdAt: Timestamp,
   updatedAt: Timestamp,
 }

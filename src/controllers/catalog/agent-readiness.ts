@@ -1,10 +1,12 @@
 // Whether everything an agent names is there.
+import { lookUpDefault } from '../../catalog/models.ts'
 import { findAwaited } from '../../contract/awaited.ts'
 import { type Agent, agentProblems } from '../../contract/resources/agent.ts'
+import type { Provider } from '../../contract/resources/provider.ts'
 import { summarize } from '../../contract/validation.ts'
-import { defaultProviderName } from '../../rules/model-choice.ts'
+import { explainNoDefault } from '../../rules/default-provider.ts'
 import { isServiceTool } from '../../rules/tool-choice.ts'
-import { nameReference } from './reference-index.ts'
+import { anyName, nameReference } from './reference-index.ts'
 import type { CatalogDeps } from './settings.ts'
 
 type Named = {
@@ -26,12 +28,12 @@ function listConfigMaps({ namespace, spec }: { namespace: string; spec: Agent['s
 
 function listNamed({ metadata, spec }: Agent): Named[] {
   const { namespace } = metadata
-  const provider = spec.providerRef ?? { name: defaultProviderName }
+  const provider = spec.providerRef
   const tools = (spec.tools ?? []).filter((tool) => tool.enabled && !isServiceTool(tool.name))
   const skills = (spec.skills ?? []).flatMap(({ name }) => (name === undefined ? [] : [name]))
   const agents = spec.coordination?.allowedAgents ?? []
   return [
-    ...(spec.runtime === undefined
+    ...(spec.runtime === undefined && provider !== undefined
       ? [
           {
             kind: 'Provider' as const,
@@ -56,8 +58,14 @@ function listNamed({ metadata, spec }: Agent): Named[] {
   ]
 }
 
+function needsDefault({ spec }: Agent): boolean {
+  return spec.runtime === undefined && spec.providerRef === undefined
+}
+
+/** An agent that names no provider hangs on all of its namespace. */
 export function listAgentReferences(agent: Agent): string[] {
-  return listNamed(agent).map(({ kind, namespace, name }) => nameReference(kind, namespace, name))
+  const named = listNamed(agent).map(({ kind, namespace, name }) => nameReference(kind, namespace, name))
+  return needsDefault(agent) ? [...named, nameReference('Provider', agent.metadata.namespace, anyName)] : named
 }
 
 async function exists(deps: CatalogDeps, { kind, ...key }: Named): Promise<boolean> {
@@ -68,13 +76,23 @@ async function exists(deps: CatalogDeps, { kind, ...key }: Named): Promise<boole
 
 /** What keeps a provider or skill that is there from being used. */
 async function findFault({ resources }: CatalogDeps, { kind, ...key }: Named): Promise<string | undefined> {
-  if (kind === 'Provider') {
-    const { ready, message } = (await resources.get(kind, key))?.status ?? {}
-    return ready === false ? `provider "${key.name}" is not ready: ${message}` : undefined
-  }
+  if (kind === 'Provider') return describeUnready(await resources.get(kind, key))
   if (kind !== 'Skill') return undefined
   const { phase } = (await resources.get(kind, key))?.status ?? {}
   return phase === 'Error' ? `skill "${key.name}" has unusable content; see its status` : undefined
+}
+
+function describeUnready(provider: Provider | undefined): string | undefined {
+  const { ready, message } = provider?.status ?? {}
+  return ready === false ? `provider "${provider?.metadata.name}" is not ready: ${message}` : undefined
+}
+
+async function checkDefault(
+  { resources }: CatalogDeps,
+  { metadata: { namespace } }: Agent,
+): Promise<string | undefined> {
+  const found = await lookUpDefault(resources, namespace)
+  return found.outcome === 'chosen' ? describeUnready(found.provider) : explainNoDefault(found, namespace)
 }
 
 async function checkNamed(deps: CatalogDeps, named: Named): Promise<string | undefined> {
@@ -101,6 +119,8 @@ export async function findAgentProblem(deps: CatalogDeps, agent: Agent): Promise
   if (problems.length > 0) return summarize('agent', problems)
   const inability = checkAbilities(agent, deps.settings.agentRuntimes)
   if (inability !== undefined) return inability
+  const missing = needsDefault(agent) ? await checkDefault(deps, agent) : undefined
+  if (missing !== undefined) return missing
   for (const named of listNamed(agent)) {
     const problem = await checkNamed(deps, named)
     if (problem !== undefined) return problem

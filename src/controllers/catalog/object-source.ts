@@ -3,7 +3,7 @@ import type { Kind, ResourceOf } from '../../contract/resources/index.ts'
 import { createListenerSource, type Enqueue, type Source } from '../engine/controller.ts'
 import { formatKey } from '../engine/key.ts'
 import { createKindSource } from '../engine/kind-source.ts'
-import { nameReference, type ReferenceIndex } from './reference-index.ts'
+import { anyName, nameReference, type ReferenceIndex } from './reference-index.ts'
 import type { CatalogDeps } from './settings.ts'
 
 /** Every change of the kind's objects; what each of them names goes into the index. */
@@ -41,7 +41,8 @@ export function createReferenceSource(deps: CatalogDeps, kind: Kind, index: Refe
     resync: [],
     onObject({ type, object }, enqueue) {
       if (type === 'LISTED') return
-      wakeNamers(index, nameReference(kind, object.metadata.namespace, object.metadata.name), enqueue)
+      const { namespace, name } = object.metadata
+      for (const named of [name, anyName]) wakeNamers(index, nameReference(kind, namespace, named), enqueue)
     },
   })
 }

@@ -40,6 +40,9 @@ export function createReferenceIndex(): ReferenceIndex {
   }
 }
 
+/** In the place of a name: whichever objects of the kind the namespace has. */
+export const anyName = '*'
+
 /** Spelling of a reference: the kind (or `Secret`) and the key. */
 export function nameReference(kind: string, namespace: string, name: string): string {
   return `${kind}:${namespace}/${name}`

@@ -1,4 +1,5 @@
 // What a task would do, for the constraints of a context token: its agent, repositories, models and tools as they are now.
+import { nameDefault } from '../../catalog/models.ts'
 import type { Access, AccessKind, AccessVerb, TaskFacts } from '../../contract/access.ts'
 import { findReferences } from '../../contract/reference-paths.ts'
 import type { Agent } from '../../contract/resources/agent.ts'
@@ -33,8 +34,9 @@ async function listModels(task: Task, agent: Agent | undefined, deps: UsecaseDep
   if (task.spec.type === 'container') return []
   const isOpen = task.spec.type === 'agent' && agent?.spec.providerRef === undefined
   if (isOpen) return [agent?.spec.model?.name === undefined ? {} : { model: agent.spec.model.name }]
-  const wishes = listProviderWishes(task, agent)
-  const provider = await deps.ports.resources.get('Provider', wishes[0])
+  const { resources } = deps.ports
+  const wishes = await nameDefault(resources, listProviderWishes(task, agent))
+  const provider = await resources.get('Provider', wishes[0])
   return Promise.all(expandWishes(wishes, provider).map((wish) => findModel(wish, deps)))
 }
 

@@ -1,13 +1,15 @@
-// Which provider and model answer a turn: agent before request before flags before the Provider named `default`.
+// Which provider and model answer a turn: those of the request, the agent, the session, `--chat-provider`, the namespace.
 import type { CatalogMemory } from '../../catalog/memory.ts'
-import { resolveModels } from '../../catalog/models.ts'
+import { lookUpDefault, requireDefault, resolveModels } from '../../catalog/models.ts'
 import type { ModelChoice } from '../../contract/api/assignment.ts'
 import type { ChatRequest } from '../../contract/api/chat.ts'
 import type { Agent } from '../../contract/resources/agent.ts'
 import { isSvcError, SvcError } from '../../errors.ts'
 import type { Caller } from '../../ports/identity.ts'
 import type { ResourceKey } from '../../ports/resources.ts'
-import { defaultProviderName, type ProviderWish } from '../../rules/model-choice.ts'
+import type { RememberedModel } from '../../ports/sessions.ts'
+import type { DefaultProvider } from '../../rules/default-provider.ts'
+import type { ProviderWish } from '../../rules/model-choice.ts'
 import { requireAccess } from '../access.ts'
 import type { UsecaseDeps } from '../deps.ts'
 import { keepChoices } from '../providers/rights.ts'
@@ -18,7 +20,14 @@ type Wanted = Pick<ChatRequest, 'provider' | 'model' | 'agentRef'>
 
 export type ChosenModels = { choices: [ModelChoice, ...ModelChoice[]]; agent: Agent | undefined }
 
-export type ModelQuestion = { caller: Caller; namespace: string; request: Wanted; settings: ChatSettings }
+export type ModelQuestion = {
+  caller: Caller
+  namespace: string
+  request: Wanted
+  settings: ChatSettings
+  /** What answered the session's last turn; absent: nothing has. */
+  remembered: RememberedModel | undefined
+}
 
 type Choices = ChosenModels['choices']
 
@@ -30,23 +39,39 @@ export type ModelChooser = {
 /** Choices and their keys are kept until a provider or a secret changes; rights are asked for each time. */
 export function createModelChooser({ ports }: Pick<UsecaseDeps, 'ports'>, memory: CatalogMemory): ModelChooser {
   const shelf = memory.createShelf<Choices>()
-  const resolve = (wishes: Wishes) =>
-    shelf.get(JSON.stringify(wishes), {
-      load: () => resolveModels({ resources: ports.resources, secrets: ports.secrets }, wishes),
-    })
-  return { choose: (question) => chooseChatModels(ports, question, resolve) }
+  const defaults = memory.createShelf<DefaultProvider>()
+  const lookUp: LookUp = {
+    resolve: (wishes) =>
+      shelf.get(JSON.stringify(wishes), {
+        load: () => resolveModels({ resources: ports.resources, secrets: ports.secrets }, wishes),
+      }),
+    findDefault: (namespace, preferred) =>
+      defaults.get(`${namespace}\n${preferred.join()}`, {
+        namespace,
+        load: () => lookUpDefault(ports.resources, namespace, preferred),
+      }),
+  }
+  return { choose: (question) => chooseChatModels(ports, question, lookUp) }
 }
 
 type Wishes = [ProviderWish, ...ProviderWish[]]
 
+type LookUp = {
+  resolve(wishes: Wishes): Promise<Choices>
+  findDefault(namespace: string, preferred: string[]): Promise<DefaultProvider>
+}
+
 async function chooseChatModels(
   ports: UsecaseDeps['ports'],
   question: ModelQuestion,
-  resolve: (wishes: Wishes) => Promise<Choices>,
+  { resolve, findDefault }: LookUp,
 ): Promise<ChosenModels> {
   try {
     const agent = await findAgent(ports, question)
-    const primary = findPrimary(question, agent)
+    const primary =
+      findAsked(question, agent) ??
+      (await findRemembered(ports, question, { agent, find: findDefault })) ??
+      (await findUnnamed(question, findDefault))
     const { caller } = question
     await requireAccess(ports, caller, {
       verb: 'get',
@@ -54,7 +79,7 @@ async function chooseChatModels(
       namespace: primary.namespace,
       name: primary.name,
     })
-    const model = await pickModel(ports, question, { agent, primary })
+    const model = primary.model ?? (await pickModel(ports, question, { agent, primary }))
     const choices = await resolve([{ ...primary, model }, ...listFallbacks(agent)])
     return { choices: await keepChoices(ports, caller, choices), agent }
   } catch (error) {
@@ -75,15 +100,36 @@ async function findAgent(
   return agent
 }
 
-function findPrimary({ namespace, request, settings }: ModelQuestion, agent: Agent | undefined): ProviderWish {
-  const own = agent?.spec.providerRef
-  if (own !== undefined && agent !== undefined) {
-    const field = `of agent "${agent.metadata.name}"`
-    return { namespace: own.namespace ?? agent.metadata.namespace, name: own.name, field }
-  }
+function findAsked({ namespace, request }: ModelQuestion, agent: Agent | undefined): ProviderWish | undefined {
   if (request.provider !== undefined) return { namespace, name: request.provider, field: 'provider of the request' }
-  if (settings.provider !== '') return { namespace, name: settings.provider, field: '--chat-provider' }
-  return { namespace, name: defaultProviderName, field: 'used when none is named' }
+  const own = agent?.spec.providerRef
+  if (own === undefined || agent === undefined) return undefined
+  const field = `of agent "${agent.metadata.name}"`
+  return { namespace: own.namespace ?? agent.metadata.namespace, name: own.name, field }
+}
+
+/** The session's provider with its model, unless it was deleted; the demo gives way once there is a language model. */
+async function findRemembered(
+  { resources }: UsecaseDeps['ports'],
+  { namespace, request, remembered, settings }: ModelQuestion,
+  { agent, find }: { agent: Agent | undefined; find: LookUp['findDefault'] },
+): Promise<ProviderWish | undefined> {
+  if (remembered === undefined) return undefined
+  const { model, ...key } = remembered
+  const provider = await resources.get('Provider', key)
+  if (provider === undefined) return undefined
+  const isDemo = provider.spec.type === 'demo'
+  if (isDemo && (await find(namespace, preferredBy(settings))).outcome === 'chosen') return undefined
+  return { ...key, field: 'of the session', model: request.model ?? agent?.spec.model?.name ?? model }
+}
+
+function preferredBy({ provider }: ChatSettings): string[] {
+  return provider === '' ? [] : [provider]
+}
+
+async function findUnnamed({ namespace, settings }: ModelQuestion, find: LookUp['findDefault']): Promise<ProviderWish> {
+  const { metadata } = requireDefault(await find(namespace, preferredBy(settings)), namespace)
+  return { namespace, name: metadata.name, field: 'the default' }
 }
 
 /** request > agent > provider > --chat-model (reference 1.7). */

@@ -38,10 +38,17 @@ export function createTurnMaker(deps: ChatDeps, settings: ChatSettings): TurnMak
   const buildPrompt = createPromptBuilder()
   let loading: ReturnType<typeof loadTools> | undefined
 
-  async function lookAround({ caller, namespace, request }: Asked) {
+  /** A session that is made now has nothing to remember. */
+  async function recallModel({ namespace, request: { sessionId: name, provider } }: Asked) {
+    if (name === undefined || provider !== undefined) return undefined
+    return (await records.sessions.get({ namespace, name }))?.answeredBy
+  }
+
+  async function lookAround(asked: Asked) {
+    const { caller, namespace, request } = asked
     loading ??= loadTools()
     return Promise.all([
-      models.choose({ caller, namespace, request, settings }),
+      recallModel(asked).then((remembered) => models.choose({ caller, namespace, request, settings, remembered })),
       surroundings.read(caller, namespace),
       listBuiltin(caller, namespace),
       loading,

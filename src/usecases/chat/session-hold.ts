@@ -1,14 +1,18 @@
 // A session held by one turn: taken over all replicas before anything of the turn happens, kept by a lease, given up when it
 // is cancelled from anywhere.
 import { isSvcError } from '../../errors.ts'
-import type { SessionKey, TranscriptMessage } from '../../ports/sessions.ts'
+import type { RememberedModel, SessionKey, TranscriptMessage } from '../../ports/sessions.ts'
 import { type HoldDeps, newHolder, readHolder, takeSession } from './session-holder.ts'
 
 const renewAfterMs = 10_000
 /** How soon a running turn notices that it was cancelled elsewhere. */
 const lookEveryMs = 500
 
-type TokenCount = { inputTokens: number; outputTokens: number }
+/** What the session keeps of the turn beside its messages. */
+export type TurnNotes = {
+  usage: { inputTokens: number; outputTokens: number }
+  answeredBy: RememberedModel | undefined
+}
 
 export type SessionHold = {
   key: SessionKey
@@ -20,7 +24,7 @@ export type SessionHold = {
   leave(): void
   store(messages: TranscriptMessage[]): Promise<void>
   /** Stores the rest and lets the session go. `compact` runs before it is let go. */
-  finish(messages: TranscriptMessage[], usage: TokenCount, compact?: () => Promise<void>): Promise<void>
+  finish(messages: TranscriptMessage[], notes: TurnNotes, compact?: () => Promise<void>): Promise<void>
 }
 
 /** Conflict when another turn or a task has it; NotFound when it is the session of tasks. Made when it is missing (CHAT-029). */
@@ -85,11 +89,11 @@ function createHold(deps: HoldDeps, start: Start): SessionHold {
   }
   const watching = watch()
 
-  async function storeLast(messages: TranscriptMessage[], usage: TokenCount, compact?: () => Promise<void>) {
+  async function storeLast(messages: TranscriptMessage[], notes: TurnNotes, compact?: () => Promise<void>) {
     let isFree = false
     try {
       const release = compact === undefined ? { release: lease.holder() } : {}
-      isFree = (await sessions.append(key, messages, { usage, ...release })).released
+      isFree = (await sessions.append(key, messages, { ...notes, ...release })).released
       await compact?.()
     } finally {
       if (!isFree) await lease.release()
@@ -105,11 +109,11 @@ function createHold(deps: HoldDeps, start: Start): SessionHold {
     async store(messages) {
       await sessions.append(key, messages)
     },
-    async finish(messages, usage, compact) {
+    async finish(messages, notes, compact) {
       stopping.abort(over)
       await watching
       try {
-        await storeLast(messages, usage, compact)
+        await storeLast(messages, notes, compact)
       } catch (error) {
         // Deleted while the turn ran: there is nothing left to write to.
         if (!isSvcError(error, 'NotFound')) throw error

@@ -1,7 +1,7 @@
 // Writes a turn into its session, and keeps the session within its size.
 
 import { isSvcError, messageOf, SvcError } from '../../errors.ts'
-import type { Sessions } from '../../ports/sessions.ts'
+import type { RememberedModel, Sessions } from '../../ports/sessions.ts'
 import type { UsageRecord } from '../../ports/usage.ts'
 import type { UsecaseDeps } from '../deps.ts'
 import { measureTranscript, truncateTranscript } from './history.ts'
@@ -16,7 +16,7 @@ type Stored = Ending & { recorder: Recorder; usage: UsageRecord[]; closing: stri
 /** Stores what is left of the turn and lets the session go. What went wrong, as an error for the caller. */
 export async function storeTurn(deps: UsecaseDeps, parts: TurnParts, turn: Stored): Promise<SvcError | undefined> {
   const { records } = deps.ports
-  const { hold, settings } = parts
+  const { hold, settings, choices } = parts
   const messages = turn.recorder.close(turn.closing)
   const { inputTokens = 0, outputTokens = 0 } = turn.state?.usage ?? {}
   const isLarge = turn.historyBytes + measureTranscript(messages) > settings.maxSessionBytes * keptShare
@@ -24,7 +24,7 @@ export async function storeTurn(deps: UsecaseDeps, parts: TurnParts, turn: Store
   try {
     // Asked for together, they are one commit where the store has it.
     await Promise.all([
-      hold.finish(messages, { inputTokens, outputTokens }, compact),
+      hold.finish(messages, { usage: { inputTokens, outputTokens }, answeredBy: rememberFirst(choices) }, compact),
       turn.usage.length === 0 ? undefined : records.usage.record(turn.usage),
     ])
     return undefined
@@ -32,6 +32,11 @@ export async function storeTurn(deps: UsecaseDeps, parts: TurnParts, turn: Store
     if (isSvcError(error)) return error
     return new SvcError('Internal', `the turn could not be stored: ${messageOf(error)}`, { cause: error })
   }
+}
+
+/** What was asked first: a fallback stands in for a turn, and not for the conversation. */
+function rememberFirst([first]: TurnParts['choices']): RememberedModel | undefined {
+  return first && { namespace: first.provider.namespace, name: first.provider.name, model: first.model }
 }
 
 /** Drops the oldest exchanges after the first user message, if the session is over its size (SESS-004, SESS-009). */

@@ -1,4 +1,6 @@
 // What a running attempt says of its model calls: usage with its cost, leases of a rate limit, cool-downs, failures.
+
+import { nameDefault } from '../../catalog/models.ts'
 import type {
   CallsReport,
   CooldownRequest,
@@ -65,7 +67,7 @@ function agentKeyOf(task: Task): ResourceKey | undefined {
 async function usesProvider(resources: ResourceReader, task: Task, key: ResourceKey): Promise<boolean> {
   const agentKey = agentKeyOf(task)
   const agent = agentKey && (await resources.get('Agent', agentKey))
-  const wishes = listProviderWishes(task, agent)
+  const wishes = await nameDefault(resources, listProviderWishes(task, agent))
   const expanded = expandWishes(wishes, await resources.get('Provider', wishes[0]))
   return expanded.some((wish) => wish.name === key.name && wish.namespace === key.namespace)
 }

@@ -14,6 +14,7 @@ import { configMapsMigration } from './0011-config-maps.ts'
 import { coolDownsMigration } from './0012-cool-downs.ts'
 import { checkpointChangesMigration } from './0013-checkpoint-changes.ts'
 import { usageEstimatesMigration } from './0014-usage-estimates.ts'
+import { sessionModelsMigration } from './0015-session-models.ts'
 
 export const migrations: readonly Migration[] = [
   resourcesMigration,
@@ -30,4 +31,5 @@ export const migrations: readonly Migration[] = [
   coolDownsMigration,
   checkpointChangesMigration,
   usageEstimatesMigration,
+  sessionModelsMigration,
 ]

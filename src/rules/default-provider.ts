@@ -1,0 +1,49 @@
+// Which provider answers where nobody names one: the one rule of tasks, chat, both proxies and the command line.
+import type { Provider } from '../contract/resources/provider.ts'
+
+/** Name of the provider of a namespace that is used when none is named. */
+export const defaultProviderName = 'default'
+
+export type DefaultProvider =
+  | { outcome: 'chosen'; provider: Provider }
+  /** The namespace has none; the demo provider, which is no language model, is taken only by name (PROV-014). */
+  | { outcome: 'none' }
+  /** Somebody has to choose one of these names. */
+  | { outcome: 'several'; names: string[] }
+
+/** What no retry repairs. A provider that rests or cannot be reached for a while keeps its place. */
+const lasting = new Set(['ValidationFailed', 'CredentialRefused'])
+
+/** Whether it is set up so that it can answer, as far as anybody has seen. */
+export function isUsable({ spec, status }: Pick<Provider, 'spec' | 'status'>): boolean {
+  if (spec.type === 'demo') return false
+  const ready = status?.conditions?.find(({ type }) => type === 'Ready')
+  return ready?.status !== 'False' || !lasting.has(ready.reason)
+}
+
+/**
+ * Of the providers of one namespace: the first of the `preferred` names that exists, else the one named `default`, else the
+ * only usable one. One that is alone answers even when it is not usable, so that its own failure is told.
+ */
+export function chooseDefault(providers: readonly Provider[], preferred: readonly string[] = []): DefaultProvider {
+  for (const name of [...preferred, defaultProviderName]) {
+    const provider = providers.find(({ metadata }) => metadata.name === name)
+    if (provider !== undefined) return { outcome: 'chosen', provider }
+  }
+  const real = providers.filter(({ spec }) => spec.type !== 'demo')
+  const usable = real.filter(isUsable)
+  const candidates = usable.length === 0 ? real : usable
+  const [only, ...others] = candidates
+  if (only === undefined) return { outcome: 'none' }
+  if (others.length === 0) return { outcome: 'chosen', provider: only }
+  return { outcome: 'several', names: candidates.map(({ metadata }) => metadata.name) }
+}
+
+/** What to do about it, in one sentence. */
+export function explainNoDefault(found: Exclude<DefaultProvider, { outcome: 'chosen' }>, namespace: string): string {
+  if (found.outcome === 'none') {
+    return `no provider is named and namespace "${namespace}" has none called "${defaultProviderName}"; create it (svc provider create ${defaultProviderName}) or name another`
+  }
+  const names = found.names.map((name) => `"${name}"`).join(', ')
+  return `namespace "${namespace}" has several providers (${names}), none of them called "${defaultProviderName}": name one, with --provider ${found.names[0]} on the command line`
+}
