@@ -1,90 +1,132 @@
 // What a worker gets by pipe when it starts: everything it may know about its one task attempt.
+
 import { z } from 'zod'
+import { field } from '../field.ts'
 import { Price, RateLimit } from '../resources/provider.ts'
 import { vendorTypes } from '../resources/vendor.ts'
 import { TranscriptMessage } from './sessions.ts'
 
 /** How to reach one provider. */
 export const AssignedProvider = z.object({
-  namespace: z.string(),
-  name: z.string(),
-  type: z.enum(vendorTypes),
-  /** Absent: the vendor's own address. */
-  baseUrl: z.string().optional(),
-  apiKey: z.string().optional(),
-  azure: z.object({ deploymentName: z.string(), apiVersion: z.string() }).optional(),
-  /** The machine's owner set the base URL (annotation `svc.ai/trusted-base-url`): loopback and private addresses pass. */
-  trusted: z.boolean().optional(),
-  /** Hosts that the key may be sent to (annotation `svc.ai/allowed-hosts` of its Secret). Absent: any. */
-  allowedHosts: z.array(z.string()).optional(),
-  /** Present: each call needs a lease first (of a worker: POST /internal/v1/leases). */
-  rateLimit: RateLimit.optional(),
-  price: Price.optional(),
+  namespace: field(z.string(), 'Namespace of the Provider.', 'default'),
+  name: field(z.string(), 'Name of the Provider.', 'main'),
+  type: field(z.enum(vendorTypes), 'Interface that the vendor speaks.'),
+  baseUrl: field(
+    z.string().optional(),
+    "Address of the vendor's interface. Absent: the vendor's own address.",
+    'https://api.example.com/v1',
+  ),
+  apiKey: field(z.string().optional(), 'The API key. Absent: the endpoint needs none.', 'key-of-the-vendor'),
+  azure: field(
+    z
+      .object({
+        deploymentName: field(z.string(), 'Name of the deployment.', 'gpt-5'),
+        apiVersion: field(z.string(), "Version of the vendor's interface.", '2024-02-15-preview'),
+      })
+      .optional(),
+    'Settings of the type `azure-llmo`.',
+  ),
+  trusted: field(
+    z.boolean().optional(),
+    'The owner of the machine set the base URL (annotation `svc.ai/trusted-base-url`): loopback and private addresses are allowed.',
+  ),
+  allowedHosts: field(
+    z.array(z.string()).optional(),
+    'Hosts that the key may be sent to (annotation `svc.ai/allowed-hosts` of its Secret). Absent: all hosts.',
+    ['api.example.com'],
+  ),
+  rateLimit: field(
+    RateLimit.optional(),
+    'Present: each call needs a lease first (for a worker: POST /internal/v1/leases).',
+  ),
+  price: field(Price.optional(), 'Prices of the provider.'),
 })
 export type AssignedProvider = z.infer<typeof AssignedProvider>
 
-export const ModelChoice = z.object({ provider: AssignedProvider, model: z.string() })
+export const ModelChoice = z.object({
+  provider: field(AssignedProvider, 'Provider to call.'),
+  model: field(z.string(), 'Model to ask for.', 'gpt-5'),
+})
 export type ModelChoice = z.infer<typeof ModelChoice>
 
 /** A custom tool with plain HTTP, its credential resolved. */
 export const AssignedTool = z.object({
-  name: z.string(),
-  description: z.string(),
-  /** JSON Schema of the arguments. */
-  parameters: z.record(z.string(), z.unknown()),
-  http: z.object({
-    url: z.string(),
-    method: z.enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']),
-    headers: z.record(z.string(), z.string()),
-    timeoutMs: z.number().positive(),
-    auth: z
-      .object({ inject: z.enum(['header', 'body']), bodyKey: z.string().optional(), token: z.string() })
-      .optional(),
-    /** Hosts that the token may be sent to. Absent: any. */
-    allowedHosts: z.array(z.string()).optional(),
-  }),
+  name: field(z.string(), 'Name of the Tool.', 'weather'),
+  description: field(z.string(), 'What the tool does; the model reads it.', 'Returns the weather of a city'),
+  parameters: field(z.record(z.string(), z.unknown()), 'JSON Schema of the arguments.', { type: 'object' }),
+  http: field(
+    z.object({
+      url: field(z.string(), 'Address of the request.', 'https://api.example.com/weather'),
+      method: field(z.enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']), 'HTTP method of the request.'),
+      headers: field(z.record(z.string(), z.string()), 'Headers of the request.', { Accept: 'application/json' }),
+      timeoutMs: field(z.number().positive(), 'Time limit of one call in milliseconds.', 30000),
+      auth: field(
+        z
+          .object({
+            inject: field(
+              z.enum(['header', 'body']),
+              '`header` sends `Authorization: Bearer`, `body` puts the token into the JSON body.',
+            ),
+            bodyKey: field(z.string().optional(), 'Key of the JSON body that holds the token.', 'api_key'),
+            token: field(z.string(), 'The token.', 'token-of-the-tool'),
+          })
+          .optional(),
+        'How the request carries its token.',
+      ),
+      allowedHosts: field(z.array(z.string()).optional(), 'Hosts that the token may be sent to. Absent: all hosts.', [
+        'api.example.com',
+      ]),
+    }),
+    'The request that the tool makes.',
+  ),
 })
 export type AssignedTool = z.infer<typeof AssignedTool>
 
 export const AssignedTask = z.object({
-  namespace: z.string(),
-  name: z.string(),
-  uid: z.string(),
-  /** From 1. */
-  attempt: z.int().min(1),
-  type: z.enum(['ai', 'container', 'agent']),
-  agentName: z.string().optional(),
-  sessionName: z.string().optional(),
-  /** Name of the coordinator task. */
-  parentTask: z.string().optional(),
-  /** Environment of code that the task runs: its own variables, then `SVC_TRANSACTION_*`. */
-  variables: z.record(z.string(), z.string()).optional(),
-  /** Files that such code finds, read-only, by absolute path: the Secrets that task and agent name with `secretRef`. */
-  files: z.record(z.string(), z.string()).optional(),
+  namespace: field(z.string(), 'Namespace of the task.', 'default'),
+  name: field(z.string(), 'Name of the task.', 'nightly-report'),
+  uid: field(z.string(), 'Uid of the task.', '0192f0c1-5c7a-7c1e-9d55-0f5a3a7b9c10'),
+  attempt: field(z.int().min(1), 'Number of the attempt, from 1.', 1),
+  type: field(z.enum(['ai', 'container', 'agent']), 'Type of the task.'),
+  agentName: field(z.string().optional(), 'Agent of the task.', 'researcher'),
+  sessionName: field(z.string().optional(), 'Session that the task continues.', 'support-42'),
+  parentTask: field(z.string().optional(), 'Name of the task that created this one.', 'nightly-report'),
+  variables: field(
+    z.record(z.string(), z.string()).optional(),
+    'Environment of code that the task runs: its own variables and `SVC_TRANSACTION_*`.',
+    { LOG_LEVEL: 'debug' },
+  ),
+  files: field(
+    z.record(z.string(), z.string()).optional(),
+    'Read-only files for such code, by absolute path: the Secrets that task and agent name with `secretRef`.',
+    { '/run/secrets/build-keys/token': 'value' },
+  ),
 })
 export type AssignedTask = z.infer<typeof AssignedTask>
 
 export const AssignedLoop = z.object({
-  maxIterations: z.int().min(1),
-  maxToolCalls: z.int().min(1),
-  maxTokens: z.int().min(1).optional(),
-  temperature: z.number().optional(),
-  toolTimeoutMs: z.number().positive(),
-  systemPrompt: z.string(),
-  prompt: z.string(),
-  /** Names of the built-in tools that are on. */
-  tools: z.array(z.string()),
+  maxIterations: field(z.int().min(1), 'Model calls at most.', 50),
+  maxToolCalls: field(z.int().min(1), 'Tool calls of one model turn at most.', 128),
+  maxTokens: field(z.int().min(1).optional(), 'Output tokens of one model call at most.', 4096),
+  temperature: field(z.number().optional(), 'Sampling temperature, from 0 to 2.', 0.2),
+  toolTimeoutMs: field(z.number().positive(), 'Time limit of one tool call in milliseconds.', 60000),
+  systemPrompt: field(z.string(), 'The system prompt.', 'You are a careful reviewer.'),
+  prompt: field(z.string(), 'What the model is asked to do.', 'Summarize the page'),
+  tools: field(z.array(z.string()), 'Names of the built-in tools that the model may call.', ['web_fetch']),
 })
 export type AssignedLoop = z.infer<typeof AssignedLoop>
 
 /** Addresses beyond the public ones (CIDR) and `host:port` pairs of the service itself, which are never dialled. */
-export const AssignedEgress = z.object({ allowNetworks: z.array(z.string()), deny: z.array(z.string()) })
+export const AssignedEgress = z.object({
+  allowNetworks: field(z.array(z.string()), 'Private networks that may be reached.', ['10.0.0.0/8']),
+  deny: field(z.array(z.string()), 'Addresses that must not be reached.', ['10.0.0.1']),
+})
 export type AssignedEgress = z.infer<typeof AssignedEgress>
 
 export const AssignedSearch = z.object({
-  backend: z.enum(['searxng', 'brave', 'tavily', 'json']),
-  url: z.string().optional(),
-  apiKey: z.string().optional(),
+  backend: field(z.enum(['searxng', 'brave', 'tavily', 'json']), 'Search backend of web_search.'),
+  url: field(z.string().optional(), 'Address of the backend.', 'http://127.0.0.1:8888'),
+  apiKey: field(z.string().optional(), 'Key of the backend.', 'key-of-the-backend'),
 })
 export type AssignedSearch = z.infer<typeof AssignedSearch>
 
@@ -93,37 +135,70 @@ export type AssignedSearch = z.infer<typeof AssignedSearch>
  * that is given here; or not at all, since the task is part of no transaction.
  */
 export const AssignedPropagation = z.discriminatedUnion('mode', [
-  z.object({ mode: z.literal('exchange') }),
-  z.object({ mode: z.literal('token'), token: z.string() }),
-  z.object({ mode: z.literal('none') }),
+  z.object({ mode: field(z.literal('exchange'), 'How context tokens are passed on to tools.') }),
+  z.object({
+    mode: field(z.literal('token'), 'How context tokens are passed on to tools.'),
+    token: field(z.string(), 'The token that is passed on.', 'eyJhbGciOi'),
+  }),
+  z.object({ mode: field(z.literal('none'), 'How context tokens are passed on to tools.') }),
 ])
 export type AssignedPropagation = z.infer<typeof AssignedPropagation>
 
 export const WorkAssignment = z.object({
-  version: z.literal(1),
-  /** The worker API, and the token of this attempt. */
-  api: z.object({ url: z.string(), token: z.string() }),
-  task: AssignedTask,
-  /** RFC 3339; the attempt must have ended by then. */
-  deadline: z.string().optional(),
-  /** The same as a length of time: where the start may be put off, it counts from then (TASK-041). */
-  timeoutMs: z.number().positive().optional(),
-  loop: AssignedLoop,
-  /** Order of preference. */
-  model: z.object({
-    choices: z.array(ModelChoice),
-    /** Present: the agent has a rate limit of its own over all its calls. */
-    agent: z.object({ namespace: z.string(), name: z.string(), rateLimit: RateLimit }).optional(),
-  }),
-  customTools: z.array(AssignedTool),
-  egress: AssignedEgress,
-  /** Absent: web_search is not configured. */
-  search: AssignedSearch.optional(),
-  /** Absent: context tokens are off, and tools may set any header. */
-  propagation: AssignedPropagation.optional(),
-  /** The newest messages of the task's session, oldest first. */
-  session: z.object({ name: z.string(), messages: z.array(TranscriptMessage) }).optional(),
-  /** Values that must never appear in logs, results and errors. */
-  redact: z.array(z.string()),
+  version: field(z.literal(1), 'Version of this shape.'),
+  api: field(
+    z.object({
+      url: field(z.string(), 'Address of the worker API.', 'http://127.0.0.1:8080'),
+      token: field(z.string(), 'Token of this attempt.', 'eyJhbGciOi'),
+    }),
+    'How the worker reaches the service.',
+  ),
+  task: field(AssignedTask, 'The task and its attempt.'),
+  deadline: field(
+    z.string().optional(),
+    'Time by which the attempt must have ended (RFC 3339). Absent: no limit.',
+    '2030-01-01T00:15:00.000Z',
+  ),
+  timeoutMs: field(
+    z.number().positive().optional(),
+    'The same limit as a length of time in milliseconds; where the start is delayed it counts from the start.',
+    900000,
+  ),
+  loop: field(AssignedLoop, 'Limits and prompts of the tool loop.'),
+  model: field(
+    z.object({
+      choices: field(z.array(ModelChoice), 'Models in order of preference.'),
+      agent: field(
+        z
+          .object({
+            namespace: field(z.string(), 'Namespace of the agent.', 'default'),
+            name: field(z.string(), 'Name of the agent.', 'researcher'),
+            rateLimit: field(RateLimit, 'Limit of all its calls.'),
+          })
+          .optional(),
+        'Present: the agent has a rate limit of its own for all its calls.',
+      ),
+    }),
+    'Models that the loop may call.',
+  ),
+  customTools: field(z.array(AssignedTool), 'Tool resources that the model may call.'),
+  egress: field(AssignedEgress, 'Addresses that may be reached.'),
+  search: field(AssignedSearch.optional(), 'Search backend. Absent: web_search is not set up.'),
+  propagation: field(
+    AssignedPropagation.optional(),
+    'How context tokens are passed on. Absent: context tokens are off, and tools may set any header.',
+  ),
+  session: field(
+    z
+      .object({
+        name: field(z.string(), 'Name of the session.', 'support-42'),
+        messages: field(z.array(TranscriptMessage), 'Its newest messages, oldest first.'),
+      })
+      .optional(),
+    'The session that the task continues.',
+  ),
+  redact: field(z.array(z.string()), 'Values that must never appear in logs, results and errors.', [
+    'key-of-the-vendor',
+  ]),
 })
 export type WorkAssignment = z.infer<typeof WorkAssignment>

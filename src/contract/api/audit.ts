@@ -1,5 +1,7 @@
 // Who did what, and who was refused what.
+
 import { z } from 'zod'
+import { field } from '../field.ts'
 import { Name } from '../resources/metadata.ts'
 import { RecordedCaller } from './caller.ts'
 import { ListQuery, listOf, TimeParameter } from './list.ts'
@@ -7,28 +9,28 @@ import { defineRoute, documentAs } from './route.ts'
 
 export const AuditItem = z
   .object({
-    id: z.string(),
-    createdAt: z.string(),
-    /** Absent for a credential that was not good. */
-    caller: RecordedCaller.optional(),
-    /** `chat`: a model did it for the caller. */
-    via: z.enum(['api', 'proxy', 'worker', 'chat']),
-    verb: z.string(),
-    kind: z.string().optional(),
-    namespace: z.string().optional(),
-    name: z.string().optional(),
-    /** Pattern of the route. */
-    route: z.string().optional(),
-    /** Where the connection came from. */
-    address: z.string().optional(),
-    allowed: z.boolean(),
-    /** Of the answer. */
-    status: z.int().optional(),
-    requestId: z.string().optional(),
-    /** Of what a model did in a chat. */
-    session: z.string().optional(),
-    /** Of what a task did. */
-    taskUid: z.string().optional(),
+    id: field(z.string(), 'Id of the record.', '42'),
+    createdAt: field(z.string(), 'When the request was made.', '2030-01-01T00:00:00.000Z'),
+    caller: field(RecordedCaller.optional(), 'Who made the request. Absent when the credential was not valid.'),
+    via: field(
+      z.enum(['api', 'proxy', 'worker', 'chat']),
+      'How the request came; `chat` means that a model acted for the caller.',
+    ),
+    verb: field(z.string(), 'What was to be done.', 'create'),
+    kind: field(z.string().optional(), 'Kind of the object.', 'Task'),
+    namespace: field(z.string().optional(), 'Namespace of the object.', 'default'),
+    name: field(z.string().optional(), 'Name of the object.', 'nightly-report'),
+    route: field(z.string().optional(), 'Pattern of the route.', '/api/v1/tasks'),
+    address: field(z.string().optional(), 'Address that the connection came from.', '192.0.2.7'),
+    allowed: field(z.boolean(), 'Whether the request was allowed.'),
+    status: field(z.int().optional(), 'HTTP status of the answer.', 201),
+    requestId: field(
+      z.string().optional(),
+      'Id of the request, as in the answer.',
+      '0192f0c1-5c7a-7c1e-9d55-0f5a3a7b9c10',
+    ),
+    session: field(z.string().optional(), 'Chat session in which a model acted.', 'support-42'),
+    taskUid: field(z.string().optional(), 'Uid of the task that acted.', '0192f0c1-5c7a-7c1e-9d55-0f5a3a7b9c11'),
   })
   .meta({ id: 'AuditItem' })
 export type AuditItem = z.infer<typeof AuditItem>
@@ -49,14 +51,17 @@ const allowed = documentAs(
 )
 
 export const AuditListQuery = ListQuery.extend({
-  namespace: Name.optional(),
-  /** Its id; of records from before they had one, its name. */
-  caller: z.string().min(1).max(4096).optional(),
-  kind: word,
-  verb: word,
-  allowed,
-  since: TimeParameter.optional(),
-  until: TimeParameter.optional(),
+  namespace: field(Name.optional(), 'Only records of this namespace.', 'default'),
+  caller: field(
+    z.string().min(1).max(4096).optional(),
+    'Only records of the caller with this id; for records without an id, the name.',
+    'token:0192f0c1',
+  ),
+  kind: field(word, 'Only records of this kind.', 'Task'),
+  verb: field(word, 'Only records of this verb.', 'create'),
+  allowed: field(allowed, 'Only requests that were allowed (`true`) or refused (`false`).', 'false'),
+  since: field(TimeParameter.optional(), 'Only records from this time on (RFC 3339).'),
+  until: field(TimeParameter.optional(), 'Only records before this time (RFC 3339).'),
 })
 
 /** Without a namespace: of all of them, and of what is in none. */

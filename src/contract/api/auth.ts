@@ -1,48 +1,50 @@
 // Who the caller is.
+
 import { z } from 'zod'
 import { roles as accessRoles } from '../access.ts'
+import { field } from '../field.ts'
 import { defineRoute } from './route.ts'
 
 const tag = 'Authentication'
 
-export const Validation = z.object({ authenticated: z.literal(true) }).meta({ id: 'Validation' })
+export const Validation = z
+  .object({ authenticated: field(z.literal(true), 'Always true: a bad token is answered with 401.') })
+  .meta({ id: 'Validation' })
 
 export const WhoamiTransaction = z
   .object({
-    profile: z.string(),
-    /** The `typ` of the token. */
-    type: z.string(),
-    id: z.string(),
-    issuer: z.string(),
-    subject: z.string(),
-    audience: z.array(z.string()),
-    scope: z.string(),
-    scopes: z.array(z.string()),
-    requestingWorkload: z.string(),
+    profile: field(z.string(), 'Profile of the context token.', 'kontxt'),
+    type: field(z.string(), 'The `typ` of the token.', 'txntoken+jwt'),
+    id: field(z.string(), 'Id of the transaction.', '0192f0c1-5c7a-7c1e-9d55-0f5a3a7b9c10'),
+    issuer: field(z.string(), 'Issuer of the token.', 'https://tokens.example.com'),
+    subject: field(z.string(), 'Whom the transaction acts for.', 'user-4711'),
+    audience: field(z.array(z.string()), 'Services that the token is meant for.', ['svc']),
+    scope: field(z.string(), 'Scopes, with blanks between them.', 'svc:tasks:create'),
+    scopes: field(z.array(z.string()), 'The same scopes as a list.', ['svc:tasks:create']),
+    requestingWorkload: field(z.string(), 'Workload that asked for the token.', 'spiffe://example.com/ns/web/sa/front'),
   })
   .meta({ id: 'WhoamiTransaction' })
 
 export const Whoami = z
   .object({
-    authenticated: z.literal(true),
-    authType: z.enum(['token', 'tokenReview', 'oidc', 'contextToken']),
-    username: z.string(),
-    uid: z.string().optional(),
-    groups: z.array(z.string()),
-    /** What the issuer of an OIDC or context token says of the caller. */
-    subject: z.string().optional(),
-    issuer: z.string().optional(),
-    email: z.string().optional(),
-    roles: z.array(z.string()).optional(),
-    /** Of a context token. */
-    transaction: WhoamiTransaction.optional(),
-    /** Where the caller acts when it names no namespace. */
-    namespace: z.string().optional(),
-    /** Present: the only namespace the caller may act in. */
-    boundNamespace: z.string().optional(),
-    /** Absent: the cluster's RBAC decides. */
-    role: z.enum(accessRoles).optional(),
-    serverTools: z.boolean(),
+    authenticated: field(z.literal(true), 'Always true: a bad token is answered with 401.'),
+    authType: field(z.enum(['token', 'tokenReview', 'oidc', 'contextToken']), 'Sort of credential that was presented.'),
+    username: field(z.string(), 'Name that the caller is known by.', 'ada'),
+    uid: field(z.string().optional(), 'Id of the caller.', 'token:0192f0c1'),
+    groups: field(z.array(z.string()), 'Groups that the caller belongs to.', ['developers']),
+    subject: field(z.string().optional(), 'Subject of an OIDC or context token.', 'user-4711'),
+    issuer: field(z.string().optional(), 'Issuer of an OIDC or context token.', 'https://issuer.example.com'),
+    email: field(z.string().optional(), 'Email address, if the token has one.', 'ada@example.com'),
+    roles: field(z.array(z.string()).optional(), 'Roles from the token.', ['editor']),
+    transaction: field(WhoamiTransaction.optional(), 'Transaction of a context token.'),
+    namespace: field(z.string().optional(), 'Namespace of requests that name none.', 'default'),
+    boundNamespace: field(
+      z.string().optional(),
+      'The only namespace that the caller may act in. Absent: all namespaces.',
+      'team-a',
+    ),
+    role: field(z.enum(accessRoles).optional(), 'What the caller may do. Absent: the RBAC of the cluster decides.'),
+    serverTools: field(z.boolean(), "Whether the proxies offer the tools of the service to this caller's models."),
   })
   .meta({ id: 'Whoami' })
 export type Whoami = z.infer<typeof Whoami>

@@ -1,5 +1,7 @@
 // Who it was, as records name callers.
+
 import { z } from 'zod'
+import { field } from '../field.ts'
 
 /** How a caller is known: by a token of the service, by the cluster's review, by an issuer, or as a task at work. */
 const callerKinds = ['token', 'tokenReview', 'oidc', 'contextToken', 'worker'] as const
@@ -18,6 +20,10 @@ export type CallerIdentity = {
 
 /** Kind or id are absent in what was recorded before records had them. */
 export const RecordedCaller = z
-  .object({ kind: z.enum(callerKinds).optional(), id: z.string().optional(), name: z.string() })
+  .object({
+    kind: field(z.enum(callerKinds).optional(), 'Sort of caller.'),
+    id: field(z.string().optional(), 'Id of the caller, which stays the same when the name changes.', 'token:0192f0c1'),
+    name: field(z.string(), 'Name that the caller is known by.', 'ada'),
+  })
   .meta({ id: 'RecordedCaller' })
 export type RecordedCaller = { kind?: CallerKind; id?: string; name: string }

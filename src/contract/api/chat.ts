@@ -1,5 +1,7 @@
 // Chat: one turn of a conversation that orchestrates tasks, as an event stream or as one JSON body.
+
 import { z } from 'zod'
+import { field } from '../field.ts'
 import { Name } from '../resources/metadata.ts'
 import { NamespaceQuery } from './list.ts'
 import { defineRoute, errorResponses, ReadHeaders } from './route.ts'
@@ -19,23 +21,31 @@ export const ChatSessionId = z
 /** Body of POST /api/v1/chat (CHAT-003 to CHAT-014). */
 export const ChatRequest = z
   .strictObject({
-    /** What the user says. */
-    message: z.string().refine((text) => text.trim() !== '', 'is required'),
-    /** Session to go on with, made when it is missing; absent: a new one. */
-    sessionId: ChatSessionId.optional(),
-    /** Name of a Provider, instead of the default one. */
-    provider: Name.optional(),
-    /** Instead of the agent's or the provider's model. */
-    model: z.string().min(1, 'must not be empty').max(256).optional(),
-    /** Name of an Agent that supplies provider, model and temperature. */
-    agentRef: Name.optional(),
-    /** Added to the built-in prompt. */
-    systemPrompt: z.string().max(262_144).optional(),
-    /** Where tasks are made; absent: the caller's own. */
-    namespace: Name.optional(),
-    temperature: z.number().min(0).max(2).optional(),
-    /** Most output tokens of one model call. */
-    maxTokens: z.int().min(1).optional(),
+    message: field(
+      z.string().refine((text) => text.trim() !== '', 'is required'),
+      'What the user says.',
+      'Which tasks failed today?',
+    ),
+    sessionId: field(
+      ChatSessionId.optional(),
+      'Session to continue; created if it does not exist. Without it: a new one.',
+      'support-42',
+    ),
+    provider: field(Name.optional(), 'Name of a Provider, instead of the default one.', 'main'),
+    model: field(
+      z.string().min(1, 'must not be empty').max(256).optional(),
+      "Model, instead of the agent's or the provider's.",
+      'gpt-5',
+    ),
+    agentRef: field(Name.optional(), 'Name of an Agent that supplies provider, model and temperature.', 'researcher'),
+    systemPrompt: field(
+      z.string().max(262_144).optional(),
+      'Text that is added to the built-in system prompt.',
+      'Answer in German.',
+    ),
+    namespace: field(Name.optional(), "Namespace in which tasks are created. Without it: the caller's own.", 'default'),
+    temperature: field(z.number().min(0).max(2).optional(), 'Sampling temperature, from 0 to 2.', 0.2),
+    maxTokens: field(z.int().min(1).optional(), 'Output tokens of one model call at most.', 4096),
   })
   .meta({ id: 'ChatRequest' })
 export type ChatRequest = z.infer<typeof ChatRequest>
@@ -45,30 +55,33 @@ const count = z.int().min(0)
 /** Sums over the model calls of a turn (CHAT-019). */
 export const ChatUsage = z
   .object({
-    inputTokens: count,
-    outputTokens: count,
-    llmCalls: count,
-    toolCalls: count,
-    tasksCreated: count,
-    /** Go duration text. */
-    duration: z.string(),
+    inputTokens: field(count, 'Input tokens of the turn.', 1200),
+    outputTokens: field(count, 'Output tokens of the turn.', 340),
+    llmCalls: field(count, 'Model calls of the turn.', 2),
+    toolCalls: field(count, 'Tool calls of the turn.', 1),
+    tasksCreated: field(count, 'Tasks that the turn has created.', 0),
+    duration: field(z.string(), 'How long the turn took, as a duration.', '2.4s'),
   })
   .meta({ id: 'ChatUsage' })
 export type ChatUsage = z.infer<typeof ChatUsage>
 
 const json = z.record(z.string(), z.unknown())
 
-export const ChatToolCall = z.object({ name: z.string(), args: json, result: json }).meta({ id: 'ChatToolCall' })
+export const ChatToolCall = z
+  .object({
+    name: field(z.string(), 'Name of the tool.', 'list_tasks'),
+    args: field(json, 'Arguments of the call.', { limit: 10 }),
+    result: field(json, 'What the tool answered.', { items: [] }),
+  })
+  .meta({ id: 'ChatToolCall' })
 export type ChatToolCall = z.infer<typeof ChatToolCall>
 
 export const ChatResponse = z
   .object({
-    sessionId: z.string(),
-    /** The final answer. */
-    message: z.string(),
-    /** In the order in which the model made them. */
-    toolCalls: z.array(ChatToolCall),
-    usage: ChatUsage,
+    sessionId: field(z.string(), 'Session to name in the next request.', 'support-42'),
+    message: field(z.string(), 'The final answer of the model.', 'No task failed today.'),
+    toolCalls: field(z.array(ChatToolCall), 'Tool calls of the turn, in the order of the model.'),
+    usage: field(ChatUsage, 'Tokens, calls and duration of the turn.'),
   })
   .meta({ id: 'ChatResponse' })
 export type ChatResponse = z.infer<typeof ChatResponse>
@@ -97,22 +110,19 @@ export type ChatFrame = {
 
 export const ChatConfig = z
   .object({
-    enabled: z.boolean(),
-    /** Empty: the Provider named `default`. */
-    provider: z.string(),
-    /** Empty: the provider's own. */
-    model: z.string(),
-    maxIterations: z.int(),
-    /** Go duration text. */
-    maxDuration: z.string(),
-    /** Go duration text. */
-    toolTimeout: z.string(),
-    maxTasksPerTurn: z.int(),
-    maxConcurrent: z.int(),
-    /** Bytes. */
-    maxSessionSize: z.int(),
-    /** Names of all tools, those for management included. */
-    availableTools: z.array(z.string()),
+    enabled: field(z.boolean(), 'Whether chat is served.'),
+    provider: field(z.string(), 'Default provider; empty: the Provider named `default`.', ''),
+    model: field(z.string(), "Default model; empty: the provider's own.", ''),
+    maxIterations: field(z.int(), 'Model calls of one turn at most.', 50),
+    maxDuration: field(z.string(), 'Time limit of one turn, as a duration.', '30m0s'),
+    toolTimeout: field(z.string(), 'Time limit of one tool call, as a duration.', '1m0s'),
+    maxTasksPerTurn: field(z.int(), 'Tasks that one turn may create.', 5),
+    maxConcurrent: field(z.int(), 'Turns that run at once.', 10),
+    maxSessionSize: field(z.int(), 'Bytes of a session above which its oldest messages are left out.', 512000),
+    availableTools: field(z.array(z.string()), 'Names of all tools, those for management included.', [
+      'list_tasks',
+      'web_fetch',
+    ]),
   })
   .meta({ id: 'ChatConfig' })
 export type ChatConfig = z.infer<typeof ChatConfig>
@@ -123,7 +133,9 @@ export const sendChat = defineRoute({
   tag,
   summary: 'Answer a chat message',
   /** An event stream unless JSON is preferred (RFC 9110 section 12.5.1). */
-  headers: z.object({ accept: z.string().max(4096).optional() }),
+  headers: z.object({
+    accept: field(z.string().max(4096).optional(), '`text/event-stream` streams the answer.', 'text/event-stream'),
+  }),
   body: ChatRequest,
   responses: {
     200: { description: 'The turn: an event stream, or one body when JSON is preferred', schema: ChatResponse },
@@ -149,7 +161,7 @@ export const cancelChat = defineRoute({
   path: '/api/v1/chat/:sessionId',
   tag,
   summary: 'Cancel the running turn and delete the session',
-  params: z.object({ sessionId: ChatSessionId }),
+  params: z.object({ sessionId: field(ChatSessionId, 'Session whose turn is cancelled.', 'support-42') }),
   query: NamespaceQuery,
   responses: { 204: { description: 'Deleted' }, ...errorResponses(404, 409) },
   auth: 'user',

@@ -1,11 +1,16 @@
 // Code of a running attempt whose worker has no sandbox of its own: the service runs it in a pod (BUILT-024).
+
 import { z } from 'zod'
+import { field } from '../field.ts'
 import { Name } from '../resources/metadata.ts'
 import { defineRoute, errorResponses } from './route.ts'
 
 const mebibyte = 1_048_576
 const tag = 'Worker API'
-const task = z.object({ namespace: Name, taskName: Name })
+const task = z.object({
+  namespace: field(Name, 'Namespace of the task.', 'default'),
+  taskName: field(Name, 'Name of the task.', 'nightly-report'),
+})
 
 /** Of a workspace that goes with its code and comes back: all files together, and their number. */
 export const workspaceLimits = { bytes: 8 * mebibyte, files: 1000 } as const
@@ -32,7 +37,10 @@ const Base64 = z
   .refine((text) => /^[A-Za-z0-9+/]*={0,2}$/.test(text), 'must be base64')
   .describe('In base64')
 
-const CarriedFile = z.strictObject({ path: WorkspacePath, content: Base64 })
+const CarriedFile = z.strictObject({
+  path: field(WorkspacePath, 'Path in the workspace.', 'out/report.md'),
+  content: field(Base64, 'Content in Base64.', 'aGVsbG8K'),
+})
 
 /** The sum of what the texts say; base64 has four characters for three bytes. */
 function isWithinLimit(files: { content: string }[]): boolean {
@@ -42,8 +50,10 @@ function isWithinLimit(files: { content: string }[]): boolean {
 export const CodeRun = z
   .strictObject({
     argv: z.array(z.string().max(mebibyte)).min(1).max(64).describe('Executable and arguments'),
-    stdin: z.string().max(mebibyte).optional(),
-    env: z.record(z.string().max(256), z.string().max(mebibyte)).optional(),
+    stdin: field(z.string().max(mebibyte).optional(), 'What the program reads from its standard input.', 'hello'),
+    env: field(z.record(z.string().max(256), z.string().max(mebibyte)).optional(), 'Environment variables.', {
+      LOG_LEVEL: 'debug',
+    }),
     readOnlyFiles: z
       .record(SecretPath, z.string().max(mebibyte))
       .optional()
@@ -53,41 +63,62 @@ export const CodeRun = z
       .max(workspaceLimits.files)
       .refine(isWithinLimit, 'must have at most 8 MiB together')
       .optional(),
-    limits: z.strictObject({
-      timeoutMs: z.int().min(1).max(60_000),
-      memoryBytes: z
-        .int()
-        .min(mebibyte)
-        .max(1024 * mebibyte),
-      cpuSeconds: z.int().min(1).max(60),
-      processes: z.int().min(1).max(256),
-      outputBytes: z.int().min(0).max(65_536),
-      diskBytes: z
-        .int()
-        .min(0)
-        .max(256 * mebibyte),
-    }),
+    limits: field(
+      z.strictObject({
+        timeoutMs: field(z.int().min(1).max(60_000), 'Time limit in milliseconds.', 30000),
+        memoryBytes: field(
+          z
+            .int()
+            .min(mebibyte)
+            .max(1024 * mebibyte),
+          'Memory in bytes.',
+          268435456,
+        ),
+        cpuSeconds: field(z.int().min(1).max(60), 'CPU time in seconds.', 30),
+        processes: field(z.int().min(1).max(256), 'Processes at once.', 64),
+        outputBytes: field(z.int().min(0).max(65_536), 'Bytes of each output stream that are kept.', 65536),
+        diskBytes: field(
+          z
+            .int()
+            .min(0)
+            .max(256 * mebibyte),
+          'Bytes that the run may write.',
+          67108864,
+        ),
+      }),
+      'Limits of the run.',
+    ),
   })
   .meta({ id: 'CodeRun' })
 export type CodeRun = z.infer<typeof CodeRun>
 
 export const CodeOutcome = z
   .object({
-    exitCode: z.int().nullable(),
-    signal: z.string().nullable(),
-    stdout: z.string(),
-    stderr: z.string(),
-    stdoutTruncated: z.boolean(),
-    stderrTruncated: z.boolean(),
-    timedOut: z.boolean(),
-    exceeded: z.enum(['memory', 'cpu', 'processes', 'disk']).optional(),
-    changes: z.object({ written: z.array(CarriedFile), removed: z.array(WorkspacePath) }).optional(),
+    exitCode: field(z.int().nullable(), 'Exit code; null when a signal ended the program.', 0),
+    signal: field(z.string().nullable(), 'Signal that ended the program, or null.', 'SIGKILL'),
+    stdout: field(z.string(), 'What the program wrote to its standard output.', 'hello'),
+    stderr: field(z.string(), 'What the program wrote to its standard error.', ''),
+    stdoutTruncated: field(z.boolean(), 'Whether the standard output was cut.'),
+    stderrTruncated: field(z.boolean(), 'Whether the standard error was cut.'),
+    timedOut: field(z.boolean(), 'Whether the time limit ended the run.'),
+    exceeded: field(z.enum(['memory', 'cpu', 'processes', 'disk']).optional(), 'Limit that was exceeded.'),
+    changes: field(
+      z
+        .object({
+          written: field(z.array(CarriedFile), 'Files that were written.'),
+          removed: field(z.array(WorkspacePath), 'Paths that were removed.', ['tmp/old.txt']),
+        })
+        .optional(),
+      'What the run changed in the workspace.',
+    ),
     changesLost: z.string().optional().describe('Why the workspace stays as it was'),
   })
   .meta({ id: 'CodeOutcome' })
 export type CodeOutcome = z.infer<typeof CodeOutcome>
 
-export const CodeAvailability = z.object({ languages: z.array(z.string()) }).meta({ id: 'CodeAvailability' })
+export const CodeAvailability = z
+  .object({ languages: field(z.array(z.string()), 'Languages that can run here.', ['python', 'bash']) })
+  .meta({ id: 'CodeAvailability' })
 export type CodeAvailability = z.infer<typeof CodeAvailability>
 
 export const checkCode = defineRoute({

@@ -1,5 +1,7 @@
 // Config maps: named maps of plain text, in the form that kubectl writes. On a cluster they are its own and only read here.
+
 import { z } from 'zod'
+import { field } from '../field.ts'
 import { Annotations, countBytes, ForeignName, Labels, MetadataInput, Name, Timestamp } from '../resources/metadata.ts'
 import { EntryKey } from '../resources/references.ts'
 import { listOf, NamespaceQuery, ResourceListQuery } from './list.ts'
@@ -8,28 +10,28 @@ import { defineRoute, errorResponses, ReadHeaders, WriteHeaders } from './route.
 
 const tag = 'ConfigMaps'
 const base = '/api/v1/configmaps'
-const params = z.object({ name: ForeignName })
+const params = z.object({ name: field(ForeignName, 'Name of the ConfigMap.', 'prompts') })
 
 /** As in Kubernetes: 1 MiB over all entries. */
 const mostBytes = 1_048_576
 
 const metadata = z.object({
-  name: z.string(),
-  namespace: z.string(),
-  /** Opaque; another one with every write. */
-  resourceVersion: z.string(),
-  creationTimestamp: Timestamp,
-  labels: Labels.optional(),
-  annotations: Annotations.optional(),
+  name: field(z.string(), 'Name of the ConfigMap.', 'prompts'),
+  namespace: field(z.string(), 'Namespace of the ConfigMap.', 'default'),
+  resourceVersion: field(z.string(), 'Changes with every write; compare it for equality only.', '1042'),
+  creationTimestamp: field(Timestamp, 'When it was created.'),
+  labels: field(Labels.optional(), 'Labels to select by.', { team: 'search' }),
+  annotations: field(Annotations.optional(), 'Notes that are not selected by.', { 'example.com/owner': 'ada' }),
 })
 
 export const ConfigMapObject = z
   .object({
-    apiVersion: z.literal('v1'),
-    kind: z.literal('ConfigMap'),
-    metadata,
-    /** Texts by entry. */
-    data: z.record(z.string(), z.string()),
+    apiVersion: field(z.literal('v1'), 'Version of the API.'),
+    kind: field(z.literal('ConfigMap'), 'Kind of the object.'),
+    metadata: field(metadata, 'Name, labels and what the service keeps about the object.'),
+    data: field(z.record(z.string(), z.string()), 'Texts by name of the entry.', {
+      'reviewer.md': 'You are a careful reviewer.',
+    }),
   })
   .meta({ id: 'ConfigMap' })
 export type ConfigMapObject = z.infer<typeof ConfigMapObject>
@@ -37,9 +39,8 @@ export type ConfigMapObject = z.infer<typeof ConfigMapObject>
 /** What a list shows of one. */
 export const ConfigMapItem = z
   .object({
-    metadata,
-    /** Names of the entries. */
-    keys: z.array(z.string()),
+    metadata: field(metadata, 'Name, labels and what the service keeps about the object.'),
+    keys: field(z.array(z.string()), 'Names of the entries.', ['reviewer.md']),
   })
   .meta({ id: 'ConfigMapItem' })
 export type ConfigMapItem = z.infer<typeof ConfigMapItem>
@@ -47,16 +48,25 @@ export type ConfigMapItem = z.infer<typeof ConfigMapItem>
 /** `name` and `namespace` may stand in the metadata or beside it. */
 export const ConfigMapBody = z
   .strictObject({
-    apiVersion: ignoredShape.apiVersion,
-    kind: ignoredShape.kind,
-    name: ForeignName.optional(),
-    namespace: Name.optional(),
-    /** `resourceVersion` of a PUT is a precondition; what the server sets is ignored. */
-    metadata: MetadataInput.extend({ name: ForeignName.optional(), uid: z.unknown().optional() }).optional(),
-    data: z
-      .record(EntryKey, z.string())
-      .refine((data) => countBytes(data) <= mostBytes, 'must be at most 1 MiB over all entries')
-      .default({}),
+    apiVersion: field(ignoredShape.apiVersion, 'Accepted so that manifests can be sent as they are.', 'v1'),
+    kind: field(ignoredShape.kind, 'Accepted so that manifests can be sent as they are.', 'ConfigMap'),
+    name: field(ForeignName.optional(), 'Name of the ConfigMap; the same as `metadata.name`.', 'prompts'),
+    namespace: field(Name.optional(), 'Namespace; the same as `metadata.namespace`.', 'default'),
+    metadata: field(
+      MetadataInput.extend({
+        name: field(ForeignName.optional(), 'Name of the ConfigMap.', 'prompts'),
+        uid: field(z.unknown().optional(), 'Ignored; the service sets it.'),
+      }).optional(),
+      'Name, namespace, labels and annotations. In a PUT, `resourceVersion` is the version that the stored object must have.',
+    ),
+    data: field(
+      z
+        .record(EntryKey, z.string())
+        .refine((data) => countBytes(data) <= mostBytes, 'must be at most 1 MiB over all entries')
+        .default({}),
+      'Texts by name of the entry, at most 1 MiB in all.',
+      { 'reviewer.md': 'You are a careful reviewer.' },
+    ),
   })
   .meta({ id: 'ConfigMapBody' })
 export type ConfigMapBody = z.infer<typeof ConfigMapBody>

@@ -1,27 +1,32 @@
 // The error body of everything but the proxies (HTTP-003).
+
 import { z } from 'zod'
 import { type ErrorReason, errorStatus } from '../../errors.ts'
+import { field } from '../field.ts'
 
 export const ErrorDetail = z
   .object({
-    /** `spec.retryPolicy.maxRetries`; empty for the whole body. */
-    path: z.string(),
-    message: z.string(),
+    path: field(z.string(), 'Field that is wrong; empty for the whole body.', 'spec.retryPolicy.maxRetries'),
+    message: field(z.string(), 'What is wrong with it.', 'must be at most 100'),
   })
   .meta({ id: 'ErrorDetail' })
 
 export const ErrorBody = z
   .object({
-    error: z.object({
-      /** The HTTP status. */
-      code: z.int(),
-      /** Stable word for programs. */
-      reason: z.string().meta({ examples: Object.keys(errorStatus) }),
-      /** What is wrong and what to do, for people. */
-      message: z.string(),
-      details: z.array(ErrorDetail).optional(),
-      requestId: z.string(),
-    }),
+    error: field(
+      z.object({
+        code: field(z.int(), 'HTTP status.', 400),
+        reason: field(z.string().meta({ examples: Object.keys(errorStatus) }), 'Why, as one stable word for programs.'),
+        message: field(z.string(), 'What is wrong and what to do, for people.', 'spec.type is required'),
+        details: field(z.array(ErrorDetail).optional(), 'Every problem of the request.'),
+        requestId: field(
+          z.string(),
+          'Id of the request, to look for in the logs.',
+          '0192f0c1-5c7a-7c1e-9d55-0f5a3a7b9c10',
+        ),
+      }),
+      'What went wrong.',
+    ),
   })
   .meta({ id: 'Error' })
 export type ErrorBody = z.infer<typeof ErrorBody>

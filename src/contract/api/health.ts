@@ -1,15 +1,19 @@
 // Liveness, readiness, metrics and the description of this very interface.
+
 import { z } from 'zod'
+import { field } from '../field.ts'
 import { defineRoute } from './route.ts'
 
 const tag = 'Health'
 
-export const Health = z.object({ status: z.literal('ok') }).meta({ id: 'Health' })
+export const Health = z.object({ status: field(z.literal('ok'), 'Always `ok`.') }).meta({ id: 'Health' })
 
 export const Readiness = z
   .object({
-    status: z.enum(['ok', 'not ready']),
-    checks: z.record(z.string(), z.enum(['ok', 'unhealthy'])),
+    status: field(z.enum(['ok', 'not ready']), 'Whether the service can do its work.'),
+    checks: field(z.record(z.string(), z.enum(['ok', 'unhealthy'])), 'Result of each check by its name.', {
+      database: 'ok',
+    }),
   })
   .meta({ id: 'Readiness' })
 export type Readiness = z.infer<typeof Readiness>

@@ -1,6 +1,8 @@
 // The worker API: what a running attempt may do, with the token of that attempt.
+
 import { z } from 'zod'
 import { callFailures } from '../failures.ts'
+import { field } from '../field.ts'
 import { Name, RecordName, Timestamp } from '../resources/metadata.ts'
 import { booleanParameter, integerParameter } from './list.ts'
 import { defineRoute, errorResponses } from './route.ts'
@@ -10,7 +12,10 @@ import { ArtifactName } from './tasks.ts'
 
 const tag = 'Worker API'
 const mebibyte = 1_048_576
-const task = z.object({ namespace: Name, taskName: Name })
+const task = z.object({
+  namespace: field(Name, 'Namespace of the task.', 'default'),
+  taskName: field(Name, 'Name of the task.', 'nightly-report'),
+})
 
 /** Bytes of a result, an artifact, a checkpoint. */
 export const recordLimit = 10 * mebibyte
@@ -35,7 +40,7 @@ export const uploadArtifact = defineRoute({
   path: '/internal/v1/artifacts/:namespace/:taskName/:filename',
   tag,
   summary: 'Upload an artifact; the same name overwrites',
-  params: task.extend({ filename: ArtifactName }),
+  params: task.extend({ filename: field(ArtifactName, 'Name of the file.', 'report.md') }),
   rawBody: 'application/octet-stream',
   bodyLimit: recordLimit,
   responses: { ...errorResponses(404, 409, 501), 201: { description: 'Stored' } },
@@ -47,20 +52,29 @@ export const readTranscript = defineRoute({
   path: '/internal/v1/sessions/:namespace/:name/transcript',
   tag,
   summary: 'Transcript of a session, one message a line; empty for an unknown session',
-  params: z.object({ namespace: Name, name: RecordName }),
-  query: z.object({ maxMessages: integerParameter({ min: 1, max: 100_000 }).optional() }),
+  params: z.object({
+    namespace: field(Name, 'Namespace of the session.', 'default'),
+    name: field(RecordName, 'Name of the session.', 'support-42'),
+  }),
+  query: z.object({
+    maxMessages: field(
+      integerParameter({ min: 1, max: 100_000 }).optional(),
+      'Only this many of the newest messages. Without it: all.',
+      50,
+    ),
+  }),
   responses: { 200: { description: 'Messages, oldest first', contentType: 'application/x-ndjson' } },
   auth: 'worker',
 })
 
 export const TranscriptAppend = z
   .strictObject({
-    messages: z.array(TranscriptMessage).min(1).max(1000),
-    /**
-     * The same word again by the same task appends nothing: a repeated call is harmless. Under `outcome` the service adds
-     * prompt and outcome when the task ends, unless a worker has used that word.
-     */
-    dedupe: z.string().max(128).optional(),
+    messages: field(z.array(TranscriptMessage).min(1).max(1000), 'Messages to append, in this order.'),
+    dedupe: field(
+      z.string().max(128).optional(),
+      'A repeated request of the same task with the same word appends nothing. With `outcome`, the service does not append prompt and result itself when the task ends.',
+      'turn-1',
+    ),
   })
   .meta({ id: 'TranscriptAppend' })
 export type TranscriptAppend = z.infer<typeof TranscriptAppend>
@@ -78,10 +92,10 @@ export const appendTranscript = defineRoute({
 
 export const PlanSave = z
   .object({
-    summary: z.string(),
-    progress_pct: z.int().min(0).max(100).default(0),
-    goal_complete: z.boolean().default(false),
-    plan_document: z.string(),
+    summary: field(z.string(), 'What was done, in one sentence.', 'two of three pages read'),
+    progress_pct: field(z.int().min(0).max(100).default(0), 'Progress in percent.', 60),
+    goal_complete: field(z.boolean().default(false), 'Whether the goal is reached.'),
+    plan_document: field(z.string(), 'The plan in Markdown.', '- [x] read the pages'),
   })
   .meta({ id: 'PlanSave' })
 export type PlanSave = z.infer<typeof PlanSave>
@@ -110,25 +124,28 @@ export const readPlan = defineRoute({
 /** A message between siblings. */
 export const AgentMessage = z
   .object({
-    id: z.int().min(1),
-    namespace: z.string(),
-    fromTask: z.string(),
-    /** `*`: all siblings. */
-    toTask: z.string(),
-    parentTask: z.string(),
-    content: z.string(),
-    read: z.boolean(),
-    createdAt: Timestamp,
+    id: field(z.int().min(1), 'Number of the message.', 1),
+    namespace: field(z.string(), 'Namespace of the tasks.', 'default'),
+    fromTask: field(z.string(), 'Task that sent it.', 'research-1'),
+    toTask: field(z.string(), 'Task that it is for; `*` means all children of the parent.', 'research-2'),
+    parentTask: field(z.string(), 'Parent of both tasks.', 'nightly-report'),
+    content: field(z.string(), 'The text.', 'I take the second page'),
+    read: field(z.boolean(), 'Whether it was read.'),
+    createdAt: field(Timestamp, 'When it was sent.'),
   })
   .meta({ id: 'AgentMessage' })
 export type AgentMessage = z.infer<typeof AgentMessage>
 
 export const MessageSend = z
   .object({
-    fromTask: Name,
-    toTask: z.union([Name, z.literal('*')]),
-    parentTask: Name,
-    content: z.string().min(1, 'must not be empty'),
+    fromTask: field(Name, 'Task that sends it.', 'research-1'),
+    toTask: field(
+      z.union([Name, z.literal('*')]),
+      'Task that it is for; `*` means all children of the parent.',
+      'research-2',
+    ),
+    parentTask: field(Name, 'Parent of both tasks.', 'nightly-report'),
+    content: field(z.string().min(1, 'must not be empty'), 'The text.', 'I take the second page'),
   })
   .meta({ id: 'MessageSend' })
 export type MessageSend = z.infer<typeof MessageSend>
@@ -138,7 +155,7 @@ export const sendMessage = defineRoute({
   path: '/internal/v1/messages/:namespace',
   tag,
   summary: 'Send a message to a sibling, or to all with `*`',
-  params: z.object({ namespace: Name }),
+  params: z.object({ namespace: field(Name, 'Namespace of the tasks.', 'default') }),
   body: MessageSend,
   responses: { ...errorResponses(404, 501), 204: { description: 'Sent' } },
   auth: 'worker',
@@ -150,7 +167,10 @@ export const readMessages = defineRoute({
   tag,
   summary: 'Unread messages of the task, oldest first',
   params: task,
-  query: z.object({ parentTask: Name, markRead: booleanParameter(true) }),
+  query: z.object({
+    parentTask: field(Name, 'Parent of the tasks.', 'nightly-report'),
+    markRead: field(booleanParameter(true), 'Mark the messages as read.'),
+  }),
   responses: { ...errorResponses(501), 200: { description: 'Messages', schema: z.array(AgentMessage) } },
   auth: 'worker',
 })
@@ -191,7 +211,9 @@ export const appendCheckpoint = defineRoute({
   tag,
   summary: 'Add a change to the state that this attempt saved; a number that is there already is ignored',
   params: task,
-  query: z.object({ number: integerParameter({ min: 1, max: 1_000_000 }) }),
+  query: z.object({
+    number: field(integerParameter({ min: 1, max: 1_000_000 }), 'Number of the change, rising by one.', 3),
+  }),
   body: CheckpointChange,
   bodyLimit: mebibyte,
   responses: { ...errorResponses(404, 409), 204: { description: 'Added' } },
@@ -216,20 +238,29 @@ const tokens = z.int().min(0).max(1e12)
 
 export const UsageSubmit = z
   .strictObject({
-    /** A second record with the same id is ignored: a repeated call is harmless. */
-    id: z.string().min(1).max(128),
-    provider: z.strictObject({ namespace: Name, name: Name }),
-    model: z.string().max(256),
-    inputTokens: tokens,
-    outputTokens: tokens,
-    cachedTokens: tokens.default(0),
-    /** What the vendor did not count, of a call that broke off or was answered without counts. */
-    estimatedInputTokens: tokens.default(0),
-    estimatedOutputTokens: tokens.default(0),
-    /** The demo provider is no language model (PROV-014). */
-    demo: z.boolean().default(false),
-    /** There was no whole answer: the tokens count, but the provider has not answered. */
-    brokeOff: z.boolean().default(false),
+    id: field(
+      z.string().min(1).max(128),
+      'Id of the record; a second record with the same id is ignored.',
+      '0192f0c1-1',
+    ),
+    provider: field(
+      z.strictObject({
+        namespace: field(Name, 'Namespace of the provider.', 'default'),
+        name: field(Name, 'Name of the provider.', 'main'),
+      }),
+      'Provider that was called.',
+    ),
+    model: field(z.string().max(256), 'Model that was called.', 'gpt-5'),
+    inputTokens: field(tokens, 'Input tokens, as the vendor counted them.', 1200),
+    outputTokens: field(tokens, 'Output tokens, as the vendor counted them.', 340),
+    cachedTokens: field(tokens.default(0), "Input tokens that were read from the vendor's cache.", 1000),
+    estimatedInputTokens: field(tokens.default(0), 'Input tokens that the vendor did not count, estimated.', 80),
+    estimatedOutputTokens: field(tokens.default(0), 'Output tokens that the vendor did not count, estimated.', 20),
+    demo: field(z.boolean().default(false), 'The call was answered by the demo provider, which is no language model.'),
+    brokeOff: field(
+      z.boolean().default(false),
+      'The answer was not complete: its tokens count, but not as a sign that the provider works.',
+    ),
   })
   .meta({ id: 'UsageSubmit' })
 export type UsageSubmit = z.infer<typeof UsageSubmit>
@@ -247,7 +278,10 @@ export const submitUsage = defineRoute({
 
 /** `token` goes out as the header `Txn-Token` of one call. */
 export const ToolToken = z
-  .object({ token: z.string(), expiresAt: Timestamp.optional() })
+  .object({
+    token: field(z.string(), 'The token to send.', 'eyJhbGciOi'),
+    expiresAt: field(Timestamp.optional(), 'When it ends.'),
+  })
   .meta({ id: 'ToolToken', description: 'A secret: never logged' })
 export type ToolToken = z.infer<typeof ToolToken>
 
@@ -256,12 +290,15 @@ export const takeToolToken = defineRoute({
   path: '/internal/v1/tool-tokens/:namespace/:taskName/:tool',
   tag,
   summary: 'Exchange a transaction token for one call of a custom tool of the task',
-  params: task.extend({ tool: Name }),
+  params: task.extend({ tool: field(Name, 'Name of the Tool.', 'weather') }),
   responses: { ...errorResponses(404, 501, 502), 200: { description: 'The token', schema: ToolToken } },
   auth: 'worker',
 })
 
-const provider = z.object({ namespace: Name, provider: Name })
+const provider = z.object({
+  namespace: field(Name, 'Namespace of the provider.', 'default'),
+  provider: field(Name, 'Name of the provider.', 'main'),
+})
 
 /**
  * With requests it asks for them and for the tokens; of these at most a minute's worth is taken. Without requests it
@@ -270,12 +307,17 @@ const provider = z.object({ namespace: Name, provider: Name })
  */
 export const LeaseRequest = z
   .strictObject({
-    requests: z.int().min(0),
-    tokens: z.int(),
-    /** Whose limit: the agent's of the task stands in the place of the provider. Absent: the provider's. */
-    kind: z.literal('Agent').optional(),
-    /** Of which cool-downs are told; absent: of those of all its models. */
-    model: z.string().min(1).max(256).optional(),
+    requests: field(z.int().min(0), 'Requests to be sent.', 1),
+    tokens: field(z.int(), 'Tokens to be used; negative to give some back.', 1200),
+    kind: field(
+      z.literal('Agent').optional(),
+      "Whose limit: `Agent` for that of the task's agent, named in place of the provider. Without it: the provider's.",
+    ),
+    model: field(
+      z.string().min(1).max(256).optional(),
+      'Model whose cool-down is answered. Without it: those of all models of the provider.',
+      'gpt-5',
+    ),
   })
   .refine(({ requests, tokens }) => requests === 0 || tokens >= 0, {
     path: ['tokens'],
@@ -286,15 +328,20 @@ export type LeaseRequest = z.infer<typeof LeaseRequest>
 
 export const LeaseAnswer = z
   .object({
-    granted: z.boolean(),
-    /** How long to wait before asking again; 0 when granted. */
-    retryAfterMs: z.number().min(0),
-    /** Tokens that were taken; negative when they were given back. */
-    tokens: z.int(),
-    /** Present while nothing is to be sent to the provider: for how long yet, and what the vendor said. */
-    coolingDown: z
-      .object({ forMs: z.number().min(0), reason: z.string(), failure: z.enum(callFailures), asked: z.boolean() })
-      .optional(),
+    granted: field(z.boolean(), 'Whether the request may be sent.'),
+    retryAfterMs: field(z.number().min(0), 'Milliseconds to wait before asking again; 0 when granted.', 0),
+    tokens: field(z.int(), 'Tokens that were taken; negative when they were given back.', 1200),
+    coolingDown: field(
+      z
+        .object({
+          forMs: field(z.number().min(0), 'Milliseconds until it ends.', 20000),
+          reason: field(z.string(), 'What the vendor said.', 'rate limit reached'),
+          failure: field(z.enum(callFailures), 'Sort of failure.'),
+          asked: field(z.boolean(), 'Whether the vendor named the time.'),
+        })
+        .optional(),
+      'Present while nothing may be sent to the provider.',
+    ),
   })
   .meta({ id: 'Lease' })
 export type LeaseAnswer = z.infer<typeof LeaseAnswer>
@@ -312,13 +359,15 @@ export const takeLease = defineRoute({
 
 export const CooldownRequest = z
   .strictObject({
-    seconds: z.number().min(0).max(86_400),
-    reason: z.string().max(1024),
-    /** The one model it is about; absent: all that the provider serves. */
-    model: z.string().min(1).max(256).optional(),
-    failure: z.enum(callFailures).default('RateLimited'),
-    /** The vendor named the time. */
-    asked: z.boolean().default(false),
+    seconds: field(z.number().min(0).max(86_400), 'How long, in seconds.', 20),
+    reason: field(z.string().max(1024), 'What the vendor said.', 'rate limit reached'),
+    model: field(
+      z.string().min(1).max(256).optional(),
+      'Model that it is about. Without it: all models of the provider.',
+      'gpt-5',
+    ),
+    failure: field(z.enum(callFailures).default('RateLimited'), 'Sort of failure.'),
+    asked: field(z.boolean().default(false), 'Whether the vendor named the time.'),
   })
   .meta({ id: 'CooldownRequest' })
 export type CooldownRequest = z.infer<typeof CooldownRequest>
@@ -343,12 +392,17 @@ export const mostFailures = 10_000
  */
 export const CallsReport = z
   .strictObject({
-    /** One was answered. */
-    answered: z.boolean().default(false),
-    /** How many failed since, or at all when none was answered. */
-    failures: z.int().min(0).max(mostFailures).default(0),
-    /** Why the last of them failed, without secrets. */
-    reason: z.string().min(1).max(1024).optional(),
+    answered: field(z.boolean().default(false), 'Whether one of the calls was answered.'),
+    failures: field(
+      z.int().min(0).max(mostFailures).default(0),
+      'How many calls failed since then, or in all when none was answered.',
+      2,
+    ),
+    reason: field(
+      z.string().min(1).max(1024).optional(),
+      'Why the last of them failed, without secrets.',
+      'connection refused',
+    ),
   })
   .refine(({ failures, reason }) => failures > 0 === (reason !== undefined), {
     path: ['reason'],

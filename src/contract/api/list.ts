@@ -1,20 +1,30 @@
 // What lists have in common: the envelope, and the query parameters.
+
 import { z } from 'zod'
+import { field } from '../field.ts'
 import { Name } from '../resources/metadata.ts'
 import { documentAs } from './route.ts'
 
 export const ListMetadata = z
   .object({
-    /** Cursor of the next page; absent on the last one. */
-    continue: z.string().optional(),
-    remainingItemCount: z.int().min(0).optional(),
+    continue: field(
+      z.string().optional(),
+      'Cursor of the next page; absent on the last page.',
+      'eyJuIjoiZGVmYXVsdC9hIn0',
+    ),
+    remainingItemCount: field(z.int().min(0).optional(), 'How many items follow, where it is known.', 120),
   })
   .meta({ id: 'ListMetadata' })
 export type ListMetadata = z.infer<typeof ListMetadata>
 
 /** The envelope of every list (HTTP-020). */
 export function listOf<S extends z.ZodType>(item: S, id: string) {
-  return z.object({ items: z.array(item), metadata: ListMetadata }).meta({ id })
+  return z
+    .object({
+      items: field(z.array(item), 'The objects of this page.'),
+      metadata: field(ListMetadata, 'Where the next page starts.'),
+    })
+    .meta({ id })
 }
 
 export type ListBody<T> = { items: T[]; metadata: ListMetadata }
@@ -62,12 +72,27 @@ export function booleanParameter(standard: boolean) {
 export const TimeParameter = z.iso.datetime({ offset: true })
 
 /** Query of everything that lies in a namespace; absent: the caller's own. */
-export const NamespaceQuery = z.object({ namespace: Name.optional() })
+export const NamespaceQuery = z.object({
+  namespace: field(
+    Name.optional(),
+    "Namespace to act in. Without it: the caller's own; in lists, all that the caller may see.",
+    'default',
+  ),
+})
 
 /** Query of every list. */
-export const ListQuery = NamespaceQuery.extend({ limit: LimitParameter, continue: z.string().max(4096).optional() })
+export const ListQuery = NamespaceQuery.extend({
+  limit: field(LimitParameter, 'Items of one page at most.', 100),
+  continue: field(
+    z.string().max(4096).optional(),
+    'Cursor of the page, from `metadata.continue` of the page before.',
+    'eyJuIjoiZGVmYXVsdC9hIn0',
+  ),
+})
 export type ListQuery = z.infer<typeof ListQuery>
 
 /** Query of a list of resources. */
-export const ResourceListQuery = ListQuery.extend({ labelSelector: z.string().max(4096).optional() })
+export const ResourceListQuery = ListQuery.extend({
+  labelSelector: field(z.string().max(4096).optional(), 'Only objects whose labels match.', 'team=search,env!=test'),
+})
 export type ResourceListQuery = z.infer<typeof ResourceListQuery>

@@ -1,70 +1,116 @@
 // The proxies: two vendors' APIs as their clients know them. Bodies are the vendors' own; only what the service reads is told.
+
 import { z } from 'zod'
+import { field } from '../field.ts'
 import { NamespaceQuery } from './list.ts'
 import type { Route, RouteResponse } from './route.ts'
 
 /** A request of family llma; fields that are not named go upstream as they are (HTTP-017). */
 export const LlmaRequest = z
   .looseObject({
-    /** `provider/model`, or `model` of the default provider. Absent: the provider's default model. */
-    model: z.string().optional(),
-    messages: z.array(z.looseObject({ role: z.string() })),
-    max_tokens: z.int().optional(),
-    stream: z.boolean().optional(),
+    model: field(
+      z.string().optional(),
+      "`provider/model`, or a model of the default provider. Without it: the provider's default model.",
+      'main/model-1',
+    ),
+    messages: field(
+      z.array(z.looseObject({ role: field(z.string(), 'Who speaks.', 'user') })),
+      'The conversation so far.',
+    ),
+    max_tokens: field(z.int().optional(), 'Output tokens at most.', 1024),
+    stream: field(z.boolean().optional(), 'Stream the answer as events.'),
   })
   .meta({ id: 'LlmaRequest' })
 
 export const LlmoRequest = z
   .looseObject({
-    /** As for llma. */
-    model: z.string().optional(),
-    messages: z.array(z.looseObject({ role: z.string() })),
-    stream: z.boolean().optional(),
+    model: field(
+      z.string().optional(),
+      "`provider/model`, or a model of the default provider. Without it: the provider's default model.",
+      'main/gpt-5',
+    ),
+    messages: field(
+      z.array(z.looseObject({ role: field(z.string(), 'Who speaks.', 'user') })),
+      'The conversation so far.',
+    ),
+    stream: field(z.boolean().optional(), 'Stream the answer as events.'),
   })
   .meta({ id: 'LlmoRequest' })
 
 /** A request that is passed through whole. */
-export const PassedRequest = z.looseObject({ model: z.string().optional() }).meta({ id: 'PassedRequest' })
+export const PassedRequest = z
+  .looseObject({
+    model: field(z.string().optional(), '`provider/model`, or a model of the default provider.', 'main/gpt-5'),
+  })
+  .meta({ id: 'PassedRequest' })
 
 const PassedAnswer = z.looseObject({}).meta({ id: 'PassedAnswer' })
 
 export const LlmaError = z
   .object({
-    type: z.literal('error'),
-    error: z.looseObject({ type: z.string(), message: z.string() }),
-    request_id: z.string().optional(),
+    type: field(z.literal('error'), 'Always `error`.'),
+    error: field(
+      z.looseObject({
+        type: field(z.string(), 'Sort of error.', 'invalid_request_error'),
+        message: field(z.string(), 'What is wrong.', 'messages: is required'),
+      }),
+      'What went wrong.',
+    ),
+    request_id: field(
+      z.string().optional(),
+      'Id of the request, to look for in the logs.',
+      '0192f0c1-5c7a-7c1e-9d55-0f5a3a7b9c10',
+    ),
   })
   .meta({ id: 'LlmaError' })
 
 export const LlmoError = z
   .object({
-    error: z.looseObject({
-      message: z.string(),
-      type: z.string(),
-      param: z.string().nullable(),
-      code: z.string().nullable(),
-    }),
+    error: field(
+      z.looseObject({
+        message: field(z.string(), 'What is wrong.', 'messages: is required'),
+        type: field(z.string(), 'Sort of error.', 'invalid_request_error'),
+        param: field(z.string().nullable(), 'Parameter that is wrong.', 'messages'),
+        code: field(z.string().nullable(), 'Code of the error.', 'rate_limit_exceeded'),
+      }),
+      'What went wrong.',
+    ),
   })
   .meta({ id: 'LlmoError' })
 
 export const LlmaModel = z
-  .object({ type: z.literal('model'), id: z.string(), display_name: z.string(), created_at: z.string() })
+  .object({
+    type: field(z.literal('model'), 'Always `model`.'),
+    id: field(z.string(), 'Id to name in a request.', 'main/model-1'),
+    display_name: field(z.string(), 'Name for people.', 'model-1'),
+    created_at: field(z.string(), 'When the model was published, where it is known.', '2030-01-01T00:00:00Z'),
+  })
   .meta({ id: 'LlmaModel' })
 
 export const LlmaModels = z
   .object({
-    data: z.array(LlmaModel),
-    has_more: z.boolean(),
-    first_id: z.string().nullable(),
-    last_id: z.string().nullable(),
+    data: field(z.array(LlmaModel), 'The models, in order of their ids.'),
+    has_more: field(z.boolean(), 'Whether there are more; always false.'),
+    first_id: field(z.string().nullable(), 'Id of the first model.', 'main/model-1'),
+    last_id: field(z.string().nullable(), 'Id of the last model.', 'main/model-9'),
   })
   .meta({ id: 'LlmaModels' })
 
 export const LlmoModel = z
-  .object({ id: z.string(), object: z.literal('model'), created: z.int(), owned_by: z.string() })
+  .object({
+    id: field(z.string(), 'Id to name in a request.', 'main/gpt-5'),
+    object: field(z.literal('model'), 'Always `model`.'),
+    created: field(z.int(), 'When the model was published, in seconds since 1970; 0 where it is not known.', 0),
+    owned_by: field(z.string(), 'Provider of the model.', 'main'),
+  })
   .meta({ id: 'LlmoModel' })
 
-export const LlmoModels = z.object({ object: z.literal('list'), data: z.array(LlmoModel) }).meta({ id: 'LlmoModels' })
+export const LlmoModels = z
+  .object({
+    object: field(z.literal('list'), 'Always `list`.'),
+    data: field(z.array(LlmoModel), 'The models, in order of their ids.'),
+  })
+  .meta({ id: 'LlmoModels' })
 
 const meanings: Record<number, string> = {
   400: 'The request is wrong, or the vendor says so',
@@ -89,12 +135,18 @@ const listStatuses = [400, 401, 403, 429, 500, 503]
 const readStatuses = [...listStatuses, 404]
 
 const headers = z.object({
-  /** `disabled`: the service's own tools stay out, and requests of the provider's family are passed on byte for byte. */
-  'x-svc-tools': z.string().optional(),
+  'x-svc-tools': field(
+    z.string().optional(),
+    "`disabled` leaves out the tools of the service: a request of the provider's own family is passed on byte for byte.",
+    'disabled',
+  ),
 })
 const llmaHeaders = headers.extend({
-  /** Date of the vendor's interface; `anthropic-version` is the same. */
-  'llma-version': z.string().optional(),
+  'llma-version': field(
+    z.string().optional(),
+    "Version of the vendor's interface; `anthropic-version` means the same.",
+    '2023-06-01',
+  ),
 })
 
 type Family = 'llma' | 'llmo'
@@ -141,7 +193,7 @@ function defineModel<P extends string>(family: Family, path: P, schema: z.ZodTyp
     family,
     tag: family,
     summary: 'One model by its id, such as provider/model',
-    params: z.object({ model: z.string() }),
+    params: z.object({ model: field(z.string(), 'Id of the model.', 'main/gpt-5') }),
     query: NamespaceQuery,
     responses: { 200: { description: 'The model', schema }, ...failures(error, readStatuses) },
     auth: 'user',

@@ -1,6 +1,8 @@
 // Bodies that make or replace a resource: `{name, namespace?, metadata?, spec}`, and whatever GET gave.
+
 import { z } from 'zod'
 import type { Problem } from '../../errors.ts'
+import { field } from '../field.ts'
 import { type Kind, kinds, type SpecOf } from '../resources/index.ts'
 import { MetadataInput, Name } from '../resources/metadata.ts'
 import { addProblems, joinPath } from '../validation.ts'
@@ -34,9 +36,13 @@ export type BodyInput<K extends Kind> = {
 
 /** What the server sets; accepted and ignored (HTTP-016). */
 export const ignoredShape = {
-  apiVersion: z.unknown().optional(),
-  kind: z.unknown().optional(),
-  status: z.unknown().optional(),
+  apiVersion: field(
+    z.unknown().optional(),
+    'Accepted so that manifests can be sent as they are.',
+    'core.svc.ai/v1alpha1',
+  ),
+  kind: field(z.unknown().optional(), 'Accepted so that manifests can be sent as they are.', 'Task'),
+  status: field(z.unknown().optional(), 'Ignored; the service writes it.'),
 }
 const bodyKeys = new Set([...Object.keys(ignoredShape), 'name', 'namespace', 'metadata', 'spec'])
 
@@ -83,10 +89,10 @@ function readBody<K extends Kind>(kind: K, body: unknown): Reading<UpdateBody<K>
 function shapeOf<K extends Kind>(kind: K, id: string): z.ZodType<unknown, BodyInput<K>> {
   const shape = z.strictObject({
     ...ignoredShape,
-    name: Name.optional(),
-    namespace: Name.optional(),
-    metadata: MetadataInput.optional(),
-    spec: kinds[kind].spec,
+    name: field(Name.optional(), 'Name of the object; the same as `metadata.name`.', 'nightly-report'),
+    namespace: field(Name.optional(), 'Namespace of the object; the same as `metadata.namespace`.', 'default'),
+    metadata: field(MetadataInput.optional(), 'Name, namespace, labels and annotations.'),
+    spec: field(kinds[kind].spec, 'What is wanted.'),
   })
   return shape.meta({ id }) as unknown as z.ZodType<unknown, BodyInput<K>>
 }

@@ -1,5 +1,7 @@
 // The five routes that every kind with full CRUD has.
+
 import { z } from 'zod'
+import { field } from '../field.ts'
 import { type Kind, kinds, type ResourceOf } from '../resources/index.ts'
 import { Name } from '../resources/metadata.ts'
 import { listOf, NamespaceQuery, ResourceListQuery } from './list.ts'
@@ -14,7 +16,7 @@ export function resourceSchemaOf<K extends Kind>(kind: K) {
 /** Where the routes of a kind lie, and how OpenAPI groups them. */
 export type Place = { tag: string; base: string; noun: string }
 
-const params = z.object({ name: Name })
+const params = z.object({ name: field(Name, 'Name of the object.', 'nightly-report') })
 
 /** POST base: makes an object. */
 export function defineCreate<K extends Kind>(kind: K, { tag, base, noun }: Place) {

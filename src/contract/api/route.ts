@@ -1,6 +1,8 @@
 // What a route is: one typed constant from which the server, the client and OpenAPI are made.
+
 import { z } from 'zod'
 import type { Access } from '../access.ts'
+import { field } from '../field.ts'
 import { ErrorBody } from './error.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
@@ -115,26 +117,46 @@ export function documentedShape(schema: z.ZodType): z.ZodType {
 }
 
 /** Headers of reads. */
-export const ReadHeaders = z.object({ 'if-none-match': z.string().max(1024).optional() })
+export const ReadHeaders = z.object({
+  'if-none-match': field(
+    z.string().max(1024).optional(),
+    'ETag of an earlier answer; 304 is answered when nothing has changed.',
+    '"1042"',
+  ),
+})
 
 /** Headers of PUT and DELETE: the ETag, that is the resourceVersion in quotes, which must still hold. */
-export const WriteHeaders = z.object({ 'if-match': z.string().max(1024).optional() })
+export const WriteHeaders = z.object({
+  'if-match': field(
+    z.string().max(1024).optional(),
+    'ETag (the resourceVersion in quotes) that the stored object must have; otherwise 409.',
+    '"1042"',
+  ),
+})
 
 /** Headers of a POST that creates: the same key and body within 24 hours get the first outcome. */
 export const CreateHeaders = z.object({
-  'idempotency-key': z
-    .string()
-    .max(255)
-    .regex(/^[\x21-\x7e]+$/, 'must be visible ASCII without blanks')
-    .optional(),
+  'idempotency-key': field(
+    z
+      .string()
+      .max(255)
+      .regex(/^[\x21-\x7e]+$/, 'must be visible ASCII without blanks')
+      .optional(),
+    "A word of the caller's choice: a repeated request with the same word and body within 24 hours gets the first answer.",
+    'order-4711',
+  ),
 })
 
 /** Headers of an event stream that is taken up again. */
 export const StreamHeaders = z.object({
-  'last-event-id': z
-    .string()
-    .regex(/^\d{1,15}$/, 'must be a number')
-    .optional(),
+  'last-event-id': field(
+    z
+      .string()
+      .regex(/^\d{1,15}$/, 'must be a number')
+      .optional(),
+    'Id of the last event that was received; the stream goes on after it.',
+    '17',
+  ),
 })
 
 type Parsed<S, Otherwise> = S extends z.ZodType ? z.output<S> : Otherwise

@@ -1,5 +1,7 @@
 // Secrets: written, listed and removed, never read back.
+
 import { z } from 'zod'
+import { field } from '../field.ts'
 import { ForeignName, Name, Timestamp } from '../resources/metadata.ts'
 import { EntryKey } from '../resources/references.ts'
 import { ListQuery, listOf, NamespaceQuery } from './list.ts'
@@ -10,34 +12,43 @@ const tag = 'Secrets'
 /** What may be known about a Secret. */
 export const SecretItem = z
   .object({
-    name: z.string(),
-    namespace: z.string(),
-    type: z.string(),
-    /** Names of the entries, never their values. */
-    keys: z.array(z.string()),
-    /** Hosts that the values may be sent to (annotation `svc.ai/allowed-hosts`). Absent: any. */
-    allowedHosts: z.array(z.string()).optional(),
-    createdAt: Timestamp,
+    name: field(z.string(), 'Name of the Secret.', 'main-key'),
+    namespace: field(z.string(), 'Namespace of the Secret.', 'default'),
+    type: field(z.string(), 'Type of the Secret.', 'Opaque'),
+    keys: field(z.array(z.string()), 'Names of the entries; the values are never shown.', ['api-key']),
+    allowedHosts: field(
+      z.array(z.string()).optional(),
+      'Hosts that the values may be sent to (annotation `svc.ai/allowed-hosts`). Absent: all hosts.',
+      ['api.example.com'],
+    ),
+    createdAt: field(Timestamp, 'When it was created.'),
   })
   .meta({ id: 'Secret' })
 export type SecretItem = z.infer<typeof SecretItem>
 
 export const SecretCreate = z
   .strictObject({
-    name: ForeignName,
-    namespace: Name.optional(),
-    stringData: z
-      .record(EntryKey, z.string().min(1, 'must not be empty'))
-      .refine((data) => Object.keys(data).length > 0, 'must have at least one entry'),
-    /** Hosts that the values may be sent to. */
-    allowedHosts: z
-      .array(
-        z
-          .string()
-          .max(253)
-          .regex(/^[A-Za-z0-9*?.-]+(:\d+)?$/, 'must be a host name, with * and ? as wildcards'),
-      )
-      .optional(),
+    name: field(ForeignName, 'Name of the Secret.', 'main-key'),
+    namespace: field(Name.optional(), "Namespace of the Secret. Without it: the caller's own.", 'default'),
+    stringData: field(
+      z
+        .record(EntryKey, z.string().min(1, 'must not be empty'))
+        .refine((data) => Object.keys(data).length > 0, 'must have at least one entry'),
+      'Values by name of the entry.',
+      { 'api-key': 'key-of-the-vendor' },
+    ),
+    allowedHosts: field(
+      z
+        .array(
+          z
+            .string()
+            .max(253)
+            .regex(/^[A-Za-z0-9*?.-]+(:\d+)?$/, 'must be a host name, with * and ? as wildcards'),
+        )
+        .optional(),
+      'Hosts that the values may be sent to, with `*` and `?` as wildcards. Without it: all hosts.',
+      ['api.example.com'],
+    ),
   })
   .meta({ id: 'SecretCreate' })
 export type SecretCreate = z.infer<typeof SecretCreate>
@@ -72,7 +83,7 @@ export const deleteSecret = defineRoute({
   path: '/api/v1/secrets/:name',
   tag,
   summary: 'Delete a secret',
-  params: z.object({ name: ForeignName }),
+  params: z.object({ name: field(ForeignName, 'Name of the Secret.', 'main-key') }),
   query: NamespaceQuery,
   responses: { ...errorResponses(404), 204: { description: 'Deleted' } },
   auth: 'user',

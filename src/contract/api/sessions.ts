@@ -1,5 +1,7 @@
 // Sessions and their transcripts.
+
 import { z } from 'zod'
+import { field } from '../field.ts'
 import { Name, RecordName, Timestamp } from '../resources/metadata.ts'
 import { integerParameter, ListQuery, listOf, NamespaceQuery } from './list.ts'
 import { defineRoute, errorResponses, ReadHeaders } from './route.ts'
@@ -10,53 +12,72 @@ export const messageRoles = ['user', 'assistant', 'tool', 'system'] as const
 /** One message of a transcript; a line of it in the worker API. */
 export const TranscriptMessage = z
   .object({
-    role: z.enum(messageRoles),
-    content: z.string(),
-    /** Name of the tool, on tool messages. */
-    name: z.string().optional(),
-    /** Arguments of the tool, on tool messages. */
-    input: z.record(z.string(), z.unknown()).optional(),
-    toolCalls: z
-      .array(z.object({ id: z.string(), name: z.string(), input: z.record(z.string(), z.unknown()) }))
-      .optional(),
-    /** The call that a tool message answers. */
-    toolCallID: z.string().optional(),
-    /** Set by the store when absent. */
-    ts: Timestamp.optional(),
+    role: field(z.enum(messageRoles), 'Who speaks.'),
+    content: field(z.string(), 'The text.', 'Which tasks failed today?'),
+    name: field(z.string().optional(), 'Name of the tool, on tool messages.', 'list_tasks'),
+    input: field(z.record(z.string(), z.unknown()).optional(), 'Arguments of the tool, on tool messages.', {
+      limit: 10,
+    }),
+    toolCalls: field(
+      z
+        .array(
+          z.object({
+            id: field(z.string(), 'Id of the call.', 'call_1'),
+            name: field(z.string(), 'Name of the tool.', 'list_tasks'),
+            input: field(z.record(z.string(), z.unknown()), 'Arguments of the call.', { limit: 10 }),
+          }),
+        )
+        .optional(),
+      'Tool calls that the model made with this message.',
+    ),
+    toolCallID: field(z.string().optional(), 'Id of the call that a tool message answers.', 'call_1'),
+    ts: field(Timestamp.optional(), 'When it was written. Without it: set when it is stored.'),
   })
   .meta({ id: 'TranscriptMessage' })
 export type TranscriptMessage = z.infer<typeof TranscriptMessage>
 
 const sessionFields = {
-  name: z.string(),
-  namespace: Name,
-  sessionType: z.enum(sessionTypes),
-  messageCount: z.int().min(0),
-  inputTokens: z.int().min(0),
-  outputTokens: z.int().min(0),
-  /** The task that holds the session's lock. */
-  activeTask: z.string().optional(),
-  /** Of a chat: the provider and model that answered its last turn; the next one goes on with them. */
-  answeredBy: z.object({ namespace: Name, name: Name, model: z.string() }).optional(),
-  createdAt: Timestamp,
-  updatedAt: Timestamp,
+  name: field(z.string(), 'Name of the session.', 'support-42'),
+  namespace: field(Name, 'Namespace of the session.', 'default'),
+  sessionType: field(z.enum(sessionTypes), 'What the session belongs to.'),
+  messageCount: field(z.int().min(0), 'Number of messages.', 12),
+  inputTokens: field(z.int().min(0), 'Input tokens of all its tasks and turns.', 1200),
+  outputTokens: field(z.int().min(0), 'Output tokens of all its tasks and turns.', 340),
+  activeTask: field(z.string().optional(), 'Task that works in the session at present.', 'nightly-report'),
+  answeredBy: field(
+    z
+      .object({
+        namespace: field(Name, 'Namespace of the provider.', 'default'),
+        name: field(Name, 'Name of the provider.', 'main'),
+        model: field(z.string(), 'Model that answered.', 'gpt-5'),
+      })
+      .optional(),
+    'Provider and model that answered the last turn of a chat; the next turn uses them again.',
+  ),
+  createdAt: field(Timestamp, 'When it was created.'),
+  updatedAt: field(Timestamp, 'When it was last written.'),
 }
 
-export const SessionItem = z.object({ id: z.string(), ...sessionFields }).meta({ id: 'Session' })
+export const SessionItem = z
+  .object({ id: field(z.string(), 'Name of the session.', 'support-42'), ...sessionFields })
+  .meta({ id: 'Session' })
 export type SessionItem = z.infer<typeof SessionItem>
 
 export const SessionDetail = z
   .object({
-    id: z.string(),
+    id: field(z.string(), 'Name of the session.', 'support-42'),
     ...sessionFields,
-    /** Messages as JSON, one a line, oldest first. */
-    transcript: z.string(),
+    transcript: field(
+      z.string(),
+      'Messages as JSON, one on each line, oldest first.',
+      '{"role":"user","content":"Hello"}',
+    ),
   })
   .meta({ id: 'SessionDetail' })
 export type SessionDetail = z.infer<typeof SessionDetail>
 
 export const SessionList = listOf(SessionItem, 'SessionList')
-const params = z.object({ id: RecordName })
+const params = z.object({ id: field(RecordName, 'Name of the session.', 'support-42') })
 const tag = 'Sessions'
 
 export const listSessions = defineRoute({
@@ -78,8 +99,11 @@ export const getSession = defineRoute({
   summary: 'Transcript of a session',
   params,
   query: NamespaceQuery.extend({
-    /** Only the newest messages; absent: all. */
-    maxMessages: integerParameter({ min: 1, max: 100_000 }).optional(),
+    maxMessages: field(
+      integerParameter({ min: 1, max: 100_000 }).optional(),
+      'Only this many of the newest messages. Without it: all.',
+      50,
+    ),
   }),
   headers: ReadHeaders,
   responses: { 200: { description: 'The session', schema: SessionDetail }, ...errorResponses(404) },

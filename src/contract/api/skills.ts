@@ -1,5 +1,7 @@
 // Skills: lists have summaries, single reads the whole object.
+
 import { z } from 'zod'
+import { field } from '../field.ts'
 import { Name } from '../resources/metadata.ts'
 import { Skill } from '../resources/skill.ts'
 import { NamespaceQuery } from './list.ts'
@@ -11,14 +13,14 @@ const place = { tag: 'Skills', base: '/api/v1/skills', noun: 'a skill' }
 /** An entry of the list. */
 export const SkillSummary = z
   .object({
-    name: z.string(),
-    namespace: z.string(),
-    displayName: z.string().optional(),
-    description: z.string(),
-    version: z.string().optional(),
-    author: z.string().optional(),
-    tags: z.array(z.string()).optional(),
-    phase: z.enum(['Ready', 'Error']).optional(),
+    name: field(z.string(), 'Name of the Skill.', 'release-notes'),
+    namespace: field(z.string(), 'Namespace of the Skill.', 'default'),
+    displayName: field(z.string().optional(), 'Name for people.', 'Release notes'),
+    description: field(z.string(), 'What the skill is for.', 'How we write release notes'),
+    version: field(z.string().optional(), 'Version of the skill.', '1.0.0'),
+    author: field(z.string().optional(), 'Who wrote it.', 'Ada'),
+    tags: field(z.array(z.string()).optional(), 'Words to find it by.', ['writing']),
+    phase: field(z.enum(['Ready', 'Error']).optional(), 'Whether the skill can be used.'),
   })
   .meta({ id: 'SkillSummary' })
 export type SkillSummary = z.infer<typeof SkillSummary>
@@ -34,7 +36,7 @@ export const getSkillContent = defineRoute({
   path: '/api/v1/skills/:name/content',
   tag: place.tag,
   summary: 'The raw Markdown of a skill',
-  params: z.object({ name: Name }),
+  params: z.object({ name: field(Name, 'Name of the Skill.', 'release-notes') }),
   query: NamespaceQuery,
   headers: ReadHeaders,
   responses: { ...errorResponses(404), 200: { description: 'spec.content.inline', contentType: 'text/markdown' } },

@@ -1,6 +1,8 @@
 // The body of POST /api/v1/tasks: flat, `{metadata, spec}`, or both; what is flat and not empty wins (TASK-033).
+
 import { z } from 'zod'
 import type { Problem } from '../../errors.ts'
+import { field } from '../field.ts'
 import type { SpecOf } from '../resources/index.ts'
 import { Annotations, Labels, MetadataInput, Name } from '../resources/metadata.ts'
 import { TaskSpec } from '../resources/task.ts'
@@ -171,13 +173,18 @@ export const TaskCreate = documentAs(
   z
     .strictObject({
       ...ignoredShape,
-      name: Name.optional(),
-      namespace: Name.optional(),
-      labels: Labels.optional(),
-      annotations: Annotations.optional(),
+      name: field(Name.optional(), 'Name of the task. Without it: made up by the service.', 'nightly-report'),
+      namespace: field(Name.optional(), "Namespace of the task. Without it: the caller's own.", 'default'),
+      labels: field(Labels.optional(), 'Labels to select by; the same as `metadata.labels`.', { team: 'search' }),
+      annotations: field(Annotations.optional(), 'Notes; the same as `metadata.annotations`.', {
+        'example.com/owner': 'ada',
+      }),
       ...TaskSpec.pick(flatMask).partial().shape,
-      metadata: MetadataInput.optional(),
-      spec: TaskSpec.omit({ requestedBy: true, transaction: true }).partial({ type: true }).optional(),
+      metadata: field(MetadataInput.optional(), 'Name, namespace, labels and annotations.'),
+      spec: field(
+        TaskSpec.omit({ requestedBy: true, transaction: true }).partial({ type: true }).optional(),
+        'What is wanted; its fields may also stand at the top of the body.',
+      ),
     })
     .meta({ id: 'TaskCreate' }),
 )

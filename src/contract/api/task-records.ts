@@ -1,21 +1,26 @@
 // What a task leaves behind besides its resource: result, logs, artifacts, plan, timeline.
+
 import { z } from 'zod'
+import { field } from '../field.ts'
 import { Timestamp } from '../resources/metadata.ts'
 import { listOf } from './list.ts'
 
-export const TaskResult = z.object({ result: z.string() }).meta({ id: 'TaskResult' })
+export const TaskResult = z
+  .object({ result: field(z.string(), 'The result as text.', 'Three products are described.') })
+  .meta({ id: 'TaskResult' })
 export type TaskResult = z.infer<typeof TaskResult>
 
-export const TaskLogs = z.object({ logs: z.string() }).meta({ id: 'TaskLogs' })
+export const TaskLogs = z
+  .object({ logs: field(z.string(), 'The log as text, one entry on each line.', 'hello') })
+  .meta({ id: 'TaskLogs' })
 export type TaskLogs = z.infer<typeof TaskLogs>
 
 export const ArtifactItem = z
   .object({
-    filename: z.string(),
-    contentType: z.string(),
-    /** Bytes. */
-    size: z.int().min(0),
-    createdAt: Timestamp,
+    filename: field(z.string(), 'Name of the file.', 'report.md'),
+    contentType: field(z.string(), 'Content type of the file.', 'text/markdown'),
+    size: field(z.int().min(0), 'Size in bytes.', 2048),
+    createdAt: field(Timestamp, 'When it was stored.'),
   })
   .meta({ id: 'Artifact' })
 export type ArtifactItem = z.infer<typeof ArtifactItem>
@@ -24,16 +29,15 @@ export const ArtifactList = listOf(ArtifactItem, 'ArtifactList')
 /** The plan record, in public and to workers alike (PLAN-001). */
 export const PlanRecord = z
   .object({
-    TaskName: z.string(),
-    Namespace: z.string(),
-    Iteration: z.int().min(0),
-    Summary: z.string(),
-    ProgressPct: z.int().min(0).max(100),
-    GoalComplete: z.boolean(),
-    /** Markdown. */
-    PlanDocument: z.string(),
-    CreatedAt: Timestamp,
-    UpdatedAt: Timestamp,
+    TaskName: field(z.string(), 'Name of the task.', 'nightly-report'),
+    Namespace: field(z.string(), 'Namespace of the task.', 'default'),
+    Iteration: field(z.int().min(0), 'Iteration that the plan belongs to, from 0.', 0),
+    Summary: field(z.string(), 'What was done, in one sentence.', 'two of three pages read'),
+    ProgressPct: field(z.int().min(0).max(100), 'Progress in percent.', 60),
+    GoalComplete: field(z.boolean(), 'Whether the goal is reached.'),
+    PlanDocument: field(z.string(), 'The plan in Markdown.', '- [x] read the pages'),
+    CreatedAt: field(Timestamp, 'When it was first written.'),
+    UpdatedAt: field(Timestamp, 'When it was last written.'),
   })
   .meta({ id: 'Plan' })
 export type PlanRecord = z.infer<typeof PlanRecord>
@@ -41,27 +45,29 @@ export type PlanRecord = z.infer<typeof PlanRecord>
 /** The plan inside GET /tasks/:id, while the task works in iterations. */
 export const PlanExcerpt = z
   .object({
-    summary: z.string(),
-    progressPct: z.int().min(0).max(100),
-    goalComplete: z.boolean(),
-    planDocument: z.string().optional(),
-    iteration: z.int().min(0),
+    summary: field(z.string(), 'What was done, in one sentence.', 'two of three pages read'),
+    progressPct: field(z.int().min(0).max(100), 'Progress in percent.', 60),
+    goalComplete: field(z.boolean(), 'Whether the goal is reached.'),
+    planDocument: field(z.string().optional(), 'The plan in Markdown.', '- [x] read the pages'),
+    iteration: field(z.int().min(0), 'Iteration that the plan belongs to, from 0.', 0),
   })
   .meta({ id: 'PlanExcerpt' })
 export type PlanExcerpt = z.infer<typeof PlanExcerpt>
 
 export const TimelineEvent = z
   .object({
-    /** Rises by one per task; the id of the event stream. */
-    id: z.int().min(1),
-    taskUid: z.string(),
-    attempt: z.int().min(0),
-    /** `PhaseChanged`, `Queued`, `RetryScheduled`, `Interrupted`, `CallbackDelivered` ... */
-    type: z.string(),
-    phase: z.string().optional(),
-    reason: z.string().optional(),
-    message: z.string(),
-    createdAt: Timestamp,
+    id: field(z.int().min(1), 'Number of the event, rising for each task; the id in the event stream.', 17),
+    taskUid: field(z.string(), 'Uid of the task.', '0192f0c1-5c7a-7c1e-9d55-0f5a3a7b9c10'),
+    attempt: field(z.int().min(0), 'Attempt that the event belongs to; 0 before the first one.', 1),
+    type: field(
+      z.string(),
+      'What happened: `PhaseChanged`, `Queued`, `RetryScheduled`, `Interrupted`, `CallbackDelivered` and others.',
+      'PhaseChanged',
+    ),
+    phase: field(z.string().optional(), 'Phase of the task afterwards.', 'Running'),
+    reason: field(z.string().optional(), 'Why, as one word for programs.', 'SessionLocked'),
+    message: field(z.string(), 'What happened, in one sentence.', 'attempt 1 started'),
+    createdAt: field(Timestamp, 'When it happened.'),
   })
   .meta({ id: 'TimelineEvent' })
 export type TimelineEvent = z.infer<typeof TimelineEvent>

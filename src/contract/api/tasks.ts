@@ -1,5 +1,7 @@
 // Tasks: the ten routes of the specification, and cancel, retry and events.
+
 import { z } from 'zod'
+import { field } from '../field.ts'
 import { Name } from '../resources/metadata.ts'
 import { Task, taskPhases, taskTypes } from '../resources/task.ts'
 import { booleanParameter, integerParameter, ListQuery, listOf, NamespaceQuery, ResourceListQuery } from './list.ts'
@@ -10,21 +12,21 @@ import { ArtifactList, PlanExcerpt, PlanRecord, TaskLogs, TaskResult, TimelineEv
 
 const tag = 'Tasks'
 const base = '/api/v1/tasks'
-const params = z.object({ id: Name })
+const params = z.object({ id: field(Name, 'Name of the task.', 'nightly-report') })
 
 export const TaskList = listOf(Task, 'TaskList')
 
 /** GET /tasks/:id: the task, with its plan once it works in iterations. */
-export const TaskDetail = Task.extend({ plan: PlanExcerpt.optional() }).meta({ id: 'TaskDetail' })
+export const TaskDetail = Task.extend({
+  plan: field(PlanExcerpt.optional(), 'Newest plan of an autonomous agent.'),
+}).meta({ id: 'TaskDetail' })
 export type TaskDetail = z.infer<typeof TaskDetail>
 
 export const TaskListQuery = ResourceListQuery.extend({
-  phase: z.enum(taskPhases).optional(),
-  type: z.enum(taskTypes).optional(),
-  /** Name of the agent. */
-  agent: Name.optional(),
-  /** Name of the parent task. */
-  parent: Name.optional(),
+  phase: field(z.enum(taskPhases).optional(), 'Only tasks in this phase.'),
+  type: field(z.enum(taskTypes).optional(), 'Only tasks of this type.'),
+  agent: field(Name.optional(), 'Only tasks of this agent.', 'researcher'),
+  parent: field(Name.optional(), 'Only child tasks of this task.', 'nightly-report'),
 })
 export type TaskListQuery = z.infer<typeof TaskListQuery>
 
@@ -99,7 +101,15 @@ export const deleteTask = defineRoute({
   verb: { verb: 'delete', kind: 'Task' },
 })
 
-export const CancelBody = z.strictObject({ reason: z.string().max(1024).optional() }).meta({ id: 'TaskCancel' })
+export const CancelBody = z
+  .strictObject({
+    reason: field(
+      z.string().max(1024).optional(),
+      'Why the task is cancelled; kept in its status.',
+      'no longer needed',
+    ),
+  })
+  .meta({ id: 'TaskCancel' })
 export type CancelBody = z.infer<typeof CancelBody>
 
 export const cancelTask = defineRoute({
@@ -119,7 +129,11 @@ export const cancelTask = defineRoute({
   verb: { verb: 'update', kind: 'Task' },
 })
 
-export const RetryBody = z.strictObject({ name: Name.optional() }).meta({ id: 'TaskRetry' })
+export const RetryBody = z
+  .strictObject({
+    name: field(Name.optional(), 'Name of the new task. Without it: made up by the service.', 'nightly-report-2'),
+  })
+  .meta({ id: 'TaskRetry' })
 export type RetryBody = z.infer<typeof RetryBody>
 
 export const retryTask = defineRoute({
@@ -144,10 +158,12 @@ export const getTaskLogs = defineRoute({
   summary: 'Logs of a task, at once or as they come',
   params,
   query: NamespaceQuery.extend({
-    /** As an event stream with ids, which ends with an `end` event. */
-    follow: booleanParameter(false),
-    /** Only the newest lines. */
-    tailLines: integerParameter({ min: 1, max: 1_000_000 }).optional(),
+    follow: field(booleanParameter(false), 'Stream the log as events with ids; the stream ends with an `end` event.'),
+    tailLines: field(
+      integerParameter({ min: 1, max: 1_000_000 }).optional(),
+      'Only this many of the newest lines.',
+      100,
+    ),
   }),
   headers: StreamHeaders,
   responses: { ...errorResponses(404), 200: { description: 'Logs kept so far', schema: TaskLogs } },
@@ -163,8 +179,10 @@ export const getTaskEvents = defineRoute({
   summary: 'Timeline of a task: newest first, or as it grows',
   params,
   query: ListQuery.extend({
-    /** As an event stream, oldest first, which ends when the task has ended. */
-    follow: booleanParameter(false),
+    follow: field(
+      booleanParameter(false),
+      'Stream the timeline as events, oldest first; the stream ends when the task has ended.',
+    ),
   }),
   headers: StreamHeaders,
   responses: { ...errorResponses(404), 200: { description: 'Events', schema: TimelineEventList } },
@@ -219,7 +237,7 @@ export const getTaskArtifact = defineRoute({
   path: `${base}/:id/artifacts/:filename`,
   tag,
   summary: 'Download an artifact',
-  params: params.extend({ filename: ArtifactName }),
+  params: params.extend({ filename: field(ArtifactName, 'Name of the file.', 'report.md') }),
   query: NamespaceQuery,
   headers: ReadHeaders,
   responses: {

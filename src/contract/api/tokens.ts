@@ -1,7 +1,9 @@
 // Tokens of users in embedded mode. The text of a token is answered once and never again.
+
 import { z } from 'zod'
 import { type Role, roles } from '../access.ts'
 import { tryParseDuration } from '../duration.ts'
+import { field } from '../field.ts'
 import { Name, Timestamp } from '../resources/metadata.ts'
 import { listOf } from './list.ts'
 import { defineRoute, errorResponses } from './route.ts'
@@ -31,45 +33,56 @@ function checkRole({ role, readOnly, namespace }: TokenRights, context: z.Refine
 
 export const TokenCreate = z
   .strictObject({
-    name: Name,
-    /** The token is good for this namespace only. Absent: for all. */
-    namespace: Name.optional(),
-    /** What the token may do. Absent: what an editor may. */
-    role: z.enum(roles).optional(),
-    /** The same as the role viewer. */
-    readOnly: z.boolean().optional(),
-    /** A time (RFC 3339), a duration (`12h`) or days (`30d`). Absent: it does not end. */
-    expires: z
-      .string()
-      .max(64)
-      .refine(
-        (text) => parseTokenExpiry(text, new Date(0)) !== undefined,
-        'must be a time (2026-12-31T00:00:00Z), a duration (12h) or days (30d)',
-      )
-      .meta({ example: '30d' })
-      .optional(),
-    /** Whether the proxies run the tool loop for this caller. */
-    serverTools: z.boolean().default(true),
+    name: field(Name, 'Name of the token.', 'ci'),
+    namespace: field(
+      Name.optional(),
+      'The only namespace that the token is valid for. Without it: all namespaces.',
+      'team-a',
+    ),
+    role: field(z.enum(roles).optional(), 'What the token may do. Without it: what an editor may.'),
+    readOnly: field(z.boolean().optional(), 'The same as the role `viewer`.'),
+    expires: field(
+      z
+        .string()
+        .max(64)
+        .refine(
+          (text) => parseTokenExpiry(text, new Date(0)) !== undefined,
+          'must be a time (2026-12-31T00:00:00Z), a duration (12h) or days (30d)',
+        )
+        .meta({ example: '30d' })
+        .optional(),
+      'When the token ends: a time (RFC 3339), a duration or days. Without it: never.',
+    ),
+    serverTools: field(
+      z.boolean().default(true),
+      "Whether the proxies offer the tools of the service to this caller's models.",
+    ),
   })
   .superRefine(checkRole)
   .meta({ id: 'TokenCreate' })
 export type TokenCreate = z.infer<typeof TokenCreate>
 
 const tokenFields = {
-  id: z.string(),
-  name: z.string(),
-  namespace: z.string().optional(),
-  role: z.enum(roles),
-  serverTools: z.boolean(),
-  createdAt: Timestamp,
-  expiresAt: Timestamp.optional(),
-  lastUsedAt: Timestamp.optional(),
+  id: field(z.string(), 'Id of the token.', '0192f0c1'),
+  name: field(z.string(), 'Name of the token.', 'ci'),
+  namespace: field(
+    z.string().optional(),
+    'The only namespace that the token is valid for. Absent: all namespaces.',
+    'team-a',
+  ),
+  role: field(z.enum(roles), 'What the token may do.'),
+  serverTools: field(z.boolean(), "Whether the proxies offer the tools of the service to this caller's models."),
+  createdAt: field(Timestamp, 'When it was created.'),
+  expiresAt: field(Timestamp.optional(), 'When it ends. Absent: never.'),
+  lastUsedAt: field(Timestamp.optional(), 'When it was last used.'),
 }
 
 export const TokenItem = z.object(tokenFields).meta({ id: 'Token' })
 export type TokenItem = z.infer<typeof TokenItem>
 
-export const TokenCreated = z.object({ ...tokenFields, token: z.string() }).meta({ id: 'TokenCreated' })
+export const TokenCreated = z
+  .object({ ...tokenFields, token: field(z.string(), 'The token; it is shown this once.', 'svc_0192f0c1') })
+  .meta({ id: 'TokenCreated' })
 export type TokenCreated = z.infer<typeof TokenCreated>
 
 export const createToken = defineRoute({
@@ -98,7 +111,7 @@ export const deleteToken = defineRoute({
   path: '/api/v1/tokens/:id',
   tag,
   summary: 'Revoke a token',
-  params: z.object({ id: z.string().min(1).max(128) }),
+  params: z.object({ id: field(z.string().min(1).max(128), 'Id of the token.', '0192f0c1') }),
   responses: { ...errorResponses(404, 501), 204: { description: 'Revoked' } },
   auth: 'user',
   verb: { verb: 'delete', kind: 'Token' },

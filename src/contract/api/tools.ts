@@ -1,5 +1,7 @@
 // Tools: the built-in ones and the resources, in one list.
+
 import { z } from 'zod'
+import { field } from '../field.ts'
 import { Name } from '../resources/metadata.ts'
 import { ToolName } from '../resources/references.ts'
 import { Tool } from '../resources/tool.ts'
@@ -12,14 +14,12 @@ const parameters = z.record(z.string(), z.unknown())
 /** A tool that comes with the service. */
 export const BuiltinTool = z
   .object({
-    name: ToolName,
-    builtin: z.literal(true),
-    description: z.string(),
-    /** JSON Schema of the arguments. */
-    parameters,
-    /** False when it cannot run here; `reason` says why. */
-    available: z.boolean(),
-    reason: z.string().optional(),
+    name: field(ToolName, 'Name of the tool.', 'web_fetch'),
+    builtin: field(z.literal(true), 'Always true.'),
+    description: field(z.string(), 'What the tool does; the model reads it.', 'Fetches a web page as text'),
+    parameters: field(parameters, 'JSON Schema of the arguments.', { type: 'object' }),
+    available: field(z.boolean(), 'Whether the tool can run here; if not, `reason` says why.'),
+    reason: field(z.string().optional(), 'Why the tool cannot run here.', 'no search backend is set up'),
   })
   .meta({ id: 'BuiltinTool' })
 export type BuiltinTool = z.infer<typeof BuiltinTool>
@@ -27,13 +27,16 @@ export type BuiltinTool = z.infer<typeof BuiltinTool>
 /** A Tool resource, as the list shows it. */
 export const CustomToolItem = z
   .object({
-    name: Name,
-    namespace: Name,
-    builtin: z.literal(false),
-    description: z.string(),
-    available: z.boolean(),
-    /** Absent while it is not resolved. */
-    url: z.string().optional(),
+    name: field(Name, 'Name of the Tool.', 'weather'),
+    namespace: field(Name, 'Namespace of the Tool.', 'default'),
+    builtin: field(z.literal(false), 'Always false.'),
+    description: field(z.string(), 'What the tool does; the model reads it.', 'Returns the weather of a city'),
+    available: field(z.boolean(), 'Whether the service can reach the tool.'),
+    url: field(
+      z.string().optional(),
+      'Address that each call is sent to. Absent while it is not known.',
+      'https://api.example.com/weather',
+    ),
   })
   .meta({ id: 'CustomTool' })
 export type CustomToolItem = z.infer<typeof CustomToolItem>
@@ -53,5 +56,5 @@ export const deleteTool = defineDelete('Tool', place)
 
 export const getTool = defineRoute({
   ...defineGet('Tool', place, ToolDetail),
-  params: z.object({ name: ToolName }),
+  params: z.object({ name: field(ToolName, 'Name of a built-in tool or of a Tool.', 'web_fetch') }),
 })

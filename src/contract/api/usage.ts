@@ -1,5 +1,7 @@
 // Tokens and cost, summed.
+
 import { z } from 'zod'
+import { field } from '../field.ts'
 import { RecordedCaller } from './caller.ts'
 import { ListMetadata, NamespaceQuery, TimeParameter } from './list.ts'
 import { defineRoute } from './route.ts'
@@ -8,31 +10,48 @@ export const usageGroups = ['task', 'session', 'agent', 'caller', 'namespace', '
 
 export const UsageItem = z
   .object({
-    /**
-     * Of the group: `namespace/name` for task, session, agent and provider, the name of a namespace, the id of a caller (its
-     * name, where no id was recorded).
-     */
-    key: z.string(),
-    /** Of callers, with the name they went by last. */
-    caller: RecordedCaller.optional(),
-    inputTokens: z.int().min(0),
-    outputTokens: z.int().min(0),
-    cachedTokens: z.int().min(0),
-    llmCalls: z.int().min(0),
-    /** In `currency`; 0 when no price was set. */
-    cost: z.number().min(0),
-    currency: z.string().optional(),
-    /** What vendors did not count: of calls that broke off, or that were answered without counts. Limits and budgets count it too. */
-    estimatedInputTokens: z.int().min(0).optional(),
-    estimatedOutputTokens: z.int().min(0).optional(),
-    /** In `currency`, beside `cost`. */
-    estimatedCost: z.number().min(0).optional(),
+    key: field(
+      z.string(),
+      'What the line is about: `namespace/name` of a task, session, agent or provider, the name of a namespace, or the id of a caller.',
+      'default/nightly-report',
+    ),
+    caller: field(RecordedCaller.optional(), 'The caller, with the name used last.'),
+    inputTokens: field(z.int().min(0), 'Input tokens, as the vendors counted them.', 1200),
+    outputTokens: field(z.int().min(0), 'Output tokens, as the vendors counted them.', 340),
+    cachedTokens: field(
+      z.int().min(0),
+      "Input tokens that were read from the vendor's cache; part of `inputTokens`.",
+      1000,
+    ),
+    llmCalls: field(z.int().min(0), 'Number of model calls.', 3),
+    cost: field(z.number().min(0), 'Cost in `currency`; 0 when no price was set.', 0.0123),
+    currency: field(z.string().optional(), 'Currency of the costs (ISO 4217).', 'USD'),
+    estimatedInputTokens: field(
+      z.int().min(0).optional(),
+      'Input tokens that the vendors did not count, estimated; limits and budgets count them too.',
+      80,
+    ),
+    estimatedOutputTokens: field(
+      z.int().min(0).optional(),
+      'Output tokens that the vendors did not count, estimated; limits and budgets count them too.',
+      20,
+    ),
+    estimatedCost: field(
+      z.number().min(0).optional(),
+      'Cost of the estimated tokens in `currency`; not part of `cost`.',
+      0.0004,
+    ),
   })
   .meta({ id: 'UsageItem' })
 export type UsageItem = z.infer<typeof UsageItem>
 
 /** One entry per group and currency. */
-export const UsageReport = z.object({ items: z.array(UsageItem), metadata: ListMetadata }).meta({ id: 'UsageReport' })
+export const UsageReport = z
+  .object({
+    items: field(z.array(UsageItem), 'The groups, in order of their keys.'),
+    metadata: field(ListMetadata, 'Where the next page starts.'),
+  })
+  .meta({ id: 'UsageReport' })
 export type UsageReport = z.infer<typeof UsageReport>
 
 export const getUsage = defineRoute({
@@ -41,9 +60,9 @@ export const getUsage = defineRoute({
   tag: 'Usage',
   summary: 'Tokens and cost per group',
   query: NamespaceQuery.extend({
-    groupBy: z.enum(usageGroups).default('task'),
-    since: TimeParameter.optional(),
-    until: TimeParameter.optional(),
+    groupBy: field(z.enum(usageGroups).default('task'), 'What the records are summed by.'),
+    since: field(TimeParameter.optional(), 'Only records from this time on (RFC 3339).'),
+    until: field(TimeParameter.optional(), 'Only records before this time (RFC 3339).'),
   }),
   responses: { 200: { description: 'Sums, largest first', schema: UsageReport } },
   auth: 'user',

@@ -1,7 +1,9 @@
 // Agent: a model or a command line with its prompt, tools, skills and limits.
+
 import { z } from 'zod'
 import type { Problem } from '../../errors.ts'
 import { Duration } from '../duration.ts'
+import { field } from '../field.ts'
 import { Execution, ResourceRequirements } from './execution.ts'
 import { Condition, defineResource, Name, Timestamp } from './metadata.ts'
 import { RateLimit } from './provider.ts'
@@ -15,17 +17,34 @@ export type RuntimeType = (typeof runtimeTypes)[number]
 const modelName = z.string().min(1, 'must not be empty').max(256)
 
 export const AgentModel = z.strictObject({
-  provider: VendorType.optional(),
-  name: modelName.optional(),
-  temperature: z.number().min(0).max(2).optional(),
-  maxTokens: z.int().min(1).optional(),
-  /** Tried in order when the provider is away or cooling down (PROV-010). */
-  fallbacks: z.array(ModelFallback).max(8, 'must be at most 8').optional(),
+  provider: field(VendorType.optional(), 'Vendor type to use when no Provider is named.'),
+  name: field(
+    modelName.optional(),
+    "Name of the model, as the provider knows it. Without it: the provider's `defaultModel`.",
+    'gpt-5',
+  ),
+  temperature: field(
+    z.number().min(0).max(2).optional(),
+    "Sampling temperature, from 0 to 2. Without it: the vendor's own default.",
+    0.2,
+  ),
+  maxTokens: field(
+    z.int().min(1).optional(),
+    "Output tokens of one model call at most. Without it: the vendor's own limit.",
+    4096,
+  ),
+  fallbacks: field(
+    z.array(ModelFallback).max(8, 'must be at most 8').optional(),
+    'Providers to try in this order when the first one cannot be reached or is cooling down; at most 8.',
+  ),
 })
 export type AgentModel = z.infer<typeof AgentModel>
 
 export const SystemPrompt = z
-  .strictObject({ inline: z.string().optional(), configMapRef: ConfigMapKeyRef.optional() })
+  .strictObject({
+    inline: field(z.string().optional(), 'The prompt itself.', 'You are a careful reviewer.'),
+    configMapRef: field(ConfigMapKeyRef.optional(), 'Entry of a ConfigMap that holds the prompt.'),
+  })
   .refine((prompt) => prompt.inline === undefined || prompt.configMapRef === undefined, {
     message: 'must have either inline or configMapRef, not both',
   })
@@ -37,63 +56,108 @@ export const SystemPrompt = z
 export type SystemPrompt = z.infer<typeof SystemPrompt>
 
 export const ToolChoice = z.strictObject({
-  name: ToolName,
-  enabled: z.boolean().default(true),
+  name: field(ToolName, 'Name of a built-in tool or of a Tool.', 'web_fetch'),
+  enabled: field(z.boolean().default(true), 'Whether the model may call it.'),
 })
 export type ToolChoice = z.infer<typeof ToolChoice>
 
 export const Coordination = z.strictObject({
-  enabled: z.boolean().default(false),
-  allowedAgents: z.array(AgentRef).max(100, 'must be at most 100').optional(),
-  maxConcurrentChildren: z.int().min(1).default(5),
-  maxDepth: z.int().min(1).max(10).default(3),
-  /** Works in iterations until its plan says that the goal is complete. */
-  autonomous: z.boolean().default(false),
-  /** 0: no limit. */
-  maxIterations: z.int().min(0).default(0),
-  approvalRequiredTools: z.array(z.string()).optional(),
+  enabled: field(z.boolean().default(false), 'Whether the agent may create tasks for other agents.'),
+  allowedAgents: field(
+    z.array(AgentRef).max(100, 'must be at most 100').optional(),
+    'Agents that it may create tasks for, at most 100. Without it: all of its namespace.',
+  ),
+  maxConcurrentChildren: field(z.int().min(1).default(5), 'How many of its child tasks may run at once.', 5),
+  maxDepth: field(z.int().min(1).max(10).default(3), 'How many levels of child tasks there may be.', 3),
+  autonomous: field(
+    z.boolean().default(false),
+    'The agent works in iterations until its plan says that the goal is complete.',
+  ),
+  maxIterations: field(z.int().min(0).default(0), 'Iterations of an autonomous agent at most; 0 means no limit.', 10),
+  approvalRequiredTools: field(z.array(z.string()).optional(), 'Tools that need approval before each call.', [
+    'delete_agent',
+  ]),
 })
 export type Coordination = z.infer<typeof Coordination>
 
 export const AgentRuntime = z.strictObject({
-  type: z.enum(runtimeTypes).optional(),
-  runtimeRef: z.strictObject({ name: Name }).optional(),
-  defaultMaxTurns: z.int().min(1).max(1000).default(50),
-  defaultAllowedTools: z.array(z.string()).optional(),
-  defaultAllowBash: z.boolean().default(true),
-  defaultReasoningEffort: z.enum(['low', 'medium', 'high', 'xhigh', 'max']).optional(),
+  type: field(z.enum(runtimeTypes).optional(), 'Agent program that runs tasks of type `agent`.'),
+  runtimeRef: field(
+    z.strictObject({ name: field(Name, 'Name of the runtime.', 'coder') }).optional(),
+    'Runtime that supplies the agent program.',
+  ),
+  defaultMaxTurns: field(
+    z.int().min(1).max(1000).default(50),
+    'Turns of the agent program at most, unless the task says otherwise.',
+    50,
+  ),
+  defaultAllowedTools: field(
+    z.array(z.string()).optional(),
+    'Tools that the agent program may use, unless the task says otherwise.',
+    ['Read', 'Edit'],
+  ),
+  defaultAllowBash: field(
+    z.boolean().default(true),
+    'Whether the agent program may run shell commands, unless the task says otherwise.',
+  ),
+  defaultReasoningEffort: field(
+    z.enum(['low', 'medium', 'high', 'xhigh', 'max']).optional(),
+    'How much the model reasons, unless the task says otherwise.',
+  ),
 })
 export type AgentRuntime = z.infer<typeof AgentRuntime>
 
 export const AgentSession = z.strictObject({
-  /** Accepted for older definitions and read by nobody: the session store is always used. */
-  persistence: z.enum(['configmap', 'pvc', 'none']).default('configmap'),
-  /** How long a session is kept after the last of the agent's tasks in it. Absent or 0: as long as others. */
-  ttl: Duration.optional(),
-  /** The most of the newest messages that a task of the agent sees, whatever the task asks for. */
-  maxMessages: z.int().min(1).default(50),
+  persistence: field(
+    z.enum(['configmap', 'pvc', 'none']).default('configmap'),
+    'Accepted for older definitions and without effect: sessions are always kept in the session store.',
+  ),
+  ttl: field(
+    Duration.optional(),
+    "How long a session is kept after the agent's last task in it, as a duration. Without it, or 0: the setting `--session-retention`.",
+    '24h',
+  ),
+  maxMessages: field(
+    z.int().min(1).default(50),
+    'How many messages of a session the agent sees, counted from the newest; a task may ask for fewer.',
+    50,
+  ),
 })
 export type AgentSession = z.infer<typeof AgentSession>
 
 export const AgentSpec = z
   .strictObject({
-    providerRef: ProviderRef.optional(),
-    model: AgentModel.optional(),
-    systemPrompt: SystemPrompt.optional(),
-    tools: z.array(ToolChoice).optional(),
-    skills: z.array(SkillRef).max(100).optional(),
-    resources: ResourceRequirements.optional(),
-    execution: Execution.optional(),
-    secretRef: SecretRef.optional(),
-    session: AgentSession.optional(),
-    /** Over all model calls of its tasks and chats, on all replicas; that of a provider holds beside it. */
-    rateLimit: RateLimit.optional(),
-    coordination: Coordination.optional(),
-    /** Model calls of one task or chat turn at most, within what the service allows (`--max-iterations`, `--chat-max-iterations`). */
-    maxIterations: z.int().min(1).max(10_000).optional(),
-    runtime: AgentRuntime.optional(),
-    /** Absent or 0: the agent stays. */
-    ttlAfterLastTask: Duration.optional(),
+    providerRef: field(
+      ProviderRef.optional(),
+      'Provider that answers the model calls. Without it: the Provider named `default`.',
+    ),
+    model: field(AgentModel.optional(), 'Model and its settings.'),
+    systemPrompt: field(SystemPrompt.optional(), 'System prompt of the agent.'),
+    tools: field(z.array(ToolChoice).optional(), 'Tools that the model may call.'),
+    skills: field(
+      z.array(SkillRef).max(100).optional(),
+      'Skills whose text is added to the system prompt, at most 100.',
+    ),
+    resources: field(ResourceRequirements.optional(), 'CPU, memory and disk of its tasks, unless they say otherwise.'),
+    execution: field(Execution.optional(), 'Where its tasks run on a cluster, unless they say otherwise.'),
+    secretRef: field(SecretRef.optional(), 'Secret whose entries its tasks get.'),
+    session: field(AgentSession.optional(), 'How sessions of the agent are kept.'),
+    rateLimit: field(
+      RateLimit.optional(),
+      "Limit of all model calls of the agent's tasks and chats together, over all replicas. A provider's limit applies as well.",
+    ),
+    coordination: field(Coordination.optional(), 'Whether and how the agent creates tasks for other agents.'),
+    maxIterations: field(
+      z.int().min(1).max(10_000).optional(),
+      'Model calls of one task or chat turn at most. The settings `--max-iterations` and `--chat-max-iterations` are the upper limits.',
+      20,
+    ),
+    runtime: field(AgentRuntime.optional(), 'Agent program and its defaults.'),
+    ttlAfterLastTask: field(
+      Duration.optional(),
+      'The agent is deleted this long after its last task, as a duration. Without it, or 0: it stays.',
+      '1h',
+    ),
   })
   .meta({
     id: 'AgentSpec',
@@ -134,11 +198,11 @@ export function agentProblems(spec: AgentSpec): Problem[] {
 
 export const AgentStatus = z
   .object({
-    ready: z.boolean().optional(),
-    activeTasks: z.int().min(0).optional(),
-    lastUsed: Timestamp.optional(),
-    observedGeneration: z.int().min(0).optional(),
-    conditions: z.array(Condition).optional(),
+    ready: field(z.boolean().optional(), 'Whether everything that the agent names exists.'),
+    activeTasks: field(z.int().min(0).optional(), 'How many of its tasks have not ended.', 0),
+    lastUsed: field(Timestamp.optional(), 'When a task last used it.'),
+    observedGeneration: field(z.int().min(0).optional(), 'The `metadata.generation` that this status is about.', 1),
+    conditions: field(z.array(Condition).optional(), 'Conditions in the form that Kubernetes uses.'),
   })
   .meta({ id: 'AgentStatus' })
 export type AgentStatus = z.infer<typeof AgentStatus>

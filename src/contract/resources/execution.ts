@@ -1,5 +1,7 @@
 // Where and with what a workload runs: environment, compute resources, placement, workspace.
+
 import { z } from 'zod'
+import { field } from '../field.ts'
 import { Quantity } from '../quantity.ts'
 import { ForeignName, Labels, Name } from './metadata.ts'
 import { EntryKey, FreeForm, refersTo, SecretRef } from './references.ts'
@@ -7,26 +9,49 @@ import { EntryKey, FreeForm, refersTo, SecretRef } from './references.ts'
 /** Text for a process: the operating system ends arguments and variables at a NUL. */
 export const ProcessText = z.string().refine((text) => !text.includes('\0'), 'must not contain a NUL character')
 
-const EntrySource = z.strictObject({ name: ForeignName, key: EntryKey, optional: z.boolean().optional() })
+const EntrySource = z.strictObject({
+  name: field(ForeignName, 'Name of the Secret or ConfigMap.', 'build-keys'),
+  key: field(EntryKey, 'Name of the entry.', 'token'),
+  optional: field(z.boolean().optional(), 'Start without the variable when the entry does not exist.'),
+})
 
 export const EnvVarSource = z.strictObject({
-  secretKeyRef: refersTo('Secret', EntrySource).optional(),
-  configMapKeyRef: refersTo('ConfigMap', EntrySource).optional(),
-  fieldRef: z.strictObject({ fieldPath: z.string(), apiVersion: z.string().optional() }).optional(),
-  resourceFieldRef: z
-    .strictObject({ resource: z.string(), containerName: z.string().optional(), divisor: Quantity.optional() })
-    .optional(),
+  secretKeyRef: field(refersTo('Secret', EntrySource).optional(), 'Entry of a Secret.'),
+  configMapKeyRef: field(refersTo('ConfigMap', EntrySource).optional(), 'Entry of a ConfigMap.'),
+  fieldRef: field(
+    z
+      .strictObject({
+        fieldPath: field(z.string(), 'Path of the field.', 'metadata.name'),
+        apiVersion: field(z.string().optional(), 'Version of the schema that the path belongs to.', 'v1'),
+      })
+      .optional(),
+    'On a cluster: a field of the pod.',
+  ),
+  resourceFieldRef: field(
+    z
+      .strictObject({
+        resource: field(z.string(), 'Name of the resource.', 'limits.memory'),
+        containerName: field(z.string().optional(), 'Name of the container.', 'task'),
+        divisor: field(Quantity.optional(), 'Unit in which the amount is given, as a quantity.', '1Mi'),
+      })
+      .optional(),
+    "On a cluster: an amount of the container's resources.",
+  ),
 })
 
 /** One environment variable: a value, or where it comes from. */
 export const EnvVar = z
   .strictObject({
-    name: z
-      .string()
-      .max(256)
-      .regex(/^[A-Za-z_][A-Za-z0-9_.-]*$/, 'must be letters, digits, "_", "." and "-", not starting with a digit'),
-    value: ProcessText.optional(),
-    valueFrom: EnvVarSource.optional(),
+    name: field(
+      z
+        .string()
+        .max(256)
+        .regex(/^[A-Za-z_][A-Za-z0-9_.-]*$/, 'must be letters, digits, "_", "." and "-", not starting with a digit'),
+      'Name of the variable.',
+      'LOG_LEVEL',
+    ),
+    value: field(ProcessText.optional(), 'Value of the variable.', 'debug'),
+    valueFrom: field(EnvVarSource.optional(), 'Where the value is read from, instead of `value`.'),
   })
   .refine(
     (env) => env.value === undefined || env.valueFrom === undefined,
@@ -41,8 +66,15 @@ export type EnvVar = z.infer<typeof EnvVar>
 
 /** Requests and limits by resource name (`cpu`, `memory`, ...). */
 export const ResourceRequirements = z.strictObject({
-  requests: z.record(z.string(), Quantity).optional(),
-  limits: z.record(z.string(), Quantity).optional(),
+  requests: field(z.record(z.string(), Quantity).optional(), 'What is reserved: quantities by name of the resource.', {
+    cpu: '250m',
+    memory: '256Mi',
+  }),
+  limits: field(
+    z.record(z.string(), Quantity).optional(),
+    'What may be used at most: quantities by name of the resource; `ephemeral-storage` is the size of the workspace.',
+    { cpu: '1', memory: '1Gi', 'ephemeral-storage': '2Gi' },
+  ),
 })
 export type ResourceRequirements = z.infer<typeof ResourceRequirements>
 
@@ -83,15 +115,18 @@ export const RelativePath = z
 
 /** What is checked out for a task, and where its changes go. */
 export const Workspace = z.strictObject({
-  gitRepo: GitAddress.optional(),
-  branch: GitRevision.optional(),
-  /** Tag, branch or commit; checked out directly when set without `branch`. */
-  ref: GitRevision.optional(),
-  gitSecretRef: SecretRef.optional(),
-  subPath: RelativePath.optional(),
-  forkRepo: GitAddress.optional(),
-  prBaseBranch: GitRevision.optional(),
-  pushBranch: GitRevision.optional(),
+  gitRepo: field(GitAddress.optional(), 'Address of the Git repository.', 'https://github.com/owner/repo.git'),
+  branch: field(GitRevision.optional(), 'Branch to check out. Without it: the default branch.', 'main'),
+  ref: field(GitRevision.optional(), 'Tag, branch or commit; checked out directly when `branch` is not set.', 'v1.2.0'),
+  gitSecretRef: field(SecretRef.optional(), 'Secret with the credentials of the repository.'),
+  subPath: field(RelativePath.optional(), 'Folder of the repository to work in.', 'packages/api'),
+  forkRepo: field(
+    GitAddress.optional(),
+    'Address of the fork that changes are pushed to.',
+    'https://github.com/bot/repo.git',
+  ),
+  prBaseBranch: field(GitRevision.optional(), 'Branch that a pull request is made against.', 'main'),
+  pushBranch: field(GitRevision.optional(), 'Branch that changes are pushed to.', 'svc/fix-tests'),
 })
 export type Workspace = z.infer<typeof Workspace>
 
@@ -102,32 +137,46 @@ const OptionalName = z
   .max(253)
   .regex(/^([a-z0-9]([-a-z0-9.]*[a-z0-9])?)?$/, 'must be the name of a Kubernetes object, or empty')
 
-const TemplateRef = z.strictObject({ name: OptionalName.optional(), namespace: Name.optional() })
+const TemplateRef = z.strictObject({
+  name: field(OptionalName.optional(), 'Name of the template or pool.', 'node-20'),
+  namespace: field(
+    Name.optional(),
+    'Namespace of the template or pool. Without it: the namespace of the task.',
+    'team-a',
+  ),
+})
 
 /** Durable execution workspace of an agent task (specification: Task execution workspace). */
 export const ExecutionWorkspace = z.strictObject({
-  enabled: z.boolean().default(false),
-  /** Absent: the controller's default. */
-  provider: z.enum(workspaceProviders).optional(),
-  templateRef: TemplateRef.optional(),
-  reusePolicy: z.enum(['none', 'session']).default('none'),
-  /** Absent: the controller's default. */
-  cleanupPolicy: z.enum(['delete', 'retain']).optional(),
-  boot: z.boolean().default(false),
-  poolRef: TemplateRef.optional(),
-  /** Reserved; must be empty. */
-  snapshot: FreeForm.optional(),
-  /** Reserved; `processMode: resident` is refused. */
-  hibernation: FreeForm.optional(),
+  enabled: field(z.boolean().default(false), 'Run in an execution workspace.'),
+  provider: field(
+    z.enum(workspaceProviders).optional(),
+    'Provider of the workspace. Without it: the default of the service.',
+  ),
+  templateRef: field(TemplateRef.optional(), 'Template of the workspace.'),
+  reusePolicy: field(
+    z.enum(['none', 'session']).default('none'),
+    'Whether later tasks of the same session use the workspace again.',
+  ),
+  cleanupPolicy: field(
+    z.enum(['delete', 'retain']).optional(),
+    'Whether the workspace is deleted or kept at the end. Without it: the default of the service.',
+  ),
+  boot: field(z.boolean().default(false), 'Start the workspace right away.'),
+  poolRef: field(TemplateRef.optional(), 'Pool of warm workspaces.'),
+  snapshot: field(FreeForm.optional(), 'Reserved; must be empty.', {}),
+  hibernation: field(FreeForm.optional(), 'Reserved; must be empty.', {}),
 })
 export type ExecutionWorkspace = z.infer<typeof ExecutionWorkspace>
 
 /** Placement in a cluster; task fields override the agent's one by one. */
 export const Execution = z.strictObject({
-  runtimeClassName: ForeignName.optional(),
-  nodeSelector: Labels.optional(),
-  tolerations: z.array(FreeForm).optional(),
-  affinity: FreeForm.optional(),
-  workspace: ExecutionWorkspace.optional(),
+  runtimeClassName: field(ForeignName.optional(), 'Runtime class of the pod.', 'gvisor'),
+  nodeSelector: field(Labels.optional(), 'Labels that a node must have.', { disk: 'ssd' }),
+  tolerations: field(z.array(FreeForm).optional(), 'Taints that the pod tolerates, as in a pod.', [
+    { key: 'gpu', operator: 'Exists' },
+  ]),
+  affinity: field(FreeForm.optional(), 'Affinity of the pod, as in a pod.', { nodeAffinity: {} }),
+  workspace: field(ExecutionWorkspace.optional(), 'Execution workspace of the task.'),
 })
 export type Execution = z.infer<typeof Execution>

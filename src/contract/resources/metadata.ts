@@ -1,5 +1,7 @@
 // What every resource carries besides spec and status: names, labels, owners, conditions.
+
 import { z } from 'zod'
+import { field } from '../field.ts'
 
 /** Group and version of all kinds (NAME-003). */
 export const apiVersion = 'core.svc.ai/v1alpha1'
@@ -76,12 +78,12 @@ export type Timestamp = z.infer<typeof Timestamp>
 
 export const OwnerReference = z
   .object({
-    apiVersion: z.string(),
-    kind: z.string(),
-    name: z.string(),
-    uid: z.string(),
-    controller: z.boolean().optional(),
-    blockOwnerDeletion: z.boolean().optional(),
+    apiVersion: field(z.string(), 'API version of the owner.', 'core.svc.ai/v1alpha1'),
+    kind: field(z.string(), 'Kind of the owner.', 'Task'),
+    name: field(z.string(), 'Name of the owner.', 'nightly-report'),
+    uid: field(z.string(), 'Uid of the owner.', '0192f0c1-5c7a-7c1e-9d55-0f5a3a7b9c10'),
+    controller: field(z.boolean().optional(), 'Whether the owner manages the object.'),
+    blockOwnerDeletion: field(z.boolean().optional(), 'Whether the owner stays until this object is gone.'),
   })
   .meta({ id: 'OwnerReference' })
 export type OwnerReference = z.infer<typeof OwnerReference>
@@ -89,20 +91,22 @@ export type OwnerReference = z.infer<typeof OwnerReference>
 /** Metadata as stored. uid, resourceVersion, generation and the timestamps are set by the store. */
 export const ObjectMeta = z
   .object({
-    name: Name,
-    namespace: Name,
-    uid: z.string(),
-    /** Opaque; rises with every write. */
-    resourceVersion: z.string(),
-    /** Rises when spec changes. */
-    generation: z.int().min(0),
-    creationTimestamp: Timestamp,
-    /** Set while finalizers hold a deleted object back. */
-    deletionTimestamp: Timestamp.optional(),
-    labels: Labels.optional(),
-    annotations: Annotations.optional(),
-    finalizers: z.array(z.string()).optional(),
-    ownerReferences: z.array(OwnerReference).optional(),
+    name: field(Name, 'Name, unique for its kind in the namespace.'),
+    namespace: field(Name, 'Namespace that the object is in.', 'default'),
+    uid: field(z.string(), 'Id that no other object ever gets.', '0192f0c1-5c7a-7c1e-9d55-0f5a3a7b9c10'),
+    resourceVersion: field(z.string(), 'Changes with every write; compare it for equality only.', '1042'),
+    generation: field(z.int().min(0), 'Rises each time the spec changes.', 1),
+    creationTimestamp: field(Timestamp, 'When the object was created.'),
+    deletionTimestamp: field(Timestamp.optional(), 'When its deletion was asked for, while finalizers still hold it.'),
+    labels: field(Labels.optional(), 'Labels to select by.', { team: 'search' }),
+    annotations: field(Annotations.optional(), 'Notes that are not selected by.', { 'example.com/owner': 'ada' }),
+    finalizers: field(z.array(z.string()).optional(), 'Work that must be done before the object is removed.', [
+      'core.svc.ai/cleanup',
+    ]),
+    ownerReferences: field(
+      z.array(OwnerReference).optional(),
+      'Objects that this one belongs to; it is deleted with them.',
+    ),
   })
   .meta({ id: 'ObjectMeta' })
 export type ObjectMeta = z.infer<typeof ObjectMeta>
@@ -113,21 +117,25 @@ export type ObjectMeta = z.infer<typeof ObjectMeta>
  */
 export const MetadataInput = z
   .strictObject({
-    name: Name.optional(),
-    namespace: Name.optional(),
-    labels: Labels.optional(),
-    annotations: Annotations.optional(),
-    uid: z.string().optional(),
-    resourceVersion: z.string().optional(),
-    generation: z.unknown().optional(),
-    creationTimestamp: z.unknown().optional(),
-    deletionTimestamp: z.unknown().optional(),
-    deletionGracePeriodSeconds: z.unknown().optional(),
-    finalizers: z.unknown().optional(),
-    ownerReferences: z.unknown().optional(),
-    managedFields: z.unknown().optional(),
-    selfLink: z.unknown().optional(),
-    generateName: z.unknown().optional(),
+    name: field(Name.optional(), 'Name of the object.', 'nightly-report'),
+    namespace: field(Name.optional(), "Namespace of the object. Without it: the caller's own.", 'default'),
+    labels: field(Labels.optional(), 'Labels to select by.', { team: 'search' }),
+    annotations: field(Annotations.optional(), 'Notes that are not selected by.', { 'example.com/owner': 'ada' }),
+    uid: field(
+      z.string().optional(),
+      'In a PUT: the uid that the stored object must have.',
+      '0192f0c1-5c7a-7c1e-9d55-0f5a3a7b9c10',
+    ),
+    resourceVersion: field(z.string().optional(), 'In a PUT: the version that the stored object must have.', '1042'),
+    generation: field(z.unknown().optional(), 'Ignored; the service sets it.'),
+    creationTimestamp: field(z.unknown().optional(), 'Ignored; the service sets it.'),
+    deletionTimestamp: field(z.unknown().optional(), 'Ignored; the service sets it.'),
+    deletionGracePeriodSeconds: field(z.unknown().optional(), 'Ignored.'),
+    finalizers: field(z.unknown().optional(), 'Ignored; the service sets it.'),
+    ownerReferences: field(z.unknown().optional(), 'Ignored; the service sets it.'),
+    managedFields: field(z.unknown().optional(), 'Ignored; the service sets it.'),
+    selfLink: field(z.unknown().optional(), 'Ignored.'),
+    generateName: field(z.unknown().optional(), 'Ignored; a name that is missing is made up by the service.'),
   })
   .meta({ id: 'MetadataInput' })
 export type MetadataInput = z.infer<typeof MetadataInput>
@@ -135,15 +143,12 @@ export type MetadataInput = z.infer<typeof MetadataInput>
 /** One observation of a controller, as in Kubernetes. */
 export const Condition = z
   .object({
-    type: z.string(),
-    status: z.enum(['True', 'False', 'Unknown']),
-    /** CamelCase and stable. */
-    reason: z.string(),
-    /** A sentence that a user can act on. */
-    message: z.string(),
-    /** When `status` last changed. */
-    lastTransitionTime: Timestamp,
-    observedGeneration: z.int().min(0).optional(),
+    type: field(z.string(), 'What the condition is about.', 'Ready'),
+    status: field(z.enum(['True', 'False', 'Unknown']), 'Whether it holds.'),
+    reason: field(z.string(), 'Why, as one word for programs.', 'SecretMissing'),
+    message: field(z.string(), 'Why and what to do, for people.', 'the Secret main-key is missing; create it'),
+    lastTransitionTime: field(Timestamp, 'When `status` last changed.'),
+    observedGeneration: field(z.int().min(0).optional(), 'The `metadata.generation` that the condition is about.', 1),
   })
   .meta({ id: 'Condition' })
 export type Condition = z.infer<typeof Condition>
@@ -155,11 +160,11 @@ export function defineResource<const K extends string, S extends z.ZodType, St e
 ) {
   return z
     .object({
-      apiVersion: z.literal(apiVersion),
-      kind: z.literal(kind),
-      metadata: ObjectMeta,
-      spec: shapes.spec,
-      status: shapes.status.optional(),
+      apiVersion: field(z.literal(apiVersion), 'Version of the API.'),
+      kind: field(z.literal(kind), 'Kind of the object.'),
+      metadata: field(ObjectMeta, 'Name, labels and what the service keeps about the object.'),
+      spec: field(shapes.spec, 'What is wanted.'),
+      status: field(shapes.status.optional(), 'What is; written by the service.'),
     })
     .meta({ id: kind })
 }

@@ -1,13 +1,23 @@
 // Provider: an LLM vendor's endpoint, its credential, limits and price.
+
 import { z } from 'zod'
 import type { Problem } from '../../errors.ts'
+import { field } from '../field.ts'
 import { Condition, defineResource, ForeignName, Timestamp } from './metadata.ts'
 import { EntryKey, ModelFallback, refersTo, WebAddress } from './references.ts'
 import { VendorType } from './vendor.ts'
 
 export const RateLimit = z.strictObject({
-  requestsPerMinute: z.int().min(1).optional(),
-  tokensPerMinute: z.int().min(1).optional(),
+  requestsPerMinute: field(
+    z.int().min(1).optional(),
+    'Requests per minute, over all replicas. Without it: no limit.',
+    60,
+  ),
+  tokensPerMinute: field(
+    z.int().min(1).optional(),
+    'Tokens per minute, input and output together, over all replicas. Without it: no limit.',
+    100000,
+  ),
 })
 export type RateLimit = z.infer<typeof RateLimit>
 
@@ -16,39 +26,68 @@ const amount = z.number().nonnegative().max(1_000_000_000, 'must be at most 1000
 
 /** What a million tokens cost; the user sets it (USAGE-001). */
 export const Price = z.strictObject({
-  currency: z
-    .string()
-    .regex(/^[A-Z]{3}$/, 'must be a currency code of three capital letters (ISO 4217)')
-    .default('USD'),
-  inputPerMillion: amount.optional(),
-  outputPerMillion: amount.optional(),
-  /** Input tokens read from the vendor's cache. Absent: priced as input. */
-  cachedInputPerMillion: amount.optional(),
+  currency: field(
+    z
+      .string()
+      .regex(/^[A-Z]{3}$/, 'must be a currency code of three capital letters (ISO 4217)')
+      .default('USD'),
+    'Currency of the prices (ISO 4217).',
+    'USD',
+  ),
+  inputPerMillion: field(amount.optional(), 'Price of a million input tokens.', 2.5),
+  outputPerMillion: field(amount.optional(), 'Price of a million output tokens.', 10),
+  cachedInputPerMillion: field(
+    amount.optional(),
+    "Price of a million input tokens that come from the vendor's cache. Without it: the same as `inputPerMillion`.",
+    0.25,
+  ),
 })
 export type Price = z.infer<typeof Price>
 
 export const Azure = z.strictObject({
-  deploymentName: z.string().min(1, 'must not be empty').max(256),
-  apiVersion: z.string().min(1, 'must not be empty').max(64).default('2024-02-15-preview'),
+  deploymentName: field(z.string().min(1, 'must not be empty').max(256), 'Name of the deployment.', 'gpt-5'),
+  apiVersion: field(
+    z.string().min(1, 'must not be empty').max(64).default('2024-02-15-preview'),
+    "Version of the vendor's interface.",
+    '2024-02-15-preview',
+  ),
 })
 export type Azure = z.infer<typeof Azure>
 
 export const ProviderSpec = z
   .strictObject({
-    type: VendorType,
-    /** The entry of an opaque Secret that holds the API key. Absent: the endpoint wants none. */
-    secretRef: refersTo('Secret', z.strictObject({ name: ForeignName, key: EntryKey.default('api-key') })).optional(),
-    /** Absent: the vendor's own address. */
-    baseURL: WebAddress.optional(),
-    /** Model of requests that name none. No model id is built in (PROV-012). */
-    defaultModel: z.string().min(1, 'must not be empty').max(256).optional(),
-    rateLimit: RateLimit.optional(),
-    /** Tried in order, before the first byte, when this one is away, overloaded or refuses its key; an agent's own list goes before. */
-    fallbacks: z.array(ModelFallback).max(8, 'must be at most 8').optional(),
-    azure: Azure.optional(),
-    price: Price.optional(),
-    /** Whether the proxies run the tool loop for this provider. */
-    serverTools: z.boolean().default(true),
+    type: field(VendorType, 'Interface that the vendor speaks.'),
+    secretRef: field(
+      refersTo(
+        'Secret',
+        z.strictObject({
+          name: field(ForeignName, 'Name of the Secret.', 'main-key'),
+          key: field(EntryKey.default('api-key'), 'Entry of the Secret.', 'api-key'),
+        }),
+      ).optional(),
+      'Entry of a Secret that holds the API key. Without it: the endpoint needs no key.',
+    ),
+    baseURL: field(
+      WebAddress.optional(),
+      "Address of the vendor's interface. Without it: the vendor's own address.",
+      'https://api.example.com/v1',
+    ),
+    defaultModel: field(
+      z.string().min(1, 'must not be empty').max(256).optional(),
+      'Model of requests that name none.',
+      'gpt-5',
+    ),
+    rateLimit: field(RateLimit.optional(), 'Most requests and tokens per minute that the service sends to the vendor.'),
+    fallbacks: field(
+      z.array(ModelFallback).max(8, 'must be at most 8').optional(),
+      "Providers to try in this order when this one cannot be reached, is overloaded or refuses its key; at most 8. An agent's list comes first.",
+    ),
+    azure: field(Azure.optional(), 'Settings of the type `azure-llmo`.'),
+    price: field(Price.optional(), 'Prices, from which the cost of each call is computed.'),
+    serverTools: field(
+      z.boolean().default(true),
+      'Whether the proxies offer the tools of the service to models of this provider.',
+    ),
   })
   .meta({
     id: 'ProviderSpec',
@@ -75,20 +114,26 @@ export function providerProblems(spec: ProviderSpec): Problem[] {
 
 export const ProviderStatus = z
   .object({
-    ready: z.boolean().optional(),
-    /** When type, address, Secret and key were last looked at. */
-    lastValidated: Timestamp.optional(),
-    /** When the vendor last answered (PROV-011). */
-    lastReached: Timestamp.optional(),
-    /** The vendor's last error, redacted; gone once it has answered again. */
-    lastError: z.string().optional(),
-    /** When that error was seen. */
-    lastErrorAt: Timestamp.optional(),
-    message: z.string().optional(),
-    /** No calls before this time: the vendor said 429 or that it is overloaded (PROV-010). */
-    coolingDownUntil: Timestamp.optional(),
-    observedGeneration: z.int().min(0).optional(),
-    conditions: z.array(Condition).optional(),
+    ready: field(z.boolean().optional(), 'Whether the provider can be used.'),
+    lastValidated: field(Timestamp.optional(), 'When type, address, Secret and key were last checked.'),
+    lastReached: field(Timestamp.optional(), 'When the vendor last answered.'),
+    lastError: field(
+      z.string().optional(),
+      "The vendor's last error, without secrets. Removed as soon as the vendor answers again.",
+      'the vendor refused the key (401)',
+    ),
+    lastErrorAt: field(Timestamp.optional(), 'When that error occurred.'),
+    message: field(
+      z.string().optional(),
+      'Why the provider is ready or not, in one sentence.',
+      'the Secret main-key is missing',
+    ),
+    coolingDownUntil: field(
+      Timestamp.optional(),
+      'No calls are sent before this time, because the vendor answered 429 or was overloaded.',
+    ),
+    observedGeneration: field(z.int().min(0).optional(), 'The `metadata.generation` that this status is about.', 1),
+    conditions: field(z.array(Condition).optional(), 'Conditions in the form that Kubernetes uses.'),
   })
   .meta({ id: 'ProviderStatus' })
 export type ProviderStatus = z.infer<typeof ProviderStatus>

@@ -1,5 +1,7 @@
 // How one resource names another, a Secret, a ConfigMap, a repository or a web address.
+
 import { z } from 'zod'
+import { field } from '../field.ts'
 import { ForeignName, Name } from './metadata.ts'
 
 export const referenceMark = 'x-svc-reference'
@@ -13,7 +15,14 @@ export function refersTo<S extends z.ZodType>(target: ReferenceTarget, schema: S
 }
 
 /** An Agent, Provider or Task, by default in the namespace of the resource that names it. */
-const ResourceRef = z.strictObject({ name: Name, namespace: Name.optional() })
+const ResourceRef = z.strictObject({
+  name: field(Name, 'Name of the resource.', 'main'),
+  namespace: field(
+    Name.optional(),
+    'Namespace of the resource. Without it: the namespace of the resource that refers to it.',
+    'team-a',
+  ),
+})
 export type ResourceRef = z.infer<typeof ResourceRef>
 
 export const AgentRef = refersTo('Agent', ResourceRef)
@@ -22,13 +31,20 @@ export const TaskRef = refersTo('Task', ResourceRef)
 
 /** A provider that takes over from another, and the model it is asked for; absent: its own default. */
 export const ModelFallback = z.strictObject({
-  providerRef: ProviderRef,
-  model: z.string().min(1, 'must not be empty').max(256).optional(),
+  providerRef: field(ProviderRef, 'Provider to try.'),
+  model: field(
+    z.string().min(1, 'must not be empty').max(256).optional(),
+    'Model to ask that provider for. Without it: its `defaultModel`.',
+    'gpt-5-mini',
+  ),
 })
 export type ModelFallback = z.infer<typeof ModelFallback>
 
 /** A whole Secret of the same namespace. */
-export const SecretRef = refersTo('Secret', z.strictObject({ name: ForeignName }))
+export const SecretRef = refersTo(
+  'Secret',
+  z.strictObject({ name: field(ForeignName, 'Name of the Secret.', 'build-keys') }),
+)
 export type SecretRef = z.infer<typeof SecretRef>
 
 /** Key of a Secret or ConfigMap entry. */
@@ -39,15 +55,33 @@ export const EntryKey = z
   .regex(/^[-._a-zA-Z0-9]+$/, 'must be letters, digits, "-", "_" and "."')
 
 /** One entry of a Secret of the same namespace. */
-export const SecretKeyRef = refersTo('Secret', z.strictObject({ name: ForeignName, key: EntryKey }))
+export const SecretKeyRef = refersTo(
+  'Secret',
+  z.strictObject({
+    name: field(ForeignName, 'Name of the Secret.', 'weather-key'),
+    key: field(EntryKey, 'Entry of the Secret.', 'token'),
+  }),
+)
 export type SecretKeyRef = z.infer<typeof SecretKeyRef>
 
 /** One entry of a ConfigMap of the same namespace. */
-export const ConfigMapKeyRef = refersTo('ConfigMap', z.strictObject({ name: ForeignName, key: EntryKey }))
+export const ConfigMapKeyRef = refersTo(
+  'ConfigMap',
+  z.strictObject({
+    name: field(ForeignName, 'Name of the ConfigMap.', 'prompts'),
+    key: field(EntryKey, 'Entry of the ConfigMap.', 'reviewer.md'),
+  }),
+)
 export type ConfigMapKeyRef = z.infer<typeof ConfigMapKeyRef>
 
 /** A policy text in a ConfigMap that carries `svc.ai/security-policy: "true"`. */
-export const PolicyRef = refersTo('ConfigMap', z.strictObject({ name: ForeignName, key: EntryKey.default('policy') }))
+export const PolicyRef = refersTo(
+  'ConfigMap',
+  z.strictObject({
+    name: field(ForeignName, 'Name of the ConfigMap.', 'scan-policies'),
+    key: field(EntryKey.default('policy'), 'Entry of the ConfigMap.', 'policy'),
+  }),
+)
 export type PolicyRef = z.infer<typeof PolicyRef>
 
 function isWebAddress(text: string): boolean {
@@ -65,7 +99,10 @@ export type WebAddress = z.infer<typeof WebAddress>
 
 /** A Skill by name, or Markdown from a ConfigMap; exactly one of the two. */
 export const SkillRef = z
-  .strictObject({ name: Name.optional(), configMapRef: ConfigMapKeyRef.optional() })
+  .strictObject({
+    name: field(Name.optional(), 'Name of a Skill.', 'release-notes'),
+    configMapRef: field(ConfigMapKeyRef.optional(), 'Entry of a ConfigMap that holds the text of the skill.'),
+  })
   .refine((ref) => (ref.name === undefined) !== (ref.configMapRef === undefined), 'needs either name or configMapRef')
   .meta({
     'x-kubernetes-validations': [

@@ -1,7 +1,9 @@
 // RepositoryMonitor: a repository whose pull requests are reviewed as they come.
+
 import { z } from 'zod'
 import type { Problem } from '../../errors.ts'
 import { PositiveDuration } from '../duration.ts'
+import { field } from '../field.ts'
 import { Schedule, TimeZone } from '../schedule.ts'
 import { GitRevision } from './execution.ts'
 import { Condition, defineResource, Timestamp } from './metadata.ts'
@@ -30,94 +32,144 @@ export const RepositoryRoot = z
   .meta({ example: 'https://github.com/owner/repo' })
 
 const UnusedTarget = z.strictObject({
-  enabled: z.boolean().default(false),
-  maxPerRun: z.int().min(1).max(100).optional(),
+  enabled: field(z.boolean().default(false), 'Must be false: only pull requests are monitored.'),
+  maxPerRun: field(z.int().min(1).max(100).optional(), 'Has no effect.', 20),
 })
 
 export const MonitorTargets = z.strictObject({
-  pullRequests: z
-    .strictObject({
-      enabled: z.boolean().default(true),
-      includeDrafts: z.boolean().default(false),
-      maxPerRun: z.int().min(1).max(100).default(20),
-    })
-    .optional(),
-  issues: UnusedTarget.optional(),
-  commits: UnusedTarget.optional(),
+  pullRequests: field(
+    z
+      .strictObject({
+        enabled: field(z.boolean().default(true), 'Must be true; use `suspend` to pause the monitor.'),
+        includeDrafts: field(z.boolean().default(false), 'Monitor drafts as well.'),
+        maxPerRun: field(z.int().min(1).max(100).default(20), 'Pull requests that one run looks at, at most.', 20),
+      })
+      .optional(),
+    'Which pull requests are monitored.',
+  ),
+  issues: field(UnusedTarget.optional(), 'Not supported.'),
+  commits: field(UnusedTarget.optional(), 'Not supported.'),
 })
 export type MonitorTargets = z.infer<typeof MonitorTargets>
 
 export const MonitorAgents = z.strictObject({
-  /** Required while pull requests are monitored. */
-  reviewer: AgentRef.optional(),
-  repairer: AgentRef.optional(),
-  implementer: AgentRef.optional(),
+  reviewer: field(AgentRef.optional(), 'Agent that reviews pull requests; required.'),
+  repairer: field(AgentRef.optional(), 'Agent that repairs what a review found.'),
+  implementer: field(AgentRef.optional(), 'Agent that implements changes.'),
 })
 export type MonitorAgents = z.infer<typeof MonitorAgents>
 
 const InlineComments = z.strictObject({
-  enabled: z.boolean().default(false),
-  minPriority: z.enum(['P0', 'P1', 'P2', 'P3']).default('P2'),
-  maxComments: z.int().min(0).max(50).default(10),
-  onlyChangedLines: z.literal(true).default(true),
+  enabled: field(z.boolean().default(false), 'Write comments at lines of the change.'),
+  minPriority: field(
+    z.enum(['P0', 'P1', 'P2', 'P3']).default('P2'),
+    'Least priority of a finding that becomes a comment; P0 is the highest.',
+  ),
+  maxComments: field(z.int().min(0).max(50).default(10), 'Comments of one review at most.', 10),
+  onlyChangedLines: field(z.literal(true).default(true), 'Comments are only made at changed lines.'),
 })
 
 export const MonitorPublish = z.strictObject({
-  enabled: z.boolean().default(false),
-  mode: z.enum(['summary_only', 'summary_with_inline_findings']).default('summary_only'),
-  event: z.enum(['COMMENT']).default('COMMENT'),
-  sameHeadPolicy: z.enum(['skip']).default('skip'),
-  postPassed: z.boolean().default(false),
-  postNeedsChanges: z.boolean().default(true),
-  postNeedsHuman: z.boolean().default(true),
-  postSecuritySensitive: z.boolean().default(false),
-  inline: InlineComments.optional(),
+  enabled: field(z.boolean().default(false), 'Post reviews at the code host.'),
+  mode: field(
+    z.enum(['summary_only', 'summary_with_inline_findings']).default('summary_only'),
+    'What a posted review consists of.',
+  ),
+  event: field(z.enum(['COMMENT']).default('COMMENT'), 'Sort of review that is posted.'),
+  sameHeadPolicy: field(z.enum(['skip']).default('skip'), 'What happens when the same commit was reviewed before.'),
+  postPassed: field(z.boolean().default(false), 'Post reviews that found nothing.'),
+  postNeedsChanges: field(z.boolean().default(true), 'Post reviews that ask for changes.'),
+  postNeedsHuman: field(z.boolean().default(true), 'Post reviews that ask for a person.'),
+  postSecuritySensitive: field(z.boolean().default(false), 'Post reviews that concern security.'),
+  inline: field(InlineComments.optional(), 'Comments at lines of the change.'),
 })
 export type MonitorPublish = z.infer<typeof MonitorPublish>
 
 export const MonitorReview = z.strictObject({
-  event: z.enum(['COMMENT', 'APPROVE', 'REQUEST_CHANGES']).default('COMMENT'),
-  requireGreenCI: z.boolean().default(false),
-  /** Absent: a review of the same head stays fresh. */
-  staleReviewTTL: PositiveDuration.optional(),
-  /** Webhook events queue runs for exactly their head. */
-  exactEventEnabled: z.boolean().default(false),
-  publish: MonitorPublish.optional(),
+  event: field(z.enum(['COMMENT', 'APPROVE', 'REQUEST_CHANGES']).default('COMMENT'), 'Sort of review that is made.'),
+  requireGreenCI: field(z.boolean().default(false), 'Not supported; must be false.'),
+  staleReviewTTL: field(
+    PositiveDuration.optional(),
+    'A review is made again after this time, as a duration. Without it: a review of the same commit stays valid.',
+    '24h',
+  ),
+  exactEventEnabled: field(
+    z.boolean().default(false),
+    'An event from the code host starts a review of exactly its commit.',
+  ),
+  publish: field(MonitorPublish.optional(), 'What is posted at the code host.'),
 })
 export type MonitorReview = z.infer<typeof MonitorReview>
 
 const MonitorRepair = z.strictObject({
-  enabled: z.boolean().default(false),
-  requireMaintainerOptIn: z.boolean().default(true),
-  maxRepairsPerPR: z.int().min(0).optional(),
-  maxRepairsPerHead: z.int().min(0).optional(),
-  maxValidationRetries: z.int().min(0).optional(),
-  maxReviewFixRetries: z.int().min(0).optional(),
+  enabled: field(z.boolean().default(false), 'Repair what reviews find.'),
+  requireMaintainerOptIn: field(z.boolean().default(true), 'Only repair when a maintainer has asked for it.'),
+  maxRepairsPerPR: field(z.int().min(0).optional(), 'Repairs of one pull request at most.', 3),
+  maxRepairsPerHead: field(z.int().min(0).optional(), 'Repairs of one commit at most.', 1),
+  maxValidationRetries: field(z.int().min(0).optional(), 'Repairs after failed checks at most.', 2),
+  maxReviewFixRetries: field(z.int().min(0).optional(), 'Repairs after a new review at most.', 2),
 })
 
 const MonitorAutomerge = z.strictObject({
-  enabled: z.boolean().default(false),
-  requireMaintainerOptIn: z.boolean().default(true),
-  requireGlobalMergeGate: z.boolean().default(true),
-  allowedMergeMethods: z.array(z.enum(['merge', 'squash', 'rebase'])).optional(),
+  enabled: field(z.boolean().default(false), 'Merge pull requests that are ready.'),
+  requireMaintainerOptIn: field(z.boolean().default(true), 'Only merge when a maintainer has asked for it.'),
+  requireGlobalMergeGate: field(
+    z.boolean().default(true),
+    'Only merge while merging is allowed for the whole service.',
+  ),
+  allowedMergeMethods: field(
+    z.array(z.enum(['merge', 'squash', 'rebase'])).optional(),
+    'Ways to merge that may be used.',
+    ['squash'],
+  ),
 })
 
 const labelList = z.array(z.string().max(256)).optional()
 
 export const MonitorPolicy = z.strictObject({
-  /** Compared without case, like pauseLabels. */
-  protectedLabels: labelList,
-  pauseLabels: labelList,
-  optInLabels: z.strictObject({ autofix: labelList, automerge: labelList }).optional(),
-  advisoryLabels: z.strictObject({ enabled: z.boolean().default(false) }).optional(),
-  allowedRepositoryPermissions: z.array(z.enum(['admin', 'maintain', 'write'])).optional(),
+  protectedLabels: field(
+    labelList,
+    'Labels of pull requests that are never changed; upper and lower case are the same.',
+    ['security'],
+  ),
+  pauseLabels: field(
+    labelList,
+    'Labels that pause the monitor for a pull request; upper and lower case are the same.',
+    ['on-hold'],
+  ),
+  optInLabels: field(
+    z
+      .strictObject({
+        autofix: field(labelList, 'Labels that ask for repairs.', ['autofix']),
+        automerge: field(labelList, 'Labels that ask for merging.', ['automerge']),
+      })
+      .optional(),
+    'Labels by which a maintainer asks for something.',
+  ),
+  advisoryLabels: field(
+    z
+      .strictObject({ enabled: field(z.boolean().default(false), 'Set labels that say what a review found.') })
+      .optional(),
+    'Labels that the monitor sets.',
+  ),
+  allowedRepositoryPermissions: field(
+    z.array(z.enum(['admin', 'maintain', 'write'])).optional(),
+    'Permissions of a person who counts as a maintainer.',
+    ['admin', 'maintain'],
+  ),
 })
 export type MonitorPolicy = z.infer<typeof MonitorPolicy>
 
 export const MonitorValidation = z.strictObject({
-  mode: z.enum(['off', 'changed', 'full']).default('changed'),
-  /** Told to the reviewer; never run by the service. */
-  commands: z.array(z.string()).optional(),
+  mode: field(
+    z.enum(['off', 'changed', 'full']).default('changed'),
+    "How much of the repository's checks a reviewer is asked to run.",
+  ),
+  commands: field(
+    z.array(z.string()).optional(),
+    'Commands that the reviewer is told about; the service does not run them.',
+    ['npm test'],
+  ),
 })
 export type MonitorValidation = z.infer<typeof MonitorValidation>
 
@@ -125,24 +177,30 @@ const segment = z.string().max(256)
 
 export const RepositoryMonitorSpec = z
   .strictObject({
-    provider: z.enum(['codehost']).default('codehost'),
-    repoURL: RepositoryRoot,
-    /** Always set from repoURL. */
-    owner: segment.optional(),
-    repository: segment.optional(),
-    /** Absent: the default branch, asked of the code host. */
-    branch: GitRevision.optional(),
-    gitSecretRef: SecretRef.optional(),
-    schedule: Schedule.optional(),
-    timeZone: TimeZone.optional(),
-    suspend: z.boolean().default(false),
-    targets: MonitorTargets.optional(),
-    agents: MonitorAgents.optional(),
-    review: MonitorReview.optional(),
-    repair: MonitorRepair.optional(),
-    automerge: MonitorAutomerge.optional(),
-    policy: MonitorPolicy.optional(),
-    validation: MonitorValidation.optional(),
+    provider: field(z.enum(['codehost']).default('codehost'), 'Kind of code host.'),
+    repoURL: field(RepositoryRoot, 'Address of the repository, without credentials.'),
+    owner: field(segment.optional(), 'Owner of the repository; always set from `repoURL`.', 'owner'),
+    repository: field(segment.optional(), 'Name of the repository; always set from `repoURL`.', 'repo'),
+    branch: field(
+      GitRevision.optional(),
+      'Branch that pull requests are made against. Without it: the default branch of the repository.',
+      'main',
+    ),
+    gitSecretRef: field(SecretRef.optional(), 'Secret with the credentials of the repository.'),
+    schedule: field(
+      Schedule.optional(),
+      'Cron expression with five fields. Without it: runs start on request or by events.',
+      '*/15 * * * *',
+    ),
+    timeZone: field(TimeZone.optional(), 'IANA time zone of the schedule. Without it: UTC.', 'Europe/Berlin'),
+    suspend: field(z.boolean().default(false), 'While true, the monitor starts no runs.'),
+    targets: field(MonitorTargets.optional(), 'What is monitored.'),
+    agents: field(MonitorAgents.optional(), 'Agents that do the work.'),
+    review: field(MonitorReview.optional(), 'How pull requests are reviewed.'),
+    repair: field(MonitorRepair.optional(), 'How findings are repaired.'),
+    automerge: field(MonitorAutomerge.optional(), 'Whether and how pull requests are merged.'),
+    policy: field(MonitorPolicy.optional(), 'Labels and permissions that decide what the monitor may do.'),
+    validation: field(MonitorValidation.optional(), 'Checks that a reviewer is told about.'),
   })
   .meta({ id: 'RepositoryMonitorSpec' })
 export type RepositoryMonitorSpec = z.infer<typeof RepositoryMonitorSpec>
@@ -165,19 +223,19 @@ export function monitorProblems(spec: RepositoryMonitorSpec): Problem[] {
 
 export const RepositoryMonitorStatus = z
   .object({
-    phase: z.enum(['Pending', 'Ready', 'Error', 'Suspended']).optional(),
-    lastRunID: z.string().optional(),
-    lastRunTime: Timestamp.optional(),
-    lastSuccessfulRunTime: Timestamp.optional(),
-    nextRunTime: Timestamp.optional(),
-    observedGeneration: z.int().min(0).optional(),
-    openPullRequests: z.int().min(0).optional(),
-    pendingReviews: z.int().min(0).optional(),
-    activeRepairs: z.int().min(0).optional(),
-    blockedItems: z.int().min(0).optional(),
-    skippedItems: z.int().min(0).optional(),
-    mergeReadyItems: z.int().min(0).optional(),
-    conditions: z.array(Condition).optional(),
+    phase: field(z.enum(['Pending', 'Ready', 'Error', 'Suspended']).optional(), 'What the monitor does at present.'),
+    lastRunID: field(z.string().optional(), 'Id of the last run.', 'run-20300101-0300'),
+    lastRunTime: field(Timestamp.optional(), 'When the last run started.'),
+    lastSuccessfulRunTime: field(Timestamp.optional(), 'When a run last succeeded.'),
+    nextRunTime: field(Timestamp.optional(), 'When the next run is due.'),
+    observedGeneration: field(z.int().min(0).optional(), 'The `metadata.generation` that this status is about.', 1),
+    openPullRequests: field(z.int().min(0).optional(), 'Number of open pull requests.', 4),
+    pendingReviews: field(z.int().min(0).optional(), 'Number of reviews still to be made.', 1),
+    activeRepairs: field(z.int().min(0).optional(), 'Number of repairs that run.', 0),
+    blockedItems: field(z.int().min(0).optional(), 'Number of pull requests that wait for a person.', 0),
+    skippedItems: field(z.int().min(0).optional(), 'Number of pull requests that were skipped.', 0),
+    mergeReadyItems: field(z.int().min(0).optional(), 'Number of pull requests that are ready to merge.', 1),
+    conditions: field(z.array(Condition).optional(), 'Conditions in the form that Kubernetes uses.'),
   })
   .meta({ id: 'RepositoryMonitorStatus' })
 export type RepositoryMonitorStatus = z.infer<typeof RepositoryMonitorStatus>

@@ -1,5 +1,7 @@
 // RepositoryScan: a repository that is reviewed for security findings, by hand or on a schedule.
+
 import { z } from 'zod'
+import { field } from '../field.ts'
 import { Schedule, TimeZone } from '../schedule.ts'
 import { GitAddress, GitRevision, RelativePath } from './execution.ts'
 import { Condition, defineResource, Timestamp } from './metadata.ts'
@@ -17,63 +19,89 @@ const segment = z
 
 export const RepositoryScanSpec = z
   .strictObject({
-    provider: z.enum(['codehost']).default('codehost'),
-    repoURL: GitAddress,
-    /** Absent: read from repoURL. */
-    owner: segment.optional(),
-    repository: segment.optional(),
-    /** Absent: the default branch, asked of the code host. */
-    branch: GitRevision.optional(),
-    /** Tag, branch or commit; checked out directly when set without `branch`. */
-    ref: GitRevision.optional(),
-    subPath: RelativePath.optional(),
-    gitSecretRef: SecretRef.optional(),
-    forkRepo: GitAddress.optional(),
-    prBaseBranch: GitRevision.optional(),
-    schedule: Schedule.optional(),
-    timeZone: TimeZone.optional(),
-    historyDays: z.int().min(1).max(3650).default(30),
-    validationMode: z.enum(['off', 'light', 'full']).default('light'),
-    /** `light` only. */
-    validationMaxFindingsPerRun: z.int().min(0).default(2),
-    /** Absent: high (`full` mode: low). */
-    validationMinSeverity: z.enum(severities).optional(),
-    validationMinConfidence: z.enum(confidences).optional(),
-    customScanInstructionsRef: PolicyRef.optional(),
-    falsePositivePolicyRef: PolicyRef.optional(),
-    analysisAgentRef: AgentRef,
-    /** Absent: analysisAgentRef. */
-    patchAgentRef: AgentRef.optional(),
-    maxFindingsPerRun: z.int().min(1).default(10),
-    suspend: z.boolean().default(false),
+    provider: field(z.enum(['codehost']).default('codehost'), 'Kind of code host.'),
+    repoURL: field(GitAddress, 'Address of the repository.', 'https://github.com/owner/repo'),
+    owner: field(segment.optional(), 'Owner of the repository. Without it: read from `repoURL`.', 'owner'),
+    repository: field(segment.optional(), 'Name of the repository. Without it: read from `repoURL`.', 'repo'),
+    branch: field(GitRevision.optional(), 'Branch to scan. Without it: the default branch of the repository.', 'main'),
+    ref: field(
+      GitRevision.optional(),
+      'Tag, branch or commit; checked out directly when `branch` is not set.',
+      'v1.2.0',
+    ),
+    subPath: field(RelativePath.optional(), 'Folder of the repository to scan.', 'packages/api'),
+    gitSecretRef: field(SecretRef.optional(), 'Secret with the credentials of the repository.'),
+    forkRepo: field(
+      GitAddress.optional(),
+      'Address of the fork that patches are pushed to.',
+      'https://github.com/bot/repo.git',
+    ),
+    prBaseBranch: field(GitRevision.optional(), 'Branch that a pull request is made against.', 'main'),
+    schedule: field(
+      Schedule.optional(),
+      'Cron expression with five fields. Without it: scans start on request only.',
+      '0 3 * * *',
+    ),
+    timeZone: field(TimeZone.optional(), 'IANA time zone of the schedule. Without it: UTC.', 'Europe/Berlin'),
+    historyDays: field(z.int().min(1).max(3650).default(30), 'Days of the history that a scan looks at.', 30),
+    validationMode: field(z.enum(['off', 'light', 'full']).default('light'), 'How thoroughly findings are confirmed.'),
+    validationMaxFindingsPerRun: field(
+      z.int().min(0).default(2),
+      'Findings that one run confirms at most, in mode `light`.',
+      2,
+    ),
+    validationMinSeverity: field(
+      z.enum(severities).optional(),
+      'Least severity of findings that are confirmed. Without it: high; in mode `full` low.',
+    ),
+    validationMinConfidence: field(z.enum(confidences).optional(), 'Least confidence of findings that are confirmed.'),
+    customScanInstructionsRef: field(
+      PolicyRef.optional(),
+      'Entry of a ConfigMap with further instructions for the scan.',
+    ),
+    falsePositivePolicyRef: field(PolicyRef.optional(), 'Entry of a ConfigMap that says what is no finding.'),
+    analysisAgentRef: field(AgentRef, 'Agent that looks for findings.'),
+    patchAgentRef: field(AgentRef.optional(), 'Agent that writes patches. Without it: the one in `analysisAgentRef`.'),
+    maxFindingsPerRun: field(z.int().min(1).default(10), 'Findings that one run reports at most.', 10),
+    suspend: field(z.boolean().default(false), 'While true, the schedule starts no scans.'),
   })
   .meta({ id: 'RepositoryScanSpec' })
 export type RepositoryScanSpec = z.infer<typeof RepositoryScanSpec>
 
 export const FindingCounts = z.object({
-  total: z.int().min(0),
-  critical: z.int().min(0),
-  high: z.int().min(0),
-  medium: z.int().min(0),
-  low: z.int().min(0),
+  total: field(z.int().min(0), 'Number of findings.', 5),
+  critical: field(z.int().min(0), 'Number of critical findings.', 0),
+  high: field(z.int().min(0), 'Number of findings of high severity.', 1),
+  medium: field(z.int().min(0), 'Number of findings of medium severity.', 2),
+  low: field(z.int().min(0), 'Number of findings of low severity.', 2),
 })
 export type FindingCounts = z.infer<typeof FindingCounts>
 
 export const RepositoryScanStatus = z
   .object({
-    phase: z.enum(['Pending', 'Scanning', 'Ready', 'Error', 'Suspended']).optional(),
-    lastScanID: z.string().optional(),
-    lastScanTaskName: z.string().optional(),
-    /** Of any outcome. */
-    lastScanAt: Timestamp.optional(),
-    lastSuccessfulScanAt: Timestamp.optional(),
-    nextScanAt: Timestamp.optional(),
-    lastObservedHeadSHA: z.string().optional(),
-    lastProcessedCommit: z.string().optional(),
-    threatModelVersion: z.int().min(0).optional(),
-    findingCounts: FindingCounts.optional(),
-    observedGeneration: z.int().min(0).optional(),
-    conditions: z.array(Condition).optional(),
+    phase: field(
+      z.enum(['Pending', 'Scanning', 'Ready', 'Error', 'Suspended']).optional(),
+      'What the scan does at present.',
+    ),
+    lastScanID: field(z.string().optional(), 'Id of the last run.', 'scan-20300101-0300'),
+    lastScanTaskName: field(z.string().optional(), 'Task of the last run.', 'scan-repo-1'),
+    lastScanAt: field(Timestamp.optional(), 'When a run last ended, whatever its outcome.'),
+    lastSuccessfulScanAt: field(Timestamp.optional(), 'When a run last succeeded.'),
+    nextScanAt: field(Timestamp.optional(), 'When the next run is due.'),
+    lastObservedHeadSHA: field(
+      z.string().optional(),
+      'Newest commit that was seen.',
+      '4b825dc642cb6eb9a060e54bf8d69288fbee4904',
+    ),
+    lastProcessedCommit: field(
+      z.string().optional(),
+      'Newest commit that was scanned.',
+      '4b825dc642cb6eb9a060e54bf8d69288fbee4904',
+    ),
+    threatModelVersion: field(z.int().min(0).optional(), 'Version of the threat model.', 1),
+    findingCounts: field(FindingCounts.optional(), 'Open findings by severity.'),
+    observedGeneration: field(z.int().min(0).optional(), 'The `metadata.generation` that this status is about.', 1),
+    conditions: field(z.array(Condition).optional(), 'Conditions in the form that Kubernetes uses.'),
   })
   .meta({ id: 'RepositoryScanStatus' })
 export type RepositoryScanStatus = z.infer<typeof RepositoryScanStatus>

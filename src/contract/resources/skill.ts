@@ -1,33 +1,42 @@
 // Skill: knowledge for agents, in Markdown with files beside it.
+
 import { z } from 'zod'
 import type { Problem } from '../../errors.ts'
+import { field } from '../field.ts'
 import { Condition, defineResource } from './metadata.ts'
 
 export const SkillSource = z.strictObject({
-  codehost: z.string().max(2048).optional(),
-  skillName: z.string().max(256).optional(),
-  context7: z.string().max(2048).optional(),
+  codehost: field(
+    z.string().max(2048).optional(),
+    'Repository that the skill came from.',
+    'https://github.com/owner/skills',
+  ),
+  skillName: field(z.string().max(256).optional(), 'Name of the skill in that repository.', 'release-notes'),
+  context7: field(z.string().max(2048).optional(), 'Id of the library at Context7.', '/owner/library'),
 })
 export type SkillSource = z.infer<typeof SkillSource>
 
 export const SkillContent = z.strictObject({
-  /** Markdown. */
-  inline: z.string().min(1, 'must not be empty'),
-  /** Text by relative path, placed beside the Markdown. */
-  files: z.record(z.string(), z.string()).optional(),
+  inline: field(z.string().min(1, 'must not be empty'), 'Text of the skill, in Markdown.', '# Release notes'),
+  files: field(z.record(z.string(), z.string()).optional(), 'Files next to the Markdown: text by relative path.', {
+    'examples/a.md': '# Example',
+  }),
 })
 export type SkillContent = z.infer<typeof SkillContent>
 
 export const SkillSpec = z
   .strictObject({
-    displayName: z.string().max(256).optional(),
-    description: z.string().min(1, 'must not be empty').max(4096),
-    version: z.string().max(64).optional(),
-    author: z.string().max(256).optional(),
-    tags: z.array(z.string().max(128)).optional(),
-    content: SkillContent,
-    /** Where it came from. */
-    source: SkillSource.optional(),
+    displayName: field(z.string().max(256).optional(), 'Name for people.', 'Release notes'),
+    description: field(
+      z.string().min(1, 'must not be empty').max(4096),
+      'What the skill is for.',
+      'How we write release notes',
+    ),
+    version: field(z.string().max(64).optional(), 'Version of the skill.', '1.0.0'),
+    author: field(z.string().max(256).optional(), 'Who wrote it.', 'Ada'),
+    tags: field(z.array(z.string().max(128)).optional(), 'Words to find it by.', ['writing']),
+    content: field(SkillContent, 'Text and files of the skill.'),
+    source: field(SkillSource.optional(), 'Where the skill came from.'),
   })
   .meta({ id: 'SkillSpec' })
 export type SkillSpec = z.infer<typeof SkillSpec>
@@ -49,11 +58,14 @@ export function skillProblems(spec: SkillSpec): Problem[] {
 
 export const SkillStatus = z
   .object({
-    phase: z.enum(['Ready', 'Error']).optional(),
-    /** `sha256:<hex>` over the Markdown and the sorted files. */
-    contentHash: z.string().optional(),
-    observedGeneration: z.int().min(0).optional(),
-    conditions: z.array(Condition).optional(),
+    phase: field(z.enum(['Ready', 'Error']).optional(), 'Whether the skill can be used.'),
+    contentHash: field(
+      z.string().optional(),
+      '`sha256:<hex>` over the Markdown and the sorted files.',
+      'sha256:9f86d081884c7d65',
+    ),
+    observedGeneration: field(z.int().min(0).optional(), 'The `metadata.generation` that this status is about.', 1),
+    conditions: field(z.array(Condition).optional(), 'Conditions in the form that Kubernetes uses.'),
   })
   .meta({ id: 'SkillStatus' })
 export type SkillStatus = z.infer<typeof SkillStatus>

@@ -1,6 +1,8 @@
 // Task: one piece of work, run once, on retry, on a schedule, or by an agent in iterations.
+
 import { z } from 'zod'
 import { Duration, PositiveDuration } from '../duration.ts'
+import { field } from '../field.ts'
 import { Schedule, TimeZone } from '../schedule.ts'
 import { EnvVar, Execution, ProcessText, ResourceRequirements, Workspace } from './execution.ts'
 import { Condition, defineResource, ForeignName, Name, RecordName, Timestamp } from './metadata.ts'
@@ -29,47 +31,89 @@ export function hasStarted(
 }
 
 export const RetryPolicy = z.strictObject({
-  /** Runs beyond the first. */
-  maxRetries: z.int().min(0).max(100).default(0),
-  backoffMultiplier: z.number().min(1).max(100).default(2),
-  initialDelay: Duration.default('10s'),
+  maxRetries: field(z.int().min(0).max(100).default(0), 'How often a failed task runs again; 0 means it runs once.', 3),
+  backoffMultiplier: field(
+    z.number().min(1).max(100).default(2),
+    'Each delay between two attempts is this many times the one before.',
+    2,
+  ),
+  initialDelay: field(Duration.default('10s'), 'Wait before the first retry, as a duration.', '10s'),
 })
 export type RetryPolicy = z.infer<typeof RetryPolicy>
 
 export const SessionRef = z.strictObject({
-  name: RecordName,
-  /** Make the session when it does not exist. */
-  create: z.boolean().default(false),
-  /** Add prompt and result to the session at the end. */
-  append: z.boolean().default(true),
-  /** How many of the newest messages the task sees. */
-  maxMessages: z.int().min(1).default(50),
+  name: field(RecordName, 'Name of the session whose transcript the task continues.', 'support-42'),
+  create: field(
+    z.boolean().default(false),
+    'Create the session if it does not exist; otherwise the task waits for it.',
+  ),
+  append: field(z.boolean().default(true), 'Add the prompt and the result to the session when the task ends.'),
+  maxMessages: field(
+    z.int().min(1).default(50),
+    'How many messages of the session the model sees, counted from the newest.',
+    50,
+  ),
 })
 export type SessionRef = z.infer<typeof SessionRef>
 
 /** Settings of an `ai` task; they win over the agent's, which win over the provider's. */
 export const AiSettings = z.strictObject({
-  providerRef: ProviderRef.optional(),
-  provider: VendorType.optional(),
-  model: z.string().min(1, 'must not be empty').max(256).optional(),
-  prompt: z.string().optional(),
-  systemPrompt: z.string().optional(),
-  temperature: z.number().min(0).max(2).optional(),
-  maxTokens: z.int().min(1).optional(),
-  skills: z.array(SkillRef).max(100).optional(),
-  /** Names of tools, added to the agent's. */
-  tools: z.array(ToolName).optional(),
-  /** Model calls of one attempt at most, within `--max-iterations`. */
-  maxIterations: z.int().min(1).max(10_000).optional(),
+  providerRef: field(
+    ProviderRef.optional(),
+    "Provider that answers the model calls. Without it: the agent's, then the Provider named `default`.",
+  ),
+  provider: field(VendorType.optional(), 'Vendor type to use when no Provider is named.'),
+  model: field(
+    z.string().min(1, 'must not be empty').max(256).optional(),
+    "Name of the model, as the provider knows it. Without it: the agent's, then the provider's `defaultModel`.",
+    'gpt-5',
+  ),
+  prompt: field(
+    z.string().optional(),
+    'What the model is asked to do.',
+    'Summarize https://example.com in three sentences',
+  ),
+  systemPrompt: field(z.string().optional(), "System prompt; added to the agent's.", 'Answer in plain text.'),
+  temperature: field(
+    z.number().min(0).max(2).optional(),
+    "Sampling temperature, from 0 to 2. Without it: the vendor's own default.",
+    0.2,
+  ),
+  maxTokens: field(
+    z.int().min(1).optional(),
+    "Output tokens of one model call at most. Without it: the vendor's own limit.",
+    4096,
+  ),
+  skills: field(z.array(SkillRef).max(100).optional(), 'Skills whose text is added to the system prompt, at most 100.'),
+  tools: field(z.array(ToolName).optional(), "Names of tools that the model may call, added to the agent's.", [
+    'web_fetch',
+    'code_exec',
+  ]),
+  maxIterations: field(
+    z.int().min(1).max(10_000).optional(),
+    'Model calls of one attempt at most. The setting `--max-iterations` is the upper limit, and the default.',
+    20,
+  ),
 })
 export type AiSettings = z.infer<typeof AiSettings>
 
 export const AgentRuntimeSettings = z.strictObject({
-  maxTurns: z.int().min(1).max(1000).optional(),
-  allowedTools: z.array(z.string()).optional(),
-  disallowedTools: z.array(z.string()).optional(),
-  allowBash: z.boolean().optional(),
-  workspace: Workspace.optional(),
+  maxTurns: field(
+    z.int().min(1).max(1000).optional(),
+    "Turns of the agent program at most. Without it: the agent's `defaultMaxTurns`.",
+    50,
+  ),
+  allowedTools: field(
+    z.array(z.string()).optional(),
+    "Tools that the agent program may use. Without it: the agent's `defaultAllowedTools`.",
+    ['Read', 'Edit'],
+  ),
+  disallowedTools: field(z.array(z.string()).optional(), 'Tools that the agent program must not use.', ['WebSearch']),
+  allowBash: field(
+    z.boolean().optional(),
+    "Whether the agent program may run shell commands. Without it: the agent's `defaultAllowBash`.",
+  ),
+  workspace: field(Workspace.optional(), 'Git repository that the agent program works in.'),
 })
 export type AgentRuntimeSettings = z.infer<typeof AgentRuntimeSettings>
 
@@ -82,50 +126,70 @@ const contextText = z.string().max(16_384).optional()
 /** The verified caller; stamped by the server, never by clients (TASK-014). */
 export const RequestedBy = z
   .strictObject({
-    subject: boundedText.optional(),
-    issuer: boundedText.optional(),
-    username: boundedText.optional(),
-    email: boundedText.optional(),
-    groups: z.array(boundedText).max(512).optional(),
-    roles: z.array(boundedText).max(512).optional(),
+    subject: field(boundedText.optional(), 'Stable id of the caller.', 'user-4711'),
+    issuer: field(boundedText.optional(), "Issuer of the caller's token.", 'https://issuer.example.com'),
+    username: field(boundedText.optional(), 'Name that the caller is known by.', 'ada'),
+    email: field(boundedText.optional(), 'Email address, if the token has one.', 'ada@example.com'),
+    groups: field(z.array(boundedText).max(512).optional(), 'Groups that the caller belongs to.', ['developers']),
+    roles: field(z.array(boundedText).max(512).optional(), "Roles from the caller's token.", ['editor']),
   })
   .meta({ id: 'RequestedBy', 'x-kubernetes-validations': [{ rule: 'self == oldSelf', message: 'is immutable' }] })
 export type RequestedBy = z.infer<typeof RequestedBy>
 
 /** What is shown of the context of a transaction; every field is named, so that rules of the cluster see them. */
 export const TransactionContext = z.strictObject({
-  purpose: contextText,
-  namespace: contextText,
-  taskType: contextText,
-  agent: contextText,
-  allowedAgents: contextText,
-  repo: contextText,
-  branch: contextText,
-  ref: contextText,
-  maxDepth: contextText,
-  allowedTools: contextText,
-  provider: contextText,
-  allowedProviders: contextText,
-  model: contextText,
-  allowedModels: contextText,
-  e2e: contextText,
-  trace_id: contextText,
+  purpose: field(contextText, 'Purpose of the transaction.', 'nightly-report'),
+  namespace: field(contextText, 'The one namespace in which the transaction may act.', 'team-a'),
+  taskType: field(contextText, 'The one type of task that may be created.', 'ai'),
+  agent: field(contextText, 'The one agent that may be used.', 'researcher'),
+  allowedAgents: field(contextText, 'Agents that may be used, with commas between them.', 'researcher,writer'),
+  repo: field(contextText, 'The one repository that may be worked on.', 'https://github.com/owner/repo'),
+  branch: field(contextText, 'The one branch that may be worked on.', 'main'),
+  ref: field(contextText, 'The one tag, branch or commit that may be checked out.', 'v1.2.0'),
+  maxDepth: field(contextText, 'How many levels of child tasks may be created.', '2'),
+  allowedTools: field(contextText, 'Tools that may be used, with commas between them.', 'web_fetch,file_read'),
+  provider: field(contextText, 'The one provider that may be used.', 'main'),
+  allowedProviders: field(contextText, 'Providers that may be used, with commas between them.', 'main,backup'),
+  model: field(contextText, 'The one model that may be used.', 'gpt-5'),
+  allowedModels: field(contextText, 'Models that may be used, with commas between them.', 'gpt-5,gpt-5-mini'),
+  e2e: field(contextText, 'Marks a transaction of an end-to-end test.', 'true'),
+  trace_id: field(contextText, 'Id of the trace that the transaction belongs to.', '4bf92f3577b34da6a3ce929d0e0e4736'),
 })
 
 /** The signed transaction of a context token; stamped by the server, never by clients (TASK-015). */
 export const Transaction = z
   .strictObject({
-    profile: boundedText.optional(),
-    id: boundedText.optional(),
-    issuer: boundedText.optional(),
-    audience: z.array(boundedText).max(64).optional(),
-    subject: boundedText.optional(),
-    requestingWorkload: boundedText.optional(),
-    scope: z.string().max(8192).optional(),
-    scopes: z.array(boundedText).max(256).optional(),
-    contextDigest: boundedText.optional(),
-    requesterContextDigest: boundedText.optional(),
-    context: TransactionContext.optional(),
+    profile: field(boundedText.optional(), 'Profile of the context token.', 'kontxt'),
+    id: field(
+      boundedText.optional(),
+      'Id of the transaction, the same for all tasks that it leads to.',
+      '0192f0c1-5c7a-7c1e-9d55-0f5a3a7b9c10',
+    ),
+    issuer: field(boundedText.optional(), 'Issuer of the context token.', 'https://tokens.example.com'),
+    audience: field(z.array(boundedText).max(64).optional(), 'Services that the context token is meant for.', ['svc']),
+    subject: field(boundedText.optional(), 'Whom the transaction acts for.', 'user-4711'),
+    requestingWorkload: field(
+      boundedText.optional(),
+      'Workload that asked for the context token.',
+      'spiffe://example.com/ns/web/sa/front',
+    ),
+    scope: field(
+      z.string().max(8192).optional(),
+      'Scopes of the context token, with blanks between them.',
+      'svc:tasks:create svc:tasks:get',
+    ),
+    scopes: field(z.array(boundedText).max(256).optional(), 'The same scopes as a list.', ['svc:tasks:create']),
+    contextDigest: field(
+      boundedText.optional(),
+      'Digest of the transaction context (`tctx`).',
+      'sha256:9f86d081884c7d65',
+    ),
+    requesterContextDigest: field(
+      boundedText.optional(),
+      'Digest of the requester context (`rctx`).',
+      'sha256:60303ae22b998861',
+    ),
+    context: field(TransactionContext.optional(), 'What the transaction is limited to.'),
   })
   .meta({ id: 'Transaction', 'x-kubernetes-validations': [{ rule: 'self == oldSelf', message: 'is immutable' }] })
 export type Transaction = z.infer<typeof Transaction>
@@ -152,53 +216,106 @@ const immutable = (field: string) => ({
 
 export const TaskSpec = z
   .strictObject({
-    type: z.enum(taskTypes),
-    image: z
-      .string()
-      .min(1, 'must not be empty')
-      .max(512)
-      .regex(/^[^\s\0-][^\s\0]*$/, 'must be a container image')
-      .optional(),
-    command: z.array(ProcessText).optional(),
-    args: z.array(ProcessText).optional(),
-    env: z.array(EnvVar).max(1000).optional(),
-    /**
-     * Folder inside the container that is empty at first; the files that lie directly in it at the end are kept as artifacts,
-     * whatever the end. `SVC_ARTIFACTS_DIR` names it. Without an image it lies in /workspace.
-     */
-    artifactsDir: ArtifactsDir.optional(),
-    /** Limit of one attempt. Absent: none. */
-    timeout: PositiveDuration.optional(),
-    /** Higher starts first. */
-    priority: z.int().min(0).max(1000).default(500),
-    retryPolicy: RetryPolicy.optional(),
-    /** Gets a signed POST when the task has ended. */
-    webhookURL: WebAddress.optional(),
-    secretRef: refersTo('Secret', z.strictObject({ name: ForeignName, namespace: Name.optional() })).optional(),
-    sessionRef: SessionRef.optional(),
-    resources: ResourceRequirements.optional(),
-    execution: Execution.optional(),
-    schedule: Schedule.optional(),
-    /** Absent: UTC. */
-    timeZone: TimeZone.optional(),
-    concurrencyPolicy: z.enum(['Allow', 'Forbid']).default('Forbid'),
-    /** A run that is later than this is left out. */
-    startingDeadlineSeconds: z.int().min(0).default(100),
-    successfulRunsHistoryLimit: z.int().min(0).default(3),
-    failedRunsHistoryLimit: z.int().min(0).default(1),
-    /** Neither starts nor makes runs while it is true. */
-    suspend: z.boolean().default(false),
-    /** Seconds after its end at which the task is deleted, with all that it left. Absent: as the service is set; 0: at once. */
-    ttlSecondsAfterFinished: z.int().min(0).max(3_155_760_000).optional(),
-    ai: AiSettings.optional(),
-    agentRef: AgentRef.optional(),
-    prompt: z.string().optional(),
-    agentRuntime: AgentRuntimeSettings.optional(),
-    workspace: Workspace.optional(),
-    /** A finished task whose diff is applied first. */
-    priorTaskRef: TaskRef.optional(),
-    requestedBy: RequestedBy.optional(),
-    transaction: Transaction.optional(),
+    type: field(
+      z.enum(taskTypes),
+      'What runs: `ai` (a model with tools), `container` (a command) or `agent` (an agent program).',
+    ),
+    image: field(
+      z
+        .string()
+        .min(1, 'must not be empty')
+        .max(512)
+        .regex(/^[^\s\0-][^\s\0]*$/, 'must be a container image')
+        .optional(),
+      'Container image. A `container` task without one runs its command in a local sandbox.',
+      'python:3.12-slim',
+    ),
+    command: field(
+      z.array(ProcessText).optional(),
+      'Program and its first arguments; in a container they replace the entry point of the image.',
+      ['python', '-c', 'print(42)'],
+    ),
+    args: field(z.array(ProcessText).optional(), 'Further arguments of the command.', ['--verbose']),
+    env: field(z.array(EnvVar).max(1000).optional(), 'Environment variables, at most 1000.'),
+    artifactsDir: field(
+      ArtifactsDir.optional(),
+      'Folder whose files are kept as artifacts when the task ends, whatever the outcome. It is empty at first; files in subfolders are not kept. The variable `SVC_ARTIFACTS_DIR` names it. Without an image it must be inside /workspace.',
+      '/workspace/out',
+    ),
+    timeout: field(
+      PositiveDuration.optional(),
+      'Time limit of one attempt, as a duration. Without it: no limit.',
+      '15m',
+    ),
+    priority: field(
+      z.int().min(0).max(1000).default(500),
+      'Order among waiting tasks: from 0 to 1000, the highest starts first.',
+      800,
+    ),
+    retryPolicy: field(RetryPolicy.optional(), 'When and how often the task runs again after it failed.'),
+    webhookURL: field(
+      WebAddress.optional(),
+      'Address that gets a signed POST when the task has ended.',
+      'https://example.com/hooks/svc',
+    ),
+    secretRef: field(
+      refersTo(
+        'Secret',
+        z.strictObject({
+          name: field(ForeignName, 'Name of the Secret.', 'build-keys'),
+          namespace: field(Name.optional(), "Namespace of the Secret. Without it: the task's own.", 'team-a'),
+        }),
+      ).optional(),
+      'Secret whose entries the task gets as environment variables or files.',
+    ),
+    sessionRef: field(
+      SessionRef.optional(),
+      'Session that the task continues. Tasks of one session run one after another.',
+    ),
+    resources: field(ResourceRequirements.optional(), 'CPU, memory and disk that an attempt gets.'),
+    execution: field(Execution.optional(), 'Where an attempt runs on a cluster.'),
+    schedule: field(
+      Schedule.optional(),
+      'Cron expression with five fields. With it the task is a schedule: each run is a task of its own.',
+      '0 7 * * 1-5',
+    ),
+    timeZone: field(TimeZone.optional(), 'IANA time zone of the schedule. Without it: UTC.', 'Europe/Berlin'),
+    concurrencyPolicy: field(
+      z.enum(['Allow', 'Forbid']).default('Forbid'),
+      'Whether a run of the schedule may start while the one before still runs.',
+    ),
+    startingDeadlineSeconds: field(
+      z.int().min(0).default(100),
+      'Seconds; a run that could not start within this time after it was due is skipped.',
+      100,
+    ),
+    successfulRunsHistoryLimit: field(
+      z.int().min(0).default(3),
+      'How many successful runs of the schedule are kept.',
+      3,
+    ),
+    failedRunsHistoryLimit: field(z.int().min(0).default(1), 'How many failed runs of the schedule are kept.', 1),
+    suspend: field(z.boolean().default(false), 'While true, the task does not start and a schedule makes no runs.'),
+    ttlSecondsAfterFinished: field(
+      z.int().min(0).max(3_155_760_000).optional(),
+      'Seconds after its end at which the task is deleted with all its records; 0 deletes it at once. Without it: the setting `--task-ttl`.',
+      86400,
+    ),
+    ai: field(AiSettings.optional(), 'Settings of a task of type `ai`.'),
+    agentRef: field(AgentRef.optional(), 'Agent that supplies model, system prompt, tools and skills.'),
+    prompt: field(
+      z.string().optional(),
+      'What the task is asked to do; for `ai` tasks the same as `ai.prompt`.',
+      'Fix the failing test',
+    ),
+    agentRuntime: field(AgentRuntimeSettings.optional(), 'Settings of a task of type `agent`.'),
+    workspace: field(Workspace.optional(), 'Git repository that is checked out into the workspace.'),
+    priorTaskRef: field(TaskRef.optional(), 'Finished task whose changes are applied to the workspace first.'),
+    requestedBy: field(RequestedBy.optional(), 'Who asked for the task. Set by the service; refused in a request.'),
+    transaction: field(
+      Transaction.optional(),
+      'Transaction that the task belongs to. Set by the service from the context token; refused in a request.',
+    ),
   })
   .meta({
     id: 'TaskSpec',
@@ -255,84 +372,125 @@ export const workspaceReasons = [
 ] as const
 
 export const ExecutionWorkspaceStatus = z.object({
-  provider: z.string().optional(),
-  templateRef: z.object({ name: z.string().optional(), namespace: z.string().optional() }).optional(),
-  phase: z.enum(workspacePhases).optional(),
-  reason: z.enum(workspaceReasons).optional(),
-  reusePolicy: z.string().optional(),
-  cleanupPolicy: z.string().optional(),
-  reused: z.boolean().optional(),
-  placement: z.string().optional(),
-  density: z.string().optional(),
-  resumeLatency: z.string().optional(),
-  message: z.string().optional(),
-  lastUpdateTime: Timestamp.optional(),
+  provider: field(z.string().optional(), 'Provider of the workspace.', 'substrate'),
+  templateRef: field(
+    z
+      .object({
+        name: field(z.string().optional(), 'Name of the template.', 'node-20'),
+        namespace: field(z.string().optional(), 'Namespace of the template.', 'team-a'),
+      })
+      .optional(),
+    'Template that the workspace was made from.',
+  ),
+  phase: field(z.enum(workspacePhases).optional(), 'How far the workspace is.'),
+  reason: field(z.enum(workspaceReasons).optional(), 'Why it is in this phase.'),
+  reusePolicy: field(z.string().optional(), 'Who may use the workspace again.', 'session'),
+  cleanupPolicy: field(z.string().optional(), 'What happens to the workspace at the end.', 'delete'),
+  reused: field(z.boolean().optional(), 'Whether the workspace existed before this task.'),
+  placement: field(z.string().optional(), 'Where the workspace runs.', 'node-a'),
+  density: field(z.string().optional(), 'How many workspaces share the machine.', '4'),
+  resumeLatency: field(z.string().optional(), 'Time it took to resume the workspace.', '1.2s'),
+  message: field(z.string().optional(), 'What happened, in one sentence.', 'the workspace is ready'),
+  lastUpdateTime: field(Timestamp.optional(), 'When this was last written.'),
 })
 export type ExecutionWorkspaceStatus = z.infer<typeof ExecutionWorkspaceStatus>
 
 /** State of the completion callback (TASK-057). */
 export const WebhookStatus = z.object({
-  state: z.enum(['Pending', 'Delivered', 'Failed']),
-  attempts: z.int().min(0),
-  lastAttemptTime: Timestamp.optional(),
-  nextAttemptTime: Timestamp.optional(),
-  lastError: z.string().optional(),
+  state: field(
+    z.enum(['Pending', 'Delivered', 'Failed']),
+    'Whether the callback is still to come, was delivered or was given up.',
+  ),
+  attempts: field(z.int().min(0), 'How often it was sent.', 1),
+  lastAttemptTime: field(Timestamp.optional(), 'When it was last sent.'),
+  nextAttemptTime: field(Timestamp.optional(), 'When it is sent again.'),
+  lastError: field(z.string().optional(), 'Why the last attempt failed.', 'the receiver answered 503'),
 })
 export type WebhookStatus = z.infer<typeof WebhookStatus>
 
 /** Tokens and cost of all attempts so far. */
 export const TaskUsage = z.object({
-  inputTokens: z.int().min(0),
-  outputTokens: z.int().min(0),
-  cachedTokens: z.int().min(0),
-  llmCalls: z.int().min(0),
-  /** In `currency`, by the prices that the providers had; absent when none had one. */
-  cost: z.number().nonnegative().optional(),
-  currency: z.string().optional(),
-  /** What vendors did not count, by the length of what was sent and streamed; beside the exact counts. */
-  estimatedInputTokens: z.int().min(0).optional(),
-  estimatedOutputTokens: z.int().min(0).optional(),
-  estimatedCost: z.number().nonnegative().optional(),
+  inputTokens: field(z.int().min(0), 'Input tokens, as the vendors counted them.', 1200),
+  outputTokens: field(z.int().min(0), 'Output tokens, as the vendors counted them.', 340),
+  cachedTokens: field(
+    z.int().min(0),
+    "Input tokens that were read from the vendor's cache; part of `inputTokens`.",
+    1000,
+  ),
+  llmCalls: field(z.int().min(0), 'Number of model calls.', 3),
+  cost: field(
+    z.number().nonnegative().optional(),
+    'Cost in `currency`, at the prices that the providers had at the time. Without it: no price was set.',
+    0.0123,
+  ),
+  currency: field(z.string().optional(), 'Currency of the costs (ISO 4217).', 'USD'),
+  estimatedInputTokens: field(
+    z.int().min(0).optional(),
+    'Input tokens that the vendors did not count, estimated from the length of what was sent; not part of `inputTokens`.',
+    80,
+  ),
+  estimatedOutputTokens: field(
+    z.int().min(0).optional(),
+    'Output tokens that the vendors did not count, estimated from the length of what came; not part of `outputTokens`.',
+    20,
+  ),
+  estimatedCost: field(
+    z.number().nonnegative().optional(),
+    'Cost of the estimated tokens in `currency`; not part of `cost`.',
+    0.0004,
+  ),
 })
 export type TaskUsage = z.infer<typeof TaskUsage>
 
 export const ChildTask = z.object({
-  name: z.string(),
-  agent: z.string().optional(),
-  phase: z.string().optional(),
-  /** At most 4096 characters, then `[truncated]`. */
-  result: z.string().optional(),
+  name: field(z.string(), 'Name of the child task.', 'research-1'),
+  agent: field(z.string().optional(), 'Agent of the child task.', 'researcher'),
+  phase: field(z.string().optional(), 'Phase of the child task.', 'Succeeded'),
+  result: field(
+    z.string().optional(),
+    'Its result, cut to 4096 characters and then ending in `[truncated]`.',
+    'The page describes three products.',
+  ),
 })
 export type ChildTask = z.infer<typeof ChildTask>
 
 export const TaskStatus = z
   .object({
-    phase: z.enum(taskPhases).optional(),
-    /** Start and end of the last attempt. */
-    startTime: Timestamp.optional(),
-    completionTime: Timestamp.optional(),
-    /** How many runs were started; interrupted ones count here and in `interruptions`, not as retries. */
-    attempts: z.int().min(0).optional(),
-    interruptions: z.int().min(0).optional(),
-    /** Which iteration it works in, from 0, once it has started; only autonomous agents get beyond the first. Not of containers. */
-    iteration: z.int().min(0).optional(),
-    jobName: z.string().optional(),
-    resultRef: z.object({ available: z.boolean() }).optional(),
-    executionWorkspace: ExecutionWorkspaceStatus.optional(),
-    webhookDelivered: z.boolean().optional(),
-    webhook: WebhookStatus.optional(),
-    /** The cause of the phase in one sentence a user can act on (TASK-046). */
-    message: z.string().optional(),
-    /** Why a Pending task does not start yet, CamelCase (`SessionLocked`, `NamespaceLimit`, ...). */
-    queuedReason: z.string().optional(),
-    /** No new attempt before this time (TASK-042). */
-    nextRetryTime: Timestamp.optional(),
-    childTasks: z.array(ChildTask).optional(),
-    conditions: z.array(Condition).optional(),
-    lastScheduleTime: Timestamp.optional(),
-    nextScheduleTime: Timestamp.optional(),
-    usage: TaskUsage.optional(),
-    observedGeneration: z.int().min(0).optional(),
+    phase: field(z.enum(taskPhases).optional(), 'How far the task is.'),
+    startTime: field(Timestamp.optional(), 'When the last attempt started.'),
+    completionTime: field(Timestamp.optional(), 'When the last attempt ended.'),
+    attempts: field(z.int().min(0).optional(), 'How many attempts were started, interrupted ones included.', 1),
+    interruptions: field(
+      z.int().min(0).optional(),
+      'How many attempts ended because the service stopped; they do not count as retries.',
+      0,
+    ),
+    iteration: field(
+      z.int().min(0).optional(),
+      'Current iteration of an autonomous agent, from 0. Not set for containers.',
+      0,
+    ),
+    jobName: field(z.string().optional(), 'On a cluster: Job of the last attempt.', 'report-1'),
+    resultRef: field(
+      z.object({ available: field(z.boolean(), 'Whether there is a result to fetch.') }).optional(),
+      'Where the result is.',
+    ),
+    executionWorkspace: field(ExecutionWorkspaceStatus.optional(), 'State of the execution workspace.'),
+    webhookDelivered: field(z.boolean().optional(), 'Whether the callback was delivered.'),
+    webhook: field(WebhookStatus.optional(), 'State of the callback.'),
+    message: field(
+      z.string().optional(),
+      'Why the task is in this phase, in one sentence.',
+      'the command ended with exit code 1',
+    ),
+    queuedReason: field(z.string().optional(), 'Why a pending task does not start yet.', 'SessionLocked'),
+    nextRetryTime: field(Timestamp.optional(), 'No new attempt starts before this time.'),
+    childTasks: field(z.array(ChildTask).optional(), 'Tasks that this one has created.'),
+    conditions: field(z.array(Condition).optional(), 'Conditions in the form that Kubernetes uses.'),
+    lastScheduleTime: field(Timestamp.optional(), 'When the schedule last made a run.'),
+    nextScheduleTime: field(Timestamp.optional(), 'When the schedule makes its next run.'),
+    usage: field(TaskUsage.optional(), 'Tokens and cost of all attempts together.'),
+    observedGeneration: field(z.int().min(0).optional(), 'The `metadata.generation` that this status is about.', 1),
   })
   .meta({ id: 'TaskStatus' })
 export type TaskStatus = z.infer<typeof TaskStatus>

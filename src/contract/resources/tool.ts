@@ -1,7 +1,9 @@
 // Tool: a custom tool for models, behind plain HTTP or an MCP server in a durable actor.
+
 import { z } from 'zod'
 import type { Problem } from '../../errors.ts'
 import { PositiveDuration } from '../duration.ts'
+import { field } from '../field.ts'
 import { Condition, defineResource, ForeignName, Name, Timestamp } from './metadata.ts'
 import { FreeForm, SecretKeyRef, WebAddress } from './references.ts'
 
@@ -12,46 +14,77 @@ const headerValue = z.string().regex(/^[^\x00-\x08\x0a-\x1f\x7f]*$/, 'must not c
 export const httpMethods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 
 export const ToolHttp = z.strictObject({
-  /** Required for plain HTTP tools. */
-  url: WebAddress.optional(),
-  method: z.enum(httpMethods).default('POST'),
-  /** Static headers of each call. */
-  headers: z.record(headerName, headerValue).optional(),
-  /** Limit of one call. */
-  timeout: PositiveDuration.default('30s'),
-  authSecretRef: SecretKeyRef.optional(),
-  /** `header` sends `Authorization: Bearer`, `body` puts the token into the JSON body. */
-  authInject: z.enum(['header', 'body']).default('header'),
-  /** JSON key of the token for `authInject: body`. */
-  authBodyKey: z.string().max(256).optional(),
+  url: field(
+    WebAddress.optional(),
+    'Address that each call is sent to. Required unless `mcp` is set.',
+    'https://api.example.com/weather',
+  ),
+  method: field(z.enum(httpMethods).default('POST'), 'HTTP method of the call.'),
+  headers: field(z.record(headerName, headerValue).optional(), 'Headers that each call carries.', {
+    Accept: 'application/json',
+  }),
+  timeout: field(PositiveDuration.default('30s'), 'Time limit of one call, as a duration.', '30s'),
+  authSecretRef: field(SecretKeyRef.optional(), 'Entry of a Secret that holds the token of the tool.'),
+  authInject: field(
+    z.enum(['header', 'body']).default('header'),
+    'How the token is sent: `header` as `Authorization: Bearer`, `body` inside the JSON body.',
+  ),
+  authBodyKey: field(
+    z.string().max(256).optional(),
+    'Key of the JSON body that holds the token, with `authInject: body`.',
+    'api_key',
+  ),
 })
 export type ToolHttp = z.infer<typeof ToolHttp>
 
 export const ToolActor = z.strictObject({
-  templateRef: z.strictObject({ name: ForeignName, namespace: Name.optional() }),
-  poolRef: z.strictObject({ name: ForeignName.optional(), namespace: Name.optional() }).optional(),
-  boot: z.boolean().default(false),
+  templateRef: field(
+    z.strictObject({
+      name: field(ForeignName, 'Name of the template.', 'mcp-server'),
+      namespace: field(Name.optional(), "Namespace of the template. Without it: the tool's own.", 'team-a'),
+    }),
+    'Template of the actor that runs the MCP server.',
+  ),
+  poolRef: field(
+    z
+      .strictObject({
+        name: field(ForeignName.optional(), 'Name of the pool.', 'warm'),
+        namespace: field(Name.optional(), "Namespace of the pool. Without it: the tool's own.", 'team-a'),
+      })
+      .optional(),
+    'Pool of warm actors.',
+  ),
+  boot: field(z.boolean().default(false), 'Start the actor right away rather than at the first call.'),
 })
 export type ToolActor = z.infer<typeof ToolActor>
 
 export const ToolMcp = z.strictObject({
-  path: z
-    .string()
-    .max(1024)
-    .regex(/^\/[^\s\0]*$/, 'must start with "/"')
-    .default('/mcp'),
-  actor: ToolActor,
+  path: field(
+    z
+      .string()
+      .max(1024)
+      .regex(/^\/[^\s\0]*$/, 'must start with "/"')
+      .default('/mcp'),
+    'Path of the MCP endpoint.',
+    '/mcp',
+  ),
+  actor: field(ToolActor, 'Actor that serves the endpoint.'),
 })
 export type ToolMcp = z.infer<typeof ToolMcp>
 
 export const ToolSpec = z
   .strictObject({
-    /** Shown to the model. */
-    description: z.string().min(1, 'must not be empty').max(16_384),
-    /** JSON Schema of the arguments (`type: object`). Empty: no arguments. */
-    parameters: FreeForm.default({}),
-    http: ToolHttp.optional(),
-    mcp: ToolMcp.optional(),
+    description: field(
+      z.string().min(1, 'must not be empty').max(16_384),
+      'What the tool does; the model reads it.',
+      'Returns the weather of a city',
+    ),
+    parameters: field(FreeForm.default({}), 'JSON Schema of the arguments, of type `object`. Empty: no arguments.', {
+      type: 'object',
+      properties: { city: { type: 'string' } },
+    }),
+    http: field(ToolHttp.optional(), 'A tool that is one HTTP request.'),
+    mcp: field(ToolMcp.optional(), 'A tool that an MCP server offers.'),
   })
   .meta({
     id: 'ToolSpec',
@@ -109,25 +142,43 @@ export function toolProblems(spec: ToolSpec): Problem[] {
 }
 
 export const ToolActorStatus = z.object({
-  provider: z.string().optional(),
-  actorID: z.string().optional(),
-  routeHost: z.string().optional(),
-  templateRef: z.object({ name: z.string(), namespace: z.string().optional() }).optional(),
-  poolRef: z.object({ name: z.string(), namespace: z.string().optional() }).optional(),
+  provider: field(z.string().optional(), 'Provider of the actor.', 'substrate'),
+  actorID: field(z.string().optional(), 'Id of the actor.', 'actor-7f3a'),
+  routeHost: field(z.string().optional(), 'Host name at which the actor answers.', 'actor-7f3a.local'),
+  templateRef: field(
+    z
+      .object({
+        name: field(z.string(), 'Name of the template.', 'mcp-server'),
+        namespace: field(z.string().optional(), 'Namespace of the template.', 'team-a'),
+      })
+      .optional(),
+    'Template that the actor was made from.',
+  ),
+  poolRef: field(
+    z
+      .object({
+        name: field(z.string(), 'Name of the pool.', 'warm'),
+        namespace: field(z.string().optional(), 'Namespace of the pool.', 'team-a'),
+      })
+      .optional(),
+    'Pool that the actor came from.',
+  ),
 })
 export type ToolActorStatus = z.infer<typeof ToolActorStatus>
 
 export const ToolStatus = z
   .object({
-    /** Whether the controller reached the endpoint. */
-    available: z.boolean().default(false),
-    /** What workers call; no secret in it. */
-    endpoint: z.string().default(''),
-    actor: ToolActorStatus.optional(),
-    lastCheck: Timestamp.optional(),
-    error: z.string().optional(),
-    observedGeneration: z.int().min(0).optional(),
-    conditions: z.array(Condition).optional(),
+    available: field(z.boolean().default(false), 'Whether the service can reach the tool.'),
+    endpoint: field(
+      z.string().default(''),
+      'Address that workers call, without secrets.',
+      'https://api.example.com/weather',
+    ),
+    actor: field(ToolActorStatus.optional(), 'Actor that serves the tool.'),
+    lastCheck: field(Timestamp.optional(), 'When the tool was last checked.'),
+    error: field(z.string().optional(), 'Why the tool is not available.', 'the Secret weather-key is missing'),
+    observedGeneration: field(z.int().min(0).optional(), 'The `metadata.generation` that this status is about.', 1),
+    conditions: field(z.array(Condition).optional(), 'Conditions in the form that Kubernetes uses.'),
   })
   .meta({ id: 'ToolStatus' })
 export type ToolStatus = z.infer<typeof ToolStatus>
