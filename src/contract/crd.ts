@@ -1,6 +1,7 @@
 // Custom resource definitions, printed from the same schemas that validate requests.
 import { z } from 'zod'
 import { objectRules, specRules, type ValidationRule } from './crd-rules.ts'
+import { printHints } from './field.ts'
 import { type Kind, type KindInfo, kinds } from './resources/index.ts'
 import { referenceMark } from './resources/references.ts'
 
@@ -40,6 +41,12 @@ function convertUnion(options: unknown[]): Json {
   return { anyOf: [{ type: 'integer' }, { type: 'string' }], 'x-kubernetes-int-or-string': true }
 }
 
+/** `kubectl explain` prints descriptions and nothing else of a field, so that default and example go into them. */
+function describeFully(schema: Json): Json {
+  if (typeof schema.description !== 'string') return {}
+  return { description: [schema.description, ...printHints(schema)].join(' ') }
+}
+
 type Convert = (value: unknown) => unknown
 
 /** Replacements of single keywords; undefined removes the keyword. */
@@ -67,7 +74,7 @@ function convertKeywords(schema: Json, convert: Convert): Json {
     .filter(([key]) => !dropped.has(key))
     .map(([key, value]): [string, unknown] => [key, keywords[key] ? keywords[key](value, schema, convert) : value])
     .filter(([, value]) => value !== undefined)
-  const result: Json = Object.fromEntries(entries)
+  const result: Json = { ...Object.fromEntries(entries), ...describeFully(schema) }
   if (isFreeForm(schema)) Object.assign(result, anything)
   if (schema.type === 'integer') result.format = 'int64'
   return result
@@ -84,9 +91,11 @@ export function makeStructural(schema: Json, definitions: Json = (schema.definit
     return makeStructural({ ...target, ...beside, definitions: undefined }, definitions)
   }
   const union = schema.anyOf ?? schema.oneOf
-  if (Array.isArray(union))
-    return { ...convertUnion(union), ...(schema.default === undefined ? {} : { default: schema.default }) }
-  if (schema.type === undefined && schema.enum === undefined) return { ...anything }
+  const said = describeFully(schema)
+  if (Array.isArray(union)) {
+    return { ...said, ...convertUnion(union), ...(schema.default === undefined ? {} : { default: schema.default }) }
+  }
+  if (schema.type === undefined && schema.enum === undefined) return { ...said, ...anything }
   return convertKeywords(schema, convert)
 }
 
@@ -116,8 +125,8 @@ function printVersion(info: KindInfo): Json {
       apiVersion: { type: 'string' },
       kind: { type: 'string' },
       metadata: { type: 'object' },
-      spec: printSpec(info),
-      status: printSchema(info.status),
+      spec: { description: 'What is wanted.', ...printSpec(info) },
+      status: { description: 'What is; written by the service.', ...printSchema(info.status) },
     },
     'x-kubernetes-validations': [nameRule, ...(objectRules[info.kind as Kind] ?? [])],
   }

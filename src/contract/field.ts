@@ -8,3 +8,19 @@ import type { z } from 'zod'
 export function field<S extends z.ZodType>(schema: S, description: string, example?: unknown): S {
   return schema.meta(example === undefined ? { description } : { description, example })
 }
+
+/** A value as a reader would type it: text as it is, anything else as JSON. */
+export function printValue(value: unknown): string {
+  return typeof value === 'string' ? value || '""' : JSON.stringify(value)
+}
+
+/** Default and example as sentences; an example that is the default says nothing new. */
+export function printHints({ default: fallback, example }: { default?: unknown; example?: unknown }): string[] {
+  const [shownDefault, shownExample] = [fallback, example].map((value) =>
+    value === undefined ? undefined : printValue(value),
+  )
+  const hints: string[] = []
+  if (shownDefault !== undefined) hints.push(`Default: ${shownDefault}.`)
+  if (shownExample !== undefined && shownExample !== shownDefault) hints.push(`Example: ${shownExample}`)
+  return hints
+}

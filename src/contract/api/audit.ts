@@ -70,6 +70,8 @@ export const listAudit = defineRoute({
   path: '/api/v1/audit',
   tag: 'Audit',
   summary: 'Who did what, newest first',
+  description:
+    'Lists records of the audit log, newest first, one page at a time. Without a namespace: those of all namespaces and of what has no namespace.',
   query: AuditListQuery,
   responses: { 200: { description: 'Records', schema: listOf(AuditItem, 'AuditList') } },
   auth: 'user',

@@ -54,6 +54,7 @@ export const validateToken = defineRoute({
   path: '/api/v1/auth/validate',
   tag,
   summary: 'Validate the credential',
+  description: 'Answers 200 when the credential is valid, and 401 when it is not.',
   responses: { 200: { description: 'The credential is good', schema: Validation } },
   auth: 'user',
 })
@@ -63,6 +64,7 @@ export const getWhoami = defineRoute({
   path: '/api/v1/auth/whoami',
   tag,
   summary: 'Who the credential belongs to, and what it allows',
+  description: 'Answers the name, groups, namespace and role of the caller.',
   responses: { 200: { description: 'The caller', schema: Whoami } },
   auth: 'user',
 })

@@ -132,6 +132,8 @@ export const sendChat = defineRoute({
   path: '/api/v1/chat',
   tag,
   summary: 'Answer a chat message',
+  description:
+    'Runs one turn: the model answers and may call tools, which act with the rights of the caller. The answer is an event stream unless JSON is preferred in `Accept`.',
   /** An event stream unless JSON is preferred (RFC 9110 section 12.5.1). */
   headers: z.object({
     accept: field(z.string().max(4096).optional(), '`text/event-stream` streams the answer.', 'text/event-stream'),
@@ -151,6 +153,7 @@ export const getChatConfig = defineRoute({
   path: '/api/v1/chat/config',
   tag,
   summary: 'Settings and tools of chat',
+  description: 'Answers the limits of chat and the tools that it offers.',
   headers: ReadHeaders,
   responses: { 200: { description: 'The settings', schema: ChatConfig }, ...errorResponses(404) },
   auth: 'user',
@@ -161,6 +164,7 @@ export const cancelChat = defineRoute({
   path: '/api/v1/chat/:sessionId',
   tag,
   summary: 'Cancel the running turn and delete the session',
+  description: 'Stops the turn that runs in the session, if there is one, and deletes the session.',
   params: z.object({ sessionId: field(ChatSessionId, 'Session whose turn is cancelled.', 'support-42') }),
   query: NamespaceQuery,
   responses: { 204: { description: 'Deleted' }, ...errorResponses(404, 409) },

@@ -49,20 +49,24 @@ function isWithinLimit(files: { content: string }[]): boolean {
 
 export const CodeRun = z
   .strictObject({
-    argv: z.array(z.string().max(mebibyte)).min(1).max(64).describe('Executable and arguments'),
+    argv: field(z.array(z.string().max(mebibyte)).min(1).max(64), 'Program and arguments.', ['python', 'main.py']),
     stdin: field(z.string().max(mebibyte).optional(), 'What the program reads from its standard input.', 'hello'),
     env: field(z.record(z.string().max(256), z.string().max(mebibyte)).optional(), 'Environment variables.', {
       LOG_LEVEL: 'debug',
     }),
-    readOnlyFiles: z
-      .record(SecretPath, z.string().max(mebibyte))
-      .optional()
-      .describe('By absolute path, beside the workspace'),
-    workspaceFiles: z
-      .array(CarriedFile)
-      .max(workspaceLimits.files)
-      .refine(isWithinLimit, 'must have at most 8 MiB together')
-      .optional(),
+    readOnlyFiles: field(
+      z.record(SecretPath, z.string().max(mebibyte)).optional(),
+      'Read-only files outside the workspace, by absolute path.',
+      { '/run/secrets/build-keys/token': 'value' },
+    ),
+    workspaceFiles: field(
+      z
+        .array(CarriedFile)
+        .max(workspaceLimits.files)
+        .refine(isWithinLimit, 'must have at most 8 MiB together')
+        .optional(),
+      'Files of the workspace, at most 8 MiB together.',
+    ),
     limits: field(
       z.strictObject({
         timeoutMs: field(z.int().min(1).max(60_000), 'Time limit in milliseconds.', 30000),
@@ -111,7 +115,11 @@ export const CodeOutcome = z
         .optional(),
       'What the run changed in the workspace.',
     ),
-    changesLost: z.string().optional().describe('Why the workspace stays as it was'),
+    changesLost: field(
+      z.string().optional(),
+      'Why the workspace stays as it was.',
+      'the changes are larger than 8 MiB',
+    ),
   })
   .meta({ id: 'CodeOutcome' })
 export type CodeOutcome = z.infer<typeof CodeOutcome>
@@ -126,6 +134,7 @@ export const checkCode = defineRoute({
   path: '/internal/v1/code/:namespace/:taskName',
   tag,
   summary: 'Languages of code that the service runs for the task',
+  description: 'Answers the languages of code that the service can run for the task.',
   params: task,
   responses: { ...errorResponses(501), 200: { description: 'The languages', schema: CodeAvailability } },
   auth: 'worker',
@@ -136,6 +145,7 @@ export const runCode = defineRoute({
   path: '/internal/v1/code/:namespace/:taskName',
   tag,
   summary: 'Run code of the task in a sandbox; it ends with the call',
+  description: 'Runs code in a sandbox of the service. The run ends when the connection is closed.',
   params: task,
   body: CodeRun,
   bodyLimit: 16 * mebibyte,

@@ -23,6 +23,7 @@ export const getHealth = defineRoute({
   path: '/healthz',
   tag,
   summary: 'Whether the process lives',
+  description: 'Answers 200 as long as the process runs. It asks nothing else.',
   responses: { 200: { description: 'It does', schema: Health } },
   auth: 'none',
 })
@@ -32,6 +33,7 @@ export const getReadiness = defineRoute({
   path: '/readyz',
   tag,
   summary: 'Whether the service can do its work',
+  description: 'Answers 200 when the service can do its work, and 503 with the failed checks when it cannot.',
   responses: {
     200: { description: 'It can', schema: Readiness },
     503: { description: 'A check failed', schema: Readiness },
@@ -44,6 +46,7 @@ export const getOpenApi = defineRoute({
   path: '/openapi.json',
   tag,
   summary: 'OpenAPI 3.1 description',
+  description: 'Answers this document.',
   responses: { 200: { description: 'The document', schema: z.record(z.string(), z.unknown()) } },
   auth: 'none',
 })

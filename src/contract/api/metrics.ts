@@ -6,6 +6,7 @@ export const getMetrics = defineRoute({
   path: '/metrics',
   tag: 'Health',
   summary: 'Metrics in the text format of Prometheus',
+  description: 'Answers the metrics of the service in the text format of Prometheus.',
   responses: { ...errorResponses(404), 200: { description: 'Metrics', contentType: 'text/plain' } },
   auth: 'user',
   verb: { verb: 'get', kind: 'Metrics' },

@@ -83,6 +83,7 @@ describe('OpenAPI document', () => {
         path: '/x',
         tag: 'x',
         summary: 'x',
+        description: 'x',
         responses: { 200: { description: 'x', schema } },
         auth: 'none',
       })

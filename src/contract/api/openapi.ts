@@ -33,7 +33,7 @@ function convert(schema: z.ZodType, direction: Direction): Converted {
         const inner = convert(shape, direction)
         Object.assign(found, inner.definitions)
         for (const key of Object.keys(context.jsonSchema)) delete context.jsonSchema[key]
-        Object.assign(context.jsonSchema, inner.json)
+        Object.assign(context.jsonSchema, inner.json, read.meta())
       }
       for (const key of internalKeywords) delete context.jsonSchema[key]
     },
@@ -134,9 +134,10 @@ function printParameters(
 ): Json[] {
   if (schema === undefined) return []
   const { properties = {}, required = [] } = book.print(schema, 'input') as { properties?: Json; required?: string[] }
-  return Object.entries(properties).map(([name, json]) => ({
+  return Object.entries(properties as Record<string, Json>).map(([name, { description, ...json }]) => ({
     name,
     in: place,
+    description,
     required: place === 'path' || required.includes(name),
     schema: json,
   }))
@@ -210,6 +211,7 @@ function printOperation(book: SchemaBook, operationId: string, route: Route): Js
     operationId,
     tags: [route.tag],
     summary: route.summary,
+    description: route.description,
     ...(parameters.length === 0 ? {} : { parameters }),
     ...printBody(book, route),
     responses: printResponses(book, route),

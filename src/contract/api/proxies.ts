@@ -151,14 +151,16 @@ const llmaHeaders = headers.extend({
 
 type Family = 'llma' | 'llmo'
 
-function defineCall<P extends string>(family: Family, path: P, summary: string, body: z.ZodType) {
+type CallWords = { summary: string; description: string }
+
+function defineCall<P extends string>(family: Family, path: P, words: CallWords, body: z.ZodType) {
   const isLlma = family === 'llma'
   return {
     method: 'POST',
     path,
     family,
     tag: isLlma ? 'llma' : 'llmo',
-    summary,
+    ...words,
     query: NamespaceQuery,
     headers: isLlma ? llmaHeaders : headers,
     body,
@@ -179,6 +181,7 @@ function defineModels<P extends string>(family: Family, path: P, schema: z.ZodTy
     family,
     tag: family,
     summary: 'Models of the configured providers',
+    description: 'Lists the models that the providers of the namespace offer, with ids that a request can name.',
     query: NamespaceQuery,
     responses: { 200: { description: 'Models', schema }, ...failures(error, listStatuses) },
     auth: 'user',
@@ -193,6 +196,7 @@ function defineModel<P extends string>(family: Family, path: P, schema: z.ZodTyp
     family,
     tag: family,
     summary: 'One model by its id, such as provider/model',
+    description: 'Answers one of the models that the list shows.',
     params: z.object({ model: field(z.string(), 'Id of the model.', 'main/gpt-5') }),
     query: NamespaceQuery,
     responses: { 200: { description: 'The model', schema }, ...failures(error, readStatuses) },
@@ -201,21 +205,50 @@ function defineModel<P extends string>(family: Family, path: P, schema: z.ZodTyp
   } as const satisfies Route
 }
 
-export const createLlmaMessage = defineCall('llma', '/llma/v1/messages', 'Create a message', LlmaRequest)
+export const createLlmaMessage = defineCall(
+  'llma',
+  '/llma/v1/messages',
+  {
+    summary: 'Create a message',
+    description:
+      'Sends the request to the provider that the model names. Unless `x-svc-tools: disabled` is sent, the model may also call tools of the service.',
+  },
+  LlmaRequest,
+)
 export const countLlmaTokens = defineCall(
   'llma',
   '/llma/v1/messages/count_tokens',
-  'Count the tokens of a message',
+  {
+    summary: 'Count the tokens of a message',
+    description: 'Counts the tokens of a request without sending it to a model.',
+  },
   PassedRequest,
 )
 export const createLlmoCompletion = defineCall(
   'llmo',
   '/llmo/v1/chat/completions',
-  'Create a chat completion',
+  {
+    summary: 'Create a chat completion',
+    description:
+      'Sends the request to the provider that the model names. Unless `x-svc-tools: disabled` is sent, the model may also call tools of the service.',
+  },
   LlmoRequest,
 )
-export const createLlmoEmbeddings = defineCall('llmo', '/llmo/v1/embeddings', 'Create embeddings', PassedRequest)
-export const createLlmoResponse = defineCall('llmo', '/llmo/v1/responses', 'Create a response', PassedRequest)
+export const createLlmoEmbeddings = defineCall(
+  'llmo',
+  '/llmo/v1/embeddings',
+  { summary: 'Create embeddings', description: 'Passes the request on to the provider that the model names.' },
+  PassedRequest,
+)
+export const createLlmoResponse = defineCall(
+  'llmo',
+  '/llmo/v1/responses',
+  {
+    summary: 'Create a response',
+    description: 'Sends the request to the provider that the model names, in the form of the Responses interface.',
+  },
+  PassedRequest,
+)
 export const listLlmaModels = defineModels('llma', '/llma/v1/models', LlmaModels, LlmaError)
 export const listLlmoModels = defineModels('llmo', '/llmo/v1/models', LlmoModels, LlmoError)
 export const getLlmaModel = defineModel('llma', '/llma/v1/models/:model', LlmaModel, LlmaError)

@@ -13,18 +13,19 @@ export function resourceSchemaOf<K extends Kind>(kind: K) {
   return kinds[kind].schema as unknown as z.ZodType<ResourceOf<K>>
 }
 
-/** Where the routes of a kind lie, and how OpenAPI groups them. */
-export type Place = { tag: string; base: string; noun: string }
+/** Path of the routes of a kind, and how OpenAPI groups and names them. */
+export type KindRoutes = { tag: string; base: string; noun: string }
 
 const params = z.object({ name: field(Name, 'Name of the object.', 'nightly-report') })
 
 /** POST base: makes an object. */
-export function defineCreate<K extends Kind>(kind: K, { tag, base, noun }: Place) {
+export function defineCreate<K extends Kind>(kind: K, { tag, base, noun }: KindRoutes) {
   return defineRoute({
     method: 'POST',
     path: base,
     tag,
     summary: `Create ${noun}`,
+    description: `Stores ${noun}. A name that is taken is refused with 409.`,
     headers: CreateHeaders,
     query: NamespaceQuery,
     body: createBodyOf(kind),
@@ -38,12 +39,13 @@ export function defineCreate<K extends Kind>(kind: K, { tag, base, noun }: Place
 }
 
 /** GET base: lists objects, in namespace and name order. */
-export function defineList<S extends z.ZodType>(kind: Kind, { tag, base }: Place, item: S) {
+export function defineList<S extends z.ZodType>(kind: Kind, { tag, base }: KindRoutes, item: S) {
   return defineRoute({
     method: 'GET',
     path: base,
     tag,
     summary: `List ${kinds[kind].plural}`,
+    description: `Lists ${kinds[kind].plural} in order of namespace and name, one page at a time.`,
     query: ResourceListQuery,
     headers: ReadHeaders,
     responses: {
@@ -56,12 +58,13 @@ export function defineList<S extends z.ZodType>(kind: Kind, { tag, base }: Place
 }
 
 /** GET base/:name: one object. */
-export function defineGet<S extends z.ZodType>(kind: Kind, { tag, base, noun }: Place, schema: S) {
+export function defineGet<S extends z.ZodType>(kind: Kind, { tag, base, noun }: KindRoutes, schema: S) {
   return defineRoute({
     method: 'GET',
     path: `${base}/:name`,
     tag,
     summary: `Get ${noun}`,
+    description: `Answers ${noun} with its status.`,
     params,
     query: NamespaceQuery,
     headers: ReadHeaders,
@@ -72,12 +75,13 @@ export function defineGet<S extends z.ZodType>(kind: Kind, { tag, base, noun }: 
 }
 
 /** PUT base/:name: replaces the spec. */
-export function defineUpdate<K extends Kind>(kind: K, { tag, base, noun }: Place) {
+export function defineUpdate<K extends Kind>(kind: K, { tag, base, noun }: KindRoutes) {
   return defineRoute({
     method: 'PUT',
     path: `${base}/:name`,
     tag,
     summary: `Replace the spec of ${noun}`,
+    description: `Replaces the whole spec of ${noun}, and its labels and annotations where they are given.`,
     params,
     query: NamespaceQuery,
     headers: WriteHeaders,
@@ -92,12 +96,13 @@ export function defineUpdate<K extends Kind>(kind: K, { tag, base, noun }: Place
 }
 
 /** DELETE base/:name: removes the object. */
-export function defineDelete(kind: Kind, { tag, base, noun }: Place) {
+export function defineDelete(kind: Kind, { tag, base, noun }: KindRoutes) {
   return defineRoute({
     method: 'DELETE',
     path: `${base}/:name`,
     tag,
     summary: `Delete ${noun}`,
+    description: `Deletes ${noun}. What refers to it reports that it is missing.`,
     params,
     query: NamespaceQuery,
     headers: WriteHeaders,

@@ -28,7 +28,10 @@ export type Route = {
   tag: string
   /** Present: a vendor's interface. Errors have the form of this family, and the framework does not see its requests. */
   family?: 'llma' | 'llmo'
+  /** A few words for lists of operations. */
   summary: string
+  /** What the operation does, in whole sentences. */
+  description: string
   params?: z.ZodObject
   query?: z.ZodObject
   /** Header names in lower case. */
@@ -111,9 +114,10 @@ export function documentAs<S extends z.ZodType, D extends z.ZodType>(
   return schema as unknown as z.ZodType<z.output<S>, z.input<D>>
 }
 
-/** What OpenAPI prints for a schema. */
+/** What OpenAPI prints for a schema; one that was given a description is a copy of that which was documented. */
 export function documentedShape(schema: z.ZodType): z.ZodType {
-  return documented.get(schema) ?? schema
+  const { parent } = schema._zod
+  return documented.get(schema) ?? (parent && documented.get(parent as z.ZodType)) ?? schema
 }
 
 /** Headers of reads. */

@@ -85,6 +85,7 @@ export const listSessions = defineRoute({
   path: '/api/v1/sessions',
   tag,
   summary: 'List sessions, newest first',
+  description: 'Lists sessions of tasks and chats, newest first, one page at a time.',
   query: ListQuery,
   headers: ReadHeaders,
   responses: { 200: { description: 'Sessions', schema: SessionList } },
@@ -97,6 +98,7 @@ export const getSession = defineRoute({
   path: '/api/v1/sessions/:id',
   tag,
   summary: 'Transcript of a session',
+  description: 'Answers the session with its messages.',
   params,
   query: NamespaceQuery.extend({
     maxMessages: field(
@@ -116,6 +118,7 @@ export const deleteSession = defineRoute({
   path: '/api/v1/sessions/:id',
   tag,
   summary: 'Delete a session and its transcript',
+  description: 'Deletes the session and its messages. Refused while a task works in it.',
   params,
   query: NamespaceQuery,
   responses: { 204: { description: 'Deleted, or it never was' }, ...errorResponses(409) },

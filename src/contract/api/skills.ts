@@ -36,6 +36,7 @@ export const getSkillContent = defineRoute({
   path: '/api/v1/skills/:name/content',
   tag: place.tag,
   summary: 'The raw Markdown of a skill',
+  description: 'Answers the Markdown of the skill as text.',
   params: z.object({ name: field(Name, 'Name of the Skill.', 'release-notes') }),
   query: NamespaceQuery,
   headers: ReadHeaders,

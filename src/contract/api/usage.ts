@@ -59,6 +59,7 @@ export const getUsage = defineRoute({
   path: '/api/v1/usage',
   tag: 'Usage',
   summary: 'Tokens and cost per group',
+  description: 'Sums tokens and cost of model calls by task, session, agent, provider, namespace or caller.',
   query: NamespaceQuery.extend({
     groupBy: field(z.enum(usageGroups).default('task'), 'What the records are summed by.'),
     since: field(TimeParameter.optional(), 'Only records from this time on (RFC 3339).'),
