@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
+import { findSizeLayer } from '../adapters/workspaces/workspaces.ts'
 import { diagnoseMachine } from '../compose/doctor.ts'
 import { loadConfig } from '../config/load.ts'
 
@@ -30,6 +31,22 @@ describe('the doctor', () => {
     const findings = await examine('linux', { OPENAI_API_KEY: 'the-value-of-the-key' })
     expect(findings).toContainEqual({ what: 'model keys', state: 'ok', detail: 'OPENAI_API_KEY in the environment' })
     expect(JSON.stringify(findings)).not.toContain('the-value-of-the-key')
+  })
+
+  it('says how large a workspace may be, by which means, and why by no better one', async () => {
+    const limits = { SVC_WORKSPACE_SIZE: '256Mi', SVC_WORKSPACE_FILES: '1000' }
+    const found = (await examine('linux', limits)).find(({ what }) => what === 'workspaces')
+    const layer = await findSizeLayer(mkdtempSync(join(folder, 'layer-')))
+    expect(found).toMatchObject(
+      layer.kind === 'image'
+        ? { state: 'ok', detail: 'at most 256 MiB or 1000 files; each is a file system of its own' }
+        : {
+            state: 'warning',
+            detail: expect.stringMatching(/^at most 256 MiB or 1000 files; watched .*: \w/),
+            fix: expect.stringContaining('as root'),
+          },
+    )
+    if (layer.kind === 'watch') expect(found?.detail).toContain(layer.why)
   })
 
   it('makes no folder', async () => {

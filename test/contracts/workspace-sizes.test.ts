@@ -1,6 +1,6 @@
 // How much a task may write: more than its workspace holds ends it with a reason, early, and leaves nothing behind.
 import { execFile, execFileSync } from 'node:child_process'
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -111,6 +111,86 @@ describe.skipIf(!probe.available)('code that shares a folder', () => {
     } finally {
       removeFolder(folder)
     }
+  })
+})
+
+/** A small disk of its own; a word on why there is none. */
+function mountDisk(folder: string): string | undefined {
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=64m', 'tmpfs', folder], { stdio: 'pipe' })
+    return undefined
+  } catch (error) {
+    return `a small file system cannot be mounted here: ${String(error).split('\n')[0]}`
+  }
+}
+
+const noDisk = (() => {
+  const folder = makeFolder('disk-probe')
+  const problem = mountDisk(folder)
+  if (problem === undefined) execFileSync('umount', [folder])
+  removeFolder(folder)
+  return problem
+})()
+
+describe.skipIf(!probe.available || noDisk !== undefined)(`a disk that is nearly full ${noDisk ?? ''}`, () => {
+  let disk: string
+  let small: EmbeddedBench
+  beforeEach(() => {
+    disk = makeFolder('small-disk')
+    mountDisk(disk)
+    const workspaces = { size: { bytes: 1024 * mebibyte, files: 400 }, layer: watched }
+    small = openEmbeddedBench({ dataDir: join(disk, 'data'), workspaces })
+  })
+  afterEach(async () => {
+    await small.close()
+    execFileSync('umount', ['--lazy', disk])
+    removeFolder(disk)
+  })
+
+  /** Of 64 MiB at least 3.2 are to be free, and in danger are the last 1.6. */
+  function leaveFree(bytes: number): void {
+    const { bavail, bsize } = statfsSync(disk)
+    writeFileSync(join(disk, 'ballast'), Buffer.alloc(bavail * bsize - bytes))
+  }
+
+  const submit = async (taskUid: string, script: string) => {
+    const run = { kind: 'command' as const, command: ['/bin/bash', '-c', script], args: [], env: {} }
+    const key = { taskUid, attempt: 1 }
+    await small.workloads.ensure({ key, namespace: 'default', taskName: taskUid, run, limits: {} })
+    return key
+  }
+
+  const waitForPhase = (key: AttemptKey, phase: WorkloadState['phase']) =>
+    waitUntil(`${key.taskUid} is ${phase}`, async () => {
+      const state = await small.workloads.observe(key)
+      return state.phase === phase && state
+    })
+
+  it('starts nothing below its reserve, and again when there is room', async () => {
+    leaveFree(2.4 * mebibyte)
+    expect(small.workloads.capacity()).toBe(0)
+    await expect(submit('a', 'true')).rejects.toMatchObject({
+      reason: 'Unavailable',
+      message: expect.stringMatching(/disk is free/),
+    })
+    rmSync(join(disk, 'ballast'))
+    expect(small.workloads.capacity()).toBeGreaterThan(0)
+    await waitForPhase(await submit('a', 'true'), 'Succeeded')
+  })
+
+  it('ends the attempt that wrote most when it is in danger, and only that one', async () => {
+    const wait = 'touch written; while true; do sleep 0.1; done'
+    const few = await submit('few', `head -c 4000000 /dev/zero > f; ${wait}`)
+    await waitForPhase(few, 'Running')
+    const most = await submit('most', `head -c 30000000 /dev/zero > f; ${wait}`)
+    const isWritten = () => execFileSync('find', [disk, '-name', 'written'], { encoding: 'utf8' }).trim().split('\n')
+    await waitUntil('both have written', async () => isWritten().length === 2)
+    leaveFree(mebibyte)
+    const state = await waitForPhase(most, 'Failed')
+    expect(state).toMatchObject({ reason: 'DiskFull', message: expect.stringContaining('had written the most') })
+    expect(await small.workloads.observe(few)).toMatchObject({ phase: 'Running' })
+    await small.workloads.remove(most)
+    expect(readdirSync(join(disk, 'data', 'work'))).toHaveLength(1)
   })
 })
 

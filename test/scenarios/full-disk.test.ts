@@ -1,6 +1,6 @@
 // A full disk under the running service: a clear error, nothing acknowledged is lost, and it recovers by itself.
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import {
@@ -73,5 +73,22 @@ describe.skipIf(refusal !== undefined)(`a full disk ${refusal ?? ''}`, () => {
     rmSync(ballast)
     await createTask(service, 'after', { type: 'container', command: ['echo', 'again'] })
     await waitForPhase(service, 'after', 'Succeeded')
+  })
+
+  it('starts nothing below the reserve, while the store still writes', async () => {
+    // A twentieth of this disk is to be free: 1.2 MiB.
+    const { bavail, bsize } = statfsSync(disk)
+    writeFileSync(ballast, Buffer.alloc(bavail * bsize - 900_000))
+    await createTask(service, 'held', { type: 'container', command: ['echo', 'late'] })
+    await createTask(service, 'held-too', { type: 'container', command: ['echo', 'late'] })
+    // Whole seconds: what started before has an earlier one.
+    await new Promise((resolve) => setTimeout(resolve, 2000))
+    expect((await getTask(service, 'held')).status?.startTime).toBeUndefined()
+    const freedAt = Math.floor(Date.now() / 1000) * 1000
+    rmSync(ballast)
+    for (const name of ['held', 'held-too']) {
+      const { status } = await waitForPhase(service, name, 'Succeeded')
+      expect(Date.parse(status?.startTime ?? '')).toBeGreaterThanOrEqual(freedAt)
+    }
   })
 })

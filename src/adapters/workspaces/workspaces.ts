@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { messageOf } from '../../errors.ts'
 import { findMountProblem, isImageFull, listMountsIn, mountImage, unmount } from './image.ts'
 import { clearFolder, removeTree } from './removal.ts'
-import { describeSize, type WorkspaceSize } from './size.ts'
+import { boundless, describeSize, measureFolder, type WorkspaceSize } from './size.ts'
 import { type FolderWatch, watchFolder } from './watch.ts'
 
 export type Workspace = {
@@ -137,7 +137,8 @@ type Parts = WorkspacesOptions & { guards: ReturnType<typeof createDiskGuard>; r
 type Kept = {
   watch(onOver: () => void): FolderWatch | undefined
   isFull(): Promise<boolean>
-  used(watch: FolderWatch | undefined): Promise<number>
+  /** As it is now, for the choice of whom to end: a quick writer is far beyond what the last look found. */
+  used(): Promise<number>
   end(): Promise<void>
 }
 
@@ -145,7 +146,7 @@ function keepByWatching(folder: string, most: WorkspaceSize): Kept {
   return {
     watch: (onOver) => watchFolder({ folder, most: () => most, onOver }),
     isFull: async () => false,
-    used: async (watch) => watch?.used()?.bytes ?? 0,
+    used: async () => (await measureFolder(folder, boundless))?.bytes ?? most.bytes,
     end: async () => undefined,
   }
 }
@@ -191,7 +192,7 @@ function openWorkspace(parts: Parts, place: { folder: string; size: WorkspaceSiz
         end()
       }
       watch = kept.watch(() => endBecause(`it wrote ${tooMuch}`))
-      leave = parts.guards.enter({ used: () => kept.used(watch), end: endBecause })
+      leave = parts.guards.enter({ used: kept.used, end: endBecause })
     },
     async explainFull() {
       if (ended !== undefined) return ended
