@@ -51,16 +51,20 @@ function createBody(control: () => PipeControl | undefined) {
     return { done: false, value }
   }
 
+  function next(): Part {
+    if (parts.length > 0) return take()
+    if (end?.error !== undefined) throw end.error
+    return { done: true }
+  }
+
   const reader: VendorReader = {
     async read() {
-      while (parts.length === 0 && end === undefined) {
+      if (parts.length === 0 && end === undefined) {
         await new Promise<void>((resolve) => {
           wake = resolve
         })
       }
-      if (parts.length > 0) return take()
-      if (end?.error !== undefined) throw end.error
-      return { done: true }
+      return next()
     },
     async cancel() {
       end ??= {}

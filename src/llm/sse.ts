@@ -38,7 +38,12 @@ export function createFrameReader(take: (frame: Frame) => void): { feed(bytes: U
   }
 }
 
-export type IdleWatch = { signal: AbortSignal; touch(): void; stop(): void }
+export type IdleWatch = {
+  signal: AbortSignal
+  /** Something came: the time begins anew. Throws the reason of an abort. */
+  touch(): void
+  stop(): void
+}
 
 /** Aborts when `touch` was not called for `idleMs`, and with `parent`. */
 export function watchIdle(clock: Clock, idleMs: number, parent: AbortSignal): IdleWatch {
@@ -46,7 +51,10 @@ export function watchIdle(clock: Clock, idleMs: number, parent: AbortSignal): Id
   const deadline = startDeadline(clock, idleMs, () => idle.abort(new IdleError(idleMs)))
   return {
     signal: idle.signal,
-    touch: () => deadline.renew(),
+    touch() {
+      idle.signal.throwIfAborted()
+      deadline.renew()
+    },
     stop: () => {
       idle.release()
       deadline.cancel()

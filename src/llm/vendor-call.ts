@@ -66,7 +66,7 @@ async function exchange(state: Exchange): Promise<void> {
   const response = await send(call, body, idle.signal)
   state.answered = true
   idle.touch()
-  const answer = { head: response, reader: openReader(response, idle) }
+  const answer = { head: response, reader: openReader(response, idle.signal), idle }
   if (!response.ok) return call.take([{ type: 'error', error: await readFailure(answer, call) }])
   if (isWhole(response, body)) return call.take(await readWholeAnswer(answer, call))
   if (!isPacked(response.headers.get('content-encoding'))) return readStream(state, answer.reader)
@@ -106,7 +106,7 @@ export function explainBreak(error: unknown, target: CallTarget, answered: boole
   return makeModelError(isAnswer ? 'AnswerBrokenOff' : 'ProviderUnreachable', target, { message })
 }
 
-type Answer = { head: VendorResponse; reader: VendorReader }
+type Answer = { head: VendorResponse; reader: VendorReader; idle: IdleWatch }
 
 async function readFailure(answer: Answer, { url, target, clock }: VendorCall): Promise<ModelError> {
   const text = await readText(answer, maxErrorBytes)
@@ -117,12 +117,13 @@ async function readFailure(answer: Answer, { url, target, clock }: VendorCall): 
 const maxErrorBytes = 65_536
 const maxAnswerBytes = 32 * 1024 * 1024
 
-async function readText({ head, reader }: Answer, maxBytes: number): Promise<string> {
+async function readText({ head, reader, idle }: Answer, maxBytes: number): Promise<string> {
   const parts: Uint8Array[] = []
   let left = maxBytes
   while (true) {
-    const { done, value } = await reader.read()
-    if (done || value === undefined) break
+    const { value } = await reader.read()
+    idle.touch()
+    if (value === undefined) break
     parts.push(value.subarray(0, left))
     left -= value.byteLength
     if (left > 0) continue
@@ -147,27 +148,20 @@ async function readWholeAnswer(answer: Answer, call: VendorCall): Promise<ModelE
 const noBody: VendorReader = { read: async () => ({ done: true }), cancel: async () => {} }
 
 /** A pending read ends when the signal aborts, whatever the body does. */
-function openReader({ body }: VendorResponse, { signal, touch }: IdleWatch): VendorReader {
+function openReader({ body }: VendorResponse, signal: AbortSignal): VendorReader {
   const reader = body?.getReader() ?? noBody
   signal.addEventListener('abort', () => void reader.cancel().catch(() => {}), { once: true })
-  return {
-    async read() {
-      const part = await reader.read()
-      signal.throwIfAborted()
-      touch()
-      return part
-    },
-    cancel: () => reader.cancel(),
-  }
+  return reader
 }
 
 /** What came with one read is told together: a fraction of the price of telling it one by one. */
 async function readStream(state: Exchange, reader: VendorReader): Promise<void> {
-  const { call } = state
+  const { call, idle } = state
   const answer = createStreamedAnswer(state)
   try {
     while (!answer.isOver()) {
       const { value } = await reader.read()
+      idle.touch()
       const events = value === undefined ? answer.end() : answer.push(value)
       if (events.length > 0) await call.take(events)
     }
@@ -201,7 +195,8 @@ function createStreamedAnswer(state: Exchange): StreamedAnswer {
 
   function add(more: ModelEvent[]): void {
     for (const event of more) events.push(event)
-    last = more.find(isLast)?.type
+    const end = more.at(-1)
+    if (end !== undefined && isLast(end)) last = end.type
   }
 
   function endEvents(): ModelEvent[] {

@@ -34,10 +34,16 @@ export type ProxyCall = {
   noteUsage(served: ServedCall): void
 }
 
+/** Undefined: there is room for more; else resolves when there is. What it throws ends the answer. */
+export type WriteFrames = (frames: string) => Promise<void> | undefined
+
 export type ProxyAnswer =
   | { status: number; headers: Record<string, string>; body: JsonObject }
-  /** Frames of server-sent events, ready to be written. `late` aborts when a client that does not read has had its time. */
-  | { status: number; headers: Record<string, string>; frames: AsyncIterable<string>; late: AbortSignal }
+  /**
+   * Server-sent events: `send`, called once, writes them ready for the wire until the answer has ended, and rejects with what
+   * `write` throws. `late` aborts when a client that does not read has had its time.
+   */
+  | { status: number; headers: Record<string, string>; send(write: WriteFrames): Promise<void>; late: AbortSignal }
 
 /** What is asked of a provider. */
 export type Endpoint = 'messages' | 'count_tokens' | 'chat' | 'embeddings' | 'responses'

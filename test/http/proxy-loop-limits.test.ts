@@ -70,12 +70,12 @@ describe('a streamed turn with hundreds of calls', () => {
   it('comes to its end when the client reads more slowly than the tools answer', async () => {
     const { loop } = await start([{ calls: many(300) }, { text: 'all of them' }], { maxToolCalls: 300 })
     const answer = await loop.loop(loop.makeCall(request({ stream: true })))
-    if (!('frames' in answer)) throw new Error('the answer is not streamed')
+    if (!('send' in answer)) throw new Error('the answer is not streamed')
     let text = ''
-    for await (const part of answer.frames) {
+    await answer.send((part) => {
       text += part
-      await new Promise((resolve) => setTimeout(resolve, 2))
-    }
+      return new Promise((resolve) => setTimeout(resolve, 2))
+    })
     expect(text.match(/\[Tool file_read result\]/g)).toHaveLength(300)
     expect(text).toContain('event: message_stop')
   })
@@ -83,11 +83,9 @@ describe('a streamed turn with hundreds of calls', () => {
   it('ends at --chat-max-duration when the client does not read at all', async () => {
     const { loop } = await start([{ calls: many(300) }, { text: 'unread' }], { maxToolCalls: 300, maxDurationMs: 1500 })
     const answer = await loop.loop(loop.makeCall(request({ stream: true })))
-    if (!('frames' in answer)) throw new Error('the answer is not streamed')
     // Until the run is over: what it writes then stands before the end.
     await new Promise((resolve) => setTimeout(resolve, 2500))
-    let text = ''
-    for await (const part of answer.frames) text += part
+    const text = (await readFrames(answer)).join('')
     expect(text).toContain('The time limit was reached')
     expect(text).toContain('event: message_stop')
   })

@@ -340,8 +340,11 @@ describe('the loop for an llma caller and an llma provider', () => {
   it('cancels the call of the vendor when the client goes away', async () => {
     const { loop, vendor } = await start(() => ({ text: 'a b c', stall: true }))
     const answer = await loop.loop(loop.makeCall({ ...ask(), stream: true }))
-    if (!('frames' in answer)) throw new Error('not streamed')
-    for await (const _frame of answer.frames) break
+    if (!('send' in answer)) throw new Error('not streamed')
+    const leave = () => {
+      throw new Error('the client has gone')
+    }
+    await expect(answer.send(leave)).rejects.toThrow('the client has gone')
     await vendor.asked[0]?.closed
     const gone = new AbortController()
     const pending = loop.loop(loop.makeCall(ask(), { signal: gone.signal })).catch((error: Error) => error)

@@ -117,15 +117,15 @@ function waitForRoom(response: ServerResponse): Promise<void> {
 /** Frames of the loop. A client that does not read them in its time is left. */
 export async function sendFrames(
   reply: Reply,
-  { status, frames, late }: Extract<ProxyAnswer, { frames: unknown }>,
+  { status, send, late }: Extract<ProxyAnswer, { send: unknown }>,
 ): Promise<void> {
   const { response } = reply
   late.addEventListener('abort', () => void response.destroy(), { once: true })
   const headers = ['content-type', `${eventStream}; charset=utf-8`, 'cache-control', 'no-cache']
   startStream(response, baseHeaders(reply, headers), status)
-  for await (const frame of frames) {
+  await send((frames) => {
     if (response.destroyed) throw new SvcError('ClientClosed', 'the client closed the connection')
-    if (!response.write(frame)) await waitForRoom(response)
-  }
+    return response.write(frames) ? undefined : waitForRoom(response)
+  })
   response.end()
 }

@@ -113,6 +113,7 @@ type Opening = JsonObject & { type: string }
 export type BlockReader = {
   open(index: number, block: Opening): ModelEvent[]
   extend(frame: DeltaFrame): ModelEvent[]
+  extendText(index: number, text: string): ModelEvent[]
   close(index: number): ModelEvent[]
 }
 
@@ -130,6 +131,10 @@ export function createBlockReader(): BlockReader {
     extend(frame) {
       const draft = drafts.get(frame.index)
       return draft === undefined ? [] : extendBlock(frame, draft)
+    },
+    extendText(index, text) {
+      const draft = drafts.get(index)
+      return draft === undefined ? [] : extendText(index, draft, text)
     },
     close(index) {
       const draft = drafts.get(index)

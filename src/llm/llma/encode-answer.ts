@@ -53,6 +53,12 @@ function extendBlock(index: number, delta: JsonObject): string {
   return frame('content_block_delta', { index, delta })
 }
 
+/** The same for text, which nearly all frames are: only what differs is made anew. */
+function writeText(index: number, text: string): string {
+  const delta = `{"type":"text_delta","text":${JSON.stringify(text)}}`
+  return `event: content_block_delta\ndata: {"type":"content_block_delta","index":${index},"delta":${delta}}\n\n`
+}
+
 const emptyBlocks = {
   text: { type: 'text', text: '' },
   thinking: { type: 'thinking', thinking: '', signature: '' },
@@ -71,7 +77,7 @@ function encodeBlockEvent(event: Extract<ModelEvent, { index: number }>): string
     case 'tool_use_start':
       return openBlock(index, { type: 'tool_use', id: event.id, name: event.name, input: {} })
     case 'text_delta':
-      return extendBlock(index, { type: 'text_delta', text: event.text })
+      return writeText(index, event.text)
     case 'thinking_delta':
       return extendBlock(index, { type: 'thinking_delta', thinking: event.text })
     case 'signature_delta':

@@ -72,6 +72,8 @@ function encodeDelta(event: Extract<ModelEvent, { index: number }>, call: number
 
 export function createAnswerEncoder(options: EncoderOptions): AnswerEncoder {
   let envelope: JsonObject = {}
+  /** Of a chunk of text: all before it. Nearly all chunks are text: only what differs is made anew. */
+  let opening = ''
   let usage: JsonObject | undefined
   const calls = new Map<number, number>()
 
@@ -81,6 +83,10 @@ export function createAnswerEncoder(options: EncoderOptions): AnswerEncoder {
 
   function say(delta: JsonObject, finish: unknown = null): string {
     return chunk({ choices: [{ index: 0, delta, finish_reason: finish }] })
+  }
+
+  function sayText(text: string): string {
+    return `${opening}"choices":[{"index":0,"delta":{"content":${JSON.stringify(text)}},"finish_reason":null}]}\n\n`
   }
 
   function close(stop: Event<'stop'>): string {
@@ -99,6 +105,7 @@ export function createAnswerEncoder(options: EncoderOptions): AnswerEncoder {
       switch (event.type) {
         case 'start':
           envelope = encodeEnvelope(event.model, event.raw, options)
+          opening = `data: ${JSON.stringify({ ...envelope, object: 'chat.completion.chunk' }).slice(0, -1)},`
           return say({ role: 'assistant', content: '' })
         case 'usage':
           usage = encodeUsage(event.usage, event.raw)
@@ -107,6 +114,8 @@ export function createAnswerEncoder(options: EncoderOptions): AnswerEncoder {
           return close(event)
         case 'error':
           return ''
+        case 'text_delta':
+          return sayText(event.text)
         default:
           return pushBlock(event)
       }

@@ -87,7 +87,7 @@ export function createBlockOrder(): BlockOrder {
   /** An event of the open block. */
   function goOn(event: BlockEvent): ModelEvent[] {
     const index = open?.index ?? 0
-    if (event.type !== 'block_stop') return [{ ...event, index }]
+    if (event.type !== 'block_stop') return [event.index === index ? event : { ...event, index }]
     open = undefined
     return [{ ...event, index }, ...drain()]
   }

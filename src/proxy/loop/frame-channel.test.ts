@@ -1,61 +1,97 @@
 import { describe, expect, it } from 'vitest'
 import { createFrameChannel } from './frame-channel.ts'
 
+const nextRound = () => new Promise<void>((resolve) => setImmediate(resolve))
+
 describe('a channel of frames', () => {
-  it('opens with the first frame, and gives everything in order', async () => {
-    const channel = createFrameChannel(() => {})
-    await channel.push('a')
+  it('opens with the first frame, and writes everything in order, what waited in one piece', async () => {
+    const channel = createFrameChannel()
+    channel.push('a')
     await channel.opened()
-    await channel.push('b')
+    channel.push('b')
+    const written: string[] = []
+    const piping = channel.pipe((text) => void written.push(text))
+    channel.push('c')
     channel.end()
-    let text = ''
-    for await (const part of channel.frames()) text += part
-    expect(text).toBe('ab')
+    await piping
+    expect(written).toEqual(['ab', 'c'])
   })
 
   it('rejects the opening when it ends with an error before any frame', async () => {
-    const channel = createFrameChannel(() => {})
+    const channel = createFrameChannel()
     channel.end(new Error('no'))
     await expect(channel.opened()).rejects.toThrow('no')
   })
 
-  it('holds the writer back while the reader is slow, and lets it go when the reader leaves', async () => {
-    let left = false
-    const channel = createFrameChannel(() => {
-      left = true
+  it('holds who pushes back while there is no room, and joins what comes meanwhile', async () => {
+    const channel = createFrameChannel()
+    const written: string[] = []
+    const rooms: (() => void)[] = []
+    const piping = channel.pipe((text) => {
+      written.push(text)
+      return new Promise<void>((resolve) => rooms.push(resolve))
     })
     let pushed = 0
-    const writing = (async () => {
-      for (; pushed < 200; pushed += 1) await channel.push('x')
-    })()
-    await new Promise((resolve) => setImmediate(resolve))
-    expect(pushed).toBeLessThan(65)
-    for await (const _part of channel.frames()) break
-    await writing
-    expect(left).toBe(true)
-  })
-
-  it('wakes every writer that waits, not only the last of them', async () => {
-    const channel = createFrameChannel(() => {})
-    let written = 0
     const writing = Array.from({ length: 300 }, async (_, index) => {
       await channel.push(String(index % 10))
-      written += 1
+      pushed += 1
     })
-    let text = ''
-    for await (const part of channel.frames()) {
-      text += part
-      await new Promise((resolve) => setImmediate(resolve))
-      if (written === 300) channel.end()
-    }
+    await nextRound()
+    expect([pushed, written]).toEqual([0, ['0']])
+    rooms.shift()?.()
+    await nextRound()
+    expect(written[1]).toHaveLength(299)
+    rooms.shift()?.()
     await Promise.all(writing)
-    expect(text.length).toBe(300)
+    channel.end()
+    await piping
+    expect(written.join('')).toHaveLength(300)
   })
 
-  it('lets writers go at its end, although nobody reads', async () => {
-    const channel = createFrameChannel(() => {})
+  it('lets who pushes go when writing fails, and writes nothing more', async () => {
+    const channel = createFrameChannel()
+    const writing = Array.from({ length: 100 }, () => channel.push('x'))
+    let tries = 0
+    const piping = channel.pipe(() => {
+      tries += 1
+      throw new Error('the client has gone')
+    })
+    await Promise.all(writing)
+    expect(channel.push('y')).toBeUndefined()
+    await expect(piping).rejects.toThrow('the client has gone')
+    expect(tries).toBe(1)
+  })
+
+  it('lets who pushes go at its end, although nobody writes', async () => {
+    const channel = createFrameChannel()
     const writing = Array.from({ length: 100 }, () => channel.push('x'))
     channel.end()
     await Promise.all(writing)
+  })
+
+  it('writes what waits for room although it has ended', async () => {
+    const channel = createFrameChannel()
+    const written: string[] = []
+    const piping = channel.pipe((text) => {
+      written.push(text)
+      return new Promise<void>(() => {})
+    })
+    void channel.push('a')
+    void channel.push('b')
+    channel.end()
+    await piping
+    expect(written).toEqual(['a', 'b'])
+  })
+
+  it('gives a late writer what came before the end', async () => {
+    const channel = createFrameChannel()
+    void channel.push('a')
+    channel.end()
+    let text = ''
+    await channel.pipe((part) => {
+      text += part
+      return undefined
+    })
+    expect(text).toBe('a')
   })
 })

@@ -1,83 +1,89 @@
 // Hands frames from the loop to whoever writes them; the loop waits when the writer is slow.
+import type { WriteFrames } from '../types.ts'
 
 export type FrameChannel = {
-  /** Undefined: there is room for more; else resolves when there is, or when nobody reads any more. */
+  /** Undefined: there is room for more; else resolves when there is, or when nobody writes any more. */
   push(text: string): Promise<void> | undefined
-  /** What is waiting may still be read; writers that wait for room are let go. */
+  /** Nothing more comes. What waits is still written; who waits for room is let go. */
   end(error?: unknown): void
   /** Resolves with the first frame or the end; rejects with the error of an end without any frame. */
   opened(): Promise<void>
-  frames(): AsyncIterable<string>
+  /** Writes what comes, until the end. Rejects with what `write` throws; then nothing more is written. */
+  pipe(write: WriteFrames): Promise<void>
 }
 
-/** Frames that wait at most before the loop is held back. */
-const capacity = 64
-
-/** Everybody who waits for the same thing: tools of one turn end side by side, and each of them writes. */
-function createWaiters() {
-  let waiting: (() => void)[] = []
-  return {
-    wait: () => new Promise<void>((resolve) => void waiting.push(resolve)),
-    wake() {
-      const woken = waiting
-      waiting = []
-      for (const resolve of woken) resolve()
-    },
-  }
-}
-
-export function createFrameChannel(onBreak: () => void): FrameChannel {
-  const waiting: string[] = []
-  let ended: { error?: unknown } | undefined
-  const readers = createWaiters()
-  const writers = createWaiters()
-  let begun = false
+export function createFrameChannel(): FrameChannel {
   const opening = Promise.withResolvers<void>()
   opening.promise.catch(() => {})
+  const closing = Promise.withResolvers<void>()
+  closing.promise.catch(() => {})
+  /** What came while there was no room: one piece when there is. */
+  let waiting = ''
+  let writer: WriteFrames | undefined
+  /** There is none until somebody writes. */
+  let room: PromiseWithResolvers<void> | undefined = Promise.withResolvers<void>()
+  let isOver = false
 
-  async function waitForRoom(): Promise<void> {
-    while (waiting.length >= capacity && ended === undefined) await writers.wait()
+  function finish(): void {
+    isOver = true
+    room?.resolve()
+    closing.resolve()
   }
 
-  /** All that waits, in one piece; undefined at the end. */
-  async function take(): Promise<string | undefined> {
-    while (waiting.length === 0) {
-      if (ended !== undefined) return undefined
-      await readers.wait()
-    }
-    const text = waiting.join('')
-    waiting.length = 0
-    writers.wake()
-    return text
+  function breakOff(error: unknown): void {
+    waiting = ''
+    closing.reject(error)
+    finish()
   }
 
-  async function* read(): AsyncGenerator<string> {
+  function holdUntil(free: Promise<void>): void {
+    const held = Promise.withResolvers<void>()
+    room = held
+    free.then(() => {
+      makeRoom()
+      held.resolve()
+    }, breakOff)
+  }
+
+  function makeRoom(): void {
+    room = undefined
+    send()
+  }
+
+  function send(): void {
+    const text = waiting
+    waiting = ''
+    if (text === '' || writer === undefined) return
     try {
-      for (let text = await take(); text !== undefined; text = await take()) yield text
-    } finally {
-      ended ??= {}
-      writers.wake()
-      onBreak()
+      const full = writer(text)
+      if (full !== undefined) holdUntil(full)
+    } catch (error) {
+      breakOff(error)
     }
   }
 
   return {
     push(text) {
-      if (ended !== undefined || text === '') return undefined
-      waiting.push(text)
-      if (!begun) opening.resolve()
-      begun = true
-      readers.wake()
-      return waiting.length < capacity ? undefined : waitForRoom()
+      if (isOver || text === '') return undefined
+      opening.resolve()
+      waiting += text
+      if (room === undefined) send()
+      return room?.promise
     },
     end(error) {
-      ended ??= { error }
-      if (!begun && error !== undefined) opening.reject(error)
-      else opening.resolve()
-      readers.wake()
-      writers.wake()
+      if (isOver) return
+      if (error === undefined) opening.resolve()
+      else opening.reject(error)
+      if (writer !== undefined) send()
+      finish()
     },
     opened: () => opening.promise,
-    frames: read,
+    pipe(write) {
+      writer = write
+      const reading = room
+      makeRoom()
+      reading?.resolve()
+      return closing.promise
+    },
   }
 }

@@ -8,7 +8,7 @@ import { createLoopState, type LoopState } from '../../llm/loop-state.ts'
 import type { ModelRequest } from '../../llm/messages.ts'
 import { explainModelError } from '../../usecases/providers/failure.ts'
 import { writeFamilyError } from '../family-error.ts'
-import type { ProxyAnswer, ProxyCall } from '../types.ts'
+import type { ProxyAnswer, ProxyCall, WriteFrames } from '../types.ts'
 import { type CallerCodec, codecs } from './codec.ts'
 import type { ProxyLoopDeps } from './deps.ts'
 import { createFrameChannel, type FrameChannel } from './frame-channel.ts'
@@ -105,10 +105,7 @@ async function answerStreamed(job: Job): Promise<ProxyAnswer> {
   const gone = followSignals(job.call.signal)
   const late = new AbortController()
   const limit = startDeadline(ports.clock, loop.maxDurationMs + readingMs, () => late.abort(tooLate))
-  const channel = createFrameChannel(() => {
-    limit.cancel()
-    gone.abort(new Error('the client closed the connection'))
-  })
+  const channel = createFrameChannel()
   const encoder = job.codec.createEncoder(job.encoding)
   const running = streamLoop(job, { channel, encoder, signal: gone.signal })
   running.catch((error) => channel.end(error)).finally(gone.release)
@@ -118,7 +115,17 @@ async function answerStreamed(job: Job): Promise<ProxyAnswer> {
     limit.cancel()
     throw error
   }
-  return { status: 200, headers: {}, frames: channel.frames(), late: late.signal }
+  async function send(write: WriteFrames): Promise<void> {
+    try {
+      await channel.pipe(write)
+    } catch (error) {
+      gone.abort(error)
+      throw error
+    } finally {
+      limit.cancel()
+    }
+  }
+  return { status: 200, headers: {}, send, late: late.signal }
 }
 
 const tooLate = new Error('the client did not read its answer in time')
@@ -130,7 +137,8 @@ async function streamLoop(job: Job, { channel, encoder, signal }: Stream): Promi
   const pulse = createPulse(job.deps.ports.clock, () => channel.push(encoder.heartbeat))
   let begun = false
   const tell = (event: LoopEvent) => {
-    const text = reply.read(event).map(encoder.push).join('')
+    let text = ''
+    for (const told of reply.read(event)) text += encoder.push(told)
     if (text === '') return
     if (!begun) pulse.start()
     begun = true
@@ -161,6 +169,9 @@ function describeFailure({ call }: Job, error: unknown, encoder: AnswerEncoder):
   return encoder.fail(writeFamilyError(call.family, known, call.requestId))
 }
 
+/** A reason of one's own spares the making of an error with its stack. */
+const over = new Error('the answer is over')
+
 /** Calls back in every pause; one timer for a whole stream. */
 function createPulse(clock: ProxyLoopDeps['ports']['clock'], beat: () => Promise<void> | undefined) {
   const stopped = new AbortController()
@@ -179,6 +190,6 @@ function createPulse(clock: ProxyLoopDeps['ports']['clock'], beat: () => Promise
     touch: () => {
       touched = true
     },
-    stop: () => stopped.abort(),
+    stop: () => stopped.abort(over),
   }
 }
