@@ -108,8 +108,19 @@ function openStores(opened: PostgresDatabase, faults: RecordFaults, clock: Clock
   }
 }
 
+/** Everything but which migrations there were. */
+const empty = `
+do $$ begin execute (
+  select 'truncate ' || string_agg(format('%I', tablename), ', ') || ' restart identity'
+  from pg_tables where schemaname = 'public' and tablename <> 'migrations'
+); end $$;
+`
+
+/** Databases that a test is done with: to empty one takes a tenth of the time of making one. */
+const emptied: string[] = []
+
 export async function openPostgresBench(server: PostgresServer): Promise<RecordBench> {
-  const name = makeDatabase(server)
+  const name = emptied.pop() ?? makeDatabase(server)
   let time = START
   const clock: Clock = { now: () => new Date(time), sleep: systemClock.sleep }
   const faults: RecordFaults = { diskBytes: undefined, writes: 'work', hanging: 0 }
@@ -133,7 +144,8 @@ export async function openPostgresBench(server: PostgresServer): Promise<RecordB
       (await database.read.first(sql<{ count: number }>`select count(*) as count from blobs`))?.count ?? 0,
     close: async () => {
       await database.close()
-      server.execute('postgres', `drop database ${name} with (force)`)
+      server.execute(name, empty)
+      emptied.push(name)
     },
   }
 }

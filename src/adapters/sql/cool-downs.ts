@@ -63,10 +63,21 @@ function readAll(reader: Reader, now: number): Promise<Row[]> {
     where until > ${now}`)
 }
 
+/** What this process noted itself. Reads that began before it was written do not know it. */
+type OwnNote = {
+  key: string
+  coolDown: CoolDown
+  /** The first read that finds it in the database; undefined until it is written. */
+  seenBy: number | undefined
+}
+
 export function createCoolDowns({ database, clock }: { database: Database; clock: Clock }) {
   let known = new Map<string, CoolDown[]>()
+  const own = new Set<OwnNote>()
   let readAt = Number.NEGATIVE_INFINITY
+  let reads = 0
   let isReading = false
+  let isStale = false
   // A failure to read means that the database is away again, and comes back.
   const listeners = createProviderListeners(database, 'cool-downs', () => void tellAll().catch(() => undefined))
   listeners.add(() => {
@@ -74,27 +85,40 @@ export function createCoolDowns({ database, clock }: { database: Database; clock
     refresh()
   })
 
+  /** With those that this read came too early for. */
+  function addOwn(found: Map<string, CoolDown[]>, read: number): Map<string, CoolDown[]> {
+    for (const note of own) {
+      if (note.seenBy !== undefined && note.seenBy <= read) own.delete(note)
+      else found.set(note.key, [...(found.get(note.key) ?? []), note.coolDown])
+    }
+    return found
+  }
+
   async function load(): Promise<Row[]> {
     const now = clock.now().getTime()
+    reads += 1
+    const read = reads
     const rows = await readAll(database.read, now)
     const found = new Map<string, CoolDown[]>()
     for (const row of rows) {
       const key = keyOf({ namespace: decodeText(row.namespace), name: decodeText(row.name) })
       found.set(key, [...(found.get(key) ?? []), toCoolDown(row)])
     }
-    known = found
+    known = addOwn(found, read)
     readAt = now
     return rows
   }
 
-  /** In the background; one at a time. */
+  /** In the background; one at a time, and once more for what came while it ran. */
   function refresh(): void {
+    isStale = isReading
     if (isReading) return
     isReading = true
     load()
       .catch(() => undefined)
       .finally(() => {
         isReading = false
+        if (isStale) refresh()
       })
   }
 
@@ -109,9 +133,15 @@ export function createCoolDowns({ database, clock }: { database: Database; clock
       const key = keyOf(provider)
       // Whoever asks next in this process knows it already.
       known.set(key, [...(known.get(key) ?? []), coolDown])
-      await database.write(async (tx) => {
-        if (await write(tx, provider, coolDown, clock.now().getTime())) listeners.announce(tx, provider)
-      })
+      const note: OwnNote = { key, coolDown, seenBy: undefined }
+      own.add(note)
+      try {
+        await database.write(async (tx) => {
+          if (await write(tx, provider, coolDown, clock.now().getTime())) listeners.announce(tx, provider)
+        })
+      } finally {
+        note.seenBy = reads + 1
+      }
     },
 
     async coolingDown(provider: ResourceKey, model?: string): Promise<CoolDown | undefined> {
