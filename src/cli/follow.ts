@@ -34,7 +34,7 @@ export async function followTask(client: Client, task: Task, options: FollowOpti
     stop.abort()
     spinner.stop()
   }
-  return { task: await client.call(getTask, target(task)), shown: options.quiet ? undefined : tail.read() }
+  return { task: await client.call(getTask, targetOfTask(task)), shown: options.quiet ? undefined : tail.read() }
 }
 
 const silentSpinner: Spinner = { update: () => {}, log: () => {}, stop: () => {} }
@@ -46,7 +46,7 @@ function waitAtMost(ms: number): Promise<void> {
   return new Promise((resolve) => void setTimeout(resolve, ms).unref())
 }
 
-function target(task: Task) {
+export function targetOfTask(task: Task) {
   const { name, namespace } = task.metadata
   return { params: { id: name }, query: { namespace } }
 }
@@ -62,7 +62,7 @@ function describeProgress(name: string, phase: string, message: string | undefin
 type Following = { client: Client; task: Task; signal: AbortSignal; spinner: Spinner }
 
 async function followPhases({ client, task, signal, spinner }: Following): Promise<void> {
-  const { params, query } = target(task)
+  const { params, query } = targetOfTask(task)
   for await (const event of readEvents(client, getTaskEvents, { params, query: { ...query, follow: true }, signal })) {
     const { phase = 'Pending', message } = JSON.parse(event.data) as { phase?: string; message?: string }
     // How it ended is said once, with the result.
@@ -71,7 +71,7 @@ async function followPhases({ client, task, signal, spinner }: Following): Promi
 }
 
 async function followLogs({ client, task, signal, spinner }: Following, tail: Tail, context: CliContext) {
-  const { params, query } = target(task)
+  const { params, query } = targetOfTask(task)
   const { dim } = context.terminal.colors
   try {
     for await (const event of readEvents(client, getTaskLogs, { params, query: { ...query, follow: true }, signal })) {
@@ -108,7 +108,7 @@ function isOnScreen(result: string, { shown }: Followed, showsBoth: boolean): bo
 
 async function readResult(client: Client, task: Task): Promise<string | undefined> {
   try {
-    return (await client.call(getTaskResult, target(task))).result
+    return (await client.call(getTaskResult, targetOfTask(task))).result
   } catch (error) {
     if (isSvcError(error, 'NotFound')) return undefined
     throw error

@@ -186,6 +186,7 @@ function composeControllers(
         maxIterations: config.maxIterations,
         maxToolCalls: config.maxToolCallsPerTurn,
         toolTimeoutMs: parseDuration(config.toolTimeout),
+        keep: { files: config.keepFiles, bytes: parseQuantity(config.keepSize) },
         referenceWaitMs: parseDuration(config.referenceWait),
         ...(search === undefined ? {} : { search }),
         ...(propagation === undefined ? {} : { propagation }),

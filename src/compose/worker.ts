@@ -32,7 +32,7 @@ async function loadDeps() {
 }
 
 async function loadBasics() {
-  const [{ createEgress }, { loadUndici }, { readLeftFiles }] = await Promise.all([
+  const [{ createEgress }, { loadUndici }, { readLeftFiles, readWorkspaceFiles }] = await Promise.all([
     import('../egress/egress.ts'),
     import('../egress/dialer.ts'),
     import('../adapters/workspaces/left-files.ts'),
@@ -41,6 +41,7 @@ async function loadBasics() {
   await loadUndici()
   return {
     readLeftFiles,
+    readWorkspaceFiles,
     egress: createEgress(),
     clock: systemClock,
     ids: systemIds,

@@ -78,6 +78,13 @@ export const settings = {
   workspaceFiles: define(whole(64).default(65_536), {
     help: 'files that one workspace may hold; on a cluster only bytes are bounded',
   }),
+  keepFiles: define(whole(0, 1000).default(200), {
+    help: 'files of the workspace of an ai task that are kept as artifacts, beside those below artifacts/',
+  }),
+  keepSize: define(quantity.default('50Mi'), {
+    help: 'bytes of them together; all artifacts of a task are 50Mi at most',
+    placeholder: 'quantity',
+  }),
   scratchSize: define(quantity.default('8Gi'), {
     help: 'bytes that all scratch folders of one caller of the proxies may hold together',
     placeholder: 'quantity',

@@ -22,6 +22,7 @@ import { createRequestIds } from './middleware/request-id.ts'
 import { securityHeaderLines, securityHeadersOf } from './middleware/security-headers.ts'
 import { createProxyEdge, type ProxyEdge } from './proxies/edge.ts'
 import { bindPublicRoutes } from './routes/index.ts'
+import { bindTaskInputs } from './routes/task-records.ts'
 import { secureOptionsOf } from './tls.ts'
 
 export type HttpApp = {
@@ -163,7 +164,9 @@ function addRawRoutes(server: FastifyInstance, deps: HttpDeps, binding: BindDeps
   server.register((scope, _options, done) => {
     scope.removeAllContentTypeParsers()
     scope.addContentTypeParser('*', (_request, payload, next) => next(null, payload))
-    bindRawInternalRoutes(createBind(scope, binding), deps)
+    const bind = createBind(scope, binding)
+    bindRawInternalRoutes(bind, deps)
+    bindTaskInputs(bind, deps)
     done()
   })
 }

@@ -27,6 +27,8 @@ import type { Workloads } from './workloads.ts'
 export type Records = {
   results: Results
   artifacts: Artifacts
+  /** Files that tasks are given before they start, of attempt 0. */
+  inputs: Artifacts
   logs: Logs
   sessions: Sessions
   plans?: Plans

@@ -15,6 +15,7 @@ import { createSecretUsecases, type SecretUsecases } from './secrets.ts'
 import { createSessionUsecases, type SessionUsecases } from './sessions.ts'
 import { cancelTask } from './tasks/cancel.ts'
 import { listChildren } from './tasks/children.ts'
+import { createTaskInputs, type TaskInputs } from './tasks/inputs.ts'
 import { createTaskRecords, type TaskRecords } from './tasks/records.ts'
 import { checkRetry, retryTask } from './tasks/retry.ts'
 import { createTaskStreams, type TaskStreams } from './tasks/streams.ts'
@@ -31,6 +32,7 @@ export { createBuiltinTools } from './builtin-tools.ts'
 export type { UsecaseDeps, UsecaseSettings } from './deps.ts'
 
 type TaskUsecases = TaskRecords &
+  TaskInputs &
   TaskStreams & {
     cancel(caller: Caller, key: ResourceKey, reason: string): Promise<Task>
     /** Children of the named task, each as JSON. */
@@ -68,10 +70,11 @@ export function createUsecases(given: UsecaseDeps): Usecases {
   const audit = createAuditLog(deps)
   const tasks: TaskUsecases = {
     ...createTaskRecords(deps, resources),
+    ...createTaskInputs(deps, resources),
     ...createTaskStreams(deps, resources),
     cancel: (caller, key, reason) => cancelTask(deps, caller, key, reason),
     listChildren: (caller, parent, query) => listChildren({ ports: deps.ports, resources }, caller, parent, query),
-    retry: (caller, key, name) => retryTask(resources, caller, key, name),
+    retry: (caller, key, name) => retryTask({ ports: deps.ports, resources }, caller, key, name),
     checkRetry: (caller, key, made) => checkRetry({ ports: deps.ports, resources }, caller, key, made),
   }
   return {

@@ -1,5 +1,6 @@
 // One ai task attempt: takes up what an earlier attempt left or begins, runs the loop, hands in what came of it.
 
+import { readdir } from 'node:fs/promises'
 import type { WorkAssignment } from '../contract/api/assignment.ts'
 import { messageOf } from '../errors.ts'
 import { runLoop } from '../llm/loop.ts'
@@ -16,6 +17,7 @@ import { createRunSaver, loadRun } from './checkpoint.ts'
 import { openConversation } from './conversation.ts'
 import type { WorkerDeps } from './deps.ts'
 import { explainCrash, readEnding } from './ending.ts'
+import { type GivenFiles, placeInputs } from './inputs.ts'
 import { openModel } from './model.ts'
 import { createNarrator } from './narrator.ts'
 import type { Outcome } from './outcome.ts'
@@ -113,13 +115,16 @@ function createHost(assignment: WorkAssignment, deps: WorkerDeps, api: WorkerApi
 async function execute(run: Run): Promise<Outcome> {
   try {
     const started = run.deps.clock.now().getTime()
-    const state = await runConversation(run, await openRun(run))
+    const { state: opened, given } = await openRun(run)
+    const state = await runConversation(run, opened)
     const ending = readEnding(state)
     if ('failure' in ending) {
-      await keepArtifacts(run).catch((error: unknown) => run.log.write(`[artifacts are lost: ${messageOf(error)}]`))
+      await keepArtifacts(run, given).catch((error: unknown) =>
+        run.log.write(`[artifacts are lost: ${messageOf(error)}]`),
+      )
       return ending.failure
     }
-    await keepArtifacts(run)
+    await keepArtifacts(run, given)
     run.log.write(describeRun(state, run.deps.clock.now().getTime() - started))
     // The result comes last: once it is there, everything else is, but for the end of the log.
     await Promise.all([run.api.submitResult(run.redact(ending.answer)), run.log.flush()])
@@ -129,18 +134,23 @@ async function execute(run: Run): Promise<Outcome> {
   }
 }
 
-function keepArtifacts({ deps, api, log }: Run): Promise<void> {
-  return uploadArtifacts(deps, api, (line) => log.write(line))
+function keepArtifacts({ assignment, deps, api, log }: Run, given: GivenFiles | undefined): Promise<void> {
+  return uploadArtifacts(deps, { api, keep: assignment.keep, given, note: (line) => log.write(line) })
 }
 
-async function openRun(run: Run): Promise<LoopState> {
+type Opened = { state: LoopState; given: GivenFiles | undefined }
+
+async function openRun(run: Run): Promise<Opened> {
   const { assignment, api, log, host, deps, signal } = run
+  const { workspaceRoot } = deps
   const saved = await loadRun(api, assignment.task)
-  if (saved === undefined) return openConversation(assignment)
-  const writes = await restoreWorkspace(saved, host, { workspaceRoot: deps.workspaceRoot, signal })
+  const isFresh = (await readdir(workspaceRoot)).length === 0
+  const given = await placeInputs(api, { paths: assignment.inputs, workspaceRoot, isFresh })
+  if (saved === undefined) return { state: openConversation(assignment), given }
+  const writes = await restoreWorkspace(saved, host, { isFresh, signal })
   const restored = writes === 0 ? '' : `, ${writes} file writes done again in the new workspace`
   log.write(`[attempt ${assignment.task.attempt} goes on after model call ${saved.iteration}${restored}]`)
-  return saved
+  return { state: saved, given }
 }
 
 async function runConversation(run: Run, state: LoopState): Promise<LoopState> {

@@ -30,6 +30,8 @@ export interface WorkerApi {
   /** Asked once: code must not run twice. */
   runCode(run: CodeRun, signal: AbortSignal): Promise<CodeOutcome>
   uploadArtifact(file: ArtifactUpload): Promise<void>
+  /** A file that the task was given. */
+  readInput(path: string): Promise<Uint8Array>
   submitResult(text: string): Promise<void>
 }
 
@@ -135,6 +137,11 @@ export function createWorkerApi(options: WorkerApiOptions): WorkerApi {
           }),
         uploadTimeoutMs,
       ),
+    readInput: (filename) =>
+      call(async (signal) => {
+        const response = await client.open(routes.readInput, { params: { ...params, filename }, signal })
+        return new Uint8Array(await response.arrayBuffer())
+      }, uploadTimeoutMs),
     submitResult: (text) =>
       call((signal) => client.call(routes.submitResult, { params, raw: { body: text, contentType: plain }, signal })),
   }

@@ -1,25 +1,137 @@
-// Uploads what the run left in /workspace/artifacts (TASK-059, TASK-060).
+// Uploads what the run left: what lies in /workspace/artifacts, then what else it wrote in its workspace (TASK-059, TASK-060).
+import type { WorkAssignment } from '../contract/api/assignment.ts'
+import { type WorkspaceChanges, workspaceChangesName } from '../contract/api/internal.ts'
 import { contentTypeOf } from '../contract/content-type.ts'
-import type { ReadLeftFiles } from '../ports/left-files.ts'
-import type { WorkerApi } from './api.ts'
+import { messageOf } from '../errors.ts'
+import type { LeftFile, ReadLeftFiles, ReadWorkspaceFiles } from '../ports/left-files.ts'
+import { type ArtifactUpload, isSuperseded, type WorkerApi } from './api.ts'
+import type { GivenFiles } from './inputs.ts'
 
 const folderName = 'artifacts'
+/** What is left out beyond this number is counted, not named. */
+const mostNamed = 20
 
-export type LeftArtifacts = { workspaceRoot: string; readLeftFiles: ReadLeftFiles }
+export type LeftWorkspace = {
+  workspaceRoot: string
+  readLeftFiles: ReadLeftFiles
+  readWorkspaceFiles: ReadWorkspaceFiles
+}
 
-/** Uploads every fit file by name; `note` is told what was and what was left out, and why. */
-export async function uploadArtifacts(
-  { workspaceRoot, readLeftFiles }: LeftArtifacts,
-  api: Pick<WorkerApi, 'uploadArtifact'>,
-  note: (line: string) => void,
-): Promise<void> {
-  for await (const file of readLeftFiles(workspaceRoot, folderName)) {
-    const { name } = file
-    if ('skipped' in file) {
-      note(`[artifact ${JSON.stringify(name)} is left out: ${file.skipped}]`)
-      continue
+type Files = AsyncIterable<LeftFile>
+type Keep = NonNullable<WorkAssignment['keep']>
+
+type Upload = {
+  api: Pick<WorkerApi, 'uploadArtifact'>
+  /** Absent: nothing but the folder for artifacts. */
+  keep?: Keep | undefined
+  /** Present: the task was given files, and what is still as it was is not kept. Then all is kept by its path. */
+  given?: GivenFiles | undefined
+  /** Told what was uploaded and what was left out, and why. */
+  note: (line: string) => void
+}
+
+/** Uploads every fit file by its path. */
+export async function uploadArtifacts(left: LeftWorkspace, { api, keep, given, note }: Upload): Promise<void> {
+  const refusals = createRefusals(note)
+  const names = new Set<string>()
+
+  async function upload(files: Files, fail: (name: string, error: unknown) => void): Promise<void> {
+    for await (const file of files) {
+      const { name } = file
+      if ('skipped' in file) refusals.add(name, file.skipped)
+      else await uploadOne(name, file).catch((error: unknown) => fail(name, error))
     }
-    await api.uploadArtifact({ filename: name, contentType: contentTypeOf(name), open: file.open })
-    note(`[artifact ${JSON.stringify(name)} uploaded, ${file.size} bytes]`)
+  }
+
+  async function uploadOne(name: string, { size, open }: { size: number; open: ArtifactUpload['open'] }) {
+    await api.uploadArtifact({ filename: name, contentType: contentTypeOf(name), open })
+    names.add(name)
+    note(`[artifact ${JSON.stringify(name)} uploaded, ${size} bytes]`)
+  }
+
+  const all = keep && left.readWorkspaceFiles(left.workspaceRoot)
+  if (all && given) {
+    const emptied: string[] = []
+    await upload(boundFiles(listChanged(all, given, emptied), keep), refusals.addFailure)
+    await uploadChanges(api, { removed: await given.listRemoved(), emptied })
+  } else {
+    await upload(left.readLeftFiles(left.workspaceRoot, folderName), (_name, error) => {
+      throw error
+    })
+    if (all) await upload(boundFiles(listOthers(all, names), keep), refusals.addFailure)
+  }
+  refusals.end()
+}
+
+/** What lies beside the folder for artifacts; a name that is taken already is left out. */
+async function* listOthers(files: Files, taken: ReadonlySet<string>): AsyncGenerator<LeftFile> {
+  for await (const file of files) {
+    const { name } = file
+    if (name.startsWith(`${folderName}/`)) continue
+    yield taken.has(name) ? { name, skipped: `a file of that name lies in ${folderName}/` } : file
+  }
+}
+
+/** What is not as it was given; files without a byte go to `emptied`. */
+async function* listChanged(files: Files, given: GivenFiles, emptied: string[]): AsyncGenerator<LeftFile> {
+  for await (const file of files) {
+    if ('skipped' in file && !file.isEmpty) yield file
+    else if (await given.isUnchanged({ size: 0, open: noBytes, ...file })) continue
+    else if ('skipped' in file) emptied.push(file.name)
+    else yield file
+  }
+}
+
+async function* noBytes(): AsyncGenerator<Uint8Array> {
+  // A file without a byte.
+}
+
+async function* boundFiles(files: Files, keep: Keep): AsyncGenerator<LeftFile> {
+  const findProblem = createBound(keep)
+  for await (const file of files) {
+    const problem = 'skipped' in file ? undefined : findProblem(file.size)
+    yield problem === undefined ? file : { name: file.name, skipped: problem }
+  }
+}
+
+/** What the artifacts do not say; nothing when they say all. */
+async function uploadChanges(api: Upload['api'], changes: WorkspaceChanges): Promise<void> {
+  if (changes.removed.length + changes.emptied.length === 0) return
+  const bytes = Buffer.from(JSON.stringify(changes))
+  const open = async function* () {
+    yield bytes
+  }
+  await api.uploadArtifact({ filename: workspaceChangesName, contentType: 'application/json', open })
+}
+
+/** Why a file of this size is too much, beside those before it. */
+function createBound({ files, bytes }: Keep): (size: number) => string | undefined {
+  let kept = 0
+  let left = bytes
+  return (size) => {
+    if (kept >= files) return `more than ${files} files of a workspace are not kept (--keep-files)`
+    if (size > left) return `all files together would be larger than ${bytes} bytes (--keep-size)`
+    kept += 1
+    left -= size
+    return undefined
+  }
+}
+
+function createRefusals(note: (line: string) => void) {
+  let count = 0
+  const add = (name: string, why: string) => {
+    count += 1
+    if (count <= mostNamed) note(`[artifact ${JSON.stringify(name)} is left out: ${why}]`)
+  }
+  return {
+    add,
+    /** One that cannot be stored does not end a run that has done its work. */
+    addFailure(name: string, error: unknown): void {
+      if (isSuperseded(error)) throw error
+      add(name, messageOf(error))
+    },
+    end(): void {
+      if (count > mostNamed) note(`[${count - mostNamed} more files are left out]`)
+    },
   }
 }

@@ -1,7 +1,7 @@
 // What the worker is made from.
 import type { Clock, Ids } from '../ports/clock.ts'
 import type { Egress } from '../ports/egress.ts'
-import type { ReadLeftFiles } from '../ports/left-files.ts'
+import type { ReadLeftFiles, ReadWorkspaceFiles } from '../ports/left-files.ts'
 import type { Sandbox } from '../ports/sandbox.ts'
 
 /** What the composition root gives the worker. */
@@ -14,6 +14,7 @@ export type WorkerDeps = {
   /** The worker's own folder: the workspace of its one task. */
   workspaceRoot: string
   readLeftFiles: ReadLeftFiles
+  readWorkspaceFiles: ReadWorkspaceFiles
   /** How the worker API is called; the platform's own when absent. */
   fetch?: typeof fetch
 }

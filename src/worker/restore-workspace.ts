@@ -1,5 +1,4 @@
 // A new attempt starts in an empty folder: what earlier turns wrote with file_write is written again, in order.
-import { readdir } from 'node:fs/promises'
 import type { LoopState } from '../llm/loop-state.ts'
 import type { ToolUseBlock } from '../llm/messages.ts'
 import type { ToolHost } from '../llm/tool-host.ts'
@@ -8,9 +7,9 @@ import type { ToolHost } from '../llm/tool-host.ts'
 export async function restoreWorkspace(
   state: LoopState,
   host: ToolHost,
-  options: { workspaceRoot: string; signal: AbortSignal },
+  options: { isFresh: boolean; signal: AbortSignal },
 ): Promise<number> {
-  if ((await readdir(options.workspaceRoot)).length > 0) return 0
+  if (!options.isFresh) return 0
   const writes = listWrites(state)
   for (const { id, name, args } of writes) await host.call({ id, name, args }, options.signal)
   return writes.length

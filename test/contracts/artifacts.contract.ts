@@ -64,8 +64,11 @@ export function describeArtifacts(name: string, open: OpenBench): void {
         '',
         '.',
         '..',
-        'a/b',
         '/etc/passwd',
+        'a//b',
+        'a/',
+        'a/./b',
+        'a/../b',
         '..\\x',
         'a\0b',
         'line\nbreak',
@@ -81,7 +84,18 @@ export function describeArtifacts(name: string, open: OpenBench): void {
     })
 
     it('takes names of up to 255 bytes with any other character', async () => {
-      const good = ['é'.repeat(127), 'x'.repeat(255), '...', '~', 'a b%2F', '-rf', 'CON', "it's", '世界.md']
+      const good = [
+        'é'.repeat(127),
+        'x'.repeat(255),
+        '...',
+        '~',
+        'a b%2F',
+        'src/main.py',
+        '-rf',
+        'CON',
+        "it's",
+        '世界.md',
+      ]
       for (const filename of good) {
         await putText(filename, filename)
         expect(await readText(await artifacts().open('task-1', filename))).toBe(filename)

@@ -8,6 +8,8 @@ const givers: Record<TaskNoun, (stores: BenchStores, taskUid: string) => Promise
   results: (stores, taskUid) => stores.results.put({ taskUid, attempt: 1 }, makeBody(MEBIBYTE).body, 'text/plain'),
   artifacts: (stores, taskUid) =>
     stores.artifacts.put({ taskUid, attempt: 1 }, { filename: 'f', contentType: 'x/y', body: textBody('x') }),
+  inputs: (stores, taskUid) =>
+    stores.inputs.put({ taskUid, attempt: 0 }, { filename: 'f', contentType: 'x/y', body: textBody('') }),
   logs: (stores, taskUid) => stores.logs.append({ taskUid, attempt: 1 }, ['x']),
   checkpoints: (stores, taskUid) => stores.checkpoints.save({ taskUid, attempt: 1 }, 'x'),
   plans: (stores, taskUid) =>

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createSandbox } from '../../src/adapters/embedded/sandbox/sandbox.ts'
 import { systemIds } from '../../src/adapters/system/clock.ts'
-import { readLeftFiles } from '../../src/adapters/workspaces/left-files.ts'
+import { readLeftFiles, readWorkspaceFiles } from '../../src/adapters/workspaces/left-files.ts'
 import type { WorkAssignment } from '../../src/contract/api/assignment.ts'
 import { type CallFailure, failures, ruleOfCall } from '../../src/contract/failures.ts'
 import { createEgress } from '../../src/egress/egress.ts'
@@ -131,6 +131,7 @@ async function runTask(names: string[]): Promise<string> {
     ids: systemIds,
     workspaceRoot,
     readLeftFiles,
+    readWorkspaceFiles,
   }
   const outcome = await runAssignment(JSON.stringify(assignment), deps, new AbortController().signal)
   return outcome.ok ? 'answered' : outcome.reason

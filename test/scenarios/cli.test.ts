@@ -194,6 +194,45 @@ describe('svc task', () => {
     await waitFor(async () => (await service.call('GET', `/api/v1/tasks/${again}`)).status === 404, 'the task to go')
   })
 
+  it('keeps what a run wrote, wherever it lies, and says how to fetch it', async () => {
+    const one = await svc(['run', '--name', 'wrote', 'write hello to notes/today.txt'])
+    expect(one.stderr).toContain('files (5 B): notes/today.txt\nfetch them: svc task download wrote notes/today.txt\n')
+    expect((await svc(['task', 'download', 'wrote', 'notes/today.txt', '--to', '-'])).stdout).toBe('hello')
+    const all = await svc(['task', 'download', 'wrote', '--all'])
+    expect(all).toMatchObject({ code: 0, stderr: 'wrote wrote/notes/today.txt\n' })
+    expect(readFileSync(join(place, 'wrote/notes/today.txt'), 'utf8')).toBe('hello')
+    expect((await svc(['task', 'download', 'wrote', '--all'])).code).toBe(2)
+    expect((await svc(['task', 'download', 'wrote'])).code).toBe(2)
+  })
+
+  it('gives a run the files of this folder, and does here what it changed, on a yes', async () => {
+    const folder = join(place, 'project')
+    mkdirSync(join(folder, 'src/node_modules'), { recursive: true })
+    const files = { 'a.txt': 'one', 'src/b.txt': 'two', 'src/empty.py': '', '.env': 'x', 'src/node_modules/m.js': 'x' }
+    for (const [path, text] of Object.entries(files)) writeFileSync(join(folder, path), text)
+    const prompt = 'write 1 to a.txt, then write new to deep/c.txt, then read src/b.txt'
+    const run = (...args: string[]) => runSvc(['run', '--here', ...args], service.env, { cwd: folder })
+    const asked = await run('--name', 'asked', prompt)
+    expect(asked.code).toBe(0)
+    expect(asked.stderr).toContain('giving the task 3 files (6 B); left out: ')
+    expect(asked.stderr).toMatch(/left out: .*src\/node_modules\//)
+    expect(asked.stderr).toMatch(/left out: .*\.env \(may hold secrets; --file carries it\)/)
+    expect(asked.stdout).toContain('"content":"two"')
+    expect(asked.stderr).toContain(
+      'changes to this folder:\n  M a.txt (1 B)\n  A deep/c.txt (3 B)\nnothing was changed here',
+    )
+    expect(readFileSync(join(folder, 'a.txt'), 'utf8')).toBe('one')
+    const done = await run('--yes', prompt)
+    expect(done.code).toBe(0)
+    expect(readFileSync(join(folder, 'a.txt'), 'utf8')).toBe('1')
+    expect(readFileSync(join(folder, 'deep/c.txt'), 'utf8')).toBe('new')
+    expect(readFileSync(join(folder, 'src/b.txt'), 'utf8')).toBe('two')
+    const named = await runSvc(['run', '--file', '.env', '--file', 'a.txt', 'read .env'], service.env, { cwd: folder })
+    expect(named.stdout).toContain('"content":"x"')
+    // Nothing above ran with more than it was given.
+    expect(existsSync(join(folder, '.svc-changes.json'))).toBe(false)
+  })
+
   it('downloads a file under its last name only, never over another', async () => {
     await svc(['run', '-q', '--name', 'files', 'write hello to artifacts/note.txt'])
     const listed = await readJson<{ filename: string }[]>(['task', 'artifacts', 'files'])

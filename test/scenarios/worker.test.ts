@@ -9,7 +9,7 @@ import { PassThrough } from 'node:stream'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createSandbox } from '../../src/adapters/embedded/sandbox/sandbox.ts'
 import { systemIds } from '../../src/adapters/system/clock.ts'
-import { readLeftFiles } from '../../src/adapters/workspaces/left-files.ts'
+import { readLeftFiles, readWorkspaceFiles } from '../../src/adapters/workspaces/left-files.ts'
 import type { WorkAssignment } from '../../src/contract/api/assignment.ts'
 import { createEgress } from '../../src/egress/egress.ts'
 import type { WorkerDeps } from '../../src/worker/deps.ts'
@@ -89,6 +89,7 @@ async function startWorker(assignment: WorkAssignment, files: Record<string, str
     ids: systemIds,
     workspaceRoot,
     readLeftFiles,
+    readWorkspaceFiles,
   })
   const code = runWorker({ stdin, report, stderr, load })
   stdin.write(`${JSON.stringify(assignment)}\n`)

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Clock, Ids } from '../../ports/clock.ts'
 import type { Records } from '../../ports/index.ts'
 import type { RecordOwners } from '../../ports/retention.ts'
-import { createArtifacts } from './artifacts.ts'
+import { createArtifacts, createInputs } from './artifacts.ts'
 import { createAudit } from './audit.ts'
 import type { Blobs } from './blobs/blobs.ts'
 import { createDiskBlobs } from './blobs/disk-blobs.ts'
@@ -49,6 +49,7 @@ async function findReferenced(database: Database, blobIds: string[]): Promise<Se
   const rows = await database.read.all(sql<{ blob_id: string }>`
     select blob_id from results where blob_id in (${ids})
     union select blob_id from artifacts where blob_id in (${ids})
+    union select blob_id from inputs where blob_id in (${ids})
     union select blob_id from checkpoints where blob_id in (${ids})`)
   return new Set(rows.map((row) => row.blob_id))
 }
@@ -58,6 +59,7 @@ export function composeRecords({ database, blobs, logs, clock }: RecordParts): R
   const records = {
     results: createResults({ database, blobs, clock }),
     artifacts: createArtifacts({ database, blobs, clock }),
+    inputs: createInputs({ database, blobs, clock }),
     logs,
     sessions: createSessions({ database, clock }),
     plans: createPlans({ database, clock }),

@@ -9,6 +9,7 @@ import { joinSql, sql } from './statement.ts'
 const columns: Record<Exclude<TaskNoun, 'logs'>, [table: string, ...columns: string[]]> = {
   results: ['results', 'task_uid'],
   artifacts: ['artifacts', 'task_uid'],
+  inputs: ['inputs', 'task_uid'],
   checkpoints: ['checkpoints', 'task_uid'],
   plans: ['plans', 'task_uid'],
   messages: ['messages', 'parent_uid', 'from_uid', 'to_uid'],

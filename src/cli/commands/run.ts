@@ -1,15 +1,22 @@
 // run: the main job in one line; submits an ai task, follows it and prints its result.
 import { randomBytes } from 'node:crypto'
+import { resolve } from 'node:path'
 import type { Command } from 'commander'
+import type { Client } from '../../client/client.ts'
 import { createTask } from '../../contract/api/tasks.ts'
+import type { Task } from '../../contract/resources/task.ts'
 import { SvcError } from '../../errors.ts'
 import { printAnswer } from '../answers.ts'
-import type { CliContext, StartedService } from '../context.ts'
-import { ExitSignal } from '../failure.ts'
-import { printOutcome } from '../follow.ts'
+import { describeFiles, listFiles } from '../artifact-files.ts'
+import type { CliContext, GlobalOptions, StartedService } from '../context.ts'
+import { ExitSignal, exitCodes } from '../failure.ts'
+import { applyChanges, describeChanges, findChanges } from '../folder-changes.ts'
+import { printOutcome, targetOfTask } from '../follow.ts'
+import { describeGiven, type FileOptions, findFiles, type GivenFiles, sendFiles } from '../given-files.ts'
 import { namespaceOf, readGlobalOptions } from '../global-options.ts'
 import { driveTask } from '../interruption.ts'
 import { chooseModel, type ModelChoice } from '../model-choice.ts'
+import { changeSpec } from '../task-spec.ts'
 
 type RunOptions = {
   agent?: string
@@ -21,7 +28,8 @@ type RunOptions = {
   name?: string
   detach?: boolean
   quiet?: boolean
-}
+  yes?: boolean
+} & FileOptions
 
 export function addRunCommand(program: Command, context: CliContext): void {
   program
@@ -34,6 +42,9 @@ export function addRunCommand(program: Command, context: CliContext): void {
     .option('--system <text>', 'system prompt')
     .option('--timeout <duration>', 'give up after this long, such as 10m')
     .option('--name <name>', 'name of the task')
+    .option('--here', 'give it the files of this folder, and offer what it changes')
+    .option('--file <path>', 'give it this file; may be repeated', collect, [])
+    .option('-y, --yes', 'with --here: change the files of this folder without asking')
     .option('-d, --detach', 'submit, print the name of the task and return')
     .option('-q, --quiet', 'no progress: print the result only')
     .addHelpText(
@@ -43,9 +54,16 @@ The prompt may also come from standard input: \`svc run < prompt.txt\`, or \`-\`
 One that begins with a dash goes after two: svc run -- "- like this".
 Ctrl-C cancels the task.
 
+--here takes what Git would commit, or else everything but what tools make again (.git, node_modules, ...); files named .env
+stay here. What the task changes is listed and done here on a yes, but never to a file that was changed meanwhile.
+
 Exit codes: 0 succeeded, 1 failed, 2 wrong usage, 3 no service reached, 4 cancelled.`,
     )
     .action((words: string[], options: RunOptions, command: Command) => run(words, options, { command, context }))
+}
+
+function collect(value: string, values: string[]): string[] {
+  return [...values, value]
 }
 
 type Invocation = { command: Command; context: CliContext }
@@ -53,21 +71,67 @@ type Invocation = { command: Command; context: CliContext }
 async function run(words: string[], given: RunOptions, { command, context }: Invocation): Promise<void> {
   const options = readGlobalOptions(command)
   const prompt = await readPrompt(words, context)
+  const folder = resolve('.')
+  const files = await findFiles(given, folder)
   const { client, started } = await context.connectOrStart(options)
   if (started && !given.quiet) announceService(started, context)
-  const choice = given.agent === undefined ? await chooseModel(client, given, { options, context }) : given
-  const task = await client.call(createTask, {
-    body: { ...buildTask(prompt, given, choice), ...namespaceOf(options) },
-  })
-  const { name } = task.metadata
-  if (given.detach) return printAnswer(context, options, task, () => name)
+  const spec = await buildTask(client, prompt, given, { options, context })
+  const task = await client.call(createTask, { body: { ...spec, ...(files && { suspend: true }) } })
+  const digests = files && (await giveFiles(client, task, files, { context, quiet: given.quiet }))
+  if (given.detach) return printAnswer(context, options, task, () => task.metadata.name)
   const followed = await driveTask(client, task, { context, quiet: given.quiet })
   const code = await printOutcome(client, followed, { context, options })
-  if (options.output === 'table' && !given.quiet) {
-    const more = `look closer: svc task get ${name}, svc task events ${name}, svc task logs ${name}`
-    context.terminal.note(`\n${context.terminal.colors.dim(more)}`)
+  const isWhole = await offerChanges(client, task, { folder, digests, given, context })
+  if (options.output === 'table' && !given.quiet) await tellMore(client, task, { given, context })
+  if (code !== 0 || !isWhole) throw new ExitSignal(code || exitCodes.failed)
+}
+
+/** The digests of what was sent, by path. */
+async function giveFiles(
+  client: Client,
+  task: Task,
+  files: GivenFiles,
+  { context, quiet }: { context: CliContext; quiet: boolean | undefined },
+): Promise<Map<string, string>> {
+  if (!quiet) context.terminal.note(describeGiven(files))
+  const digests = await sendFiles(client, task, files, { context })
+  await changeSpec(client, targetOfTask(task), { suspend: false })
+  return digests
+}
+
+type Offer = { folder: string; digests: Map<string, string> | undefined; given: RunOptions; context: CliContext }
+
+/** False when something was to be done and could not be. */
+async function offerChanges(client: Client, task: Task, { folder, digests, given, context }: Offer): Promise<boolean> {
+  if (digests === undefined || !given.here) return true
+  const place = { folder, digests }
+  const changes = await findChanges(client, task, place)
+  const { terminal } = context
+  if (changes.length === 0) {
+    if (!given.quiet) terminal.note('it changed no file')
+    return true
   }
-  if (code !== 0) throw new ExitSignal(code)
+  terminal.note(describeChanges(changes))
+  if (given.yes || (await agrees(context))) return applyChanges(changes, place, context)
+  terminal.note(`nothing was changed here; \`svc task download ${task.metadata.name} --all\` fetches the files`)
+  return true
+}
+
+async function agrees({ openPrompt }: CliContext): Promise<boolean> {
+  if (openPrompt === undefined) return false
+  const prompt = openPrompt()
+  const typed = await prompt.ask('change them? [y/N] ', []).finally(() => prompt.close())
+  return typeof typed === 'object' && /^y(es)?$/i.test(typed.line.trim())
+}
+
+/** What it left, and how to look closer. */
+async function tellMore(client: Client, task: Task, { given, context }: Pick<Offer, 'given' | 'context'>) {
+  const { name } = task.metadata
+  const { terminal } = context
+  const files = given.here ? undefined : describeFiles(task, await listFiles(client, targetOfTask(task)))
+  if (files !== undefined) terminal.note(`\n${files}`)
+  const more = `look closer: svc task get ${name}, svc task events ${name}, svc task logs ${name}`
+  terminal.note(`\n${terminal.colors.dim(more)}`)
 }
 
 async function readPrompt(words: string[], context: CliContext): Promise<string> {
@@ -85,7 +149,14 @@ function announceService({ url, pid, logFile, idleExit }: StartedService, { term
   terminal.note(`it stops by itself after ${idleExit} without work; \`svc down\` stops it now`)
 }
 
-function buildTask(prompt: string, given: RunOptions, { provider, model }: ModelChoice) {
+type Place = { options: GlobalOptions; context: CliContext }
+
+async function buildTask(client: Client, prompt: string, given: RunOptions, place: Place) {
+  const choice = given.agent === undefined ? await chooseModel(client, given, place) : given
+  return { ...describeTask(prompt, given, choice), ...namespaceOf(place.options) }
+}
+
+function describeTask(prompt: string, given: RunOptions, { provider, model }: ModelChoice) {
   const ai = {
     ...(provider === undefined ? {} : { providerRef: { name: provider } }),
     ...(model === undefined ? {} : { model }),

@@ -1,33 +1,16 @@
 // task suspend, resume and edit: what can be changed of a task that has not started, and of a schedule.
-import type { Client } from '../../client/client.ts'
 import { getTask, updateTask } from '../../contract/api/tasks.ts'
 import { reservedPrefix } from '../../contract/resources/metadata.ts'
 import type { Task } from '../../contract/resources/task.ts'
-import { isSvcError, SvcError } from '../../errors.ts'
+import { SvcError } from '../../errors.ts'
 import { formatYaml } from '../output.ts'
+import { changeSpec } from '../task-spec.ts'
 import { type AddTaskCommand, type TaskCall, targetOf } from './task-call.ts'
 
 export function addTaskChangeCommands(add: AddTaskCommand): void {
   add('suspend <name>', 'hold back a task that has not started, or the runs of a schedule', suspendBy(true))
   add('resume <name>', 'let it start, or make runs, again', suspendBy(false))
   add('edit <name>', 'change a task that has not started, or a schedule, in $EDITOR', edit)
-}
-
-const tries = 3
-
-/** Another writer in between is no reason to refuse; a task that has started meanwhile is. */
-async function changeSpec(client: Client, target: ReturnType<typeof targetOf>, change: object): Promise<Task> {
-  for (let left = tries; ; left -= 1) {
-    const { metadata, spec } = await client.call(getTask, target)
-    const { resourceVersion, uid } = metadata
-    try {
-      const body = { metadata: { resourceVersion, uid }, spec: { ...spec, ...change } }
-      return await client.call(updateTask, { ...target, body })
-    } catch (error) {
-      const isStale = isSvcError(error, 'Conflict') && error.details === undefined
-      if (!isStale || left === 1) throw error
-    }
-  }
 }
 
 function suspendBy(suspend: boolean) {

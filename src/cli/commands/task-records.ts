@@ -1,20 +1,13 @@
 // task logs, result, events, artifacts and download: what a task leaves behind.
-import { createWriteStream } from 'node:fs'
-import { rm } from 'node:fs/promises'
 import { basename } from 'node:path'
-import { Readable } from 'node:stream'
+import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { readEvents } from '../../client/event-stream.ts'
 import type { TimelineEvent } from '../../contract/api/task-records.ts'
-import {
-  getTaskArtifact,
-  getTaskEvents,
-  getTaskLogs,
-  getTaskResult,
-  listTaskArtifacts,
-} from '../../contract/api/tasks.ts'
+import { getTaskEvents, getTaskLogs, getTaskResult, listTaskArtifacts } from '../../contract/api/tasks.ts'
 import { SvcError } from '../../errors.ts'
 import { printAnswer, printList } from '../answers.ts'
+import { listFiles, openFile, placeOf, type TaskTarget, writeFile } from '../artifact-files.ts'
 import { ExitSignal, exitCodes } from '../failure.ts'
 import { readCount } from '../global-options.ts'
 import { formatSize } from '../output.ts'
@@ -28,8 +21,9 @@ export function addTaskRecordCommands(add: AddTaskCommand): void {
   add('result <name>', 'what it produced', showResult)
   add('events <name>', 'what happened to it, in order', showEvents)
   add('artifacts <name>', 'files that it left', listArtifacts)
-  add('download <name> <file>', 'fetch one of its files into this folder', download)
-    .option('--to <path>', 'write it there; `-` is standard output')
+  add('download <name> [file]', 'fetch one of its files into this folder, or all of them', download)
+    .option('--all', 'every file, into a folder named after the task')
+    .option('--to <path>', 'write it, or them, there; `-` is standard output, for one file')
     .addHelpText('after', '\n`svc task artifacts NAME` lists the files.')
 }
 
@@ -86,30 +80,30 @@ async function listArtifacts({ client, options, context }: TaskCall, name: strin
   })
 }
 
-/** Writes the file into the present folder, under its last name only, and never over another. */
-async function download({ client, options, context, given, more }: TaskCall, name: string): Promise<void> {
-  const [file = ''] = more
-  const { params, query } = targetOf(name, options)
-  const response = await client.open(getTaskArtifact, { params: { ...params, filename: file }, query })
-  if (!response.body) return
-  const source = Readable.fromWeb(response.body)
-  const to = typeof given.to === 'string' ? given.to : basename(file)
+/** One file into the present folder under its last name, or all into a folder as they lay; never over another. */
+async function download(call: TaskCall, name: string): Promise<void> {
+  const { client, options, context, given, more } = call
+  const target = targetOf(name, options)
+  const to = typeof given.to === 'string' ? given.to : undefined
+  if (given.all) return downloadAll(call, target, to ?? name)
+  const [file] = more
+  if (file === undefined) throw new SvcError('InvalidRequest', 'name a file, or take them all with --all')
+  const source = await openFile(client, target, file)
   if (to === '-') return pipeline(source, context.standardOutput, { end: false })
-  const isWhole = await context.interruptible((signal) => writeFile(source, to, signal))
-  if (!isWhole) throw new ExitSignal(exitCodes.interrupted)
-  context.terminal.note(`wrote ${to}`)
+  await fetchTo(call, source, to ?? basename(file))
 }
 
-async function writeFile(source: Readable, path: string, signal: AbortSignal): Promise<true> {
-  try {
-    await pipeline(source, createWriteStream(path, { flags: 'wx' }), { signal })
-    return true
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') {
-      throw new SvcError('InvalidRequest', `${path} is here already: move it away, or name another with --to`)
-    }
-    // Half a file is worse than none; it is this command's own, as it was made anew.
-    await rm(path, { force: true })
-    throw error
+async function downloadAll(call: TaskCall, target: TaskTarget, folder: string): Promise<void> {
+  const files = await listFiles(call.client, target)
+  if (files.length === 0) return call.context.terminal.note(`${target.params.id} has left no files`)
+  for (const { filename } of files) {
+    const path = placeOf(folder, filename)
+    await fetchTo(call, await openFile(call.client, target, filename), path)
   }
+}
+
+async function fetchTo({ context }: TaskCall, source: Readable, path: string): Promise<void> {
+  const isWhole = await context.interruptible((signal) => writeFile(source, path, signal))
+  if (!isWhole) throw new ExitSignal(exitCodes.interrupted)
+  context.terminal.note(`wrote ${path}`)
 }

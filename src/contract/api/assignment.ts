@@ -182,6 +182,20 @@ export const WorkAssignment = z.object({
     'Models that the loop may call.',
   ),
   customTools: field(z.array(AssignedTool), 'Tool resources that the model may call.'),
+  keep: field(
+    z
+      .object({
+        files: field(z.int().min(0), 'How many at most.', 200),
+        bytes: field(z.int().min(0), 'Bytes of all together at most.', 52428800),
+      })
+      .optional(),
+    'Files of the workspace that are kept as artifacts. Absent: those below `artifacts/` only.',
+  ),
+  inputs: field(
+    z.array(z.string()).optional(),
+    'Paths of the files that the task was given; the worker reads them from the service. Absent: none.',
+    ['src/main.py'],
+  ),
   egress: field(AssignedEgress, 'Addresses that may be reached.'),
   search: field(AssignedSearch.optional(), 'Search backend. Absent: web_search is not set up.'),
   propagation: field(

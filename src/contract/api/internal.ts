@@ -8,7 +8,7 @@ import { booleanParameter, integerParameter } from './list.ts'
 import { defineRoute, errorResponses } from './route.ts'
 import { TranscriptMessage } from './sessions.ts'
 import { PlanRecord } from './task-records.ts'
-import { ArtifactName } from './tasks.ts'
+import { ArtifactPath } from './tasks.ts'
 
 const tag = 'Worker API'
 const mebibyte = 1_048_576
@@ -20,8 +20,35 @@ const task = z.object({
 /** Bytes of a result, an artifact, a checkpoint. */
 export const recordLimit = 10 * mebibyte
 
-/** What is kept of the folder for artifacts: bytes of all files together, and entries that are looked at. */
-export const artifactLimits = { bytes: 50 * mebibyte, entries: 1000 } as const
+/**
+ * What is kept of what a task leaves: bytes of all files together, and entries that are looked at in the folder for artifacts,
+ * and in all folders of a workspace.
+ */
+export const artifactLimits = { bytes: 50 * mebibyte, entries: 1000, workspaceEntries: 10_000 } as const
+
+/** What a task may be given before it starts: bytes of one file, of all together, and their number. */
+export const inputLimits = { fileBytes: recordLimit, bytes: 50 * mebibyte, files: 1000 } as const
+
+/** An artifact of a task that was given files: what its other artifacts do not say of its workspace. */
+export const workspaceChangesName = '.svc-changes.json'
+export const WorkspaceChanges = z
+  .object({
+    removed: field(z.array(z.string()), 'Paths of files that it was given and that are gone.', ['old.txt']),
+    emptied: field(z.array(z.string()), 'Paths of files without a byte, which are no artifacts.', ['__init__.py']),
+  })
+  .meta({ id: 'WorkspaceChanges' })
+export type WorkspaceChanges = z.infer<typeof WorkspaceChanges>
+
+export const readInput = defineRoute({
+  method: 'GET',
+  path: '/internal/v1/inputs/:namespace/:taskName/:filename',
+  tag,
+  summary: 'A file that the task was given',
+  description: 'Answers the bytes of one of the files that the task was given before it started.',
+  params: task.extend({ filename: field(ArtifactPath, 'Path of the file in the workspace.', 'src/main.py') }),
+  responses: { ...errorResponses(404), 200: { description: 'The file', contentType: 'application/octet-stream' } },
+  auth: 'worker',
+})
 
 export const submitResult = defineRoute({
   method: 'POST',
@@ -42,7 +69,7 @@ export const uploadArtifact = defineRoute({
   tag,
   summary: 'Upload an artifact; the same name overwrites',
   description: 'Stores a file of the task. A file of the same name is replaced.',
-  params: task.extend({ filename: field(ArtifactName, 'Name of the file.', 'report.md') }),
+  params: task.extend({ filename: field(ArtifactPath, 'Path of the file in the workspace.', 'src/main.py') }),
   rawBody: 'application/octet-stream',
   bodyLimit: recordLimit,
   responses: { ...errorResponses(404, 409, 501), 201: { description: 'Stored' } },

@@ -247,13 +247,53 @@ export const ArtifactName = z
   // biome-ignore lint/suspicious/noControlCharactersInRegex: names with control characters are refused (reference-core 3)
   .regex(/^(?!\.{1,2}$)[^\x00-\x1f\x7f/\\]+$/, 'must be a file name without folders and control characters')
 
+/** Path of an artifact from the workspace: `report.md`, `src/main.py`. In an address its `/` is written `%2F`. */
+export const ArtifactPath = z
+  .string()
+  .max(255)
+  .refine(
+    (path) => path.split('/').every((part) => ArtifactName.safeParse(part).success),
+    'must be a path of file names, without "." and ".." and without control characters',
+  )
+
+export const putTaskInput = defineRoute({
+  method: 'PUT',
+  path: `${base}/:id/inputs/:filename`,
+  tag,
+  summary:
+    'Give a file to an ai task that has not started; make the task with `suspend` and resume it when all are there',
+  params: params.extend({ filename: ArtifactPath }),
+  query: NamespaceQuery,
+  rawBody: 'application/octet-stream',
+  bodyLimit: 10 * 1_048_576,
+  responses: {
+    ...errorResponses(404, 409, 413),
+    204: { description: 'Stored; the same path overwrites. The task finds the file at this path of its workspace' },
+  },
+  auth: 'user',
+  verb: { verb: 'update', kind: 'Task' },
+})
+
+export const listTaskInputs = defineRoute({
+  method: 'GET',
+  path: `${base}/:id/inputs`,
+  tag,
+  summary: 'List the files that a task was given',
+  params,
+  query: NamespaceQuery,
+  headers: ReadHeaders,
+  responses: { ...errorResponses(404), 200: { description: 'Files, by path', schema: ArtifactList } },
+  auth: 'user',
+  verb: { verb: 'get', kind: 'Task' },
+})
+
 export const getTaskArtifact = defineRoute({
   method: 'GET',
   path: `${base}/:id/artifacts/:filename`,
   tag,
   summary: 'Download an artifact',
   description: 'Answers the bytes of the file with the content type it was stored with.',
-  params: params.extend({ filename: field(ArtifactName, 'Name of the file.', 'report.md') }),
+  params: params.extend({ filename: field(ArtifactPath, 'Path of the file in the workspace.', 'src/main.py') }),
   query: NamespaceQuery,
   headers: ReadHeaders,
   responses: {

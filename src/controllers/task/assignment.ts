@@ -109,7 +109,7 @@ async function buildAssignment(
   const identity = { namespace, taskName: name, taskUid: uid, attempt: attempt.attempt }
   const token = await deps.workerTokens.mint(identity)
   const timeout = timeoutOf(task)
-  const session = await readSession(deps, task, references.agent)
+  const [session, given] = await Promise.all([readSession(deps, task, references.agent), deps.records.inputs.list(uid)])
   const propagation = choosePropagation(deps, task, taskToken)
   return {
     version: 1,
@@ -119,6 +119,8 @@ async function buildAssignment(
     loop: makeLoop(deps, attempt),
     model: { choices: references.models, ...describeLimit(references.agent) },
     customTools: references.customTools,
+    keep: settings.keep,
+    ...(given.length > 0 && { inputs: given.map(({ filename }) => filename) }),
     egress: settings.egress,
     ...(settings.search && { search: settings.search }),
     ...(propagation && { propagation }),

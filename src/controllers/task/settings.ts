@@ -1,5 +1,6 @@
 // What the task controllers are given: ports, settings, and how they are bound together.
 import type { AssignedEgress, AssignedSearch } from '../../contract/api/assignment.ts'
+import { artifactLimits } from '../../contract/api/internal.ts'
 import { noWorkspaces, type WorkspaceDefaults } from '../../contract/resources/task-problems.ts'
 import type { Metrics } from '../../observability/metrics.ts'
 import type { Clock, Ids } from '../../ports/clock.ts'
@@ -29,6 +30,8 @@ export type TaskSettings = {
   maxIterations: number
   maxToolCalls: number
   toolTimeoutMs: number
+  /** Files of an ai task's workspace that are kept as artifacts: how many, and how many bytes together. */
+  keep: { files: number; bytes: number }
   /** For tasks and agents that set no resources. */
   defaultLimits: WorkloadLimits
   /** Command lines that agent tasks can run here. */
@@ -53,6 +56,7 @@ export const defaultTaskSettings: Omit<TaskSettings, 'workerApiUrl'> = {
   maxIterations: 50,
   maxToolCalls: 128,
   toolTimeoutMs: 60_000,
+  keep: { files: 200, bytes: artifactLimits.bytes },
   defaultLimits: { cpu: 1, memoryBytes: 2 * 1024 ** 3, diskBytes: 2 * 1024 ** 3 },
   agentRuntimes: [],
   workspaces: noWorkspaces,

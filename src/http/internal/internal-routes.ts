@@ -7,7 +7,7 @@ import { watchClient } from '../client-presence.ts'
 import type { HttpDeps } from '../deps.ts'
 import { writeMessage } from '../routes/sessions.ts'
 import { presentPlan } from '../routes/task-records.ts'
-import { readUpload } from './upload.ts'
+import { readUpload } from '../upload.ts'
 
 function bindPlans(bind: Bind, { usecases: { worker } }: HttpDeps): void {
   bind(routes.savePlan, async ({ caller, params, body }) => {
@@ -33,6 +33,12 @@ function bindConversation(bind: Bind, { usecases: { worker } }: HttpDeps): void 
   })
   bind(routes.readMessages, async ({ caller, params, query }) => {
     return { json: await worker.readMessages(caller, params, query) }
+  })
+}
+
+function bindInputs(bind: Bind, { usecases: { worker } }: HttpDeps): void {
+  bind(routes.readInput, async ({ caller, params }) => {
+    return { stream: await worker.readInput(caller, params), contentType: 'application/octet-stream' }
   })
 }
 
@@ -94,6 +100,7 @@ function bindCode(bind: Bind, { usecases: { worker } }: HttpDeps): void {
 
 export function bindInternalRoutes(bind: Bind, deps: HttpDeps): void {
   bindPlans(bind, deps)
+  bindInputs(bind, deps)
   bindConversation(bind, deps)
   bindRun(bind, deps)
   bindCode(bind, deps)

@@ -7,6 +7,7 @@ import type { ArtifactInfo } from '../../ports/artifacts.ts'
 import type { Plan } from '../../ports/plans.ts'
 import type { Bind } from '../bind.ts'
 import { tagOfText } from '../middleware/conditional.ts'
+import { readUpload } from '../upload.ts'
 import type { RouteContext } from './context.ts'
 
 /** The record in the words of the specification, in public and to workers (PLAN-001). */
@@ -73,6 +74,10 @@ function bindArtifacts(bind: Bind, { usecases }: RouteContext): void {
     const artifacts = await usecases.tasks.artifacts(caller, { namespace, name: params.id })
     return { json: { items: artifacts.map(presentArtifact), metadata: {} } }
   })
+  bind(routes.listTaskInputs, async ({ caller, namespace, params }) => {
+    const inputs = await usecases.tasks.inputs(caller, { namespace, name: params.id })
+    return { json: { items: inputs.map(presentArtifact), metadata: {} } }
+  })
   bind(routes.getTaskArtifact, async ({ caller, namespace, params }) => {
     const { info, open } = await usecases.tasks.artifact(caller, { namespace, name: params.id }, params.filename)
     return {
@@ -81,6 +86,16 @@ function bindArtifacts(bind: Bind, { usecases }: RouteContext): void {
       tag: tagOfText(JSON.stringify([info.taskUid, info.attempt, info.createdAt, info.size])),
       headers: { 'content-length': String(info.size), 'content-disposition': describeAttachment(info.filename) },
     }
+  })
+}
+
+/** Its body is streamed. */
+export function bindTaskInputs(bind: Bind, { usecases }: Pick<RouteContext, 'usecases'>): void {
+  bind(routes.putTaskInput, async ({ caller, namespace, params, request }) => {
+    const { body, contentType } = readUpload(request, routes.putTaskInput.bodyLimit)
+    const key = { namespace, name: params.id }
+    await usecases.tasks.putInput(caller, key, { filename: params.filename, contentType, body })
+    return { empty: true }
   })
 }
 

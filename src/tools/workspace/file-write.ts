@@ -16,7 +16,7 @@ export const fileWrite = defineTool({
   name: 'file_write',
   description:
     'Writes a text file of the workspace. Paths are relative to /workspace or absolute inside it. ' +
-    'Files in /workspace/artifacts are kept as artifacts of the task.',
+    'What is in it at the end is kept as artifacts of the task.',
   parameters: z.strictObject({
     path: z.string().min(1).describe('File to write'),
     content: z

@@ -7,6 +7,7 @@ import type { Ports } from '../../ports/index.ts'
 import type { ResourceKey } from '../../ports/resources.ts'
 import { requireAccess } from '../access.ts'
 import type { ResourceUsecases } from '../resources.ts'
+import { createWithInputs } from './inputs.ts'
 
 const longestName = 63
 const mostRetries = 1000
@@ -56,7 +57,7 @@ export async function checkRetry(
 
 /** The new task. Conflict while the old one has not ended; NotFound; AlreadyExists for a given name that is taken. */
 export async function retryTask(
-  resources: ResourceUsecases,
+  { ports, resources }: { ports: Pick<Ports, 'records' | 'resources'>; resources: ResourceUsecases },
   caller: Caller,
   key: ResourceKey,
   wantedName: string | undefined,
@@ -66,7 +67,11 @@ export async function retryTask(
   if (!isTerminalPhase(phase)) {
     throw new SvcError('Conflict', `task "${key.name}" has not ended: it is ${phase ?? 'Pending'}; cancel it first`)
   }
-  const create = (name: string) => resources.create(caller, 'Task', draftRetry(task, key.namespace, name))
+  const create = (name: string) =>
+    createWithInputs(ports, task, (suspend) => {
+      const draft = draftRetry(task, key.namespace, name)
+      return resources.create(caller, 'Task', { ...draft, spec: { ...draft.spec, suspend } })
+    })
   if (wantedName !== undefined) return create(wantedName)
   for (let number = numberOf(key.name) + 1; number <= mostRetries; number++) {
     try {

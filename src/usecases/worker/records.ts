@@ -18,6 +18,8 @@ export type WorkerRecords = {
   /** TooLarge, InvalidRequest when empty. */
   submitResult(identity: WorkerIdentity, path: TaskPath, upload: Upload): Promise<ResultInfo>
   uploadArtifact(identity: WorkerIdentity, path: TaskPath & { filename: string }, upload: Upload): Promise<ArtifactInfo>
+  /** A file that the task was given. NotFound. */
+  readInput(identity: WorkerIdentity, path: TaskPath & { filename: string }): Promise<Readable>
   /** Appends lines as they come, until the body ends. */
   appendLogs(identity: WorkerIdentity, path: TaskPath, body: AsyncIterable<Uint8Array>): Promise<void>
   /** NotConfigured without a plan store. */
@@ -54,6 +56,12 @@ export function createWorkerRecords({ ports }: UsecaseDeps): WorkerRecords {
     async uploadArtifact(identity, path, upload) {
       await requireRunningTask(resources, identity, path)
       return records.artifacts.put(keyOf(identity), { ...upload, filename: path.filename })
+    },
+    async readInput(identity, path) {
+      await requireRunningTask(resources, identity, path)
+      const found = await records.inputs.open(identity.taskUid, path.filename)
+      if (found === undefined) throw new SvcError('NotFound', `the task was given no file "${path.filename}"`)
+      return found.open()
     },
     async appendLogs(identity, path, body) {
       await requireRunningTask(resources, identity, path)

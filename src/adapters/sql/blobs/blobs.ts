@@ -11,8 +11,8 @@ export type BlobLimits = {
   limit: number
   /** The sentence of TooLarge. */
   tooLarge: string
-  /** The sentence of InvalidRequest for a body without a byte. */
-  empty: string
+  /** The sentence of InvalidRequest for a body without a byte. Absent: it is taken. */
+  empty?: string
 }
 
 export interface Blobs {

@@ -60,7 +60,8 @@ export async function storeBody<T>(sink: BodySink, id: string, request: BodyRequ
   const chunks = countChunks(readChunks(request.body), request.limits, counted)
   try {
     const reference = await receiveBody(sink, id, chunks)
-    if (counted.size === 0) throw new SvcError('InvalidRequest', request.limits.empty)
+    const { empty } = request.limits
+    if (counted.size === 0 && empty !== undefined) throw new SvcError('InvalidRequest', empty)
     return await request.commit({ ...reference, size: counted.size })
   } catch (error) {
     await chunks.return(undefined)

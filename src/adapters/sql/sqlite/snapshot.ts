@@ -51,6 +51,7 @@ function inspect(database: Sqlite.Database): SnapshotFacts {
   const blobs = database
     .prepare(
       `select blob_id from results where blob_id is not null union select blob_id from artifacts where blob_id is not null
+       union select blob_id from inputs where blob_id is not null
        union select blob_id from checkpoints where blob_id is not null`,
     )
     .pluck()

@@ -15,6 +15,7 @@ import { coolDownsMigration } from './0012-cool-downs.ts'
 import { checkpointChangesMigration } from './0013-checkpoint-changes.ts'
 import { usageEstimatesMigration } from './0014-usage-estimates.ts'
 import { sessionModelsMigration } from './0015-session-models.ts'
+import { inputsMigration } from './0016-inputs.ts'
 
 export const migrations: readonly Migration[] = [
   resourcesMigration,
@@ -32,4 +33,5 @@ export const migrations: readonly Migration[] = [
   checkpointChangesMigration,
   usageEstimatesMigration,
   sessionModelsMigration,
+  inputsMigration,
 ]

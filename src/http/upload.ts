@@ -1,7 +1,7 @@
 // A body that is taken as it comes, up to a limit: it is never held in memory as a whole.
 import { Readable } from 'node:stream'
 import type { FastifyRequest } from 'fastify'
-import { SvcError } from '../../errors.ts'
+import { SvcError } from '../errors.ts'
 
 export type Upload = { body: Readable; contentType: string }
 

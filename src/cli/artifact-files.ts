@@ -1,0 +1,65 @@
+// Files that a task left, fetched into folders of this machine: never over one that is there.
+import { createWriteStream } from 'node:fs'
+import { mkdir, rm } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import type { Client } from '../client/client.ts'
+import type { ArtifactItem } from '../contract/api/task-records.ts'
+import { ArtifactPath, getTaskArtifact, listTaskArtifacts } from '../contract/api/tasks.ts'
+import type { Task } from '../contract/resources/task.ts'
+import { SvcError } from '../errors.ts'
+import { formatSize } from './output.ts'
+
+/** How routes name a task. */
+export type TaskTarget = { params: { id: string }; query: { namespace?: string } }
+
+export async function listFiles(client: Client, target: TaskTarget): Promise<ArtifactItem[]> {
+  return (await client.call(listTaskArtifacts, target)).items
+}
+
+/** The bytes of one file. */
+export async function openFile(client: Client, { params, query }: TaskTarget, path: string): Promise<Readable> {
+  const response = await client.open(getTaskArtifact, { params: { ...params, filename: path }, query })
+  return response.body ? Readable.fromWeb(response.body) : Readable.from([])
+}
+
+/** Where a file of this path comes to lie below `folder`. InvalidRequest for a path that would leave it. */
+export function placeOf(folder: string, path: string): string {
+  if (!ArtifactPath.safeParse(path).success) throw new SvcError('InvalidRequest', `${path} is no path of a file`)
+  return join(folder, path)
+}
+
+/** Makes the folders that it lies in. InvalidRequest when it is here already. */
+export async function writeFile(source: Readable, path: string, signal: AbortSignal): Promise<true> {
+  try {
+    await mkdir(dirname(path), { recursive: true })
+    await pipeline(source, createWriteStream(path, { flags: 'wx' }), { signal })
+    return true
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') {
+      throw new SvcError('InvalidRequest', `${path} is here already: move it away, or name another place with --to`)
+    }
+    // Half a file is worse than none; it is this command's own, as it was made anew.
+    await rm(path, { force: true })
+    throw error
+  }
+}
+
+const mostNamed = 5
+
+/** What to say of them after a run, with the command that fetches them; undefined when there are none. */
+export function describeFiles({ metadata }: Task, files: ArtifactItem[]): string | undefined {
+  const [first] = files
+  if (first === undefined) return undefined
+  const size = formatSize(files.reduce((sum, file) => sum + file.size, 0))
+  const more = files.length > mostNamed ? `, and ${files.length - mostNamed} more` : ''
+  const names = files.slice(0, mostNamed).map(({ filename }) => filename)
+  const what = files.length === 1 ? quoteWord(first.filename) : '--all'
+  return `files (${size}): ${names.join(', ')}${more}\nfetch them: svc task download ${metadata.name} ${what}`
+}
+
+/** A word of a POSIX shell. */
+function quoteWord(text: string): string {
+  return /^[\w./@%+=:,-]+$/.test(text) && !text.startsWith('-') ? text : `'${text.replaceAll("'", "'\\''")}'`
+}

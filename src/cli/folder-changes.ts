@@ -1,0 +1,93 @@
+// What a task made of the files that it was given: shown, and done here when a person wants it.
+import { chmod, lstat, mkdir, realpath, rename, rm, writeFile } from 'node:fs/promises'
+import { dirname, join, sep } from 'node:path'
+import { buffer } from 'node:stream/consumers'
+import type { Client } from '../client/client.ts'
+import { WorkspaceChanges, workspaceChangesName } from '../contract/api/internal.ts'
+import type { Task } from '../contract/resources/task.ts'
+import { messageOf } from '../errors.ts'
+import { listFiles, openFile, placeOf } from './artifact-files.ts'
+import type { CliContext } from './context.ts'
+import { digestOf } from './folder-files.ts'
+import { targetOfTask } from './follow.ts'
+import { formatSize } from './output.ts'
+
+export type FolderChange = {
+  path: string
+  /** Added, modified or deleted. */
+  mark: 'A' | 'M' | 'D'
+  /** Absent for what is deleted. */
+  content?: Buffer
+}
+
+type Given = { folder: string; digests: ReadonlyMap<string, string> }
+
+/** What differs from the files that were given; by path. */
+export async function findChanges(client: Client, task: Task, { digests }: Given): Promise<FolderChange[]> {
+  const target = targetOfTask(task)
+  const markOf = (path: string) => (digests.has(path) ? 'M' : 'A')
+  const changes: FolderChange[] = []
+  let said: WorkspaceChanges = { removed: [], emptied: [] }
+  for (const { filename } of await listFiles(client, target)) {
+    const content = await buffer(await openFile(client, target, filename))
+    if (filename === workspaceChangesName) said = WorkspaceChanges.parse(JSON.parse(content.toString()))
+    else changes.push({ path: filename, mark: markOf(filename), content })
+  }
+  for (const path of said.removed) changes.push({ path, mark: 'D' })
+  for (const path of said.emptied) changes.push({ path, mark: markOf(path), content: Buffer.alloc(0) })
+  return changes.sort((a, b) => (a.path < b.path ? -1 : 1))
+}
+
+export function describeChanges(changes: FolderChange[]): string {
+  const lines = changes.map(({ mark, path, content }) =>
+    content === undefined ? `  ${mark} ${path}` : `  ${mark} ${path} (${formatSize(content.length)})`,
+  )
+  return ['changes to this folder:', ...lines].join('\n')
+}
+
+/** Does them, but to no file that was changed here meanwhile, and none outside of the folder. */
+export async function applyChanges(changes: FolderChange[], given: Given, { terminal }: CliContext): Promise<boolean> {
+  let isWhole = true
+  for (const change of changes) {
+    try {
+      const problem = await applyChange(change, given)
+      if (problem === undefined) continue
+      terminal.note(`${terminal.colors.red('kept as it is:')} ${change.path}: ${problem}`)
+    } catch (error) {
+      terminal.note(`${terminal.colors.red('error:')} ${change.path}: ${messageOf(error)}`)
+    }
+    isWhole = false
+  }
+  return isWhole
+}
+
+/** Why it is not done. */
+async function applyChange({ path, content }: FolderChange, { folder, digests }: Given): Promise<string | undefined> {
+  const place = placeOf(folder, path)
+  if (!(await staysInside(folder, path))) return 'a link on the way to it leads elsewhere'
+  if ((await digestOf(place)) !== digests.get(path)) return 'it was changed here while the task ran'
+  if (content === undefined) {
+    await rm(place)
+    return undefined
+  }
+  const mode = (await lstat(place).catch(() => undefined))?.mode
+  const draft = `${place}.svc-${process.pid}`
+  await mkdir(dirname(place), { recursive: true })
+  await writeFile(draft, content, { flag: 'wx' })
+  if (mode !== undefined) await chmod(draft, mode)
+  await rename(draft, place)
+  return undefined
+}
+
+/** Whether no part of the path that is there is a link. */
+async function staysInside(folder: string, path: string): Promise<boolean> {
+  const root = await realpath(folder)
+  let place = root
+  for (const part of path.split('/')) {
+    place = join(place, part)
+    const stat = await lstat(place).catch(() => undefined)
+    if (stat === undefined) return true
+    if (stat.isSymbolicLink()) return false
+  }
+  return place.startsWith(root + sep)
+}

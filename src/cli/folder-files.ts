@@ -1,0 +1,101 @@
+// The files of a folder of this machine, as a task may be given them: bounded, without what tools make again.
+import { execFile } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { lstat, readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { inputLimits } from '../contract/api/internal.ts'
+import { ArtifactPath } from '../contract/api/tasks.ts'
+import { isPassedOver } from '../contract/carried-folders.ts'
+import { SvcError } from '../errors.ts'
+import { formatSize } from './output.ts'
+
+export type FolderFile = { path: string; size: number }
+
+export type FolderListing = {
+  files: FolderFile[]
+  /** What stays here, in words: `node_modules/ (made again by tools)`. */
+  leftOut: string[]
+}
+
+type Found = { paths: string[]; leftOut: string[] }
+
+const runFile = promisify(execFile)
+
+/** Keys and passwords lie in files of this name; who wants one carried names it with --file. */
+const secretName = /^\.env(\..+)?$/
+
+/** InvalidRequest when there is more than a task may be given. */
+export async function listFolder(folder: string): Promise<FolderListing> {
+  const found = (await listByGit(folder)) ?? (await listByWalking(folder))
+  const listing: FolderListing = { files: [], leftOut: found.leftOut }
+  for (const path of found.paths.sort()) {
+    const problem = await addFile(listing, folder, path)
+    if (problem !== undefined) listing.leftOut.push(`${path} (${problem})`)
+  }
+  refuseTooMuch(listing.files)
+  return listing
+}
+
+/** Why the file stays here; undefined when it was added. */
+async function addFile({ files }: FolderListing, folder: string, path: string): Promise<string | undefined> {
+  const name = path.split('/').at(-1) ?? ''
+  if (secretName.test(name)) return 'may hold secrets; --file carries it'
+  if (!ArtifactPath.safeParse(path).success) return 'its name is not a fit file name'
+  const stat = await lstat(join(folder, path)).catch(() => undefined)
+  // Git knows files that were removed since.
+  if (stat === undefined) return undefined
+  if (!stat.isFile()) return 'a link, or no file'
+  if (stat.size > inputLimits.fileBytes) return `larger than ${formatSize(inputLimits.fileBytes)}`
+  files.push({ path, size: stat.size })
+  return undefined
+}
+
+function refuseTooMuch(files: FolderFile[]): void {
+  const bytes = files.reduce((sum, { size }) => sum + size, 0)
+  if (files.length <= inputLimits.files && bytes <= inputLimits.bytes) return
+  const most = `${inputLimits.files} files and ${formatSize(inputLimits.bytes)}`
+  throw new SvcError(
+    'InvalidRequest',
+    `this folder has ${files.length} files with ${formatSize(bytes)}, and a task is given ${most} at most: ` +
+      'go into a folder of it, or name what it needs with --file',
+  )
+}
+
+/** What is committed or would be: everything but what `.gitignore` names. Undefined where there is no Git, or no work tree. */
+async function listByGit(folder: string): Promise<Found | undefined> {
+  try {
+    const options = { cwd: folder, maxBuffer: 64 * 1024 ** 2 }
+    const args = ['ls-files', '-z', '--cached', '--others', '--exclude-standard', '--', '.']
+    const { stdout } = await runFile('git', args, options)
+    const paths = [...new Set(stdout.split('\0').filter(Boolean))]
+    return { paths, leftOut: ['what .gitignore names', '.git/'] }
+  } catch {
+    return undefined
+  }
+}
+
+async function listByWalking(folder: string): Promise<Found> {
+  const found: Found = { paths: [], leftOut: [] }
+  await walk(folder, '', found)
+  return found
+}
+
+/** Beyond this there is no need to look on: it is too much. */
+const mostPaths = 10 * inputLimits.files
+
+async function walk(folder: string, above: string, found: Found): Promise<void> {
+  for (const entry of await readdir(join(folder, above), { withFileTypes: true })) {
+    const path = `${above}${entry.name}`
+    if (found.paths.length > mostPaths) return
+    if (!entry.isDirectory()) found.paths.push(path)
+    else if (isPassedOver(entry.name)) found.leftOut.push(`${path}/`)
+    else await walk(folder, `${path}/`, found)
+  }
+}
+
+/** Tells one content of a file from another; undefined when there is no such file. */
+export async function digestOf(path: string): Promise<string | undefined> {
+  const bytes = await readFile(path).catch(() => undefined)
+  return bytes && createHash('sha256').update(bytes).digest('hex')
+}

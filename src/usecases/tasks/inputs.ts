@@ -1,0 +1,80 @@
+// Files that a task is given before it starts.
+import type { Readable } from 'node:stream'
+import { inputLimits } from '../../contract/api/internal.ts'
+import type { Task } from '../../contract/resources/task.ts'
+import { SvcError } from '../../errors.ts'
+import type { ArtifactInfo } from '../../ports/artifacts.ts'
+import type { Caller } from '../../ports/identity.ts'
+import type { Ports } from '../../ports/index.ts'
+import type { ResourceKey } from '../../ports/resources.ts'
+import { requireAccess } from '../access.ts'
+import type { UsecaseDeps } from '../deps.ts'
+import type { ResourceUsecases } from '../resources.ts'
+import { repeatOnConflict } from '../write-conflict.ts'
+
+/** Files that a task is given belong to no attempt. */
+const ofNoAttempt = 0
+
+export type TaskInputs = {
+  /** Conflict once the task has started; InvalidRequest for a task that takes no files; TooLarge. */
+  putInput(
+    caller: Caller,
+    key: ResourceKey,
+    file: { filename: string; contentType: string; body: Readable },
+  ): Promise<void>
+  inputs(caller: Caller, key: ResourceKey): Promise<ArtifactInfo[]>
+}
+
+function refuseUnfit({ metadata: { name }, spec, status }: Task): void {
+  if (spec.type !== 'ai') throw new SvcError('InvalidRequest', 'only a task of type ai can be given files')
+  if (spec.schedule !== undefined) throw new SvcError('InvalidRequest', 'a schedule cannot be given files')
+  if ((status?.attempts ?? 0) === 0 && (status?.phase ?? 'Pending') === 'Pending') return
+  throw new SvcError(
+    'Conflict',
+    `task "${name}" has started, and takes no more files: make it with spec.suspend, and resume it when all are there`,
+  )
+}
+
+export function createTaskInputs({ ports }: UsecaseDeps, resources: ResourceUsecases): TaskInputs {
+  const { inputs } = ports.records
+  return {
+    async putInput(caller, key, file) {
+      await requireAccess(ports, caller, { verb: 'update', kind: 'Task', ...key })
+      const task = await resources.get(caller, 'Task', key)
+      refuseUnfit(task)
+      const { uid } = task.metadata
+      const others = (await inputs.list(uid)).filter(({ filename }) => filename !== file.filename)
+      if (others.length >= inputLimits.files) {
+        throw new SvcError('TooLarge', `a task can be given ${inputLimits.files} files at most`)
+      }
+      await inputs.put({ taskUid: uid, attempt: ofNoAttempt }, file)
+    },
+    async inputs(caller, key) {
+      return inputs.list((await resources.get(caller, 'Task', key)).metadata.uid)
+    },
+  }
+}
+
+/** Makes a task by `create` that has the files which another was given before it starts. */
+export async function createWithInputs(
+  ports: Pick<Ports, 'records' | 'resources'>,
+  from: Task,
+  create: (suspend: boolean) => Promise<Task>,
+): Promise<Task> {
+  const { inputs } = ports.records
+  const given = await inputs.list(from.metadata.uid)
+  const suspend = from.spec.suspend === true
+  const made = await create(suspend || given.length > 0)
+  if (given.length === 0) return made
+  for (const { filename, contentType } of given) {
+    const found = await inputs.open(from.metadata.uid, filename)
+    const body = found?.open()
+    if (body) await inputs.put({ taskUid: made.metadata.uid, attempt: ofNoAttempt }, { filename, contentType, body })
+  }
+  if (suspend) return made
+  return repeatOnConflict(async () => {
+    const task = await ports.resources.get('Task', made.metadata)
+    if (task === undefined) return made
+    return ports.resources.update('Task', { ...task, spec: { ...task.spec, suspend } })
+  })
+}
