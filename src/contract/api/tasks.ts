@@ -260,15 +260,17 @@ export const putTaskInput = defineRoute({
   method: 'PUT',
   path: `${base}/:id/inputs/:filename`,
   tag,
-  summary:
-    'Give a file to an ai task that has not started; make the task with `suspend` and resume it when all are there',
-  params: params.extend({ filename: ArtifactPath }),
+  summary: 'Give a file to a task that has not started',
+  description:
+    'The task finds the file at this path of its workspace. Only tasks of type `ai` take files, and only before they start: ' +
+    'make the task with `spec.suspend`, send the files and resume it. A file may have 10 MiB, all together 50 MiB and 1000.',
+  params: params.extend({ filename: field(ArtifactPath, 'Path of the file in the workspace.', 'src/main.py') }),
   query: NamespaceQuery,
   rawBody: 'application/octet-stream',
   bodyLimit: 10 * 1_048_576,
   responses: {
     ...errorResponses(404, 409, 413),
-    204: { description: 'Stored; the same path overwrites. The task finds the file at this path of its workspace' },
+    204: { description: 'Stored; the same path overwrites' },
   },
   auth: 'user',
   verb: { verb: 'update', kind: 'Task' },
@@ -279,6 +281,7 @@ export const listTaskInputs = defineRoute({
   path: `${base}/:id/inputs`,
   tag,
   summary: 'List the files that a task was given',
+  description: 'Answers path, size and time of the files that the task was given before it started.',
   params,
   query: NamespaceQuery,
   headers: ReadHeaders,
