@@ -1,7 +1,10 @@
 // Files that a program left in a folder of which it could make whatever it liked (TASK-059, TASK-060).
 
 /** Why a file is not kept, or what to read it with; `open` reads from its start, and works until the next file is asked for. */
-export type LeftFile = { name: string } & ({ skipped: string; isEmpty?: true } | { size: number; open(): AsyncIterable<Uint8Array> })
+export type LeftFile = { name: string } & (
+  | { skipped: string; isEmpty?: true }
+  | { size: number; open(): AsyncIterable<Uint8Array> }
+)
 
 /**
  * The files directly in the folder `path` below `root`, by name; none when it is not there, or no folder. Follows no link,
