@@ -1,29 +1,29 @@
 // The HTTP edge: one fastify instance with the middleware that every request passes, and the routes of the table.
 
 import type { IncomingMessage, RequestListener } from 'node:http'
-import type { Socket } from 'node:net'
-import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify'
+import { type FastifyInstance, fastify } from 'fastify'
 import { routes } from '../contract/api/routes.ts'
-import { type ErrorReason, SvcError } from '../errors.ts'
 import type { Logger } from '../observability/log.ts'
 import { type Bind, type BindDeps, createBind } from './bind.ts'
 import { type ClientAddress, createClientAddress, unmap } from './client-address.ts'
 import type { HttpDeps, HttpSettings } from './deps.ts'
 import { createDrain } from './drain.ts'
 import { bindInternalRoutes, bindRawInternalRoutes } from './internal/internal-routes.ts'
-import { createNotFoundHandler } from './known-paths.ts'
+import { createRefusals } from './known-paths.ts'
+import { onAnswered } from './middleware/answered.ts'
 import { createAttemptGuard } from './middleware/attempt-guard.ts'
-import { addAudit } from './middleware/audit.ts'
+import { addAudit, statusOf } from './middleware/audit.ts'
 import { createCors } from './middleware/cors.ts'
-import { sendError, toErrorBody, toSvcError } from './middleware/error-answer.ts'
+import { sendError, toSvcError } from './middleware/error-answer.ts'
 import { createHostCheck } from './middleware/host-check.ts'
 import { maxWorkerJsonValues, readJsonBody } from './middleware/json-body.ts'
 import { createRequestIds } from './middleware/request-id.ts'
-import { securityHeaderLines, securityHeadersOf } from './middleware/security-headers.ts'
+import { securityHeadersOf } from './middleware/security-headers.ts'
 import { createProxyEdge, type ProxyEdge } from './proxies/edge.ts'
 import { bindPublicRoutes } from './routes/index.ts'
 import { bindTaskInputs } from './routes/task-records.ts'
 import { secureOptionsOf } from './tls.ts'
+import { answerUnread } from './unread.ts'
 
 export type HttpApp = {
   /** Not listening yet. */
@@ -40,31 +40,14 @@ const defaultBodyLimit = 15 * mebibyte
 /** Of all headers of one request together. */
 const maxHeaderBytes = 16_384
 
-const clientErrors: Record<string, [number, ErrorReason, string]> = {
-  ERR_HTTP_REQUEST_TIMEOUT: [408, 'InvalidRequest', 'the request took too long to arrive'],
-  HPE_HEADER_OVERFLOW: [431, 'TooLarge', 'the headers are too large'],
-}
-
-/** Answers what is no HTTP, or comes too slowly, in the usual form. */
-function answerClientError(error: Error & { code?: string }, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
-  const [status, reason, message] = clientErrors[error.code ?? ''] ?? [
-    400,
-    'InvalidRequest',
-    'the request is no valid HTTP',
-  ]
-  const body = JSON.stringify({ error: { ...toErrorBody(new SvcError(reason, message), '').error, code: status } })
-  const fixed = ['Connection: close', 'Content-Type: application/json; charset=utf-8', ...securityHeaderLines]
-  const head = [`HTTP/1.1 ${status} `, ...fixed].join('\r\n')
-  socket.end(`${head}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`)
-}
-
 function makeServer(deps: HttpDeps): FastifyInstance {
   const { settings, ports } = deps
   const connections = {
     headersTimeout: settings.headersTimeoutMs ?? 20_000,
     connectionsCheckingInterval: settings.timeoutCheckMs ?? 5000,
     maxHeaderSize: maxHeaderBytes,
+    // Node would answer without a word; the check of the host says what is missing.
+    requireHostHeader: false,
   }
   const { tls } = settings
   const listening = tls === undefined ? { http: connections } : { https: { ...connections, ...secureOptionsOf(tls) } }
@@ -79,8 +62,11 @@ function makeServer(deps: HttpDeps): FastifyInstance {
     genReqId: createRequestIds(ports.ids) as (request: IncomingMessage) => string,
     return503OnClosing: false,
     forceCloseConnections: 'idle',
-    clientErrorHandler: answerClientError,
-    frameworkErrors: sendError,
+    // A path that cannot be read comes past every hook.
+    frameworkErrors(error, request, reply) {
+      reply.header('x-request-id', request.id).headers(securityHeadersOf(tls !== undefined))
+      sendError(error, request, reply)
+    },
   })
 }
 
@@ -130,7 +116,8 @@ function addErrors(server: FastifyInstance, log: Logger): void {
 }
 
 /** Hands requests of the proxies over before the framework sees them; those that it made up itself (tests) come by its last door. */
-function addProxies(server: FastifyInstance, edge: ProxyEdge): void {
+function addProxies(server: FastifyInstance, edge: ProxyEdge, { ports: { ids }, settings }: HttpDeps): void {
+  const isEncrypted = settings.tls !== undefined
   const { server: http } = server
   const listeners = http.listeners('request') as RequestListener[]
   http.removeAllListeners('request')
@@ -138,24 +125,31 @@ function addProxies(server: FastifyInstance, edge: ProxyEdge): void {
     if (edge.takes(request.url)) edge.handle(request, response)
     else for (const listener of listeners) listener(request, response)
   })
-  const answerUnknown = createNotFoundHandler(routes)
-  server.setNotFoundHandler((request, reply) => {
-    if (!edge.takes(request.raw.url)) return answerUnknown(request, reply)
-    reply.hijack()
-    edge.handle(request.raw, reply.raw)
+  const refuse = createRefusals(routes)
+  // Before the body is looked at: its type and size matter only to what takes it.
+  server.addHook('onRequest', (request, reply, done) => {
+    if (!request.is404) return done()
+    if (edge.takes(request.raw.url)) {
+      reply.hijack()
+      return edge.handle(request.raw, reply.raw)
+    }
+    const { error, allow } = refuse(request.method, request.url)
+    if (allow !== undefined) reply.header('allow', allow)
+    done(error)
   })
+  answerUnread(http, { refuse, ids, headers: securityHeadersOf(isEncrypted) })
 }
 
 function addMeasures(server: FastifyInstance, { log, metrics }: HttpDeps): void {
-  server.addHook('onResponse', (request: FastifyRequest, reply: FastifyReply, done) => {
+  onAnswered(server, (request, reply) => {
     const endpoint = request.routeOptions.url ?? 'unknown'
     const { method } = request
-    metrics.observeRequest({ endpoint, method, status: reply.statusCode, seconds: reply.elapsedTime / 1000 })
+    const status = statusOf(reply.raw)
+    metrics.observeRequest({ endpoint, method, status, seconds: reply.elapsedTime / 1000 })
     if (log.isLevelEnabled('debug')) {
       const ms = Math.round(reply.elapsedTime * 10) / 10
-      log.debug({ requestId: request.id, method, route: endpoint, status: reply.statusCode, ms }, 'request')
+      log.debug({ requestId: request.id, method, route: endpoint, status, ms }, 'request')
     }
-    done()
   })
 }
 
@@ -218,7 +212,7 @@ export function createApp(deps: HttpDeps): HttpApp {
   bindPublicRoutes(bind, { ...deps, isDraining: () => drain.signal.aborted })
   bindInternalRoutes(bind, deps)
   addRawRoutes(server, deps, binding)
-  addProxies(server, makeProxyEdge(deps, { ...binding, addressOf, draining: drain.signal }))
+  addProxies(server, makeProxyEdge(deps, { ...binding, addressOf, draining: drain.signal }), deps)
   return {
     server,
     async drain(timeoutMs) {

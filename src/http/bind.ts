@@ -79,6 +79,7 @@ function createIdentifier(route: Route, deps: BindDeps): ((request: FastifyReque
   if (route.auth === 'none') return undefined
   return async (request) => {
     request.identity = await identify(route, request, deps)
+    checkVerb(route, request.identity)
   }
 }
 
@@ -110,7 +111,6 @@ export function createBind(app: FastifyInstance, deps: BindDeps): Bind {
       ...(onRequest === undefined ? {} : { onRequest }),
       ...(route.body !== undefined && route.bodyLimit !== undefined ? { bodyLimit: route.bodyLimit } : {}),
       async handler(request, reply) {
-        checkVerb(route, request.identity)
         options.before?.(request)
         const call = readCall(route, request, request.identity)
         if (route.auth !== 'none') follow(request, call)

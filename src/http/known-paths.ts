@@ -1,5 +1,4 @@
 // Tells an unknown path (404) from a known one with another method (405 with Allow, HTTP-009).
-import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Route } from '../contract/api/route.ts'
 import { SvcError } from '../errors.ts'
 
@@ -21,19 +20,24 @@ function groupByPath(routes: readonly Route[]): KnownPath[] {
   return [...paths.values()]
 }
 
-/** The handler of everything that no route took. */
-export function createNotFoundHandler(
-  routes: readonly Route[],
-): (request: FastifyRequest, reply: FastifyReply) => void {
+/** Why nothing takes a request, and the value of `Allow` where the path is known. */
+export type Refusal = { error: SvcError; allow?: string }
+
+/** `methods`: those of the path; none: there is no such path. */
+export function refuseMethod(method: string, path: string, methods: readonly string[]): Refusal {
+  const shown = path.slice(0, 200)
+  if (methods.length === 0)
+    return { error: new SvcError('NotFound', `there is nothing at ${shown}; see /openapi.json`) }
+  const allow = methods.join(', ')
+  return { error: new SvcError('MethodNotAllowed', `${method} is not a method of ${shown}; use ${allow}`), allow }
+}
+
+/** Makes the answer to a request that no route takes; `target` is its path with the query. */
+export function createRefusals(routes: readonly Route[]): (method: string, target: string) => Refusal {
   const paths = groupByPath(routes)
-  return (request, reply) => {
-    const path = request.url.split('?', 1)[0] ?? ''
+  return (method, target) => {
+    const path = target.split('?', 1)[0] ?? ''
     const methods = paths.filter((known) => known.pattern.test(path)).flatMap((known) => [...known.methods])
-    if (methods.length === 0) {
-      throw new SvcError('NotFound', `there is nothing at ${path.slice(0, 200)}; see /openapi.json`)
-    }
-    const allow = [...new Set(methods)].join(', ')
-    reply.header('allow', allow)
-    throw new SvcError('MethodNotAllowed', `${request.method} is not a method of ${path.slice(0, 200)}; use ${allow}`)
+    return refuseMethod(method, path, [...new Set(methods)])
   }
 }

@@ -1,6 +1,7 @@
 // With TLS the certificate is for people and their names; workers on this machine come to a loopback listener of their own.
-import { createServer, type RequestListener, type Server } from 'node:http'
+import { createServer, type Server } from 'node:http'
 import type { FastifyInstance } from 'fastify'
+import { unreadEvents } from './unread.ts'
 
 const workerPath = /^\/internal\/v1\//
 const headersTimeoutMs = 20_000
@@ -8,10 +9,11 @@ const requestTimeoutMs = 300_000
 
 /** Not listening yet. Hands on the worker API and nothing else. */
 export function createWorkerListener(app: FastifyInstance): Server {
-  const server = createServer((request, response) => {
+  const server = createServer({ requireHostHeader: false }, (request, response) => {
     if (!workerPath.test(request.url ?? '')) return response.writeHead(404).end('only the worker API is here\n')
-    for (const listener of app.server.listeners('request') as RequestListener[]) listener(request, response)
+    app.server.emit('request', request, response)
   })
+  for (const event of unreadEvents) server.on(event, (...details) => app.server.emit(event, ...details))
   server.headersTimeout = headersTimeoutMs
   server.requestTimeout = requestTimeoutMs
   return server

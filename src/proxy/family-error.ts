@@ -10,7 +10,9 @@ const llmaTypes: Record<number, string> = {
   405: 'invalid_request_error',
   413: 'request_too_large',
   415: 'invalid_request_error',
+  408: 'invalid_request_error',
   429: 'rate_limit_error',
+  431: 'request_too_large',
   529: 'overloaded_error',
 }
 
@@ -18,6 +20,7 @@ const llmoTypes: Record<number, string> = {
   ...llmaTypes,
   404: 'invalid_request_error',
   413: 'invalid_request_error',
+  431: 'invalid_request_error',
   529: 'server_error',
 }
 
@@ -25,6 +28,7 @@ const llmoCodes: Record<number, string> = {
   401: 'invalid_api_key',
   413: 'request_too_large',
   429: 'rate_limit_exceeded',
+  431: 'request_too_large',
 }
 
 /** Messages that are about one field begin with its name. */

@@ -30,6 +30,8 @@ const typeOfReason: Record<ErrorReason, ToolErrorType> = {
   NotFound: 'not_found',
   ChatDisabled: 'not_configured',
   MethodNotAllowed: 'invalid_arguments',
+  RequestTimeout: 'timeout',
+  HeadersTooLarge: 'invalid_arguments',
   AlreadyExists: 'conflict',
   Conflict: 'conflict',
   Expired: 'conflict',

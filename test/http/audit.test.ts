@@ -1,5 +1,6 @@
 // The audit log over HTTP: what is kept, what is never in it, and who may read it.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { request as httpRequest } from 'node:http'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { AuditItem } from '../../src/contract/api/audit.ts'
 import { startIssuer, subject } from '../fixtures/issuer.ts'
 import { trustIssuer } from './identity-members.ts'
@@ -111,6 +112,48 @@ describe('the audit log', () => {
     await all.call('GET /healthz', { headers: headers('health') })
     expect(await findBy('read-2', all)).toMatchObject([{ verb: 'list', kind: 'Task', allowed: true, status: 200 }])
     expect(await findBy('health', all)).toEqual([])
+    await all.stop()
+  })
+
+  it('keeps it as refused when nobody was let in, whatever the answer was', async () => {
+    const strict = await startService({ http: { authFailuresPerMinute: 1 } })
+    for (const id of ['guess-1', 'guess-2']) {
+      await strict.call('GET /api/v1/secrets', { token: `${id}-token`, headers: headers(id) })
+    }
+    // Whoever comes from this address is held up now: the log is read where it lies.
+    await strict.drain(1000)
+    expect(await strict.ports.records.audit.list({ limit: 5 })).toMatchObject([
+      { requestId: 'guess-2', allowed: false, status: 429 },
+      { requestId: 'guess-1', allowed: false, status: 401 },
+    ])
+    await strict.ports.close()
+  })
+
+  it('keeps a write that its caller may do nowhere as refused, whatever its body is', async () => {
+    const payload = '{"name":'
+    const type = { 'content-type': 'application/json' }
+    await service.call('POST /api/v1/agents', { token: reader, payload, headers: { ...headers('no-4'), ...type } })
+    await service.call('POST /api/v1/agents', { payload, headers: { ...headers('bad-1'), ...type } })
+    expect(await findBy('no-4')).toMatchObject([{ allowed: false, status: 403, verb: 'create', kind: 'Agent' }])
+    expect(await findBy('bad-1')).toMatchObject([{ allowed: true, status: 400, verb: 'create', kind: 'Agent' }])
+  })
+
+  it.each([
+    ['/llma/v1/messages', 'proxy'],
+    ['/api/v1/agents', 'api'],
+  ])('says of a call of %s whose caller left that nothing was answered', async (path, via) => {
+    const all = await startService({ usecases: { audit: { level: 'all' } } })
+    const url = await all.listen()
+    const known = vi.spyOn(all.ports.authenticator, 'authenticate')
+    const request = httpRequest(`${url}${path}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${ownerToken}`, 'content-type': 'application/json', ...headers('left') },
+    })
+    request.on('error', () => {})
+    request.write('{"name":')
+    await expect.poll(() => known.mock.settledResults.length).toBe(1)
+    request.destroy()
+    await expect.poll(() => findBy('left', all)).toMatchObject([{ via, allowed: true, status: 499 }])
     await all.stop()
   })
 

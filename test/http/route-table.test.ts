@@ -1,4 +1,6 @@
 // What holds for every route, generated from the table.
+import { request as httpRequest, type IncomingMessage, METHODS } from 'node:http'
+import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { routes as allRoutes } from '../../src/contract/api/routes.ts'
 import { type Service, startService } from './service.ts'
@@ -7,13 +9,23 @@ import { type Service, startService } from './service.ts'
 const routes = allRoutes.filter((route) => route.family === undefined)
 
 let service: Service
+let url: string
 let workerToken: string
 beforeAll(async () => {
   service = await startService()
+  url = await service.listen()
   const identity = { taskUid: 'none', attempt: 1, namespace: 'default', taskName: 'none' }
   workerToken = await service.ports.workerTokens.mint(identity)
 })
 afterAll(() => service.stop())
+
+/** With any method, over a socket: the framework's own door for tests knows fewer. */
+async function ask(method: string, path: string) {
+  const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+    httpRequest(`${url}${path}`, { method }, resolve).on('error', reject).end()
+  })
+  return { status: answer.statusCode, headers: answer.headers, text: await text(answer) }
+}
 
 const fill = (path: string) => path.replace(/:[A-Za-z]+/g, 'default')
 const lineOf = (route: { method: string; path: string }) => `${route.method} ${fill(route.path)}`
@@ -74,21 +86,37 @@ describe('every route of workers', () => {
 describe('every path', () => {
   it.each(paths)('%s answers 405 with Allow to methods it does not have [HTTP-009]', async (path, known) => {
     const methods = known.map((route) => route.method as string)
-    const others = ['GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'TRACE'].filter(
-      (method) => !methods.includes(method),
-    )
+    const others = METHODS.filter((method) => ![...methods, 'HEAD', 'CONNECT'].includes(method))
     for (const method of others) {
-      const answer = await service.call(`${method} ${fill(path)}`)
-      expect([method, answer.statusCode]).toEqual([method, 405])
+      const answer = await ask(method, fill(path))
+      expect([method, answer.status]).toEqual([method, 405])
+      expect(answer.headers['x-request-id']).toMatch(/^req-/)
       expect(
         String(answer.headers.allow)
           .split(', ')
           .filter((name) => name !== 'HEAD')
           .sort(),
       ).toEqual([...new Set(methods)].toSorted())
-      expect(answer.json().error.reason).toBe('MethodNotAllowed')
+      expect(JSON.parse(answer.text).error.reason).toBe('MethodNotAllowed')
     }
   })
+})
+
+describe('every path of the proxies', () => {
+  const proxied = [...new Set(allRoutes.filter((route) => route.family !== undefined).map((route) => route.path))]
+  it.each(proxied)(
+    "%s answers 405 with Allow and its family's error to methods it does not have [HTTP-009]",
+    async (path) => {
+      const [own] = allRoutes.filter((route) => route.path === path)
+      const methods = own?.method === 'GET' ? ['GET', 'HEAD'] : [own?.method]
+      for (const method of METHODS.filter((name) => ![...methods, 'CONNECT'].includes(name))) {
+        const answer = await ask(method, fill(path))
+        expect([method, answer.status, answer.headers.allow]).toEqual([method, 405, methods.join(', ')])
+        expect(answer.headers['x-request-id']).toMatch(/^req-/)
+        if (method !== 'HEAD') expect(JSON.parse(answer.text).error.type).toBe('invalid_request_error')
+      }
+    },
+  )
 })
 
 describe('every route with a JSON body', () => {

@@ -22,7 +22,7 @@ export const AuditItem = z
     name: field(z.string().optional(), 'Name of the object.', 'nightly-report'),
     route: field(z.string().optional(), 'Pattern of the route.', '/api/v1/tasks'),
     address: field(z.string().optional(), 'Address that the connection came from.', '192.0.2.7'),
-    allowed: field(z.boolean(), 'Whether the request was allowed.'),
+    allowed: field(z.boolean(), 'Whether the caller was let in and might do it; the status tells what became of it.'),
     status: field(z.int().optional(), 'HTTP status of the answer.', 201),
     requestId: field(
       z.string().optional(),

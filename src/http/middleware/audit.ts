@@ -1,14 +1,19 @@
 // Tells the audit log of every request that somebody made: who, what and with which outcome; never what it said.
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { ServerResponse } from 'node:http'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { AccessKind, AccessVerb } from '../../contract/access.ts'
 import type { Method, Route } from '../../contract/api/route.ts'
+import { errorStatus, type SvcError } from '../../errors.ts'
 import type { Caller, WorkerIdentity } from '../../ports/identity.ts'
 import { type AuditLog, type AuditNote, describeWho } from '../../usecases/audit-log.ts'
+import { onAnswered } from './answered.ts'
 
 /** What the binding has learnt of a request so far. */
 export type Trail = {
   /** There was a credential to look at. */
   attempted?: boolean
+  /** The caller may not do it. */
+  refused?: boolean
   namespace?: string
   name?: string
 }
@@ -31,8 +36,20 @@ function describeRoute(route: Pick<Route, 'auth' | 'verb' | 'method'>): Asked {
   return route.auth === 'worker' ? { verb, kind: 'Task' } : { verb }
 }
 
-export function isAllowed(status: number): boolean {
-  return status !== 401 && status !== 403
+/** Whoever was not let in, for whatever reason, was allowed nothing; a status alone may be about something else. */
+export function isAllowed(identity: unknown, { refused }: Trail): boolean {
+  return identity !== undefined && refused !== true
+}
+
+/** The trail of a request that ended with this error. */
+export function markRefusal<T extends Trail>(trail: T | undefined, error: SvcError): T | undefined {
+  const isRefusal = error.reason === 'Forbidden' || error.reason === 'Unauthenticated'
+  return isRefusal && trail !== undefined ? { ...trail, refused: true } : trail
+}
+
+/** Of the answer; who left before it got none. */
+export function statusOf({ headersSent, statusCode }: Pick<ServerResponse, 'headersSent' | 'statusCode'>): number {
+  return headersSent ? statusCode : errorStatus.ClientClosed
 }
 
 type Outcome = { route: Route; identity: Caller | WorkerIdentity | undefined; trail: Trail; status: number }
@@ -47,7 +64,7 @@ export function describeRequest({ route, identity, trail, status }: Outcome): Om
     ...(namespace === undefined ? {} : { namespace }),
     ...(name === undefined ? {} : { name: name.slice(0, longestName) }),
     route: route.path,
-    allowed: isAllowed(status),
+    allowed: isAllowed(identity, trail),
     status,
   }
 }
@@ -86,12 +103,11 @@ function trailOf({ trail, params, query }: FastifyRequest): Trail {
 
 export function addAudit(server: FastifyInstance, log: Pick<AuditLog, 'note'>): void {
   server.decorateRequest('trail', undefined)
-  server.addHook('onResponse', (request: FastifyRequest, reply: FastifyReply, done) => {
+  onAnswered(server, (request, reply) => {
     const { route } = request.routeOptions.config
-    done()
     if (route === undefined || route.auth === 'none') return
     const { identity } = request
-    const note = describeRequest({ route, identity, trail: trailOf(request), status: reply.statusCode })
+    const note = describeRequest({ route, identity, trail: trailOf(request), status: statusOf(reply.raw) })
     if (note === undefined) return
     log.note({
       ...note,

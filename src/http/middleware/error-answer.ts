@@ -2,6 +2,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ErrorBody } from '../../contract/api/error.ts'
 import { type ErrorReason, isSvcError, SvcError } from '../../errors.ts'
+import { markRefusal } from './audit.ts'
 
 const frameworkReasons: Record<string, [ErrorReason, string]> = {
   FST_ERR_CTP_BODY_TOO_LARGE: ['TooLarge', 'the body is too large; send less at once'],
@@ -80,6 +81,7 @@ function drainBody(reply: FastifyReply): void {
 /** Sends the error; a fault of the service is logged with its cause. */
 export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const known = toSvcError(error)
+  request.trail = markRefusal(request.trail, known)
   setErrorHeaders(reply, known)
   const payload = JSON.stringify(toErrorBody(known, request.id))
   return reply.code(known.status).header('content-type', 'application/json; charset=utf-8').send(payload)

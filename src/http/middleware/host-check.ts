@@ -62,8 +62,11 @@ function countHeaders(rawHeaders: readonly string[], name: string): number {
 
 /** A target in absolute form names the host, whatever Host says (RFC 9112 section 3.2.2). */
 function readAuthority(request: IncomingMessage): string {
-  const target = request.url ?? ''
-  if (target.startsWith('/') || target === '*') return request.headers.host ?? ''
+  const { url: target = '', headers, httpVersion } = request
+  if (headers.host === undefined && httpVersion === '1.1') {
+    throw new SvcError('InvalidRequest', 'the header Host is missing; HTTP/1.1 asks for it')
+  }
+  if (target.startsWith('/') || target === '*') return headers.host ?? ''
   return URL.parse(target)?.host ?? ''
 }
 

@@ -11,6 +11,3 @@ const always = {
 export function securityHeadersOf(isEncrypted: boolean): Readonly<Record<string, string>> {
   return isEncrypted ? { ...always, 'strict-transport-security': 'max-age=31536000' } : always
 }
-
-/** The same for answers that are written by hand. */
-export const securityHeaderLines = Object.entries(always).map(([name, value]) => `${name}: ${value}`)

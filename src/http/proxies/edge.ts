@@ -12,8 +12,9 @@ import type { ProxyFamily } from '../../proxy/types.ts'
 import { namespaceOf } from '../../usecases/access.ts'
 import type { AuditLog } from '../../usecases/audit-log.ts'
 import type { ClientAddress } from '../client-address.ts'
+import { refuseMethod } from '../known-paths.ts'
 import type { AttemptGuard } from '../middleware/attempt-guard.ts'
-import { describeRequest, isAllowed } from '../middleware/audit.ts'
+import { describeRequest, isAllowed, statusOf } from '../middleware/audit.ts'
 import { createCorsHeaders } from '../middleware/cors.ts'
 import { readCredential, type TokenHeader } from '../middleware/credentials.ts'
 import { createHostCheck } from '../middleware/host-check.ts'
@@ -164,8 +165,8 @@ function noteRequest(
   { request, response, requestId, trail }: Reply,
   endpoint: string,
 ): void {
-  const status = response.statusCode
-  if (!audit.keeps({ allowed: isAllowed(status), verb: 'use', via: 'proxy' })) return
+  const status = statusOf(response)
+  if (!audit.keeps({ allowed: isAllowed(trail.caller, trail), verb: 'use', via: 'proxy' })) return
   const { caller: identity, ...known } = trail
   const route = proxyRoutes.get(endpoint)
   const note = route && describeRequest({ route, identity, trail: known, status })
@@ -178,7 +179,7 @@ function watch(edge: Edge, reply: Reply, endpoint: string, arrivedAt: number) {
   response.once('close', () => {
     const ms = performance.now() - arrivedAt
     const method = request.method ?? ''
-    const status = response.statusCode
+    const status = statusOf(response)
     metrics.observeRequest({ endpoint, method, status, seconds: ms / 1000 })
     noteRequest(edge, reply, endpoint)
     if (!log.isLevelEnabled('debug')) return
@@ -190,14 +191,8 @@ function watch(edge: Edge, reply: Reply, endpoint: string, arrivedAt: number) {
 
 /** No such path, or no such method of it. */
 function refuse(reply: Reply, { methods, path }: Found): void {
-  const shown = path.slice(0, 200)
-  if (methods.length === 0) {
-    sendError(reply, new SvcError('NotFound', `there is nothing at ${shown}; see /openapi.json`))
-    return
-  }
-  const allow = methods.join(', ')
-  const message = `${reply.request.method} is not a method of ${shown}; use ${allow}`
-  sendError(reply, new SvcError('MethodNotAllowed', message), ['allow', allow])
+  const { error, allow } = refuseMethod(reply.request.method ?? '', path, methods)
+  sendError(reply, error, allow === undefined ? [] : ['allow', allow])
 }
 
 export function createProxyEdge(deps: ProxyEdgeDeps): ProxyEdge {

@@ -7,7 +7,7 @@ import type { Caller } from '../../ports/identity.ts'
 import { writeFamilyError } from '../../proxy/family-error.ts'
 import type { Outlet } from '../../proxy/relay/passthrough.ts'
 import type { JsonObject, ProxyAnswer, ProxyFamily } from '../../proxy/types.ts'
-import type { Trail } from '../middleware/audit.ts'
+import { markRefusal, type Trail } from '../middleware/audit.ts'
 import { challengeFor, retrySecondsOf, toSvcError } from '../middleware/error-answer.ts'
 import { drainBody } from './request-body.ts'
 
@@ -50,6 +50,7 @@ function errorHeaders(error: SvcError): string[] {
 export function sendError(reply: Reply, error: unknown, headers: string[] = []): SvcError {
   const known = isSvcError(error) ? error : toSvcError(error)
   const { response, request, family, requestId } = reply
+  reply.trail = markRefusal(reply.trail, known) ?? {}
   if (response.headersSent || response.destroyed) {
     response.destroy()
     return known

@@ -1,0 +1,94 @@
+// Answers where Node has no request to hand on: what its parser refuses, what comes too slowly, CONNECT.
+import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { type ErrorReason, SvcError } from '../errors.ts'
+import type { Ids } from '../ports/clock.ts'
+import { writeFamilyError } from '../proxy/family-error.ts'
+import type { Refusal } from './known-paths.ts'
+import { toErrorBody } from './middleware/error-answer.ts'
+
+type ParserError = Error & { code?: string; rawPacket?: Buffer }
+
+/** What is known of a request that was not read to its end. */
+type Start = { method?: string; target: string }
+
+export type UnreadOptions = {
+  /** Why nothing takes a request of this method and target. */
+  refuse: (method: string, target: string) => Refusal
+  ids: Ids
+  /** Of every answer. */
+  headers: Readonly<Record<string, string>>
+}
+
+/** Events of a server that `answerUnread` listens to. */
+export const unreadEvents = ['clientError', 'connect', 'checkExpectation'] as const
+
+const faults: Record<string, [ErrorReason, string]> = {
+  ERR_HTTP_REQUEST_TIMEOUT: ['RequestTimeout', 'the request took too long to arrive'],
+  HPE_HEADER_OVERFLOW: ['HeadersTooLarge', 'the headers are too large'],
+}
+const noHttp: [ErrorReason, string] = ['InvalidRequest', 'the request is no valid HTTP']
+
+/** More of the first line says nothing more of where it goes. */
+const longestStart = 1024
+
+/** The answer that is under way on a connection. Node shows it to nobody, and asks it itself before it writes a 400. */
+function pendingOf(socket: Duplex): ServerResponse | undefined {
+  return (socket as Duplex & { _httpMessage?: ServerResponse | null })._httpMessage ?? undefined
+}
+
+/** From the request that is being read, else from the bytes that were refused. */
+function startOf(error: ParserError, pending: ServerResponse | undefined): Start {
+  if (pending !== undefined) return { target: pending.req.url ?? '' }
+  const text = error.rawPacket?.toString('latin1', 0, longestStart) ?? ''
+  const [, method, target = ''] = /^([!#$%&'*+.^_`|~\w-]+) (\S+)/.exec(text) ?? []
+  return { ...(method === undefined ? {} : { method }), target }
+}
+
+function refusalOf(error: ParserError, { method, target }: Start, { refuse }: UnreadOptions): Refusal {
+  if (error.code === 'HPE_INVALID_METHOD' && method !== undefined && target.startsWith('/'))
+    return refuse(method, target)
+  const [reason, message] = faults[error.code ?? ''] ?? noHttp
+  return { error: new SvcError(reason, message, { cause: error }) }
+}
+
+/** The last answer of a connection, in the form of the family that its path belongs to. */
+function writeLast(socket: Duplex, target: string, { error, allow }: Refusal, { ids, headers }: UnreadOptions): void {
+  const requestId = ids.next('req')
+  const family = /^\/(llm[ao])(?:[/?]|$)/.exec(target)?.[1] as 'llma' | 'llmo' | undefined
+  const body = family === undefined ? toErrorBody(error, requestId) : writeFamilyError(family, error, requestId)
+  const payload = JSON.stringify(body)
+  const all = {
+    'x-request-id': requestId,
+    ...(family === 'llma' ? { 'request-id': requestId } : {}),
+    ...headers,
+    ...(allow === undefined ? {} : { allow }),
+    'content-type': 'application/json; charset=utf-8',
+    'content-length': String(Buffer.byteLength(payload)),
+    connection: 'close',
+  }
+  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`)
+  socket.end(`HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}\r\n${lines.join('')}\r\n${payload}`)
+}
+
+export function answerUnread(server: Server, options: UnreadOptions): void {
+  // The framework's own says less.
+  server.removeAllListeners('clientError')
+  server.on('clientError', (error: ParserError, socket: Duplex) => {
+    const pending = pendingOf(socket)
+    // Into an answer that has begun nothing else may be written.
+    const isTold = pending?.headersSent === true
+    if (error.code === 'ECONNRESET' || !socket.writable || isTold) return void socket.destroy()
+    const start = startOf(error, pending)
+    writeLast(socket, start.target, refusalOf(error, start, options), options)
+  })
+  server.on('connect', (request: IncomingMessage, socket: Duplex) => {
+    socket.on('error', () => {})
+    const target = request.url ?? ''
+    writeLast(socket, target, options.refuse('CONNECT', target), options)
+  })
+  // An expectation may be passed over (RFC 9110 section 10.1.1); Node would answer 417 without a word.
+  server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
+    server.emit('request', request, response)
+  })
+}
