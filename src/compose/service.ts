@@ -4,7 +4,7 @@ import { readIdentityConfig } from '../config/identity.ts'
 import type { Config } from '../config/load.ts'
 import { parseDuration } from '../contract/duration.ts'
 import { parseQuantity } from '../contract/quantity.ts'
-import { taskPhases } from '../contract/resources/task.ts'
+import { taskPhases, taskTypes, terminalPhases } from '../contract/resources/task.ts'
 import { createCatalogControllers } from '../controllers/catalog/controllers.ts'
 import { defaultCatalogSettings } from '../controllers/catalog/settings.ts'
 import type { Controller } from '../controllers/engine/controller.ts'
@@ -30,6 +30,7 @@ import { openTls } from '../service/tls.ts'
 import { createBuiltinTools, createUsecases } from '../usecases/index.ts'
 import { queueRuns } from '../usecases/sandbox-queue.ts'
 import { readChatSettings } from './chat-settings.ts'
+import { countUsage, listPriced } from './counted-usage.ts'
 import { propagationOf, withIdentity } from './identity.ts'
 import type { OpenedMode } from './mode.ts'
 import { readProxySettings } from './proxy-settings.ts'
@@ -50,10 +51,15 @@ export async function startService(config: Config, opened: OpenedMode, log: Logg
   const names = followNames([...serviceNames, ...replicaNames])
   const places = { hosts: names.hosts, servicePort, metrics: metricsListener }
   const ownAddresses = createOwnAddresses(listening, places)
-  const metrics = createMetrics()
+  const metrics = createMetrics({ types: taskTypes, phases: taskPhases, endPhases: terminalPhases })
   const mode = {
     ...opened,
-    ports: await withIdentity(config, { ports: withQueue(opened), log, metrics, key: opened.idempotencyKey }),
+    ports: await withIdentity(config, {
+      ports: withCounts(withQueue(opened), metrics),
+      log,
+      metrics,
+      key: opened.idempotencyKey,
+    }),
   }
   const tls = await openTls(config, { clock: mode.ports.clock, log })
   listening.isEncrypted = tls !== undefined
@@ -68,7 +74,9 @@ export async function startService(config: Config, opened: OpenedMode, log: Logg
   const { ports } = mode
   const controllers = composeControllers(config, mode, { log, listening, metrics, ownAddresses })
   const runner = createRunner({ controllers, leadership: ports.leadership, clock: ports.clock, ids: ports.ids, log })
-  metrics.attach({ queueDepth: runner.depth, taskPhases: () => countPhases(ports.resources) })
+  const { resources } = ports
+  const counted = { taskPhases: () => countPhases(resources), providers: () => listPriced(resources) }
+  metrics.attach({ queueDepth: runner.depth, ...counted })
   runner.start()
   const stop = async () => {
     // Another replica may lead while this one finishes its answers.
@@ -83,6 +91,11 @@ export async function startService(config: Config, opened: OpenedMode, log: Logg
 function withQueue({ ports, sandboxes }: OpenedMode): Ports {
   const { sandbox, clock } = ports
   return { ...ports, sandbox: queueRuns(sandbox, { most: sandboxes, clock }) }
+}
+
+function withCounts(ports: Ports, metrics: Metrics): Ports {
+  const usage = countUsage(ports.records.usage, ports.resources, metrics.countUsage)
+  return { ...ports, records: { ...ports.records, usage } }
 }
 
 /** Resolves to what ends it. */

@@ -36,7 +36,45 @@ describe('the metrics', () => {
   it('are separate per registry, so that two services in one process do not mix', async () => {
     const first = createMetrics()
     const second = createMetrics()
-    first.countTransition('Running')
+    first.observeTask({ type: 'ai', phase: 'Running' })
     expect((await second.expose()).text).not.toContain('phase="Running"')
+  })
+
+  it('have a number in every family at the first scrape', async () => {
+    const words = { types: ['ai'], phases: ['Running', 'Failed'], endPhases: ['Failed'] }
+    const metrics = createMetrics(words)
+    metrics.attach({ providers: async () => [{ namespace: 'team', name: 'main', currency: 'EUR' }] })
+    const { text } = await metrics.expose()
+    const families = [...text.matchAll(/^# TYPE (svc_\S+) /gm)].map(([, name]) => name)
+    expect(families.length).toBeGreaterThan(20)
+    for (const name of families) {
+      const values = [...text.matchAll(new RegExp(`^${name}(?:_count)?(?:\\{.*\\})? (\\S+)$`, 'gm'))].map(
+        ([, value]) => value,
+      )
+      expect([name, values.length > 0, values.every((value) => Number.isFinite(Number(value)))]).toEqual([
+        name,
+        true,
+        true,
+      ])
+    }
+    expect(text).toContain('svc_task_transitions_total{phase="Failed"} 0')
+    expect(text).toContain('svc_task_retries_total{type="ai"} 0')
+    expect(text).toContain('svc_task_queue_wait_seconds_count{type="ai"} 0')
+    expect(text).toContain('svc_task_duration_seconds_count{type="ai",phase="Failed"} 0')
+    expect(text).toContain('svc_tokens_total{namespace="team",provider="main",kind="input"} 0')
+    expect(text).toContain('svc_cost_total{namespace="team",provider="main",currency="EUR",kind="exact"} 0')
+  })
+
+  it('count tokens and money by Provider, and give a bounded number of them a series', async () => {
+    const metrics = createMetrics()
+    const used = { inputTokens: 10, outputTokens: 2, cachedTokens: 4, cost: 0.5, currency: 'USD' }
+    for (let at = 0; at < 600; at += 1) metrics.countUsage({ namespace: 'team', provider: `p-${at}`, ...used })
+    metrics.countUsage({ namespace: 'team', provider: 'p-0', ...used })
+    const { text } = await metrics.expose()
+    expect(text).toContain('svc_tokens_total{namespace="team",provider="p-0",kind="input"} 20')
+    expect(text).toContain('svc_tokens_total{namespace="team",provider="p-499",kind="cached"} 4')
+    expect(text).toContain('svc_cost_total{namespace="team",provider="p-0",currency="USD",kind="exact"} 1')
+    expect(text).not.toContain('p-500')
+    expect(text).toContain('svc_tokens_total{namespace="other",provider="other",kind="output"} 200')
   })
 })

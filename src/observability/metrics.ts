@@ -2,6 +2,8 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import { createProxyObserver, type ProxyMeasure } from './proxy-metrics.ts'
 import { type CounterLane, createCounter, createHistogram, createMemo, type HistogramLane } from './tallies.ts'
+import { createTaskObserver, type TaskMeasure, type TaskWords } from './task-metrics.ts'
+import { type CountedUsage, createUsageCounter, type KnownProvider } from './usage-metrics.ts'
 
 type RequestSample = { endpoint: string; method: string; status: number; seconds: number }
 
@@ -17,9 +19,13 @@ export type MetricSources = {
   storeBytes?: () => Promise<number> | number
   /** Requests sent to the cluster's API server so far. */
   clusterRequests?: () => { verb: string; resource: string; count: number }[]
+  /** Providers there are. */
+  providers?: () => Promise<KnownProvider[]>
   /** Kinds of resources that are not watched just now. */
   staleKinds?: () => number
 }
+
+export { type CountedUsage, type KnownProvider, otherProvider } from './usage-metrics.ts'
 
 export type Metrics = {
   /** One answered request. */
@@ -28,8 +34,10 @@ export type Metrics = {
   trackStream(): () => void
   /** A proxied request ended. */
   observeProxy(measure: ProxyMeasure): void
-  /** A task came to this phase. */
-  countTransition(phase: string): void
+  /** The status of a task changed. */
+  observeTask(measure: TaskMeasure): void
+  /** A model call, or several of one provider, was written down. */
+  countUsage(usage: CountedUsage): void
   countTimelineEvents(count: number): void
   /** A context token was looked at. */
   countContextToken(result: string): void
@@ -56,12 +64,6 @@ function makeCounters(registry: Registry) {
     events: new Counter({
       name: 'svc_execution_events_appended_total',
       help: 'Timeline events written.',
-      registers,
-    }),
-    transitions: new Counter({
-      name: 'svc_task_transitions_total',
-      help: 'Changes of phase of tasks.',
-      labelNames: ['phase'],
       registers,
     }),
   }
@@ -172,10 +174,25 @@ function createRequestObserver(registry: Registry): Metrics['observeRequest'] {
   }
 }
 
-export function createMetrics(): Metrics {
+/**
+ * A family that nothing was counted in yet is one series with the number zero, so that a rule or a panel over it reads a
+ * number from the first scrape on.
+ */
+function fillEmpty(text: string): string {
+  return text.replace(/^# TYPE (\S+) (\S+)\n(?=\n|# |$)/gm, (line, name: string, type: string) => {
+    const suffixes = type === 'histogram' ? ['_bucket{le="+Inf"}', '_sum', '_count'] : ['']
+    return `${line}${suffixes.map((suffix) => `${name}${suffix} 0\n`).join('')}`
+  })
+}
+
+const noWords: TaskWords = { types: [], phases: [], endPhases: [] }
+
+/** `words`: what tasks can be and become, for series that are there from the first scrape on. */
+export function createMetrics(words: TaskWords = noWords): Metrics {
   const registry = new Registry()
   const sources: MetricSources = {}
-  const { streams, events, transitions } = makeCounters(registry)
+  const { streams, events } = makeCounters(registry)
+  const usage = createUsageCounter(registry)
   const { contextTokens, authorizations, exchanges, exchangeDurations } = makeIdentityCounters(registry)
   makeGauges(registry, sources)
   let hasDefaults = false
@@ -186,7 +203,8 @@ export function createMetrics(): Metrics {
       return () => streams.dec()
     },
     observeProxy: createProxyObserver(registry),
-    countTransition: (phase) => transitions.inc({ phase }),
+    observeTask: createTaskObserver(registry, words),
+    countUsage: usage.count,
     countTimelineEvents: (count) => events.inc(count),
     countContextToken: (result) => contextTokens.inc({ profile: 'kontxt', result }),
     countContextAuthorization: ({ action, result, reason }) => authorizations.inc({ action, result, reason }),
@@ -199,7 +217,8 @@ export function createMetrics(): Metrics {
       // The process metrics start observers; they start with the first scrape, not with the service.
       if (!hasDefaults) collectDefaultMetrics({ register: registry })
       hasDefaults = true
-      return { contentType: registry.contentType, text: await registry.metrics() }
+      for (const provider of (await sources.providers?.()) ?? []) usage.show(provider)
+      return { contentType: registry.contentType, text: fillEmpty(await registry.metrics()) }
     },
   }
 }

@@ -66,7 +66,7 @@ export const defaultTaskSettings: Omit<TaskSettings, 'workerApiUrl'> = {
 }
 
 /** Told of what is counted. */
-export type TaskObserver = Pick<Metrics, 'countTransition' | 'countTimelineEvents'>
+export type TaskObserver = Pick<Metrics, 'observeTask' | 'countTimelineEvents'>
 
 export type TaskControllerDeps = {
   resources: Resources

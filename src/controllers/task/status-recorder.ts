@@ -4,6 +4,7 @@ import { isSvcError, SvcError } from '../../errors.ts'
 import { redactText } from '../../observability/redaction.ts'
 import type { Events } from '../../ports/events.ts'
 import type { Resources } from '../../ports/resources.ts'
+import { measureChange } from '../../rules/task-measure.ts'
 import type { TaskObserver } from './settings.ts'
 
 export type TaskEvent = {
@@ -61,7 +62,7 @@ export function createStatusRecorder({ resources, events, observer }: RecorderDe
     const status = applyChange(task, change)
     if (isSameStatus(task.status, status)) return task
     const written = await writeOver(task, { target: task, status, triesLeft: writesAtMost - 1 })
-    if (status.phase !== undefined && status.phase !== task.status?.phase) observer?.countTransition(status.phase)
+    observer?.observeTask(measureChange(task, status))
     return written
   }
 

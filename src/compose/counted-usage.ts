@@ -1,0 +1,49 @@
+// Usage that is written down is counted in the metrics too, whoever wrote it: proxies, chat, or a worker.
+import { type CountedUsage, type KnownProvider, type Metrics, otherProvider } from '../observability/metrics.ts'
+import type { ResourceKey, ResourceReader } from '../ports/resources.ts'
+import type { Usage, UsageRecord } from '../ports/usage.ts'
+
+/** A record names a provider of its own namespace by its name, another by both. */
+function keyOf({ namespace, provider }: UsageRecord): ResourceKey {
+  const [first = '', second] = provider.split('/', 2)
+  return second === undefined ? { namespace, name: first } : { namespace: first, name: second }
+}
+
+export function countUsage(usage: Usage, resources: ResourceReader, count: Metrics['countUsage']): Usage {
+  const known = new Set<string>()
+
+  /** What reports usage may name what it likes: only Providers that exist get series of their own. */
+  async function labelsOf(record: UsageRecord): Promise<Pick<CountedUsage, 'namespace' | 'provider'>> {
+    if (record.demo) return { namespace: '', provider: 'demo' }
+    const key = keyOf(record)
+    const text = `${key.namespace}/${key.name}`
+    if (!known.has(text)) {
+      if ((await resources.get('Provider', key)) === undefined) return otherProvider
+      known.add(text)
+    }
+    return { namespace: key.namespace, provider: key.name }
+  }
+
+  async function countAll(records: readonly UsageRecord[]): Promise<void> {
+    for (const record of records) count({ ...record, ...(await labelsOf(record)) })
+  }
+
+  return {
+    ...usage,
+    async record(records) {
+      await usage.record(records)
+      // What cannot be counted is written all the same.
+      await countAll(records).catch(() => {})
+    },
+  }
+}
+
+/** More of them share one name in the metrics. */
+const mostListed = 500
+
+export async function listPriced(resources: ResourceReader): Promise<KnownProvider[]> {
+  const { items } = await resources.list('Provider', { limit: mostListed })
+  return items.map(({ metadata: { namespace, name }, spec: { price } }) => {
+    return price === undefined ? { namespace, name } : { namespace, name, currency: price.currency }
+  })
+}

@@ -1,0 +1,66 @@
+// Measures of tasks: how long they wait and run, how often they are tried again. Labels are the types and phases of the contract.
+import type { Registry } from 'prom-client'
+import { type CounterLane, createCounter, createHistogram, createMemo, type HistogramLane } from './tallies.ts'
+
+/** What one change of a task's status tells. */
+export type TaskMeasure = {
+  type: string
+  /** The phase it came to. */
+  phase?: string
+  /** From its creation to its first start. */
+  waitedSeconds?: number
+  /** From the start of the last attempt to the end of the task. */
+  ranSeconds?: number
+  /** Attempts that were started because one had failed. */
+  retries?: number
+}
+
+/** Series that are there from the first scrape on. */
+export type TaskWords = { types: readonly string[]; phases: readonly string[]; endPhases: readonly string[] }
+
+const waitBuckets = [1, 2, 5, 10, 30, 60, 120, 300, 600, 1800, 3600]
+const runBuckets = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1800, 3600, 7200]
+
+export function createTaskObserver(registry: Registry, words: TaskWords): (measure: TaskMeasure) => void {
+  const transitions = createCounter(registry, {
+    name: 'svc_task_transitions_total',
+    help: 'Changes of phase of tasks.',
+  })
+  const retries = createCounter(registry, {
+    name: 'svc_task_retries_total',
+    help: 'Attempts that were started because one had failed.',
+  })
+  const waits = createHistogram(registry, {
+    name: 'svc_task_queue_wait_seconds',
+    help: 'From the creation of a task, which is known to the second, to its first start.',
+    buckets: waitBuckets,
+  })
+  const runs = createHistogram(registry, {
+    name: 'svc_task_duration_seconds',
+    help: 'From the start of the last attempt to the end of the task.',
+    buckets: runBuckets,
+  })
+  const transitionLane = createMemo<CounterLane>()
+  const retryLane = createMemo<CounterLane>()
+  const waitLane = createMemo<HistogramLane>()
+  const runLane = createMemo<HistogramLane>()
+  const lanes = {
+    transition: (phase: string) => transitionLane(phase, () => transitions.lane({ phase })),
+    retry: (type: string) => retryLane(type, () => retries.lane({ type })),
+    wait: (type: string) => waitLane(type, () => waits.lane({ type })),
+    run: (type: string, phase: string) => runLane(`${type} ${phase}`, () => runs.lane({ type, phase })),
+  }
+  for (const phase of words.phases) lanes.transition(phase)
+  for (const type of words.types) {
+    lanes.retry(type)
+    lanes.wait(type)
+    for (const phase of words.endPhases) lanes.run(type, phase)
+  }
+  return ({ type, phase, waitedSeconds, ranSeconds, retries: again = 0 }) => {
+    if (again > 0) lanes.retry(type).add(again)
+    if (waitedSeconds !== undefined) lanes.wait(type).observe(waitedSeconds)
+    if (phase === undefined) return
+    lanes.transition(phase).add(1)
+    if (ranSeconds !== undefined) lanes.run(type, phase).observe(ranSeconds)
+  }
+}

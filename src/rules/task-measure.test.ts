@@ -1,0 +1,55 @@
+import { describe, expect, it } from 'vitest'
+import type { Task, TaskStatus } from '../contract/resources/task.ts'
+import { measureChange } from './task-measure.ts'
+
+const created = '2026-03-01T12:00:00Z'
+const task = (status?: TaskStatus) =>
+  ({ metadata: { creationTimestamp: created }, spec: { type: 'ai' }, ...(status && { status }) }) as Task
+const at = (seconds: number) => new Date(Date.parse(created) + seconds * 1000).toISOString()
+const running = (attempts: number, more: TaskStatus = {}): TaskStatus => ({
+  phase: 'Running',
+  attempts,
+  startTime: at(10),
+  ...more,
+})
+
+describe('a change of a task', () => {
+  it('tells the wait at its first start alone', () => {
+    expect(measureChange(task({ phase: 'Pending' }), running(1))).toEqual({
+      type: 'ai',
+      retries: 0,
+      phase: 'Running',
+      waitedSeconds: 10,
+    })
+    expect(measureChange(task(running(1)), running(1, { message: 'goes on' }))).toEqual({ type: 'ai', retries: 0 })
+    expect(measureChange(task({ phase: 'Pending', attempts: 1 }), running(2))).not.toHaveProperty('waitedSeconds')
+  })
+
+  it('tells a start within the second of its creation as no wait', () => {
+    const started = { ...running(1), startTime: new Date(Date.parse(created) - 1).toISOString() }
+    expect(measureChange(task(), started).waitedSeconds).toBe(0)
+  })
+
+  it('counts an attempt after a failure as a retry, and one after an interruption not', () => {
+    expect(measureChange(task({ phase: 'Pending', attempts: 1 }), running(2)).retries).toBe(1)
+    expect(
+      measureChange(task({ phase: 'Pending', attempts: 1, interruptions: 1 }), running(2, { interruptions: 1 }))
+        .retries,
+    ).toBe(0)
+  })
+
+  it('tells how long it ran at its end, and nothing of a task that never started', () => {
+    const done: TaskStatus = { ...running(1), phase: 'Succeeded', completionTime: at(12.5) }
+    expect(measureChange(task(running(1)), done)).toEqual({
+      type: 'ai',
+      retries: 0,
+      phase: 'Succeeded',
+      ranSeconds: 2.5,
+    })
+    expect(measureChange(task({ phase: 'Pending' }), { phase: 'Cancelled', completionTime: at(3) })).toEqual({
+      type: 'ai',
+      retries: 0,
+      phase: 'Cancelled',
+    })
+  })
+})
