@@ -30,7 +30,7 @@ async function summarizeChildren(context: TaskContext, children: Task[]): Promis
 
 /** Shows a running parent's children in its status when one of them changed. */
 export async function updateChildTasks(context: TaskContext, parent: Task): Promise<Task> {
-  if (!context.dirtyParents.delete(keyOf(parent))) return parent
+  if (!context.memory.changedParents.delete(keyOf(parent))) return parent
   const childTasks = await summarizeChildren(context, await listChildren(context, parent))
   return await context.recorder.write(parent, { childTasks: childTasks.length > 0 ? childTasks : undefined })
 }

@@ -3,17 +3,13 @@ import type { Task } from '../../contract/resources/task.ts'
 import { parentOf } from '../../rules/family.ts'
 import type { Enqueue } from '../engine/controller.ts'
 import { formatKey } from '../engine/key.ts'
-import type { Board } from './board.ts'
+import type { TaskMemory } from './memory.ts'
 import type { TaskControllerDeps } from './settings.ts'
 import type { StatusRecorder } from './status-recorder.ts'
-import type { WaitingRoom } from './waiting-room.ts'
 
 export type TaskContext = TaskControllerDeps & {
-  board: Board
-  waitingRoom: WaitingRoom
+  memory: TaskMemory
   recorder: StatusRecorder
-  /** Keys of parents whose children changed since they were looked at. */
-  dirtyParents: Set<string>
   /** Looks at a task again. */
   enqueue: Enqueue
   /** Hands an ended task to the callback controller. */

@@ -6,7 +6,6 @@ import { decideTask, type TaskDecision } from '../../rules/task-decision.ts'
 import { timeToRemoval } from '../../rules/task-expiry.ts'
 import { type Controller, createPushSource, defineController, type Reconciled } from '../engine/controller.ts'
 import { parseKey } from '../engine/key.ts'
-import { createBoard } from './board.ts'
 import { createCallbackController } from './callbacks.ts'
 import { updateChildTasks } from './children.ts'
 import { attemptOf, keyOf, siblingsOf, type TaskContext } from './context.ts'
@@ -14,12 +13,13 @@ import { removeEnded } from './expiry.ts'
 import { createTaskSources } from './feed.ts'
 import { closeInterrupted, failTask, finishTask, saveOutput, scheduleRetry, stopAttempt } from './finish.ts'
 import { noteBegun, noteHeldUp } from './held-up.ts'
+import { createTaskMemory } from './memory.ts'
 import { ensureFinalizer, removeTask } from './removal.ts'
 import { reconcileSchedule } from './schedule.ts'
+import { createScheduler } from './scheduler.ts'
 import type { TaskControllerDeps } from './settings.ts'
 import { holdTask, startTask } from './start.ts'
 import { createStatusRecorder } from './status-recorder.ts'
-import { createWaitingRoom } from './waiting-room.ts'
 
 type Seen = { attempt?: WorkloadState; hasResult: boolean }
 
@@ -40,9 +40,9 @@ const longestTimerMs = 86_400_000
 /** An ended task: only what its end left undone. */
 async function settleEnded(context: TaskContext, task: Task): Promise<Reconciled> {
   const key = keyOf(task)
-  if (context.board.known(key, task.metadata.uid).liveAttempt !== undefined) await stopAttempt(context, task)
-  context.board.forgetObject(key, task.metadata.uid)
-  context.dirtyParents.delete(key)
+  if (context.memory.scheduler.known(key, task.metadata.uid).liveAttempt !== undefined) await stopAttempt(context, task)
+  context.memory.scheduler.releaseObject(key, task.metadata.uid)
+  context.memory.changedParents.delete(key)
   if (owesCallback(task)) context.owesCallback(key)
   const leftMs = timeToRemoval(task, context.clock.now())
   if (leftMs === undefined) return undefined
@@ -61,7 +61,12 @@ async function noteProgress(context: TaskContext, task: Task, { heldUp }: WatchD
 
 async function watchTask(context: TaskContext, task: Task, decision: WatchDecision, seen: Seen): Promise<Reconciled> {
   const { uid, namespace } = task.metadata
-  context.board.adopt(keyOf(task), { namespace, siblings: siblingsOf(task), uid, attempt: attemptOf(task).attempt })
+  context.memory.scheduler.adopt(keyOf(task), {
+    namespace,
+    siblings: siblingsOf(task),
+    uid,
+    attempt: attemptOf(task).attempt,
+  })
   await updateChildTasks(context, await noteProgress(context, task, decision, seen))
   return { requeueAfterMs: decision.lookAgainMs }
 }
@@ -99,9 +104,7 @@ async function act(context: TaskContext, task: Task, decision: TaskDecision, see
 async function reconcileTask(context: TaskContext, key: string): Promise<Reconciled> {
   const stored = await context.resources.get('Task', parseKey(key))
   if (stored === undefined) {
-    context.board.forget(key)
-    context.waitingRoom.leave(key)
-    context.dirtyParents.delete(key)
+    context.memory.forget(key)
     return undefined
   }
   const task = isTerminalPhase(stored.status?.phase) ? stored : await ensureFinalizer(context, stored)
@@ -112,7 +115,7 @@ async function reconcileTask(context: TaskContext, key: string): Promise<Reconci
 
 /** The task controller and, beside it, the one that delivers completion callbacks. */
 export function createTaskControllers(deps: TaskControllerDeps): Controller[] {
-  const board = createBoard({
+  const scheduler = createScheduler({
     capacity: () => deps.workloads.capacity(),
     limit: deps.settings.maxRunningTasks,
     namespaceLimit: deps.settings.maxTasksPerNamespace,
@@ -127,10 +130,8 @@ export function createTaskControllers(deps: TaskControllerDeps): Controller[] {
   })
   const context: TaskContext = {
     ...deps,
-    board,
     recorder,
-    waitingRoom: createWaitingRoom(),
-    dirtyParents: new Set(),
+    memory: createTaskMemory(scheduler),
     enqueue: again.push,
     owesCallback: callbacks.push,
   }
@@ -138,11 +139,7 @@ export function createTaskControllers(deps: TaskControllerDeps): Controller[] {
     name: 'tasks',
     sources: [again, ...createTaskSources(context)],
     concurrency: deps.settings.concurrency,
-    begin() {
-      board.reset()
-      context.waitingRoom.reset()
-      context.dirtyParents.clear()
-    },
+    begin: () => context.memory.reset(),
     reconcile: (key) => reconcileTask(context, key),
   })
   // Before the tasks, so that it listens when the first ended one is found.

@@ -7,14 +7,14 @@ import { formatKey } from '../engine/key.ts'
 import { createKindSource, type Observation } from '../engine/kind-source.ts'
 import { parentKeyOf } from './children.ts'
 import { keyOf, siblingsOf, type TaskContext } from './context.ts'
-import { missingReferences } from './waiting-room.ts'
+import { missingReferences } from './waiters.ts'
 
 function noteParent(context: TaskContext, { type, object }: Observation<Task>, enqueue: Enqueue): void {
   // Ended children found by listing were told of when they ended.
   if (type === 'LISTED' && isTerminalPhase(object.status?.phase)) return
   const parent = parentKeyOf(object)
   if (parent === undefined) return
-  context.dirtyParents.add(parent)
+  context.memory.changedParents.add(parent)
   enqueue(parent, 100)
 }
 
@@ -24,12 +24,12 @@ function observeListed(context: TaskContext, task: Task): void {
   const key = keyOf(task)
   const siblings = siblingsOf(task)
   if (task.status?.phase === 'Running') {
-    context.board.adopt(key, { namespace, siblings, uid, attempt: task.status.attempts ?? 0 })
+    context.memory.scheduler.adopt(key, { namespace, siblings, uid, attempt: task.status.attempts ?? 0 })
     return
   }
   // The limit of a coordinator's children is only known once the child is looked at.
   if (siblings !== undefined || !awaitsPlace(task)) return
-  context.board.enlist({ key, uid, namespace, rank: rankTask(task), generation })
+  context.memory.scheduler.enlist({ key, uid, namespace, rank: rankTask(task), generation })
 }
 
 function observeTask(context: TaskContext, observation: Observation<Task>, enqueue: Enqueue): void {
@@ -38,12 +38,12 @@ function observeTask(context: TaskContext, observation: Observation<Task>, enque
   const key = keyOf(object)
   noteParent(context, observation, enqueue)
   if (type === 'DELETED') {
-    context.board.forgetObject(key, uid)
+    context.memory.scheduler.releaseObject(key, uid)
     return
   }
   if (type === 'LISTED') observeListed(context, object)
   const isFoundRunning = type === 'LISTED' && object.status?.phase === 'Running'
-  if (isFoundRunning || needsAttention(object, context.board.known(key, uid))) enqueue(key)
+  if (isFoundRunning || needsAttention(object, context.memory.scheduler.known(key, uid))) enqueue(key)
 }
 
 function createTaskSource(context: TaskContext): Source {
@@ -55,7 +55,7 @@ function createTaskSource(context: TaskContext): Source {
     onObject: (observation, enqueue) => observeTask(context, observation, enqueue),
     // Who runs must be known before anybody may start, or the limits would not hold.
     first: active,
-    onFirst: () => context.board.open(),
+    onFirst: () => context.memory.scheduler.open(),
     resync: active,
   })
 }
@@ -64,16 +64,16 @@ function createWorkloadSource(context: TaskContext): Source {
   return createListenerSource('workloads', (enqueue) =>
     context.workloads.onChange(({ namespace, taskName }) => {
       enqueue(formatKey({ namespace, name: taskName }))
-      context.board.pump()
+      context.memory.scheduler.pump()
     }),
   )
 }
 
 /** Whatever a task may name appears or changes: those that wait for something look again. */
 function createReferenceSources(context: TaskContext): Source[] {
-  const { resources, clock, secrets, configMaps, waitingRoom } = context
+  const { resources, clock, secrets, configMaps, memory } = context
   const wake = (enqueue: Enqueue) => {
-    for (const key of waitingRoom.call(missingReferences)) enqueue(key)
+    for (const key of memory.waiters.call(missingReferences)) enqueue(key)
   }
   const kinds = ['Agent', 'Provider', 'Tool', 'Skill'] as const
   const sources = kinds.map((kind) =>
@@ -93,7 +93,7 @@ function createCapacitySource(context: TaskContext): Source {
     async run(_enqueue, signal) {
       while (!signal.aborted) {
         await context.clock.sleep(1000, signal).catch(() => undefined)
-        context.board.pump()
+        context.memory.scheduler.pump()
       }
     },
   }

@@ -75,7 +75,7 @@ export async function finishTask(context: TaskContext, task: Task, outcome: Outc
   const reason = outcome.phase === 'Failed' ? outcome.reason : eventReasons[outcome.phase]
   const ended = await context.recorder.move(task, { type: 'PhaseChanged', phase, reason, message }, status)
   if (wasRunning) await stopAttempt(context, task)
-  context.board.forget(keyOf(task))
+  context.memory.scheduler.release(keyOf(task))
   if (ended.status?.webhook?.state === 'Pending') context.owesCallback(keyOf(task))
   return undefined
 }
@@ -107,7 +107,7 @@ export async function scheduleRetry(
     completionTime: undefined,
     resultRef: undefined,
   })
-  context.board.forget(keyOf(task))
+  context.memory.scheduler.release(keyOf(task))
   return { requeueAfterMs: delayMs }
 }
 
@@ -140,6 +140,6 @@ export async function closeInterrupted(context: TaskContext, task: Task, message
     queuedReason: undefined,
     nextRetryTime: undefined,
   })
-  context.board.forget(keyOf(task))
+  context.memory.scheduler.release(keyOf(task))
   return { requeueAfterMs: 0 }
 }

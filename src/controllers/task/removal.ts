@@ -39,10 +39,8 @@ export async function removeTask(context: TaskContext, task: Task): Promise<Reco
   await stopAttempt(context, task)
   await unlockSession(context, task)
   await removeRecords(context, task)
-  context.waitingRoom.leave(keyOf(task))
-  context.dirtyParents.delete(keyOf(task))
   await dropFinalizer(context, task)
-  context.board.forget(keyOf(task))
+  context.memory.forget(keyOf(task))
   return undefined
 }
 

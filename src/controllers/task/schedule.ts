@@ -119,7 +119,7 @@ function findUnsupported({ tokenExchange }: TaskContext, task: Task): string | u
 }
 
 export async function reconcileSchedule(context: TaskContext, task: Task): Promise<Reconciled> {
-  context.dirtyParents.delete(keyOf(task))
+  context.memory.changedParents.delete(keyOf(task))
   const unsupported = findUnsupported(context, task)
   if (unsupported !== undefined) {
     return await finishTask(context, task, { phase: 'Failed', reason: 'Validation', message: unsupported })

@@ -7,7 +7,7 @@ import { rankTask } from '../../rules/start-order.ts'
 import { makeTranscriptWord, makeUsageWord, outcomeWord } from '../../rules/transcript-word.ts'
 import type { TaskContext } from './context.ts'
 import { readResultText } from './record-text.ts'
-import { nameSessionRoom } from './waiting-room.ts'
+import { sessionTopic } from './waiters.ts'
 
 const longestMessageBytes = 262_144
 
@@ -30,7 +30,7 @@ export async function lockSession(context: TaskContext, task: Task): Promise<boo
     )
   }
   // Those that wait for it come first, though they have not looked again yet.
-  if (context.waitingRoom.hasEarlier(nameSessionRoom(key), rankTask(task))) return false
+  if (context.memory.waiters.hasEarlier(sessionTopic(key), rankTask(task))) return false
   return await sessions.lock(key, task.metadata.uid)
 }
 
@@ -48,7 +48,7 @@ export async function unlockSession(context: TaskContext, task: Task): Promise<v
   const key = sessionOf(task)
   if (key === undefined) return
   await context.records.sessions.unlock(key, task.metadata.uid, { expiresAt: await readExpiry(context, task) })
-  const next = context.waitingRoom.next(nameSessionRoom(key))
+  const next = context.memory.waiters.next(sessionTopic(key))
   if (next !== undefined) context.enqueue(next)
 }
 

@@ -9,12 +9,12 @@ import type { Reconciled } from '../engine/controller.ts'
 import { buildWorkload } from './assignment.ts'
 import { keyOf, siblingsOf, type TaskContext } from './context.ts'
 import { failAttempt, finishTask } from './finish.ts'
-import type { Candidate } from './lanes.ts'
 import { type References, resolveReferences } from './references.ts'
 import { lockSession, sessionOf, unlockSession } from './session-lock.ts'
 import { findSiblingLimit } from './siblings.ts'
+import type { WaitingTask } from './start-queue.ts'
 import type { StatusChange } from './status-recorder.ts'
-import { missingReferences, nameSessionRoom } from './waiting-room.ts'
+import { missingReferences, sessionTopic } from './waiters.ts'
 
 const sessionPollMs = 5_000
 const referencePollMs = 5_000
@@ -38,20 +38,20 @@ async function noteWaiting(context: TaskContext, task: Task, wait: Wait): Promis
 /** Gives up its place and its wait for anything: it begins anew once somebody lets it. */
 export async function holdTask(context: TaskContext, task: Task, { reason, message }: HeldUp): Promise<Reconciled> {
   const key = keyOf(task)
-  context.waitingRoom.leave(key)
+  context.memory.waiters.leave(key)
   const condition = { type: reason, status: 'True' as const, reason, message }
   const left = dropConditions(task.status?.conditions, 'WaitingForReferences')
   const conditions = setCondition(left, condition, context.clock.now())
   await noteWaiting(context, task, { queuedReason: reason, message, conditions })
-  context.board.forget(key)
+  context.memory.scheduler.release(key)
   return undefined
 }
 
 /** Waits for something named that is not there, and fails the task when it does not come (TASK-035). */
 async function waitForReferences(context: TaskContext, task: Task, message: string): Promise<Reconciled> {
-  const { clock, settings, waitingRoom } = context
+  const { clock, settings, memory } = context
   const now = clock.now()
-  context.board.forget(keyOf(task))
+  context.memory.scheduler.release(keyOf(task))
   const before = findCondition(task.status?.conditions, 'WaitingForReferences')
   const since = before === undefined ? now.getTime() : Date.parse(before.lastTransitionTime)
   const remainingMs = since + settings.referenceWaitMs - now.getTime()
@@ -67,7 +67,7 @@ async function waitForReferences(context: TaskContext, task: Task, message: stri
     await context.recorder.move(task, event, change)
   }
   await unlockSession(context, task)
-  waitingRoom.wait(missingReferences, keyOf(task), rankTask(task))
+  memory.waiters.wait(missingReferences, keyOf(task), rankTask(task))
   return { requeueAfterMs: Math.min(remainingMs, referencePollMs) }
 }
 
@@ -77,7 +77,7 @@ const queueMessages = {
   SiblingLimit: 'waiting: as many children as the coordinator may run at a time are running',
 } as const
 
-async function makeCandidate(context: TaskContext, task: Task): Promise<Candidate> {
+async function describeWaiting(context: TaskContext, task: Task): Promise<WaitingTask> {
   const siblings = siblingsOf(task)
   return {
     key: keyOf(task),
@@ -92,9 +92,9 @@ async function makeCandidate(context: TaskContext, task: Task): Promise<Candidat
 
 /** Asks for a place; true when the task may start now. */
 async function seekPlace(context: TaskContext, task: Task): Promise<boolean> {
-  const candidate = await makeCandidate(context, task)
-  if (context.board.offer(candidate)) return true
-  const reason = context.board.blockedBy(candidate)
+  const waiting = await describeWaiting(context, task)
+  if (context.memory.scheduler.offer(waiting)) return true
+  const reason = context.memory.scheduler.blockedBy(waiting)
   const said = task.status?.queuedReason
   // Which limit holds a task back may change often; it is told once.
   if (said === undefined || !(said in queueMessages)) {
@@ -106,8 +106,8 @@ async function seekPlace(context: TaskContext, task: Task): Promise<boolean> {
 
 async function waitForSession(context: TaskContext, task: Task): Promise<Reconciled> {
   const session = sessionOf(task)
-  context.board.forget(keyOf(task))
-  if (session !== undefined) context.waitingRoom.wait(nameSessionRoom(session), keyOf(task), rankTask(task))
+  context.memory.scheduler.release(keyOf(task))
+  if (session !== undefined) context.memory.waiters.wait(sessionTopic(session), keyOf(task), rankTask(task))
   const message = `waiting for session "${session?.name}", which another task holds`
   await noteWaiting(context, task, { queuedReason: 'SessionLocked', message })
   return { requeueAfterMs: sessionPollMs }
@@ -139,14 +139,14 @@ async function noteAccepted(context: TaskContext, task: Task): Promise<void> {
 
 /** Announces the attempt, then starts it: a worker finds its attempt to be the live one from its first call on. */
 async function launch(context: TaskContext, task: Task, references: References): Promise<Reconciled> {
-  const { board, clock, recorder, workloads } = context
+  const { memory, clock, recorder, workloads } = context
   const key = keyOf(task)
   const { uid, namespace } = task.metadata
   const attempt = (task.status?.attempts ?? 0) + 1
   const startedAt = clock.now()
   const build = buildWorkload(context, { task, attempt, startedAt, references })
   const [workload] = await Promise.all([build, noteAccepted(context, task)])
-  board.setStarting(key, { namespace, siblings: siblingsOf(task), uid, attempt })
+  memory.scheduler.setStarting(key, { namespace, siblings: siblingsOf(task), uid, attempt })
   const event = { type: 'PhaseChanged', phase: 'Running' as const, message: `attempt ${attempt} was started`, attempt }
   const running = await recorder.move(task, event, makeRunningStatus(task, attempt, startedAt))
   try {
@@ -154,7 +154,7 @@ async function launch(context: TaskContext, task: Task, references: References):
   } catch (error) {
     return await handleRefusal(context, running, error)
   }
-  board.setStarted(key)
+  memory.scheduler.setStarted(key)
   return { requeueAfterMs: watchDelayMs(running, clock.now(), { phase: 'Pending' }) }
 }
 
@@ -168,7 +168,7 @@ async function handleRefusal(context: TaskContext, task: Task, error: unknown): 
   const nextRetryTime = new Date(context.clock.now().getTime() + refusalPauseMs).toISOString()
   const change = { phase: 'Pending' as const, attempts, queuedReason: 'Capacity', message, nextRetryTime }
   await context.recorder.move(task, event, change)
-  context.board.forget(keyOf(task))
+  context.memory.scheduler.release(keyOf(task))
   return { requeueAfterMs: refusalPauseMs }
 }
 
@@ -179,7 +179,7 @@ async function startGranted(context: TaskContext, task: Task, references: Refere
 
 /** Starts the task if it may; otherwise says why not and when to look again. */
 export async function startTask(context: TaskContext, task: Task): Promise<Reconciled> {
-  context.waitingRoom.leave(keyOf(task))
+  context.memory.waiters.leave(keyOf(task))
   try {
     const references = await resolveReferences(context, task)
     if (!(await seekPlace(context, task))) return undefined
@@ -191,7 +191,7 @@ export async function startTask(context: TaskContext, task: Task): Promise<Recon
     if (isSvcError(error, 'InvalidRequest')) {
       return await finishTask(context, task, { phase: 'Failed', reason: 'Validation', message: error.message })
     }
-    context.board.forget(keyOf(task))
+    context.memory.scheduler.release(keyOf(task))
     throw error
   }
 }

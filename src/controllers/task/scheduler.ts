@@ -1,7 +1,7 @@
-// What the controller keeps in mind: who runs and who may start next. Made anew from the store at each start.
+// Decides which waiting tasks may start, and counts those that run. Made anew from the store at each start.
 import type { Known } from '../../rules/task-attention.ts'
-import { type Candidate, createLanes } from './lanes.ts'
-import { createPlaces, type Place, type Places } from './places.ts'
+import { type CountGroup, createRunningCounts, type RunningCounts } from './running-counts.ts'
+import { createStartQueue, type WaitingTask } from './start-queue.ts'
 
 type BlockedBy = 'Capacity' | 'NamespaceLimit' | 'SiblingLimit'
 
@@ -12,48 +12,48 @@ type Bounds = {
   limit: number
 }
 
-type BoardOptions = Bounds & {
+type SchedulerOptions = Bounds & {
   /** Running tasks of a namespace; 0: no limit. */
   namespaceLimit: number
   /** Told of a task that may start now. */
   onGrant(key: string): void
 }
 
-export type Running = Place & { uid: string; attempt: number }
+export type Running = CountGroup & { uid: string; attempt: number }
 
-export type Board = {
+export type Scheduler = {
   reset(): void
   /** Starts granting; before it, who runs already must be known. */
   open(): void
   /** Grants what there is room for now. */
   pump(): void
   /** Asks for a start. True when it may start now; otherwise `onGrant` follows in its turn. */
-  offer(candidate: Candidate): boolean
+  offer(task: WaitingTask): boolean
   /** Puts a task that was found waiting into its place, so that it is granted in its turn; one that is known is left. */
-  enlist(candidate: Candidate): void
-  blockedBy(candidate: Candidate): BlockedBy
+  enlist(task: WaitingTask): void
+  blockedBy(task: WaitingTask): BlockedBy
   /** A granted task is announced; until `setStarted` its place among the free workers is still taken. */
   setStarting(key: string, run: Running): void
   setStarted(key: string): void
   /** A task that was found running. */
   adopt(key: string, run: Running): void
   /** It no longer runs nor waits; others may start. */
-  forget(key: string): void
+  release(key: string): void
   /** Forgets it if it is this very object, not a later one of the same name. */
-  forgetObject(key: string, uid: string): void
+  releaseObject(key: string, uid: string): void
   known(key: string, uid: string): Known
 }
 
 /** Who was granted a start and who runs; both occupy their place. */
-function createOccupants(places: Places) {
-  const granted = new Map<string, Candidate>()
+function createOccupants(counts: RunningCounts) {
+  const granted = new Map<string, WaitingTask>()
   const running = new Map<string, Running>()
   const starting = new Set<string>()
 
   function remove(key: string): void {
     for (const map of [granted, running]) {
       const occupant = map.get(key)
-      if (occupant !== undefined) places.leave(occupant)
+      if (occupant !== undefined) counts.leave(occupant)
       map.delete(key)
     }
     starting.delete(key)
@@ -64,14 +64,14 @@ function createOccupants(places: Places) {
     running,
     starting,
     remove,
-    grant(candidate: Candidate): void {
-      granted.set(candidate.key, candidate)
-      places.enter(candidate)
+    grant(task: WaitingTask): void {
+      granted.set(task.key, task)
+      counts.enter(task)
     },
     run(key: string, run: Running): void {
       remove(key)
       running.set(key, run)
-      places.enter(run)
+      counts.enter(run)
     },
     clear(): void {
       granted.clear()
@@ -81,61 +81,61 @@ function createOccupants(places: Places) {
   }
 }
 
-function isSameWish(a: Candidate | undefined, b: Candidate): boolean {
+function isSameWish(a: WaitingTask | undefined, b: WaitingTask): boolean {
   return a?.uid === b.uid && a.generation === b.generation && a.siblingLimit === b.siblingLimit
 }
 
-function describeKnown(uid: string, run: Running | undefined, queued: Candidate | undefined): Known {
+function describeKnown(uid: string, run: Running | undefined, queued: WaitingTask | undefined): Known {
   return {
     liveAttempt: run?.uid === uid ? run.attempt : undefined,
     queuedGeneration: queued?.uid === uid ? queued.generation : undefined,
   }
 }
 
-function describeBlock(places: Places, { namespace, siblings, siblingLimit }: Candidate): BlockedBy {
-  if (places.isNamespaceFull(namespace)) return 'NamespaceLimit'
-  return places.isSiblingLimitReached(siblings, siblingLimit) ? 'SiblingLimit' : 'Capacity'
+function describeBlock(counts: RunningCounts, { namespace, siblings, siblingLimit }: WaitingTask): BlockedBy {
+  if (counts.isNamespaceFull(namespace)) return 'NamespaceLimit'
+  return counts.isSiblingLimitReached(siblings, siblingLimit) ? 'SiblingLimit' : 'Capacity'
 }
 
 type Occupants = ReturnType<typeof createOccupants>
 
-/** Places are taken from the grant on, though what runs them knows of them only once they are started. */
+/** RunningCounts are taken from the grant on, though what runs them knows of them only once they are started. */
 function hasRoom({ granted, running, starting }: Occupants, { limit, capacity }: Bounds): boolean {
   const isBelowLimit = limit === 0 || granted.size + running.size < limit
   return isBelowLimit && granted.size + starting.size < capacity()
 }
 
-export function createBoard({ namespaceLimit, onGrant, ...bounds }: BoardOptions): Board {
-  const places = createPlaces(namespaceLimit)
-  const lanes = createLanes(places)
-  const occupants = createOccupants(places)
+export function createScheduler({ namespaceLimit, onGrant, ...bounds }: SchedulerOptions): Scheduler {
+  const counts = createRunningCounts(namespaceLimit)
+  const queue = createStartQueue(counts)
+  const occupants = createOccupants(counts)
   const { granted, running, starting } = occupants
-  const find = (key: string) => running.get(key) ?? granted.get(key) ?? lanes.get(key)
+  const find = (key: string) => running.get(key) ?? granted.get(key) ?? queue.get(key)
   let isOpen = false
 
   function pump(caller?: string): void {
-    while (isOpen && lanes.size() > 0 && hasRoom(occupants, bounds)) {
-      const next = lanes.first()
+    while (isOpen && queue.size() > 0 && hasRoom(occupants, bounds)) {
+      const next = queue.first()
       if (next === undefined) return
-      lanes.withdraw(next.key)
+      queue.withdraw(next.key)
       occupants.grant(next)
       if (next.key !== caller) onGrant(next.key)
     }
   }
 
   function withdraw(key: string): void {
-    lanes.withdraw(key)
+    queue.withdraw(key)
     occupants.remove(key)
   }
 
-  function forget(key: string): void {
+  function release(key: string): void {
     withdraw(key)
     pump()
   }
 
   return {
     reset() {
-      for (const part of [lanes, occupants, places]) part.clear()
+      for (const part of [queue, occupants, counts]) part.clear()
       isOpen = false
     },
     open() {
@@ -143,21 +143,21 @@ export function createBoard({ namespaceLimit, onGrant, ...bounds }: BoardOptions
       pump()
     },
     pump: () => pump(),
-    offer(candidate) {
-      const { key } = candidate
-      if (granted.get(key)?.uid === candidate.uid) return true
-      if (!isSameWish(lanes.get(key), candidate)) {
+    offer(task) {
+      const { key } = task
+      if (granted.get(key)?.uid === task.uid) return true
+      if (!isSameWish(queue.get(key), task)) {
         withdraw(key)
-        lanes.enter(candidate)
+        queue.enter(task)
       }
       pump(key)
       return granted.has(key)
     },
-    enlist(candidate) {
-      if (find(candidate.key)?.uid !== candidate.uid) lanes.enter(candidate)
+    enlist(task) {
+      if (find(task.key)?.uid !== task.uid) queue.enter(task)
       pump()
     },
-    blockedBy: (candidate) => describeBlock(places, candidate),
+    blockedBy: (task) => describeBlock(counts, task),
     setStarting(key, run) {
       occupants.run(key, run)
       starting.add(key)
@@ -168,10 +168,10 @@ export function createBoard({ namespaceLimit, onGrant, ...bounds }: BoardOptions
       withdraw(key)
       occupants.run(key, run)
     },
-    forget,
-    forgetObject(key, uid) {
-      if (find(key)?.uid === uid) forget(key)
+    release,
+    releaseObject(key, uid) {
+      if (find(key)?.uid === uid) release(key)
     },
-    known: (key, uid) => describeKnown(uid, running.get(key), lanes.get(key) ?? granted.get(key)),
+    known: (key, uid) => describeKnown(uid, running.get(key), queue.get(key) ?? granted.get(key)),
   }
 }

@@ -1,22 +1,22 @@
-// Counts who occupies which place: a namespace, and the children of one coordinator (TASK-040).
+// Counts the running tasks of each namespace, and of the children of one coordinator (TASK-040).
 
 /** Tasks that count together. */
-export type Place = { namespace: string; siblings?: string | undefined }
+export type CountGroup = { namespace: string; siblings?: string | undefined }
 
-export type Places = {
-  enter(place: Place): void
-  leave(place: Place): void
+export type RunningCounts = {
+  enter(group: CountGroup): void
+  leave(group: CountGroup): void
   isNamespaceFull(namespace: string): boolean
   isSiblingLimitReached(siblings: string | undefined, limit: number | undefined): boolean
   clear(): void
 }
 
-function keysOf({ namespace, siblings }: Place): string[] {
+function keysOf({ namespace, siblings }: CountGroup): string[] {
   return siblings === undefined ? [`n:${namespace}`] : [`n:${namespace}`, `s:${siblings}`]
 }
 
 /** `namespaceLimit` 0 means none. */
-export function createPlaces(namespaceLimit: number): Places {
+export function createRunningCounts(namespaceLimit: number): RunningCounts {
   const counts = new Map<string, number>()
   const countOf = (key: string) => counts.get(key) ?? 0
 
@@ -27,8 +27,8 @@ export function createPlaces(namespaceLimit: number): Places {
   }
 
   return {
-    enter: (place) => keysOf(place).forEach((key) => void change(key, 1)),
-    leave: (place) => keysOf(place).forEach((key) => void change(key, -1)),
+    enter: (group) => keysOf(group).forEach((key) => void change(key, 1)),
+    leave: (group) => keysOf(group).forEach((key) => void change(key, -1)),
     isNamespaceFull: (namespace) => namespaceLimit > 0 && countOf(`n:${namespace}`) >= namespaceLimit,
     isSiblingLimitReached: (siblings, limit) =>
       siblings !== undefined && limit !== undefined && countOf(`s:${siblings}`) >= limit,
