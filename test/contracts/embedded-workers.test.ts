@@ -242,6 +242,22 @@ describe.skipIf(!probe.available)('the sandbox of a worker (skipped where there 
     removeFolder(program)
   })
 
+  // As a plain user the service cannot change how /proc is mounted for a worker.
+  it.skipIf(process.getuid?.() !== 0)(
+    'keeps runs of code beside each other from seeing each other [SAND-001]',
+    async () => {
+      const module = join(root, 'src/adapters/embedded/sandbox/sandbox.ts')
+      const key = await start({ prompt: 'spy', systemPrompt: module })
+      expect(await waitForEnd(key)).toMatchObject({ phase: 'Succeeded' })
+      const { held, looked } = JSON.parse(linesOf(key).join(''))
+      expect([held.exitCode, looked.exitCode]).toEqual([0, 0])
+      expect(looked.stdout).toContain('-e begun ]; do sleep')
+      expect(looked.stdout).toMatch(/\nown\ncat\n$/)
+      expect(looked.stdout).not.toMatch(/secret-argument|touch begun;|--max-old-space/)
+      expect(looked.stdout.split('\n').filter((line: string) => /^ *\d+: [0-9A-F]{8}:/.test(line))).toEqual([])
+    },
+  )
+
   it('lets it run code in a stricter sandbox inside, with limits of its own [BUILT-022, BUILT-023]', async () => {
     const module = join(root, 'src/adapters/embedded/sandbox/sandbox.ts')
     const key = await start({ prompt: 'nest', systemPrompt: module })

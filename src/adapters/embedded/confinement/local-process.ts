@@ -6,6 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { type ProcessExit, readExit } from '../../attempts/exit.ts'
 import type { Bubblewrap } from './bubblewrap.ts'
 import { type ControlGroup, joinGroups } from './control-group.ts'
+import { canHideProcesses, hideProcesses, hidesProcesses } from './private-proc.ts'
 
 export type LocalProcess = {
   pid: number | undefined
@@ -35,8 +36,10 @@ export type ConfinedLaunch = LaunchOptions & {
   bubblewrap: Bubblewrap
   /** Options of bubblewrap; handed over by pipe, so that no value of them shows in the process list. */
   options: string[]
-  /** Its /proc is the enclosing sandbox's, whose own processes are covered there. */
+  /** Its /proc is the enclosing sandbox's: what is not hidden there is covered as far as it is known. */
   coversProc?: boolean
+  /** Its /proc, which sandboxes inside it share, shows each of those its own processes alone, where that can be had. */
+  hidesProcesses?: boolean
   /** Contents read from file descriptors 6, 7 ... by options that name them. */
   data?: (string | Buffer)[]
   /** What may be asked of the kernel inside (`findSystemCallFilter`). Not for a program that starts a further sandbox. */
@@ -148,22 +151,29 @@ function coverArguments(pids: (number | undefined)[]): string[] {
 export function launchConfined(launch: ConfinedLaunch): LocalProcess {
   const { bubblewrap, filter } = launch
   const data = [...(launch.data ?? []), ...(filter === undefined ? [] : [filter])]
-  const options =
-    filter === undefined ? launch.options : [...launch.options, '--seccomp', String(firstDataFd + data.length - 1)]
+  const hides = launch.hidesProcesses === true && canHideProcesses
+  const gateFd = firstDataFd + data.length
+  const options = [
+    ...launch.options,
+    ...(filter === undefined ? [] : ['--seccomp', String(gateFd - 1)]),
+    ...(hides ? ['--block-fd', String(gateFd)] : []),
+  ]
   const command = [bubblewrap.binary, '--info-fd', String(infoFd), '--args', String(argumentsFd), ...launch.argv]
   const [file = '', ...args] = joinGroups(launch.group?.folders ?? [], command)
   const child = spawn(file, args, {
     env: {},
     cwd: '/',
-    stdio: [...chooseStdio(launch), 'pipe', 'pipe', ...data.map((): Stdio => 'pipe')],
+    stdio: [...chooseStdio(launch), 'pipe', 'pipe', ...data.map((): Stdio => 'pipe'), hides ? 'pipe' : 'ignore'],
   })
   const exited = watchExit(child)
   const init = readInitPid(child.stdio?.at(infoFd) as Readable | undefined)
-  const covered = launch.coversProc ? coverArguments([1, process.pid, child.pid]) : []
+  const covered = launch.coversProc && !hidesProcesses() ? coverArguments([1, process.pid, child.pid]) : []
   writeAll(child.stdio?.at(argumentsFd), [...options, ...covered].map((option) => `${option}\0`).join(''))
   data.forEach((content, index) => {
     writeAll(child.stdio?.at(firstDataFd + index), content)
   })
+  // It waits to read one byte before it starts the program.
+  if (hides) void init.then(hideProcesses).then(() => writeAll(child.stdio?.at(gateFd), '.'))
   const isAlive = () => child.exitCode === null && child.signalCode === null
   return {
     pid: child.pid,

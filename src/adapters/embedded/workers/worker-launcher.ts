@@ -100,6 +100,7 @@ export function startWorkerProgram(
     bubblewrap: options.bubblewrap,
     options: workerArguments(options, options.bubblewrap, sandbox),
     argv: [nodeInside, heap, options.program],
+    hidesProcesses: options.bubblewrap.proc === 'own',
   })
 }
 

@@ -1,0 +1,49 @@
+// A /proc in which a process sees no other user namespace's processes: of sandboxes inside a sandbox, each sees its own alone.
+import { execFile } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { setTimeout as delay } from 'node:timers/promises'
+import { promisify } from 'node:util'
+
+const run = promisify(execFile)
+const environment = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C' }
+const lookMs = 2
+const longestMs = 2000
+
+/** The line of proc_pid_mountinfo(5) for /proc: the third field is the device, the fifth the place, the last the options. */
+function readProcMount(pid: number | 'self'): string[] | undefined {
+  const lines = readFileSync(`/proc/${pid}/mountinfo`, 'utf8').split('\n')
+  return lines.map((line) => line.split(' ')).findLast((fields) => fields[4] === '/proc')
+}
+
+/** Whether a sandbox that is started now, and shares this /proc, sees its own processes alone. */
+export function hidesProcesses(): boolean {
+  return /\bhidepid=(4|ptraceable)\b/.test(readProcMount('self')?.at(-1) ?? '')
+}
+
+/** Until the sandbox has its own file system: before that, /proc is the machine's. */
+async function waitForOwnProc(pid: number): Promise<boolean> {
+  const machines = readProcMount('self')?.[2]
+  for (const since = performance.now(); performance.now() - since < longestMs; await delay(lookMs)) {
+    const device = readProcMount(pid)?.[2]
+    if (device !== undefined && device !== machines) return true
+  }
+  return false
+}
+
+/** Only root may change how a sandbox's /proc is mounted, and only its sandboxes cannot mount one of their own inside. */
+export const canHideProcesses = process.platform === 'linux' && process.getuid?.() === 0
+
+/**
+ * To be called while the sandbox waits to start its program. What cannot be had is done without: the kernel is older than
+ * Linux 5.8, or the service lacks CAP_SYS_ADMIN.
+ */
+export async function hideProcesses(pid: number | undefined): Promise<void> {
+  try {
+    if (pid === undefined || !(await waitForOwnProc(pid))) return
+    const options = 'remount,nosuid,nodev,noexec,hidepid=ptraceable'
+    const mount = ['mount', '-t', 'proc', '-o', options, 'proc', '/proc']
+    await run('nsenter', [`--mount=/proc/${pid}/ns/mnt`, ...mount], { env: environment, timeout: longestMs })
+  } catch {
+    // The processes that are known are covered instead.
+  }
+}
