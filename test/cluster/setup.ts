@@ -1,4 +1,4 @@
-// Before the suites of the cluster: the image that they run programs in is there, or is built, once.
+// Before the suites of the cluster: the images that they run programs in are there, or are built, once.
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -7,20 +7,26 @@ import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import type { Collection } from '../../src/adapters/kubernetes/api/paths.ts'
 import { openClusterApi } from '../fixtures/cluster.ts'
-import { testImage } from './workloads-bench.ts'
+import { bareImage, testImage } from './workloads-bench.ts'
 
 const nodes: Collection = { group: '', version: 'v1', plural: 'nodes' }
 const buildTimeoutMs = 6 * 60_000
 
 type Node = { status?: { images?: { names: string[] | null }[] } }
 
-/** Whether the kubelet has told of it. */
-async function isLoaded(): Promise<boolean> {
+const base = 'FROM node:24-slim'
+const images = {
+  [testImage]: `${base}\n`,
+  [bareImage]: `${base} AS base\nFROM scratch\nCOPY --from=base /usr/sbin/ldconfig /ldconfig\n`,
+}
+
+/** Those that the kubelet has not told of. */
+async function findMissing(): Promise<[string, string][]> {
   const api = await openClusterApi()
   try {
     const { items } = await api.request<{ items: Node[] }>({ verb: 'list', collection: nodes })
     const names = items.flatMap(({ status }) => status?.images?.flatMap((image) => image.names ?? []) ?? [])
-    return names.includes(`docker.io/library/${testImage}`)
+    return Object.entries(images).filter(([image]) => !names.includes(`docker.io/library/${image}`))
   } finally {
     await api.close()
   }
@@ -30,14 +36,16 @@ async function isLoaded(): Promise<boolean> {
 function findScript(): string {
   const script = process.env.CLUSTER ?? resolve(import.meta.dirname, '../../../shared/cluster/cluster')
   if (existsSync(script)) return script
-  throw new Error(`the cluster has no image ${testImage}: load one with sh, node, tar and coreutils under that name`)
+  throw new Error(
+    `the cluster lacks images that the tests need, and nothing is here to load them: ${Object.keys(images)}`,
+  )
 }
 
-async function buildImage(script: string): Promise<void> {
+async function buildImage(script: string, image: string, containerfile: string): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'svc-test-image-'))
   try {
-    await writeFile(join(folder, 'Containerfile'), 'FROM node:24-slim\n')
-    await promisify(execFile)(script, ['image', testImage, folder], { timeout: buildTimeoutMs })
+    await writeFile(join(folder, 'Containerfile'), containerfile)
+    await promisify(execFile)(script, ['image', image, folder], { timeout: buildTimeoutMs })
   } finally {
     await rm(folder, { recursive: true, force: true })
   }
@@ -45,6 +53,6 @@ async function buildImage(script: string): Promise<void> {
 
 export async function setup(): Promise<void> {
   const { KUBECONFIG } = process.env
-  if (!KUBECONFIG || !existsSync(KUBECONFIG) || (await isLoaded())) return
-  await buildImage(findScript())
+  if (!KUBECONFIG || !existsSync(KUBECONFIG)) return
+  for (const [image, containerfile] of await findMissing()) await buildImage(findScript(), image, containerfile)
 }

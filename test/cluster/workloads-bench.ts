@@ -16,6 +16,9 @@ import type { WorkloadsBench } from '../contracts/workloads.contract.ts'
 /** Has sh, node, tar and coreutils: node:24-slim as it is (setup.ts). */
 export const testImage = 'svc-test-workloads:1'
 
+/** Has one program and nothing else: no shell, no library. */
+export const bareImage = 'svc-test-bare:1'
+
 export const namespaces: Collection = { group: '', version: 'v1', plural: 'namespaces' }
 
 export type ClusterBench = WorkloadsBench & {
@@ -91,7 +94,6 @@ export async function openClusterBench(changed: Partial<KubernetesWorkloadsOptio
     await store.close()
     removeFolder(folder)
   }
-  const mixed = 'the log of a container has both streams in one'
   return {
     workloads,
     api,
@@ -103,12 +105,9 @@ export async function openClusterBench(changed: Partial<KubernetesWorkloadsOptio
     close,
     logs,
     slowDown,
-    mixed,
     places: Number.POSITIVE_INFINITY,
     image: testImage,
     // The kubelet gives out some 60,000 lines in a second.
     flood: 1_000_000,
-    // containerd does not wait for all that a container has written when it ends.
-    linger: '; sleep 2',
   }
 }

@@ -5,6 +5,14 @@ import type { LogFollower } from './log-follower.ts'
 import { type AttemptNames, readAttempt } from './names.ts'
 import type { Job, Pod, StoredObject } from './objects.ts'
 
+export type AttemptOutput = {
+  tail: OutputTail
+  follower: LogFollower
+  isDone: boolean
+  /** When the attempt was first seen to have ended, its log not yet read. */
+  endSeenAt?: Date
+}
+
 export type Attempt = AttemptNames & {
   job: Job | undefined
   pods: Map<string, Pod>
@@ -16,7 +24,7 @@ export type Attempt = AttemptNames & {
   secrets: Promise<string[]> | undefined
   /** Its secrets are being read, after which its log is followed. */
   isSeekingLog: boolean
-  output: { tail: OutputTail; follower: LogFollower; isDone: boolean } | undefined
+  output: AttemptOutput | undefined
   /** When it is looked at again though nothing was reported of it. */
   alarm: AbortController | undefined
   /** Called whenever something of it changed. */

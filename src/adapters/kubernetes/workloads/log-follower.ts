@@ -5,19 +5,22 @@ import type { Redactor } from '../../../observability/redaction.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { Logs } from '../../../ports/logs.ts'
 import type { AttemptKey } from '../../../ports/workloads.ts'
-import { createLineFeed, type LineFeed } from '../../attempts/output/line-reader.ts'
 import type { OutputTail } from '../../attempts/output/output-tail.ts'
 import type { KubernetesApi } from '../api.ts'
+import { createIntake, type Intake } from './log-intake.ts'
 import { createLogSieve, type LogSieve } from './log-place.ts'
 import { countStored, type LogPosition, readLastSeq, type Stored } from './log-position.ts'
-import { createLogReader, type LogPart, writeSecond } from './log-stream.ts'
-import { containerName } from './names.ts'
+import { createLogReader, writeSecond } from './log-stream.ts'
+import { containerName, streamsName } from './names.ts'
 import { pods } from './objects.ts'
+import { createPlainReader, createRecordReader, type RecordReader } from './streams/records.ts'
 
 export type FollowedLog = {
   key: AttemptKey
   namespace: string
   pod: string
+  /** Whether a sidecar has it, in marked lines. */
+  hasSeparateStreams: boolean
   redact: Redactor
   tail: OutputTail
   /** How far an earlier life of the service had come, when it said so. */
@@ -33,6 +36,10 @@ export type FollowerOptions = { api: KubernetesApi; logs: Logs; clock: Clock }
 export type LogFollower = {
   /** Resolves when everything is stored, or cannot be had; never rejects. */
   done: Promise<void>
+  /** The last of what was written to stderr; undefined where that is not known by itself. */
+  errorTail(): string | undefined
+  /** Since when it has waited for bytes; undefined while it does something with them. */
+  waitsSince(): Date | undefined
   stop(): Promise<void>
 }
 
@@ -50,11 +57,17 @@ type Reading = FollowerOptions & {
   log: FollowedLog
   signal: AbortSignal
   sieve: LogSieve
-  intake: Intake
-  received: number
+  records: RecordReader
+  progress: Progress
 }
 
-type Intake = { write(part: LogPart, fresh: Buffer): void; flush(): Promise<void>; end(): Promise<void> }
+type Progress = {
+  intake: Intake | undefined
+  received: number
+  waitsSince: Date | undefined
+  /** The log says itself that it is over. */
+  isOver: boolean
+}
 
 async function store({ logs, clock }: FollowerOptions, log: FollowedLog, lines: string[], signal: AbortSignal) {
   for (;;) {
@@ -68,62 +81,53 @@ async function store({ logs, clock }: FollowerOptions, log: FollowedLog, lines: 
   }
 }
 
-/** Where new bytes go: all to the output, and what is not stored yet to the logs. */
-function createIntake(options: FollowerOptions, log: FollowedLog, stored: Stored, signal: AbortSignal): Intake {
-  const feed: LineFeed = createLineFeed((lines) => store(options, log, lines, signal))
-  let output: Buffer[] = []
-  let fresh: Buffer[] = []
+/** Keeps how far the log is stored, now and then. */
+function createPositionKeeper({ logs }: FollowerOptions, log: FollowedLog) {
   let sinceSaved = 0
-  let last = 0n
-
-  async function savePosition(): Promise<void> {
+  return async (stamp: bigint, bytes: number): Promise<void> => {
+    sinceSaved += bytes
     if (sinceSaved < savedEachBytes) return
     sinceSaved = 0
-    const seq = await readLastSeq(options.logs, log.key.taskUid)
-    await log.savePosition({ stamp: last, seq })
-  }
-
-  async function flush(): Promise<void> {
-    const [all, unstored] = [Buffer.concat(output), Buffer.concat(fresh)]
-    output = []
-    fresh = []
-    if (all.length > 0) await log.tail.write(all)
-    if (unstored.length === 0) return
-    await feed.write(unstored)
-    sinceSaved += unstored.length
-    await savePosition().catch(() => undefined)
-  }
-
-  return {
-    write(part, bytes) {
-      output.push(bytes)
-      if (!stored.covers(part)) fresh.push(bytes)
-      if (part.isEnd) last = part.stamp
-    },
-    flush,
-    end: async () => {
-      await flush()
-      await feed.end()
-    },
+    try {
+      await log.savePosition({ stamp, seq: await readLastSeq(logs, log.key.taskUid) })
+    } catch {
+      // The next time will do.
+    }
   }
 }
 
-/** Reads once, to the end of the stream. */
+async function takeChunk(
+  reading: Reading,
+  reader: ReturnType<typeof createLogReader>,
+  chunk: Uint8Array,
+): Promise<void> {
+  const { sieve, records, progress } = reading
+  progress.waitsSince = undefined
+  progress.received += chunk.length
+  for (const part of reader.push(chunk)) {
+    const bytes = sieve.take(part)
+    const record = bytes.length > 0 ? records.take({ ...part, bytes }) : undefined
+    if (record === 'over') progress.isOver = true
+    else if (record !== undefined) progress.intake?.write(record)
+  }
+  await progress.intake?.flush()
+}
+
+/** Reads once, to the end of the stream, or of the log where that says so itself. */
 async function readOnce(reading: Reading): Promise<void> {
-  const { api, log, signal, sieve, intake } = reading
+  const { api, clock, log, signal, sieve, progress } = reading
   const from = sieve.rewind()
   const sinceTime = from === undefined ? undefined : writeSecond(from)
-  const query = { container: containerName, follow: true, timestamps: true, sinceTime }
+  const container = log.hasSeparateStreams ? streamsName : containerName
+  const query = { container, follow: true, timestamps: true, sinceTime }
   const target = { collection: pods, namespace: log.namespace, name: log.pod, subresource: 'log' }
   const stream = await api.stream({ verb: 'get', ...target, query, signal, tries: 1 })
   const reader = createLogReader()
+  progress.waitsSince = clock.now()
   for await (const chunk of stream) {
-    reading.received += chunk.length
-    for (const part of reader.push(chunk)) {
-      const bytes = sieve.take(part)
-      if (bytes.length > 0) intake.write(part, bytes)
-    }
-    await intake.flush()
+    await takeChunk(reading, reader, chunk)
+    if (progress.isOver) return
+    progress.waitsSince = clock.now()
   }
 }
 
@@ -138,10 +142,13 @@ async function readRound(reading: Reading): Promise<Round> {
   const wasOver = reading.log.isOver()
   try {
     await readOnce(reading)
-    const isShort = reading.received < rotatedBytes
+    if (reading.progress.isOver) return 'end'
+    const isShort = reading.progress.received < rotatedBytes
     return wasOver || (isShort && reading.log.isOver()) ? 'end' : 'again'
   } catch (error) {
     return reading.signal.aborted || isGone(error) ? 'end' : { error }
+  } finally {
+    reading.progress.waitsSince = undefined
   }
 }
 
@@ -173,18 +180,32 @@ async function findStored({ logs, clock }: FollowerOptions, log: FollowedLog, si
   }
 }
 
-async function follow(options: FollowerOptions, log: FollowedLog, signal: AbortSignal): Promise<void> {
+async function follow(
+  options: FollowerOptions,
+  log: FollowedLog,
+  progress: Progress,
+  signal: AbortSignal,
+): Promise<void> {
   const stored = await findStored(options, log, signal)
-  const intake = createIntake(options, log, stored, signal)
-  await readToEnd({ ...options, log, signal, sieve: createLogSieve(), intake, received: 0 })
+  const intake = createIntake({
+    ...{ tail: log.tail, stored },
+    store: (lines) => store(options, log, lines, signal),
+    noteStored: createPositionKeeper(options, log),
+  })
+  progress.intake = intake
+  const records = log.hasSeparateStreams ? createRecordReader() : createPlainReader()
+  await readToEnd({ ...options, log, signal, sieve: createLogSieve(), records, progress })
   await intake.end()
 }
 
 export function followLog(options: FollowerOptions, log: FollowedLog): LogFollower {
   const stopping = new AbortController()
-  const done = follow(options, log, stopping.signal).catch(() => undefined)
+  const progress: Progress = { intake: undefined, received: 0, waitsSince: undefined, isOver: false }
+  const done = follow(options, log, progress, stopping.signal).catch(() => undefined)
   return {
     done,
+    errorTail: () => (log.hasSeparateStreams ? progress.intake?.errorTail() : undefined),
+    waitsSince: () => progress.waitsSince,
     stop: async () => {
       stopping.abort()
       await done

@@ -1,7 +1,6 @@
 // How much of an attempt's log is stored: by the position that was kept with the Job, and by the lines in the store.
 import type { Logs } from '../../../ports/logs.ts'
 import type { AttemptKey } from '../../../ports/workloads.ts'
-import type { LogPart } from './log-stream.ts'
 
 /** The line of this stamp is the task's line `seq` in the store. */
 export type LogPosition = { stamp: bigint; seq: number }
@@ -15,8 +14,12 @@ export function readPosition(text: string | undefined): LogPosition | undefined 
   return match === null ? undefined : { stamp: BigInt(match[1] ?? 0), seq: Number(match[2]) }
 }
 
-/** Tells what is stored already, line by line from the start of the log. */
-export type Stored = { covers(part: LogPart): boolean }
+/** Tells what is stored already: asked once for each line, from the start of the log, when the line is whole. */
+export type Stored = {
+  covers(stamp: bigint): boolean
+  /** Whether nothing from there on is stored. */
+  endsBefore(stamp: bigint): boolean
+}
 
 /** The number of the task's last line in the store; 0 when there is none. */
 export async function readLastSeq(logs: Logs, taskUid: string): Promise<number> {
@@ -35,17 +38,18 @@ async function readBase(logs: Logs, key: AttemptKey): Promise<number> {
   return base
 }
 
-/** A line that was stored counts as taken when its end has been seen: lines of the log and of the store are the same. */
+/** Lines are stored in the order of their ends. */
 export async function countStored(logs: Logs, key: AttemptKey, position?: LogPosition): Promise<Stored> {
   const last = await readLastSeq(logs, key.taskUid)
   const base = position?.seq ?? (last === 0 ? 0 : await readBase(logs, key))
   let left = Math.max(0, last - base)
   return {
-    covers({ stamp, isEnd }) {
+    covers(stamp) {
       if (position !== undefined && stamp <= position.stamp) return true
       if (left === 0) return false
-      if (isEnd) left -= 1
+      left -= 1
       return true
     },
+    endsBefore: (stamp) => left === 0 && (position === undefined || stamp > position.stamp),
   }
 }

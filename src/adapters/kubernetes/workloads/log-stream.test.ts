@@ -85,7 +85,7 @@ describe('what is stored of a log', () => {
   const uncovered = async (lines: Line[], attempt: number, position?: string) => {
     const stored = await countStored(storeOf(lines), { taskUid: 'u', attempt }, readPosition(position))
     return readIn([Buffer.from(log)])
-      .filter((part) => !stored.covers(part))
+      .filter(({ stamp }) => !stored.covers(stamp))
       .map(({ bytes }) => bytes.toString('utf8'))
   }
   const line = (seq: number, attempt: number): Line => ({ seq, attempt, text: 'x' })

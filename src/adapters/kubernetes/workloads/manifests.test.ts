@@ -168,3 +168,38 @@ describe('the pod of a command that leaves artifacts', () => {
     expect(make({}).job).toMatchObject({ spec: { template: { spec: { containers: [{ name: 'worker' }] } } } })
   })
 })
+
+describe('the pod of a command', () => {
+  type PodSpec = Record<'containers' | 'initContainers' | 'volumes', Record<string, unknown>[] | undefined>
+  const podOf = (run: Parameters<typeof make>[0]) =>
+    (make(run).job as { spec: { template: { spec: PodSpec } } }).spec.template.spec
+
+  it('has a sidecar that takes its two streams, bounded and without privilege', () => {
+    const { containers, initContainers, volumes } = podOf({ command: ['build', '$(A)'] })
+    expect(initContainers).toMatchObject([
+      {
+        ...{ name: 'streams', image: 'svc:1', restartPolicy: 'Always' },
+        resources: { limits: { cpu: '500m', memory: '128Mi', 'ephemeral-storage': String(256 * 1024 ** 2) } },
+        securityContext: { allowPrivilegeEscalation: false, readOnlyRootFilesystem: true },
+      },
+    ])
+    const command = containers?.[0]?.command as string[]
+    expect(command.slice(-3)).toEqual(['svc', 'build', '$$(A)'])
+    // What the kubelet makes of it is the text of the program.
+    const sidecar = initContainers?.[0]?.command as string[]
+    expect(sidecar.at(-1)?.replaceAll('$$', '$')).toContain("tagStreams('/run/svc/streams')")
+    expect(containers?.[0]?.volumeMounts).toContainEqual({
+      ...{ name: 'streams', mountPath: '/run/svc/streams', readOnly: true },
+    })
+    expect(volumes).toContainEqual({
+      name: 'streams',
+      emptyDir: { medium: 'Memory', sizeLimit: String(16 * 1024 ** 2) },
+    })
+  })
+
+  it('is started as its image says where its task names no command', () => {
+    const pod = podOf({ command: [], args: ['x'] })
+    expect(pod).not.toHaveProperty('initContainers')
+    expect(pod.containers?.[0]).not.toHaveProperty('command')
+  })
+})

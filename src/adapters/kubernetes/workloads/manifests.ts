@@ -9,6 +9,7 @@ import { hardenContainer, hardenPod, makeResources } from './hardening.ts'
 import { keptFolder } from './left-files.ts'
 import { annotations, type Component, containerName, keeperName, labelAttempt, nameJob } from './names.ts'
 import type { OwnerReference } from './objects.ts'
+import { separateStreams } from './streams/launch.ts'
 
 export type WorkerImage = {
   image: string
@@ -146,7 +147,7 @@ function makeEnv(run: Command, secretName: string): object[] {
 
 /** Of a workspace whose task says nothing. */
 const usualDiskBytes = 2 * 1024 ** 3
-/** What the kubelet keeps of a container's output, before it turns the files over. */
+/** What the kubelet keeps of a command's output, before it turns the files over. */
 const logBytes = 256 * 1024 ** 2
 
 function diskBytesOf({ limits }: WorkloadSpec): number {
@@ -183,6 +184,12 @@ function mountSecrets(spec: WorkloadSpec, secretName: string) {
   return { volumes, mounts }
 }
 
+/** What an image starts by itself only the kubelet knows, so nothing can be put in front of it. */
+function chooseStreams(run: Command, { worker }: ManifestOptions) {
+  if (run.command.length === 0) return { launcher: [], mounts: [], volumes: [], sidecars: [] }
+  return separateStreams(worker.image, escapeExpansion, logBytes)
+}
+
 function makeCommandPod(run: Command, spec: WorkloadSpec, options: ManifestOptions) {
   const { worker, scratchBytes } = options
   const hasImage = run.image !== undefined
@@ -190,9 +197,10 @@ function makeCommandPod(run: Command, spec: WorkloadSpec, options: ManifestOptio
   const secretName = nameJob(spec.taskName, spec.key)
   const token = mountToken(run, secretName)
   const secrets = mountSecrets(spec, secretName)
+  const streams = chooseStreams(run, options)
   const container = {
     image: run.image ?? worker.image,
-    ...(run.command.length > 0 && { command: lines(run.command) }),
+    ...(run.command.length > 0 && { command: [...streams.launcher, ...lines(run.command)] }),
     ...(run.args.length > 0 && { args: lines(run.args) }),
     ...(!hasImage && { workingDir: '/workspace' }),
     env: [...makeEnv(run, secretName), ...token.env],
@@ -204,6 +212,7 @@ function makeCommandPod(run: Command, spec: WorkloadSpec, options: ManifestOptio
       ...(run.artifactsDir === undefined ? [] : [{ name: artifactsVolume, mountPath: run.artifactsDir }]),
       ...token.mounts,
       ...secrets.mounts,
+      ...streams.mounts,
     ],
   }
   const workspace = makeScratch('workspace', diskBytesOf(spec))
@@ -211,14 +220,18 @@ function makeCommandPod(run: Command, spec: WorkloadSpec, options: ManifestOptio
   const left = run.artifactsDir === undefined ? [] : [makeScratch(artifactsVolume, diskBytesOf(spec))]
   return {
     container,
-    volumes: [...scratch, ...left, ...token.volumes, ...secrets.volumes],
+    volumes: [...scratch, ...left, ...token.volumes, ...secrets.volumes, ...streams.volumes],
     account: { automountServiceAccountToken: false },
+    sidecars: streams.sidecars,
   }
 }
 
 const artifactsVolume = 'artifacts'
 /** The service reads what was left before the kubelet ends the pod: its own clock comes first. */
 const keeperSeconds = 120
+
+/** A sidecar starts before the command, which has its time all the same. */
+const sidecarSeconds = 2
 
 /** Outlives the command, so that its files can be read; ends with the pod. */
 function makeKeeper({ worker }: ManifestOptions) {
@@ -263,7 +276,7 @@ function makeWorkerPod(spec: WorkloadSpec, { worker, scratchBytes }: ManifestOpt
     { name: 'token', projected: { defaultMode: 0o440, sources: [{ serviceAccountToken }] } },
   ]
   const account = { automountServiceAccountToken: false, serviceAccountName: worker.serviceAccount }
-  return { container, volumes, account }
+  return { container, volumes, account, sidecars: [] }
 }
 
 function choosePriorityClass({ priority = 0 }: WorkloadSpec, { priorityClasses }: ManifestOptions) {
@@ -279,14 +292,16 @@ export function listPullSecrets(names: readonly string[]) {
 
 function makePodSpec(spec: WorkloadSpec, options: ManifestOptions) {
   const { run, limits } = spec
-  const { container, volumes, account } =
+  const { container, volumes, account, sidecars } =
     run.kind === 'worker' ? makeWorkerPod(spec, options) : makeCommandPod(run, spec, options)
   return {
     restartPolicy: 'Never',
     // Of the pod, not the Job: the time that a pod waits for a place on a node does not count (TASK-041).
     ...(limits.deadlineSeconds !== undefined && {
       activeDeadlineSeconds:
-        Math.max(1, Math.ceil(limits.deadlineSeconds)) + (keepsArtifacts(spec) ? keeperSeconds : 0),
+        Math.max(1, Math.ceil(limits.deadlineSeconds)) +
+        (keepsArtifacts(spec) ? keeperSeconds : 0) +
+        (sidecars.length > 0 ? sidecarSeconds : 0),
     }),
     terminationGracePeriodSeconds: options.graceSeconds,
     enableServiceLinks: false,
@@ -295,6 +310,7 @@ function makePodSpec(spec: WorkloadSpec, options: ManifestOptions) {
     ...listPullSecrets(options.imagePullSecrets),
     ...account,
     securityContext: hardenPod(1000),
+    ...(sidecars.length > 0 && { initContainers: sidecars }),
     containers: [
       {
         name: containerName,
@@ -302,7 +318,7 @@ function makePodSpec(spec: WorkloadSpec, options: ManifestOptions) {
         ...container,
         resources: makeResources(componentOf(spec), {
           ...limits,
-          diskBytes: diskBytesOf(spec) + options.scratchBytes + logBytes,
+          diskBytes: diskBytesOf(spec) + options.scratchBytes + (sidecars.length > 0 ? 0 : logBytes),
         }),
         securityContext: hardenContainer,
       },

@@ -25,10 +25,12 @@ export type Component = 'worker' | 'command' | 'sandbox'
 /** Of attempts: not the sandboxes. */
 export const componentSelector = `${labels.component} in (worker,command)`
 
-/** The container that runs the attempt: the first of its pod, and the only one but for a keeper. */
+/** The container that runs the attempt: the first of its pod, and the only one but for a keeper and a sidecar. */
 export const containerName = 'worker'
 /** Holds the folder for artifacts of a command that has one, until it was read. */
 export const keeperName = 'keeper'
+/** Has the log of a command whose two streams are kept apart. */
+export const streamsName = 'streams'
 
 const longestName = 63
 

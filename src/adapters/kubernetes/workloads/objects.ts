@@ -52,7 +52,11 @@ export type Job = StoredObject & {
 }
 
 export type Pod = StoredObject & {
-  spec?: { nodeName?: string; containers?: { name?: string; resources?: { limits?: Record<string, string> } }[] }
+  spec?: {
+    nodeName?: string
+    containers?: { name?: string; resources?: { limits?: Record<string, string> } }[]
+    initContainers?: { name?: string }[]
+  }
   status?: {
     phase?: string
     reason?: string
@@ -60,6 +64,7 @@ export type Pod = StoredObject & {
     startTime?: string
     conditions?: Condition[]
     containerStatuses?: { name: string; state?: ContainerState }[]
+    initContainerStatuses?: { name: string; state?: ContainerState }[]
   }
 }
 

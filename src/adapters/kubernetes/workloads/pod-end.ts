@@ -7,10 +7,11 @@ import { judgeWorkerEnd } from '../../attempts/worker-end.ts'
 import { readReportLine } from '../../attempts/worker-report.ts'
 import { type Component, labels } from './names.ts'
 import type { Pod, Terminated } from './objects.ts'
+import { notStarted } from './streams/launch.ts'
 
 export type EndedPod = { pod: Pod; terminated: Terminated | undefined; disruption: string | undefined }
 
-export type EndSettings = { now: Date; memoryBytes?: number | undefined }
+export type EndSettings = { now: Date; memoryBytes?: number | undefined; errorTail?: string | undefined }
 
 function stop(message: string): AttemptEnd {
   return { ok: false, reason: 'Stopped', message: `the attempt was lost: ${message}` }
@@ -47,6 +48,10 @@ function judgeKubelet(ended: EndedPod): AttemptEnd | undefined {
   return stop(message === '' ? `its pod ended (${reason ?? 'no reason was given'})` : message)
 }
 
+function failStart(cause: string | undefined): AttemptEnd {
+  return { ok: false, reason: 'StartFailed', message: `The container could not be started: ${cause}` }
+}
+
 const startFailures = new Set(['StartError', 'ContainerCannotRun'])
 
 /** A kernel that ends one process of many says so to the container only sometimes; nobody else sends KILL. */
@@ -65,23 +70,31 @@ function judgeWorker(terminated: Terminated, memoryBytes: number | undefined): A
 
 const lastLines = 3
 
-/** Both streams are in one log, and not always in the order in which they were written: its last lines, as one. */
+/** Where both streams are in one log, they are not always in the order in which they were written: its last lines, as one. */
 function pickLastWords(message = ''): string {
   return message.trim().split('\n').slice(-lastLines).join(' / ')
 }
 
-function judgeCommand(terminated: Terminated, memoryBytes: number | undefined): AttemptEnd {
-  const exit = readExit(terminated.exitCode, null)
-  const outOfMemory = wasOutOfMemory(terminated, memoryBytes) ? describeMemory(memoryBytes) : undefined
-  return describeEnd({ exit, what: 'The container', errorTail: pickLastWords(terminated.message), outOfMemory })
+/** The words of the shell that should have become the command, without where in its script it was. */
+function describeNotStarted(errorTail: string): string {
+  const words = errorTail.split('\n').at(-1) ?? ''
+  return words.replace(/^svc: line \d+: (exec: )?/, '')
 }
 
-function judgeTerminated({ pod }: EndedPod, terminated: Terminated, { memoryBytes }: EndSettings): AttemptEnd {
-  if (startFailures.has(terminated.reason ?? '')) {
-    return { ok: false, reason: 'StartFailed', message: `The container could not be started: ${terminated.message}` }
+function judgeCommand(terminated: Terminated, { memoryBytes, errorTail }: EndSettings): AttemptEnd {
+  if (terminated.exitCode !== 0 && terminated.message?.trim() === notStarted) {
+    return failStart(describeNotStarted(errorTail ?? ''))
   }
+  const exit = readExit(terminated.exitCode, null)
+  const outOfMemory = wasOutOfMemory(terminated, memoryBytes) ? describeMemory(memoryBytes) : undefined
+  const lastWords = errorTail || pickLastWords(terminated.message)
+  return describeEnd({ exit, what: 'The container', errorTail: lastWords, outOfMemory })
+}
+
+function judgeTerminated({ pod }: EndedPod, terminated: Terminated, settings: EndSettings): AttemptEnd {
+  if (startFailures.has(terminated.reason ?? '')) return failStart(terminated.message)
   const component = pod.metadata.labels?.[labels.component] as Component | undefined
-  return component === 'worker' ? judgeWorker(terminated, memoryBytes) : judgeCommand(terminated, memoryBytes)
+  return component === 'worker' ? judgeWorker(terminated, settings.memoryBytes) : judgeCommand(terminated, settings)
 }
 
 /** A pod that is gone leaves these moments out; they are in whole seconds. */

@@ -8,13 +8,14 @@ import type { CommandOutput, WorkloadState, Workloads } from '../../../ports/wor
 import { createOutputTail } from '../../attempts/output/output-tail.ts'
 import { collections } from '../api/paths.ts'
 import type { KubernetesApi } from '../api.ts'
-import { type Attempt, podOf, summarize } from './attempts.ts'
+import { type Attempt, type AttemptOutput, podOf, summarize } from './attempts.ts'
 import { followLog } from './log-follower.ts'
 import { type LogPosition, readPosition, writePosition } from './log-position.ts'
 import { redactKey } from './manifests.ts'
 import { annotations, type Component, labels, nameJob } from './names.ts'
 import { jobs, type Pod } from './objects.ts'
-import { containerStateOf, hasEnded, judge } from './verdict.ts'
+import { hasSeparateStreams } from './streams/launch.ts'
+import { containerStateOf, hasLogEnded, judge } from './verdict.ts'
 
 export type SupervisionOptions = {
   api: KubernetesApi
@@ -38,6 +39,8 @@ export type Supervision = {
   onChange: Workloads['onChange']
 }
 
+/** A sidecar that hangs, or was never written to, keeps an ended command waiting no longer than this. */
+const quietMs = 10_000
 const outputBytes = 5 * 1024 * 1024
 const secretRetryMs = 5000
 
@@ -86,22 +89,21 @@ async function savePosition({ api }: SupervisionOptions, attempt: Attempt, posit
   await api.request({ verb: 'patch', patch: 'merge', collection: jobs, namespace, name, body })
 }
 
-type Output = NonNullable<Attempt['output']>
-
 /** The log of the attempt's container, and the last of its output. */
-function openOutput(options: SupervisionOptions, attempt: Attempt, pod: Pod, secrets: string[]): Output {
+function openOutput(options: SupervisionOptions, attempt: Attempt, pod: Pod, secrets: string[]): AttemptOutput {
   const { namespace, name } = pod.metadata
   const tail = createOutputTail(join(options.outputFolder, `${pod.metadata.uid}.stdout`), outputBytes)
   const follower = followLog(options, {
     key: attempt.key,
     namespace,
     pod: name,
+    hasSeparateStreams: hasSeparateStreams(pod),
     redact: createRedactor(secrets, 'tokens'),
     tail,
     position: readPosition(attempt.job?.metadata.annotations?.[annotations.logPosition]),
     isOver: () => {
       const present = attempt.pods.get(name)
-      return present === undefined || hasEnded(present)
+      return present === undefined || hasLogEnded(present)
     },
     savePosition: (position) => savePosition(options, attempt, position),
   })
@@ -133,6 +135,16 @@ function createTeller() {
       return () => void listeners.delete(listener)
     },
   }
+}
+
+/** Of an attempt that has ended. Returns when to look again; undefined when its log is read. */
+function giveUpQuietLog({ output }: Attempt, now: Date): number | undefined {
+  if (output === undefined || output.isDone) return undefined
+  output.endSeenAt ??= now
+  const quietSince = Math.max((output.follower.waitsSince() ?? now).getTime(), output.endSeenAt.getTime())
+  if (now.getTime() < quietSince + quietMs) return quietSince + quietMs
+  void output.follower.stop()
+  return undefined
 }
 
 /** One alarm at a time; none without a delay. */
@@ -188,9 +200,11 @@ export function createSupervision(options: SupervisionOptions): Supervision {
   function settle(attempt: Attempt): WorkloadState {
     const now = clock.now()
     const pod = podOf(attempt)
-    const settings = { now, startGraceMs, nodeGraceMs, memoryBytes: readMemoryLimit(pod) }
+    const errorTail = attempt.output?.follower.errorTail()
+    const settings = { now, startGraceMs, nodeGraceMs, memoryBytes: readMemoryLimit(pod), errorTail }
     const verdict = judge({ job: attempt.job, pod }, settings)
-    setAlarm(attempt, verdict.lookAgainAt === undefined ? undefined : verdict.lookAgainAt - now.getTime())
+    const lookAgainAt = verdict.lookAgainAt ?? (isEnded(verdict.state) ? giveUpQuietLog(attempt, now) : undefined)
+    setAlarm(attempt, lookAgainAt === undefined ? undefined : lookAgainAt - now.getTime())
     if (hasLog(pod)) seekLog(attempt, pod)
     const state = holdBack(attempt, pod, verdict.state, now)
     tell(attempt, state)

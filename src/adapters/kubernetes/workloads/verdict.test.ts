@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { labels } from './names.ts'
 import type { Condition, ContainerState, Job, ObjectMetadata, Pod } from './objects.ts'
-import { judge, type VerdictSettings } from './verdict.ts'
+import { hasLogEnded, judge, type VerdictSettings } from './verdict.ts'
 
 const now = new Date('2026-03-01T12:10:00Z')
 const settings: VerdictSettings = { now, startGraceMs: 60_000, nodeGraceMs: 30_000 }
@@ -147,6 +147,38 @@ describe('what is seen of an attempt on a cluster', () => {
     expect(at(9).state).not.toHaveProperty('reason')
     expect(at(9).lookAgainAt).toBe(begun + 10_000)
     expect(at(10).state).toMatchObject({ phase: 'Pending', reason: 'NoPod', message: expect.stringContaining('quota') })
+  })
+})
+
+describe('a command whose streams are kept apart', () => {
+  const sidecar = (state: ContainerState): Status => ({ initContainerStatuses: [{ name: 'streams', state }] })
+  const initializing: ContainerState = { waiting: { reason: 'PodInitializing' } }
+
+  it('waits for its sidecar, and says what is in the way of that', () => {
+    expect(look(podWith(initializing, sidecar(running))).state).toMatchObject({ phase: 'Pending' })
+    const backOff = sidecar({ waiting: { reason: 'CrashLoopBackOff', message: 'back-off restarting streams' } })
+    expect(look(podWith(initializing, backOff)).state).toMatchObject({ phase: 'Pending', reason: 'StartFailed' })
+    const late = look(podWith(initializing, backOff), undefined, { now: new Date('2026-03-01T12:20:00Z') })
+    expect(late.state).toMatchObject({ phase: 'Failed', reason: 'StartFailed' })
+  })
+
+  it('could not be started when the shell says so, whatever its exit code', () => {
+    const errorTail = 'svc: line 3: exec: nowhere: not found'
+    const pod = podWith(ended(127, { message: 'svc: not started\n' }))
+    expect(look(pod, undefined, { errorTail }).state).toMatchObject({
+      ...{ phase: 'Failed', reason: 'StartFailed', exitCode: 127 },
+      message: 'The container could not be started: nowhere: not found',
+    })
+    expect(look(podWith(ended(127)), undefined, { errorTail: 'own words' }).state).toMatchObject({
+      ...{ reason: 'ExitCode', message: 'The container ended with exit code 127: own words' },
+    })
+  })
+
+  it('has a log until its sidecar is over, too', () => {
+    expect(hasLogEnded(podWith(ended(0), sidecar(running)))).toBe(false)
+    expect(hasLogEnded(podWith(ended(0), sidecar(ended(0))))).toBe(true)
+    expect(hasLogEnded(podWith(running, sidecar(ended(1))))).toBe(false)
+    expect(hasLogEnded(podWith(ended(0)))).toBe(true)
   })
 })
 

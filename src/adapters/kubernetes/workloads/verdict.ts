@@ -1,7 +1,7 @@
 // What a Job and its pod say of the attempt, put into a state with a sentence that a user can act on. Pure.
 import type { PlaceFailure } from '../../../contract/failures.ts'
 import type { PendingReason, WorkloadState } from '../../../ports/workloads.ts'
-import { containerName } from './names.ts'
+import { containerName, streamsName } from './names.ts'
 import { type Condition, type ContainerState, findCondition, type Job, type Pod } from './objects.ts'
 import { type EndedPod, judgePodEnd } from './pod-end.ts'
 
@@ -15,6 +15,8 @@ export type VerdictSettings = {
   nodeGraceMs: number
   /** The memory limit, for the message. */
   memoryBytes?: number | undefined
+  /** The last of a command's stderr, where that is known by itself. */
+  errorTail?: string | undefined
 }
 
 /** The state, and when to look again though nothing changed. */
@@ -34,6 +36,18 @@ function holdUp(reason: PendingReason, message: string): Verdict {
 
 export function containerStateOf(pod: Pod): ContainerState {
   return pod.status?.containerStatuses?.find(({ name }) => name === containerName)?.state ?? {}
+}
+
+function sidecarStateOf(pod: Pod): ContainerState | undefined {
+  return pod.status?.initContainerStatuses?.find(({ name }) => name === streamsName)?.state
+}
+
+/** Whether the log of the pod's command gets no longer: the container that has it is over. */
+export function hasLogEnded(pod: Pod): boolean {
+  const { phase } = pod.status ?? {}
+  const sidecar = sidecarStateOf(pod)
+  if (sidecar === undefined) return hasEnded(pod)
+  return phase === 'Succeeded' || phase === 'Failed' || (hasEnded(pod) && sidecar.terminated !== undefined)
 }
 
 /** Waiting reasons that no repetition helps against. */
@@ -115,10 +129,12 @@ function judgeLeaving(pod: Pod, settings: VerdictSettings): Verdict | undefined 
 }
 
 function judgeLive(pod: Pod, settings: VerdictSettings): Verdict {
-  const { waiting, running } = containerStateOf(pod)
+  const { waiting: own, running } = containerStateOf(pod)
   if (running !== undefined) return { state: { phase: 'Running', startedAt: new Date(running.startedAt) } }
   const unscheduled = findUnscheduled(pod)
   if (unscheduled !== undefined) return judgeUnscheduled(unscheduled)
+  // Until the sidecar runs, the command waits for that.
+  const waiting = sidecarStateOf(pod)?.waiting ?? own
   if (waiting !== undefined) return judgeWaiting(pod, waiting, settings)
   return wait('its pod is being started')
 }
