@@ -12,7 +12,7 @@ import { describeOnCluster } from '../fixtures/cluster.ts'
 import { type ClusterBench, openApi, openClusterBench, testImage } from './workloads-bench.ts'
 
 /** A kubelet may tell of a pull that failed only with its next try. */
-const pullMs = 60_000
+const pullMs = 50_000
 /** The kubelet looks at disks each ten seconds at best, and at many pods far later. */
 const evictionMs = 300_000
 
@@ -78,16 +78,15 @@ describeOnCluster('an attempt on a cluster', () => {
     })
 
   it('fails with the image named when that cannot be pulled, after it was tried for a while', async () => {
-    const key = await start('true', { image: 'registry.invalid/none:1' })
-    const waiting = await waitUntil(
-      'the pull fails',
-      async () => {
-        const state = await bench.workloads.observe(key)
-        return state.phase === 'Pending' && state.message?.includes('cannot be pulled') && state
-      },
-      pullMs,
-    )
+    const patient = bench.restart({ startGraceMs: pullMs })
+    const key = await start('true', { image: 'registry.invalid/none:1' }, patient)
+    const look = async () => {
+      const state = await patient.observe(key)
+      return state.phase === 'Pending' && state.message?.includes('cannot be pulled') && state
+    }
+    const waiting = await waitUntil('the pull fails', look, 2 * pullMs)
     expect(waiting.message).toContain('registry.invalid/none:1')
+    await patient.close()
     const state = await finish(key)
     expect(state).toMatchObject({ phase: 'Failed', reason: 'ImageUnavailable' })
   })
