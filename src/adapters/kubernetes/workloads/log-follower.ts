@@ -188,7 +188,8 @@ async function follow(
 ): Promise<void> {
   const stored = await findStored(options, log, signal)
   const intake = createIntake({
-    ...{ tail: log.tail, stored },
+    tail: log.tail,
+    stored,
     store: (lines) => store(options, log, lines, signal),
     noteStored: createPositionKeeper(options, log),
   })

@@ -33,7 +33,9 @@ function readRecord(mark: string, part: LogPart): LogRecord | undefined {
   // The line feed of a line that had none is the tagger's.
   const isForeign = isEnd && ending !== endings.line
   return {
-    ...{ stamp, stream, bytes: isForeign ? bytes.subarray(0, -1) : bytes },
+    stamp,
+    stream,
+    bytes: isForeign ? bytes.subarray(0, -1) : bytes,
     isCutOff: isEnd && ending === endings.cutOff,
   }
 }
