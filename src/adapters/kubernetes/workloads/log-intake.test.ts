@@ -4,7 +4,10 @@ import { countStored } from './log-position.ts'
 import type { LogRecord } from './streams/records.ts'
 
 const record = (stamp: number, stream: LogRecord['stream'], text: string, isCutOff = false): LogRecord => ({
-  ...{ stamp: BigInt(stamp), stream, bytes: Buffer.from(text), isCutOff },
+  stamp: BigInt(stamp),
+  stream,
+  bytes: Buffer.from(text),
+  isCutOff,
 })
 /** A long line of stdout begins, stderr has two lines meanwhile, and the last word of stdout has no line feed. */
 const log = [

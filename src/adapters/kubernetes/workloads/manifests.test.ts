@@ -178,7 +178,9 @@ describe('the pod of a command', () => {
     const { containers, initContainers, volumes } = podOf({ command: ['build', '$(A)'] })
     expect(initContainers).toMatchObject([
       {
-        ...{ name: 'streams', image: 'svc:1', restartPolicy: 'Always' },
+        name: 'streams',
+        image: 'svc:1',
+        restartPolicy: 'Always',
         resources: { limits: { cpu: '500m', memory: '128Mi', 'ephemeral-storage': String(256 * 1024 ** 2) } },
         securityContext: { allowPrivilegeEscalation: false, readOnlyRootFilesystem: true },
       },
@@ -189,7 +191,9 @@ describe('the pod of a command', () => {
     const sidecar = initContainers?.[0]?.command as string[]
     expect(sidecar.at(-1)?.replaceAll('$$', '$')).toContain("tagStreams('/run/svc/streams')")
     expect(containers?.[0]?.volumeMounts).toContainEqual({
-      ...{ name: 'streams', mountPath: '/run/svc/streams', readOnly: true },
+      name: 'streams',
+      mountPath: '/run/svc/streams',
+      readOnly: true,
     })
     expect(volumes).toContainEqual({
       name: 'streams',

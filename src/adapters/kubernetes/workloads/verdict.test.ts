@@ -166,11 +166,14 @@ describe('a command whose streams are kept apart', () => {
     const errorTail = 'svc: line 3: exec: nowhere: not found'
     const pod = podWith(ended(127, { message: 'svc: not started\n' }))
     expect(look(pod, undefined, { errorTail }).state).toMatchObject({
-      ...{ phase: 'Failed', reason: 'StartFailed', exitCode: 127 },
+      phase: 'Failed',
+      reason: 'StartFailed',
+      exitCode: 127,
       message: 'The container could not be started: nowhere: not found',
     })
     expect(look(podWith(ended(127)), undefined, { errorTail: 'own words' }).state).toMatchObject({
-      ...{ reason: 'ExitCode', message: 'The container ended with exit code 127: own words' },
+      reason: 'ExitCode',
+      message: 'The container ended with exit code 127: own words',
     })
   })
 

@@ -1,4 +1,4 @@
-// How a command's stdout and stderr are kept apart on a cluster, whose log of a container is both in one (ADR 28): the command
+// How a command's stdout and stderr are kept apart on a cluster, whose log of a container is both in one (ADR 30): the command
 // writes into two pipes of a volume, and a sidecar makes of them one log of marked lines.
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
