@@ -1,8 +1,7 @@
 // Chat turns with an instant model beside the floor (the model asked directly), the way to the first word, idle streams, a large session.
-import { type ChildProcess, spawn } from 'node:child_process'
 import { rmSync } from 'node:fs'
-import { join } from 'node:path'
 import { Pool } from 'undici'
+import { startFloor } from './floor.ts'
 import { generateLoad, type LoadResult } from './load.ts'
 import { percentile, type Row, report, residentMemory, round } from './measure.ts'
 import { type RunningService, startService } from './service.ts'
@@ -165,13 +164,4 @@ async function makeProvider(service: RunningService, name: string, url: string, 
     body: JSON.stringify({ name, spec: { type: 'llmo', baseURL: `${url}/v1`, defaultModel: model } }),
   })
   if (answer.status !== 201) throw new Error(`the provider was not made: ${await answer.text()}`)
-}
-
-function startFloor(program: string, ...args: string[]): Promise<{ url: string; child: ChildProcess }> {
-  const child = spawn(process.execPath, [join(import.meta.dirname, 'floors', program), ...args], {
-    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-  })
-  return new Promise((resolve) =>
-    child.once('message', (message) => resolve({ url: (message as { url: string }).url, child })),
-  )
 }

@@ -1,23 +1,36 @@
 // Throughput and latency of trivial tasks beside the same programs run bare, with the same sandbox and concurrency.
 import { type ChildProcess, spawn } from 'node:child_process'
-import { availableParallelism } from 'node:os'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { startFloor } from './floor.ts'
 import { generateLoad } from './load.ts'
 import { percentile, type Row, report, residentMemory, round } from './measure.ts'
 import { type RunningService, startService } from './service.ts'
 
+const instantTasks = Number(process.env.BENCH_INSTANT ?? 20)
 const count = Number(process.env.BENCH_TASKS ?? 500)
 export const concurrency = Math.max(4, availableParallelism() * 2)
 
+/** `BENCH_PARTS=latency` for tasks one at a time alone; also: command, worker. */
+const parts = (process.env.BENCH_PARTS ?? 'latency,command,worker').split(',')
+/** Between two tasks that come one at a time: as people send them. */
+const pauseMs = Number(process.env.BENCH_PAUSE ?? 1500)
+
 const commandSpec = { type: 'container', command: ['true'] }
+const instantSpec = { type: 'ai', ai: { providerRef: { name: 'instant' }, model: 'instant', prompt: 'how is it?' } }
 const workerSpec = { type: 'ai', ai: { providerRef: { name: 'demo' }, model: 'demo', prompt: 'say done' } }
 
 export async function run(): Promise<void> {
   const rows: Row[] = []
+  const model = await startFloor('instant-model.ts')
+  if (parts.includes('latency')) rows.push(...(await benchInstant(model.url)))
+  model.child.disconnect()
   for (const [what, spec, floor] of [
     ['command `true`', commandSpec, 'command'],
     ['worker, demo model', workerSpec, 'worker'],
   ] as const) {
+    if (!parts.includes(floor)) continue
     const bare = await timeFloor(floor)
     const ours = await benchTasks(spec)
     rows.push({ what: `floor: ${what}, ${count} bare`, seconds: round(bare, 2) })
@@ -30,6 +43,7 @@ export async function run(): Promise<void> {
 
 async function benchTasks(spec: object) {
   const service = await startTaskService()
+  await makeDemo(service)
   const started = performance.now()
   await createTasks(service, count, spec)
   await waitUntilFinished(service, count)
@@ -43,6 +57,7 @@ async function benchTasks(spec: object) {
 /** Latency of one task at a time, from the timeline: created to running, running to succeeded. */
 async function benchLatency(spec: object) {
   const service = await startTaskService()
+  await makeDemo(service)
   const toRunning: number[] = []
   const toSucceeded: number[] = []
   for (let index = 0; index < 30; index += 1) {
@@ -61,6 +76,61 @@ async function benchLatency(spec: object) {
   }
 }
 
+/** Milliseconds of CPU of the service and of everything it has started that has ended (proc(5): utime to cstime). */
+function readFamilyCpu(pid: number): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? []
+  return fields.slice(11, 15).reduce((sum, field) => sum + Number(field) * 10, 0)
+}
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
+
+/** Tasks of one call with an instant model, as people send them: the first after the start, with and without a compile cache. */
+async function benchInstant(url: string): Promise<Row[]> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'svc-bench-data-'))
+  const rows: Row[] = []
+  for (const start of ['first start', 'second start']) {
+    const service = await startTaskService([], dataDir)
+    if (start === 'first start') {
+      await post(service, '/api/v1/providers', {
+        name: 'instant',
+        spec: { type: 'llmo', baseURL: `${url}/v1`, defaultModel: 'instant' },
+      })
+    }
+    const moments = await timeInstant(service, start.slice(0, 5).trim())
+    rows.push({ what: `ai task, instant model, ${start}`, ...moments })
+    await service.stop()
+  }
+  rmSync(dataDir, { recursive: true, force: true })
+  return rows
+}
+
+async function timeInstant(service: RunningService, prefix: string): Promise<Row> {
+  await pause(pauseMs)
+  const first = await timeOne(service, instantSpec, `${prefix}-first`)
+  // The cache of the first start is made now.
+  await pause(3 * pauseMs)
+  const took: number[] = []
+  const before = readFamilyCpu(service.pid)
+  for (let index = 0; index < instantTasks; index += 1) {
+    took.push(await timeOne(service, instantSpec, `${prefix}-${index}`))
+    await pause(pauseMs)
+  }
+  const cpu = (readFamilyCpu(service.pid) - before) / instantTasks
+  return {
+    'first, created to succeeded ms': first,
+    'created to succeeded p50 ms': percentile(took, 0.5),
+    'succeeded p99 ms': percentile(took, 0.99),
+    'CPU ms': round(cpu, 0),
+  }
+}
+
+async function timeOne(service: RunningService, spec: object, name: string): Promise<number> {
+  const began = Date.now()
+  await createTasks(service, 1, spec, name)
+  const events = await waitForEnd(service, `${name}-0`)
+  return (events.get('Succeeded') ?? 0) - began
+}
+
 /** Memory of the service over many finished tasks. */
 async function soak(total: number): Promise<Row[]> {
   const service = await startTaskService()
@@ -74,10 +144,12 @@ async function soak(total: number): Promise<Row[]> {
   return rows
 }
 
-async function startTaskService(): Promise<RunningService> {
-  const service = await startService(['--max-concurrent-tasks', String(concurrency)])
+async function startTaskService(flags: string[] = [], dataDir?: string): Promise<RunningService> {
+  return startService(['--max-concurrent-tasks', String(concurrency), ...flags], dataDir)
+}
+
+async function makeDemo(service: RunningService): Promise<void> {
   await post(service, '/api/v1/providers', { name: 'demo', spec: { type: 'demo', defaultModel: 'demo' } })
-  return service
 }
 
 export async function createTasks(service: RunningService, total: number, spec: object, prefix = 'task') {

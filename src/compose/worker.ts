@@ -6,7 +6,7 @@ import { runWorker } from '../worker/run-worker.ts'
 /** Descriptor on which the worker tells its service how it goes. */
 const reportDescriptor = 3
 
-/** `--pod`: the assignment is a mounted file; otherwise it comes by pipe. */
+/** `--pod`: the assignment is a mounted file; otherwise it comes by pipe. `--fill-cache`: none comes. */
 export async function startWorker(args: readonly string[] = process.argv.slice(2)): Promise<number> {
   const stop = new AbortController()
   process.once('SIGTERM', () => stop.abort(new Error('the worker was told to stop')))
@@ -17,6 +17,7 @@ export async function startWorker(args: readonly string[] = process.argv.slice(2
     stderr: process.stderr,
     stop: stop.signal,
     load: loadDeps,
+    fillsCache: args.includes('--fill-cache'),
   })
 }
 

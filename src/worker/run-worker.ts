@@ -18,26 +18,37 @@ type WorkerProgram = {
   load: () => Promise<WorkerDeps>
   /** Aborts when the process is told to end (TERM). */
   stop?: AbortSignal
+  /** Rehearses before it ends without work, so that the compile cache it fills holds all that a run needs. */
+  fillsCache?: boolean
 }
 
+/** A worker that is taken at once has no time for it. */
+const rehearseAfterMs = 100
+
+const noWait = new Error('there is no more time to rehearse')
 const serviceGone = Symbol('the service is gone')
 
 /** Runs to the end and answers the exit code: 0 its result is submitted, 1 it failed or there was nothing to do. */
 export async function runWorker(program: WorkerProgram): Promise<number> {
   const gone = Promise.withResolvers<typeof serviceGone>()
   const end = new AbortController()
+  const waiting = new AbortController()
+  const { fillsCache = false } = program
   const endAll = () => {
     end.abort(new Error('the service is gone'))
+    if (!fillsCache) waiting.abort(noWait)
     gone.resolve(serviceGone)
   }
   program.stop?.addEventListener('abort', () => end.abort(new Error('the worker was told to stop')), { once: true })
   const line = readFirstLine(program.stdin, endAll)
+  line.then(() => waiting.abort(noWait)).catch(() => undefined)
   program.report.on('error', endAll)
   program.report.write('{"ready":true}\n')
   const parts = Promise.all([loadRun(), program.load()])
   parts.catch(() => undefined)
+  const rehearsal = rehearseWhileWaiting(parts, { waiting: waiting.signal, afterMs: fillsCache ? 0 : rehearseAfterMs })
   const outcome = await Promise.race([runLine(line, parts, { end: end.signal, stderr: program.stderr }), gone.promise])
-  if (outcome === serviceGone) return waitForParts(parts)
+  if (outcome === serviceGone) return waitForParts(fillsCache ? rehearsal : parts)
   await writeLine(program.report, outcome)
   return outcome.ok ? 0 : 1
 }
@@ -50,8 +61,23 @@ async function loadRun(): Promise<RunAssignment> {
   return runAssignment
 }
 
+/** Nothing comes of it but a faster run; nor does it hold up anything. */
+async function rehearseWhileWaiting(
+  parts: Promise<Parts>,
+  { waiting, afterMs }: { waiting: AbortSignal; afterMs: number },
+): Promise<void> {
+  try {
+    const [, deps] = await parts
+    await deps.clock.sleep(afterMs, waiting)
+    const { rehearse } = await import('./rehearsal.ts')
+    if (!waiting.aborted) await rehearse(deps, waiting)
+  } catch {
+    // The first run is slower.
+  }
+}
+
 /** Everything is loaded before an idle worker exits, so that a first run without work fills the compile cache. */
-async function waitForParts(parts: Promise<Parts>): Promise<number> {
+async function waitForParts(parts: Promise<unknown>): Promise<number> {
   await parts.catch(() => undefined)
   return 1
 }

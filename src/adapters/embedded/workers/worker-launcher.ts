@@ -84,13 +84,14 @@ export function startWorkerProgram(
 ): LocalProcess {
   const heap = `--max-old-space-size=${chooseHeapMegabytes(memoryBytes)}`
   const shared = { group: sandbox.group, withStdin: true, withReport: true }
+  const program = [options.program, ...(sandbox.cacheIsWritable ? ['--fill-cache'] : [])]
   if (options.bubblewrap === undefined) {
     const env = { ...baseEnvironment(sandbox.folder), TMPDIR: sandbox.folder, ...options.environment }
     const cache: Record<string, string> =
       options.compileCache === undefined ? {} : { NODE_COMPILE_CACHE: options.compileCache }
     return launchPlain({
       ...shared,
-      argv: [options.nodePath, heap, options.program],
+      argv: [options.nodePath, heap, ...program],
       folder: sandbox.folder,
       env: { ...env, ...cache },
     })
@@ -99,7 +100,7 @@ export function startWorkerProgram(
     ...shared,
     bubblewrap: options.bubblewrap,
     options: workerArguments(options, options.bubblewrap, sandbox),
-    argv: [nodeInside, heap, options.program],
+    argv: [nodeInside, heap, ...program],
     hidesProcesses: options.bubblewrap.proc === 'own',
   })
 }

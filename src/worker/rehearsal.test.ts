@@ -1,0 +1,60 @@
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { PassThrough } from 'node:stream'
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { systemClock, systemIds } from '../adapters/system/clock.ts'
+import { readLeftFiles } from '../adapters/workspaces/left-files.ts'
+import { createEgress } from '../egress/egress.ts'
+import type { WorkerDeps } from './deps.ts'
+import { rehearse } from './rehearsal.ts'
+import { runWorker } from './run-worker.ts'
+
+let folder = ''
+let deps: WorkerDeps
+const egress = createEgress()
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'svc-rehearsal-'))
+  deps = { egress, clock: systemClock, ids: systemIds, workspaceRoot: folder, readLeftFiles }
+})
+
+afterEach(() => rmSync(folder, { recursive: true, force: true }))
+afterAll(() => egress.close())
+
+describe('a rehearsal', () => {
+  it('runs a whole assignment to its end and leaves nothing behind', async () => {
+    expect(await rehearse(deps, new AbortController().signal)).toEqual({ ok: true })
+    expect(readdirSync(folder)).toEqual([])
+  })
+
+  it('is given up at once when there is work', async () => {
+    const busy = new AbortController()
+    const rehearsing = rehearse(deps, busy.signal)
+    busy.abort(new Error('there is work'))
+    expect(await rehearsing).toBeUndefined()
+  })
+
+  it('does not keep a worker from its work, nor from its end', async () => {
+    const never = { ...deps, clock: { ...systemClock, sleep: async () => {} }, egress: hangingEgress() }
+    const [stdin, report, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()]
+    const code = runWorker({ stdin, report, stderr, load: async () => never })
+    await asked.promise
+    stdin.write('{}\n')
+    expect(await code).toBe(1)
+    expect(String(report.read())).toContain('InvalidAssignment')
+  })
+})
+
+const asked = Promise.withResolvers<void>()
+
+/** Says when the rehearsal has come to its model call, and lets it wait there. */
+function hangingEgress(): WorkerDeps['egress'] {
+  return {
+    ...egress,
+    openPipe: () => {
+      asked.resolve()
+      return new Promise(() => {})
+    },
+  }
+}

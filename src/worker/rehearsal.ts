@@ -1,0 +1,83 @@
+// A whole run against a server of its own, while the worker waits: what is slow the first time is then behind it.
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { WorkAssignment } from '../contract/api/assignment.ts'
+import { waitUnlessAborted } from '../llm/linked-signal.ts'
+import type { WorkerDeps } from './deps.ts'
+import type { Outcome } from './outcome.ts'
+import { runAssignment } from './run-assignment.ts'
+
+const chunk = (part: object) => `data: ${JSON.stringify({ id: 'r', model: 'rehearsal', ...part })}\n\n`
+const choice = (part: object) => ({ choices: [{ index: 0, ...part }] })
+const answer = [
+  chunk(choice({ delta: { role: 'assistant', content: '' } })),
+  chunk(choice({ delta: { content: 'a word' } })),
+  chunk(choice({ delta: {}, finish_reason: 'stop' })),
+  chunk({ choices: [], usage: { prompt_tokens: 1, completion_tokens: 1 } }),
+  'data: [DONE]\n\n',
+].join('')
+const lease = JSON.stringify({ granted: true, retryAfterMs: 0, tokens: 0 })
+
+/** Vendor and service in one. */
+function respond(request: IncomingMessage, response: ServerResponse): void {
+  request.resume().once('end', () => {
+    if (request.url?.endsWith('/chat/completions')) {
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).end(answer)
+    } else if (request.url?.startsWith('/internal/v1/leases')) {
+      response.writeHead(200, { 'content-type': 'application/json' }).end(lease)
+    } else response.writeHead(204).end()
+  })
+}
+
+function describeWork(url: string): WorkAssignment {
+  const provider = {
+    namespace: 'rehearsal',
+    name: 'rehearsal',
+    type: 'llmo',
+    baseUrl: `${url}/v1`,
+    trusted: true,
+  } as const
+  return {
+    version: 1,
+    api: { url, token: 'of-nobody' },
+    task: { namespace: 'rehearsal', name: 'rehearsal', uid: 'rehearsal', attempt: 1, type: 'ai' },
+    loop: {
+      maxIterations: 2,
+      maxToolCalls: 1,
+      toolTimeoutMs: 1000,
+      systemPrompt: 'Rehearse.',
+      prompt: 'Begin.',
+      tools: [],
+    },
+    model: { choices: [{ provider, model: 'rehearsal' }] },
+    customTools: [],
+    egress: { allowNetworks: [], deny: [] },
+    redact: [],
+  }
+}
+
+async function listen(): Promise<Server> {
+  const server = createServer(respond)
+  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(0, '127.0.0.1', resolve))
+  return server
+}
+
+const closed = new Error('the rehearsal is over')
+
+/** Resolves with how the run ended, or with undefined when the signal aborts. Nobody else is told anything of it. */
+export async function rehearse(deps: WorkerDeps, signal: AbortSignal): Promise<Outcome | undefined> {
+  const server = await listen()
+  const ending = new AbortController()
+  const end = () => ending.abort(closed)
+  signal.addEventListener('abort', end, { once: true })
+  try {
+    const { port } = server.address() as AddressInfo
+    const text = JSON.stringify(describeWork(`http://127.0.0.1:${port}`))
+    return await waitUnlessAborted(runAssignment(text, deps, ending.signal), signal)
+  } finally {
+    signal.removeEventListener('abort', end)
+    end()
+    server.close()
+    server.closeAllConnections()
+  }
+}
