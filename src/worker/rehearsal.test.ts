@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { systemClock, systemIds } from '../adapters/system/clock.ts'
-import { readLeftFiles } from '../adapters/workspaces/left-files.ts'
+import { readLeftFiles, readWorkspaceFiles } from '../adapters/workspaces/left-files.ts'
 import { createEgress } from '../egress/egress.ts'
 import type { WorkerDeps } from './deps.ts'
 import { rehearse } from './rehearsal.ts'
@@ -16,7 +16,7 @@ const egress = createEgress()
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'svc-rehearsal-'))
-  deps = { egress, clock: systemClock, ids: systemIds, workspaceRoot: folder, readLeftFiles }
+  deps = { egress, clock: systemClock, ids: systemIds, workspaceRoot: folder, readLeftFiles, readWorkspaceFiles }
 })
 
 afterEach(() => rmSync(folder, { recursive: true, force: true }))
