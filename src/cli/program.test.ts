@@ -25,6 +25,12 @@ describe('a wrong command line', () => {
     [['get', 'widgets'], /`widgets` is no kind.*Agent, Provider, Tool, Skill, ConfigMap, Task/],
     [['delete'], /say what to delete/],
     [['delete', 'agent'], /say which/],
+    [['explain', 'tsk'], /no kind `tsk`; did you mean task\?/],
+    [
+      ['explain', 'task.spec.retryPolcy'],
+      /`task.spec` has no field `retryPolcy`; did you mean task.spec.retryPolicy\?/,
+    ],
+    [['explain', 'task.spec.priority.x'], /has no field `x`; it has no fields/],
     [['completion', 'tcsh'], /no completion for `tcsh`; take bash, zsh, fish/],
     [['secret', 'create', 's'], /needs a value/],
     [['secret', 'create', 's', '--from-env', 'key'], /must be KEY=SOURCE/],
@@ -173,5 +179,30 @@ describe('svc provider create', () => {
   it('never prints the key', async () => {
     const { stdout, stderr } = await run(create, { environment: { KEY: 'the-value' } })
     expect(stdout + stderr).not.toContain('the-value')
+  })
+})
+
+describe('svc explain', () => {
+  it('tells of a field its type, meaning, limits, default and example, and the same of those below it', async () => {
+    const { code, stdout } = await run(['explain', 'task.spec.retryPolicy'])
+    expect(code).toBe(0)
+    expect(stdout).toContain('FIELD:    spec.retryPolicy <object>')
+    expect(stdout).toMatch(/maxRetries <integer>\n.*\n +Range: 0 to 100. Default: 0. Example: 3\n/)
+    expect((await run(['explain', 'tasks.spec.env.valueFrom'])).stdout).toContain('secretKeyRef <object>')
+    expect((await run(['explain', 'task.spec.type'])).stdout).toContain('One of ai, container, agent.')
+  })
+
+  it('lists the kinds, or all fields below one, within 100 columns', async () => {
+    expect((await run(['explain'])).stdout).toMatch(/^Task\n/)
+    const { stdout } = await run(['explain', 'agent', '--recursive'])
+    expect(stdout).toMatch(/^ {2}spec <object> required$/m)
+    expect(stdout).toMatch(/^ {6}maxDepth <integer>$/m)
+    const whole = (await run(['explain', 'task.spec'])).stdout
+    expect(Math.max(...whole.split('\n').map((line) => line.length))).toBeLessThanOrEqual(100)
+  })
+
+  it('gives the same as JSON', async () => {
+    const { stdout } = await run(['explain', 'provider.spec.rateLimit', '-o', 'json'])
+    expect(JSON.parse(stdout).fields[0]).toMatchObject({ name: 'requestsPerMinute', type: 'integer', example: 60 })
   })
 })

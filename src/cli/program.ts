@@ -37,6 +37,7 @@ const groups: Record<string, () => Promise<AddCommands>> = {
   apply: async () => (await files()).addApplyCommand,
   get: async () => (await files()).addGetCommand,
   delete: async () => (await files()).addDeleteCommand,
+  explain: async () => (await import('./commands/explain.ts')).addExplainCommand,
   completion: async () => (await import('./commands/completion.ts')).addCompletionCommand,
 }
 
