@@ -1,13 +1,15 @@
-// Prints deploy/crds/*.yaml, the admission policies of the chart and docs/openapi.json from the contract and the rules. With --check: exits 1 and names what is stale.
+// Prints deploy/crds/*.yaml, the admission policies of the chart, the OpenAPI documents and docs/reference from the contract,
+// the rules, the settings and the commands. With --check: exits 1 and names what is stale.
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { stringify } from 'yaml'
 import { buildOpenApi } from '../src/contract/api/openapi.ts'
-import { routesByName } from '../src/contract/api/routes.ts'
+import { internalRoutes, publicRoutes } from '../src/contract/api/routes.ts'
 import { buildCrd, crdFileName } from '../src/contract/crd.ts'
 import { kindNames } from '../src/contract/resources/index.ts'
 import { policyTemplate, printPolicyTemplate } from './policies.ts'
+import { printReference } from './reference.ts'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 const crdFolder = 'deploy/crds'
@@ -22,7 +24,11 @@ export async function printAll(): Promise<Map<string, string>> {
     files.set(`${crdFolder}/${crdFileName(kind)}`, `${yamlHeader}${text}`)
   }
   files.set(policyTemplate, `${yamlHeader}${printPolicyTemplate()}`)
-  files.set('docs/openapi.json', `${JSON.stringify(buildOpenApi(routesByName, { version }), null, 2)}\n`)
+  const document = buildOpenApi(publicRoutes, { version })
+  const internal = buildOpenApi(internalRoutes, { version })
+  files.set('docs/openapi.json', `${JSON.stringify(document, null, 2)}\n`)
+  files.set('docs/openapi-internal.json', `${JSON.stringify(internal, null, 2)}\n`)
+  for (const [path, text] of await printReference(document)) files.set(path, text)
   return files
 }
 

@@ -14,7 +14,19 @@ export type GlobalOptions = {
   config?: string
 }
 
-export type SettingHelp = { name: string; flag: string; environment: string; help: string; placeholder: string }
+/** A setting as help shows it. */
+export type SettingHelp = {
+  name: string
+  group: string
+  flag: string
+  environment: string
+  help: string
+  placeholder: string
+  /** As it would be typed; empty where there is none. */
+  default: string
+  values: readonly string[]
+  example?: string
+}
 export type SettingValue = { name: string; value: string; source: string }
 
 /** One line of `svc doctor`. */

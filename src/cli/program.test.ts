@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { recordContext } from '../../test/fixtures/cli/recording-context.ts'
+import { describeSettings } from '../config/settings.ts'
 import { SvcError } from '../errors.ts'
 import { runCommandLine } from './program.ts'
 
@@ -81,6 +82,20 @@ describe('help', () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     expect(stdout).toContain('--phase')
     expect(stdout).toContain('--namespace')
+  })
+
+  it('of up shows every setting in its group with what may be given, within 100 columns', async () => {
+    const recording = recordContext({})
+    const context = { ...recording.context, settingHelp: describeSettings }
+    expect(await runCommandLine(['up', '--help'], context)).toBe(0)
+    const lines = recording.printed().split('\n')
+    const everywhere = ['--data-dir', '--config-dir']
+    for (const { group, flag } of describeSettings().filter((setting) => !everywhere.includes(setting.flag))) {
+      expect(lines).toContain(`${group}:`)
+      expect(recording.printed()).toContain(`${flag} `)
+    }
+    expect(lines).toContain('      (one of sql, none; default sql; SVC_PLAN_STORE)')
+    expect(lines.filter((line) => line.length > 100)).toEqual([])
   })
 
   it('prints the version', async () => {

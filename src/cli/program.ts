@@ -67,6 +67,9 @@ export async function createProgram(argv: string[], context: CliContext): Promis
   return program
 }
 
+/** Columns; the same in a file as on a screen. */
+const helpWidth = 100
+
 function createBareProgram(context: CliContext): Command {
   const { terminal } = context
   const program = new Command('svc')
@@ -75,6 +78,8 @@ function createBareProgram(context: CliContext): Command {
     .showSuggestionAfterError()
     .configureHelp({ showGlobalOptions: true })
     .configureOutput({
+      getOutHelpWidth: () => helpWidth,
+      getErrHelpWidth: () => helpWidth,
       writeErr: (text) => terminal.note(text.trimEnd()),
       writeOut: (text) => terminal.print(text.trimEnd()),
       outputError: (text, write) => write(explainMistake(text)),

@@ -1,10 +1,10 @@
 // Composes the command line; what only some commands need is loaded when they run.
-import type { CliContext, GlobalOptions, SettingHelp, SettingValue } from '../cli/context.ts'
+import type { CliContext, GlobalOptions, SettingValue } from '../cli/context.ts'
 import { runCommandLine } from '../cli/program.ts'
 import { createTerminal } from '../cli/terminal.ts'
 import { readEnvironment } from '../config/environment.ts'
 import { listUnknownVariables } from '../config/load.ts'
-import { environmentNameOf, flagOf, type Setting, settings } from '../config/settings.ts'
+import { describeSettings, type Setting, settings } from '../config/settings.ts'
 import { SvcError } from '../errors.ts'
 import { configOf, connect, connectOrStart, isAlive, isRunning, keptLogins, serverAddress } from '../launch/connect.ts'
 import { version } from '../launch/program-files.ts'
@@ -40,7 +40,7 @@ function createContext(interrupts: Interrupts): CliContext {
     now: () => new Date(),
     version,
     interruptible: interrupts.interruptible,
-    settingHelp: () => Object.entries(settings).map(describeSetting),
+    settingHelp: describeSettings,
     readTexts,
     readInput,
     openPrompt: createLinePrompt(process, { isDumb }),
@@ -70,12 +70,6 @@ function createContext(interrupts: Interrupts): CliContext {
 function readModelHints(options: GlobalOptions) {
   const { defaultModel, vendorKeys } = configOf(options)
   return { defaultModel, keys: vendorKeys.map(({ name }) => name) }
-}
-
-function describeSetting([name, setting]: [string, Setting]): SettingHelp {
-  const standsAlone = setting.schema.safeParse(true).success && !setting.schema.safeParse('7').success
-  const placeholder = standsAlone ? '[true|false]' : `<${setting.placeholder ?? 'value'}>`
-  return { name, flag: `--${flagOf(name)}`, environment: environmentNameOf(name), help: setting.help, placeholder }
 }
 
 function describeConfig(options: GlobalOptions): SettingValue[] {

@@ -3,6 +3,8 @@ import { z } from 'zod'
 
 type SettingOptions = {
   help: string
+  /** A value as it would be typed; for settings whose default or permitted words do not show one. */
+  example?: string
   /** Never printed. */
   secret?: boolean
   /** Shown in help instead of the type. */

@@ -1,5 +1,6 @@
 // Whatever a user can set or read says what it is: fields of kinds, of the API and its operations.
 import { describe, expect, it } from 'vitest'
+import { describeSettings, type Setting, type SettingName, settings } from '../../src/config/settings.ts'
 import { buildOpenApi } from '../../src/contract/api/openapi.ts'
 import { routesByName } from '../../src/contract/api/routes.ts'
 import { buildCrd } from '../../src/contract/crd.ts'
@@ -83,6 +84,24 @@ describe('descriptions', () => {
         }
       }
     }
+  })
+})
+
+describe('settings', () => {
+  it.each(describeSettings())('$name says what it is, and shows a value', (setting) => {
+    expect(setting.help).toMatch(/\w{3}/)
+    const { secret }: Setting = settings[setting.name as SettingName]
+    const shows = setting.example ?? (setting.default || setting.values[0])
+    // What a secret looks like is nobody's business.
+    expect(secret === true || shows !== undefined, setting.name).toBe(true)
+  })
+
+  it('stand in one group each', () => {
+    expect(
+      describeSettings()
+        .map(({ name }) => name)
+        .sort(),
+    ).toEqual(Object.keys(settings).sort())
   })
 })
 

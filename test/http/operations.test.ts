@@ -71,8 +71,12 @@ describe('the description', () => {
   it('is OpenAPI 3.1 and lists every route [HTTP-046]', async () => {
     const document = (await service.call('GET /openapi.json', { token: null })).json()
     expect(document.openapi).toMatch(/^3\.1/)
-    const described = Object.entries(document.paths as Record<string, object>).flatMap(([path, methods]) =>
-      Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+    const internal = (await service.call('GET /openapi-internal.json', { token: null })).json()
+    const paths = (of: { paths: object }) => Object.keys(of.paths)
+    expect(paths(internal).every((path) => path.startsWith('/internal/'))).toBe(true)
+    expect(paths(document).some((path) => path.startsWith('/internal/'))).toBe(false)
+    const described = Object.entries({ ...document.paths, ...internal.paths } as Record<string, object>).flatMap(
+      ([path, methods]) => Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
     )
     const known = routes.map((route) => `${route.method} ${route.path.replace(/:([A-Za-z]+)/g, '{$1}')}`)
     expect(described.sort()).toEqual(known.sort())

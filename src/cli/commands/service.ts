@@ -1,10 +1,10 @@
 // up, down, status, doctor and config: the local service itself.
-import { type Command, Option } from 'commander'
+import { type Command, type Help, Option } from 'commander'
 import { getReadiness } from '../../contract/api/health.ts'
 import { listTasks } from '../../contract/api/tasks.ts'
 import { SvcError } from '../../errors.ts'
 import { printAnswer } from '../answers.ts'
-import type { CliContext, Finding, GlobalOptions } from '../context.ts'
+import type { CliContext, Finding, GlobalOptions, SettingHelp } from '../context.ts'
 import { ExitSignal, exitCodes } from '../failure.ts'
 import { namespaceOf, readGlobalOptions } from '../global-options.ts'
 import { formatFields, formatTable } from '../output.ts'
@@ -61,9 +61,27 @@ function addSettingOptions(command: Command, context: CliContext): Command {
   for (const setting of context.settingHelp()) {
     if (globalFlags.includes(setting.flag)) continue
     const flags = `${setting.flag} ${setting.placeholder}`.trim()
-    command.addOption(new Option(flags, `${setting.help} (${setting.environment})`))
+    command.addOption(new Option(flags, describeSetting(setting)).helpGroup(`${setting.group}:`))
   }
-  return command
+  return command.configureHelp({ formatItem: formatOption })
+}
+
+/** What it means, and on a line of its own what may be given. */
+function describeSetting({ help, values, default: fallback, example, environment }: SettingHelp): string {
+  const hints = [
+    ...(values.length === 0 ? [] : [`one of ${values.join(', ')}`]),
+    ...(fallback === '' ? [] : [`default ${fallback}`]),
+    ...(example === undefined ? [] : [`example ${example}`]),
+    environment,
+  ]
+  return `${help}\n(${hints.join('; ')})`
+}
+
+/** The flag on a line of its own: the longest leaves no room beside it. */
+function formatOption(term: string, _termWidth: number, description: string, helper: Help): string {
+  const depth = 6
+  const lines = helper.boxWrap(description, (helper.helpWidth ?? 80) - depth - 2).split('\n')
+  return [`  ${term}`, ...lines.map((line) => ' '.repeat(depth) + line)].join('\n')
 }
 
 async function showStatus(command: Command, context: CliContext): Promise<void> {

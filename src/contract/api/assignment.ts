@@ -20,7 +20,7 @@ export const AssignedProvider = z.object({
   azure: field(
     z
       .object({
-        deploymentName: field(z.string(), 'Name of the deployment.', 'gpt-5'),
+        deploymentName: field(z.string(), 'Name of the deployment.', 'large-model'),
         apiVersion: field(z.string(), "Version of the vendor's interface.", '2024-02-15-preview'),
       })
       .optional(),
@@ -45,7 +45,7 @@ export type AssignedProvider = z.infer<typeof AssignedProvider>
 
 export const ModelChoice = z.object({
   provider: field(AssignedProvider, 'Provider to call.'),
-  model: field(z.string(), 'Model to ask for.', 'gpt-5'),
+  model: field(z.string(), 'Model to ask for.', 'large-model'),
 })
 export type ModelChoice = z.infer<typeof ModelChoice>
 

@@ -35,7 +35,7 @@ export const ChatRequest = z
     model: field(
       z.string().min(1, 'must not be empty').max(256).optional(),
       "Model, instead of the agent's or the provider's.",
-      'gpt-5',
+      'large-model',
     ),
     agentRef: field(Name.optional(), 'Name of an Agent that supplies provider, model and temperature.', 'researcher'),
     systemPrompt: field(

@@ -50,3 +50,13 @@ export const getOpenApi = defineRoute({
   responses: { 200: { description: 'The document', schema: z.record(z.string(), z.unknown()) } },
   auth: 'none',
 })
+
+export const getInternalOpenApi = defineRoute({
+  method: 'GET',
+  path: '/openapi-internal.json',
+  tag,
+  summary: 'OpenAPI 3.1 description of the internal routes',
+  description: 'Answers the document of the routes that workers call.',
+  responses: { 200: { description: 'The document', schema: z.record(z.string(), z.unknown()) } },
+  auth: 'none',
+})

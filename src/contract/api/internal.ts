@@ -290,7 +290,7 @@ export const UsageSubmit = z
       }),
       'Provider that was called.',
     ),
-    model: field(z.string().max(256), 'Model that was called.', 'gpt-5'),
+    model: field(z.string().max(256), 'Model that was called.', 'large-model'),
     inputTokens: field(tokens, 'Input tokens, as the vendor counted them.', 1200),
     outputTokens: field(tokens, 'Output tokens, as the vendor counted them.', 340),
     cachedTokens: field(tokens.default(0), "Input tokens that were read from the vendor's cache.", 1000),
@@ -358,7 +358,7 @@ export const LeaseRequest = z
     model: field(
       z.string().min(1).max(256).optional(),
       'Model whose cool-down is answered. Without it: those of all models of the provider.',
-      'gpt-5',
+      'large-model',
     ),
   })
   .refine(({ requests, tokens }) => requests === 0 || tokens >= 0, {
@@ -408,7 +408,7 @@ export const CooldownRequest = z
     model: field(
       z.string().min(1).max(256).optional(),
       'Model that it is about. Without it: all models of the provider.',
-      'gpt-5',
+      'large-model',
     ),
     failure: field(z.enum(callFailures).default('RateLimited'), 'Sort of failure.'),
     asked: field(z.boolean().default(false), 'Whether the vendor named the time.'),

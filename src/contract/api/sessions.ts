@@ -49,7 +49,7 @@ const sessionFields = {
       .object({
         namespace: field(Name, 'Namespace of the provider.', 'default'),
         name: field(Name, 'Name of the provider.', 'main'),
-        model: field(z.string(), 'Model that answered.', 'gpt-5'),
+        model: field(z.string(), 'Model that answered.', 'large-model'),
       })
       .optional(),
     'Provider and model that answered the last turn of a chat; the next turn uses them again.',

@@ -21,7 +21,7 @@ export const AgentModel = z.strictObject({
   name: field(
     modelName.optional(),
     "Name of the model, as the provider knows it. Without it: the provider's `defaultModel`.",
-    'gpt-5',
+    'large-model',
   ),
   temperature: field(
     z.number().min(0).max(2).optional(),

@@ -45,7 +45,7 @@ export const Price = z.strictObject({
 export type Price = z.infer<typeof Price>
 
 export const Azure = z.strictObject({
-  deploymentName: field(z.string().min(1, 'must not be empty').max(256), 'Name of the deployment.', 'gpt-5'),
+  deploymentName: field(z.string().min(1, 'must not be empty').max(256), 'Name of the deployment.', 'large-model'),
   apiVersion: field(
     z.string().min(1, 'must not be empty').max(64).default('2024-02-15-preview'),
     "Version of the vendor's interface.",
@@ -75,7 +75,7 @@ export const ProviderSpec = z
     defaultModel: field(
       z.string().min(1, 'must not be empty').max(256).optional(),
       'Model of requests that name none.',
-      'gpt-5',
+      'large-model',
     ),
     rateLimit: field(RateLimit.optional(), 'Most requests and tokens per minute that the service sends to the vendor.'),
     fallbacks: field(

@@ -35,7 +35,7 @@ export const ModelFallback = z.strictObject({
   model: field(
     z.string().min(1, 'must not be empty').max(256).optional(),
     'Model to ask that provider for. Without it: its `defaultModel`.',
-    'gpt-5-mini',
+    'small-model',
   ),
 })
 export type ModelFallback = z.infer<typeof ModelFallback>

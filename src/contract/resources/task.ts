@@ -66,7 +66,7 @@ export const AiSettings = z.strictObject({
   model: field(
     z.string().min(1, 'must not be empty').max(256).optional(),
     "Name of the model, as the provider knows it. Without it: the agent's, then the provider's `defaultModel`.",
-    'gpt-5',
+    'large-model',
   ),
   prompt: field(
     z.string().optional(),
@@ -150,8 +150,8 @@ export const TransactionContext = z.strictObject({
   allowedTools: field(contextText, 'Tools that may be used, with commas between them.', 'web_fetch,file_read'),
   provider: field(contextText, 'The one provider that may be used.', 'main'),
   allowedProviders: field(contextText, 'Providers that may be used, with commas between them.', 'main,backup'),
-  model: field(contextText, 'The one model that may be used.', 'gpt-5'),
-  allowedModels: field(contextText, 'Models that may be used, with commas between them.', 'gpt-5,gpt-5-mini'),
+  model: field(contextText, 'The one model that may be used.', 'large-model'),
+  allowedModels: field(contextText, 'Models that may be used, with commas between them.', 'large-model,small-model'),
   e2e: field(contextText, 'Marks a transaction of an end-to-end test.', 'true'),
   trace_id: field(contextText, 'Id of the trace that the transaction belongs to.', '4bf92f3577b34da6a3ce929d0e0e4736'),
 })

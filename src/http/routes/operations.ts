@@ -2,7 +2,7 @@
 import * as health from '../../contract/api/health.ts'
 import { getMetrics } from '../../contract/api/metrics.ts'
 import { buildOpenApi } from '../../contract/api/openapi.ts'
-import { routesByName } from '../../contract/api/routes.ts'
+import { internalRoutes, publicRoutes } from '../../contract/api/routes.ts'
 import { SvcError } from '../../errors.ts'
 import { requireAccess } from '../../usecases/access.ts'
 import { checkReadiness } from '../../usecases/readiness.ts'
@@ -20,11 +20,15 @@ export function bindHealth(bind: Bind, { ports, isDraining }: RouteContext): voi
 }
 
 export function bindDescription(bind: Bind, { settings }: RouteContext): void {
-  let document: string | undefined
-  bind(health.getOpenApi, () => {
-    document ??= JSON.stringify(buildOpenApi(routesByName, { version: settings.version }))
-    return { jsonText: document }
-  })
+  const describe = (routes: typeof publicRoutes) => {
+    let document: string | undefined
+    return () => {
+      document ??= JSON.stringify(buildOpenApi(routes, { version: settings.version }))
+      return { jsonText: document }
+    }
+  }
+  bind(health.getOpenApi, describe(publicRoutes))
+  bind(health.getInternalOpenApi, describe(internalRoutes))
 }
 
 export function bindMetrics(bind: Bind, { metrics, settings, ports }: RouteContext): void {

@@ -1,6 +1,6 @@
-// Settings of those who come with a token of somebody else: OpenID Connect, and context (transaction) tokens.
+// Whom the service believes: issuers of tokens, and proxies before it.
 import { z } from 'zod'
-import { define, duration, names, networks, oneOf, text, whole } from './fields.ts'
+import { define, duration, flag, names, networks, oneOf, text, whole } from '../fields.ts'
 
 const address = z
   .url({ protocol: /^https?$/, error: 'must be an address such as https://issuer.example.com' })
@@ -8,40 +8,60 @@ const address = z
 
 function scopes(scope: string) {
   return define(names.default([scope]), {
-    help: 'scopes of a context token of which any one allows it',
+    help: 'scopes that allow this; a context token needs one of them',
     placeholder: 'scope,...',
   })
 }
 
 function authorization(whom: string) {
   return define(oneOf(['namespace', 'rbac']).default('namespace'), {
-    help: `what binds ${whom}: one namespace, or the RBAC of the cluster by SubjectAccessReview`,
+    help: `what limits ${whom}: one namespace, or the RBAC of the cluster by SubjectAccessReview`,
   })
 }
 
 function prefix(what: string, otherwise: string) {
   return define(text.optional(), {
-    help: `stands before ${what} where the cluster is asked; - is none (default: ${otherwise})`,
+    help: `text before ${what} where the cluster is asked; - means none (default: ${otherwise})`,
+    example: 'issuer:',
     placeholder: 'text',
   })
 }
 
-export const identitySettings = {
+/** What holds for every caller. */
+export const callerSettings = {
+  enforceNamespaceIsolation: define(flag.default(false), {
+    help: 'keep every caller but the owner in their own namespace, and references of resources in theirs; callers without a namespace are refused',
+  }),
   authFailuresPerMinute: define(whole(0).default(100), {
     help: 'failed authentications per minute and address above which more get 429 (the same credential again counts once); 0 is no limit',
   }),
   trustedProxies: define(networks.default([]), {
-    help: 'proxies that are believed when they say whose request it is (X-Forwarded-For, Forwarded)',
+    help: 'proxies whose headers say where a request comes from (X-Forwarded-For, Forwarded)',
+    example: '10.0.0.0/8',
     placeholder: 'cidr,...',
   }),
-  oidcIssuer: define(address, { help: 'issuer of OpenID Connect tokens that are accepted', placeholder: 'url' }),
+} as const
+
+/** Callers with OpenID Connect tokens. */
+export const oidcSettings = {
+  oidcIssuer: define(address, {
+    help: 'issuer of OpenID Connect tokens that are accepted',
+    example: 'https://issuer.example.com',
+    placeholder: 'url',
+  }),
   oidcAudience: define(names.default([]), {
     help: 'audience that those tokens must be for; with several, each of a token must be one of them',
+    example: 'svc',
     placeholder: 'name,...',
   }),
-  oidcJwksUrl: define(address, { help: 'keys of the issuer (default: what its metadata says)', placeholder: 'url' }),
+  oidcJwksUrl: define(address, {
+    help: 'keys of the issuer (default: what its metadata says)',
+    example: 'https://issuer.example.com/keys',
+    placeholder: 'url',
+  }),
   oidcAllowedSubjects: define(names.default([]), {
     help: 'subjects that may use the service, with * and ?; nobody when empty',
+    example: 'user-*',
     placeholder: 'pattern,...',
   }),
   oidcNamespace: define(text.default('default'), {
@@ -53,12 +73,22 @@ export const identitySettings = {
   oidcGroupsPrefix: prefix('their groups', 'that of the subjects'),
   oidcRoleMapping: define(names.default([]), {
     help: 'roles of groups, * being everybody: viewer, runner, editor, owner (default: all are editors)',
+    example: 'developers=editor',
     placeholder: 'group=role,...',
   }),
+} as const
+
+/** Callers with context tokens, and how these are passed on. */
+export const contextTokenSettings = {
   contextTokenProfile: define(oneOf(['kontxt']).optional(), { help: 'profile of context tokens; off when absent' }),
-  contextTokenIssuer: define(address, { help: 'issuer of context tokens', placeholder: 'url' }),
+  contextTokenIssuer: define(address, {
+    help: 'issuer of context tokens',
+    example: 'https://tokens.example.com',
+    placeholder: 'url',
+  }),
   contextTokenAudience: define(names.default([]), {
     help: 'audience that context tokens must be for; with several, each of a token must be one of them',
+    example: 'svc',
     placeholder: 'name,...',
   }),
   contextTokenNamespace: define(text.default('default'), {
@@ -69,6 +99,7 @@ export const identitySettings = {
   contextTokenUsernamePrefix: prefix('their subjects', 'the issuer and #'),
   contextTokenJwksUrl: define(address, {
     help: 'keys of that issuer (default: /.well-known/jwks.json below it)',
+    example: 'https://tokens.example.com/keys',
     placeholder: 'url',
   }),
   contextTokenHeaders: define(names.default(['Txn-Token']), {
@@ -108,9 +139,14 @@ export const identitySettings = {
   contextTokenUsageReadScopes: scopes('svc:usage:read'),
   contextTokenTtsUrl: define(address, {
     help: 'service that exchanges context tokens; off when absent',
+    example: 'https://tokens.example.com/token',
     placeholder: 'url',
   }),
-  contextTokenTtsAudience: define(text.optional(), { help: 'audience asked of that service', placeholder: 'name' }),
+  contextTokenTtsAudience: define(text.optional(), {
+    help: 'audience asked of that service',
+    example: 'svc',
+    placeholder: 'name',
+  }),
   contextTokenTtsTimeout: define(duration.default('5s'), {
     help: 'longest wait for an exchange',
     placeholder: 'duration',
@@ -120,14 +156,17 @@ export const identitySettings = {
   }),
   contextTokenSubjectTokenType: define(text.optional(), {
     help: 'type of the exchanged token (default: access_token of a service account, else txn_token)',
+    example: 'urn:ietf:params:oauth:token-type:access_token',
     placeholder: 'urn',
   }),
   contextTokenChildScope: define(text.optional(), {
     help: 'scope of the tokens of child tasks; needed for their exchange',
+    example: 'svc:tasks:create',
     placeholder: 'scope ...',
   }),
   contextTokenOutboundScope: define(text.optional(), {
     help: "scope of the tokens that tools send (default: the task's own)",
+    example: 'tools:call',
     placeholder: 'scope ...',
   }),
   contextTokenChildTokenTtl: define(duration.default('5m'), {

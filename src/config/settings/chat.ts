@@ -1,0 +1,39 @@
+// Limits and defaults of chat.
+import { z } from 'zod'
+import { define, duration, flag, whole } from '../fields.ts'
+
+/** Limits and defaults of chat. */
+export const chatSettings = {
+  chatEnabled: define(flag.default(true), { help: 'whether the chat endpoint is served' }),
+  chatProvider: define(z.string('must be text').default(''), {
+    help: 'provider of chat and proxies where a request names none (default: the one named default)',
+    example: 'main',
+    placeholder: 'name',
+  }),
+  chatModel: define(z.string('must be text').default(''), {
+    help: 'model of chat and proxies where neither request, agent nor provider names one',
+    example: 'large-model',
+    placeholder: 'name',
+  }),
+  chatMaxIterations: define(whole(1).default(50), { help: 'model calls of one chat turn or proxy request at most' }),
+  chatMaxDuration: define(duration.default('30m'), {
+    help: 'wall-clock time of one chat turn or proxy request',
+    placeholder: 'duration',
+  }),
+  chatToolTimeout: define(duration.default('60s'), {
+    help: 'longest run of one tool call in chat and proxies',
+    placeholder: 'duration',
+  }),
+  chatMaxConcurrent: define(whole(1).default(10), { help: 'chat turns that run at once; more get 429' }),
+  chatMaxConcurrentPerNamespace: define(whole(1).default(8), {
+    help: 'chat turns of one namespace that run at once; those of owners do not count',
+  }),
+  chatMaxConcurrentPerCaller: define(whole(1).default(5), {
+    help: 'chat turns of one caller that run at once; owners have no such limit',
+  }),
+  chatMaxTasksPerTurn: define(whole(1).default(5), { help: 'tasks that one chat turn may create' }),
+  chatMaxSessionSize: define(whole(1024).default(512_000), {
+    help: 'bytes of a chat session above which its oldest messages are left out',
+    placeholder: 'bytes',
+  }),
+} as const

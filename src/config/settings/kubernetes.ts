@@ -1,0 +1,57 @@
+// What only matters on a cluster.
+import { z } from 'zod'
+import { define, names, text, thresholds, whole } from '../fields.ts'
+
+/** What only matters on a cluster. */
+export const kubernetesSettings = {
+  kubeconfig: define(text.optional(), {
+    help: 'kubernetes mode outside a pod: file that names the cluster (default: KUBECONFIG, then ~/.kube/config)',
+    example: '~/.kube/config',
+    placeholder: 'file',
+  }),
+  operatorNamespace: define(text.optional(), {
+    help: "kubernetes mode: namespace of the service itself (default: the pod's own)",
+    example: 'svc-system',
+    placeholder: 'namespace',
+  }),
+  watchNamespace: define(text.optional(), {
+    help: 'the one namespace that is served (default: all)',
+    example: 'team-a',
+    placeholder: 'namespace',
+  }),
+  controllerUrl: define(z.url('must be an address such as http://svc.svc-system.svc:8080').optional(), {
+    help: 'kubernetes mode: address of this service as pods reach it (default: the Service `svc` of its namespace)',
+    example: 'http://svc.svc-system.svc:8080',
+    placeholder: 'url',
+  }),
+  workerImage: define(text.optional(), {
+    help: "kubernetes mode: image of workers; the service's own image serves",
+    example: 'registry.example.com/svc:0.1.0',
+    placeholder: 'image',
+  }),
+  imagePullSecrets: define(names.default([]), {
+    help: 'kubernetes mode: Secrets with credentials of image registries, in the namespaces where pods run',
+    example: 'registry-key',
+    placeholder: 'name,...',
+  }),
+  priorityClasses: define(thresholds.default([]), {
+    help: 'kubernetes mode: priority class of pods by the least priority of their task, such as low=0,urgent=800',
+    example: 'low=0,urgent=800',
+    placeholder: 'class=priority,...',
+  }),
+  sandboxNamespace: define(text.optional(), {
+    help: "kubernetes mode: namespace of the pods that run code_exec (default: the service's own)",
+    example: 'svc-sandboxes',
+    placeholder: 'namespace',
+  }),
+  codeLanguages: define(names.default(['python', 'bash']), {
+    help: 'kubernetes mode: languages that the image of code_exec has',
+    placeholder: 'language,...',
+  }),
+  metricsHost: define(text.optional(), {
+    help: 'kubernetes mode: address that metrics listen on (default: that of --host)',
+    example: '0.0.0.0',
+    placeholder: 'address',
+  }),
+  metricsPort: define(whole(0, 65_535).default(8081), { help: 'kubernetes mode: port that metrics listen on' }),
+} as const

@@ -1,0 +1,56 @@
+// Address, start and end of the service, and what it logs.
+import { define, duration, names, oneOf, text, whole } from '../fields.ts'
+
+/** Address, start and end of the service, and what it logs. */
+export const serviceSettings = {
+  mode: define(oneOf(['auto', 'embedded', 'kubernetes']).default('auto'), {
+    help: 'where tasks run and resources live; auto is kubernetes in a pod, else embedded',
+  }),
+  host: define(text.default('127.0.0.1'), { help: 'address to listen on (default in a pod: 0.0.0.0)' }),
+  port: define(whole(0, 65_535).default(8080), {
+    help: 'port to listen on; 0 picks a free one',
+  }),
+  publicHost: define(names.default([]), {
+    help: 'Host names, beside the bound address, that requests may name',
+    example: 'svc.example.com',
+    placeholder: 'name,...',
+  }),
+  tlsCertFile: define(text.optional(), {
+    help: 'PEM file of the certificate: serves HTTPS; read again when it changes',
+    example: '/etc/svc/tls.crt',
+    placeholder: 'file',
+  }),
+  tlsKeyFile: define(text.optional(), {
+    help: 'PEM file of its key',
+    example: '/etc/svc/tls.key',
+    placeholder: 'file',
+  }),
+  corsAllowedOrigins: define(names.default([]), {
+    help: 'origins of web pages that may call the API',
+    example: 'https://app.example.com',
+    placeholder: 'origin,...',
+  }),
+  readyFile: define(text.optional(), {
+    help: 'gets {"url","token"} once the service serves',
+    example: '/run/svc/ready.json',
+    placeholder: 'file',
+  }),
+  idleExit: define(duration.optional(), {
+    help: 'stop when nothing was asked or ran for so long',
+    example: '15m',
+    placeholder: 'duration',
+  }),
+  drainTimeout: define(duration.default('20s'), {
+    help: 'how long a stop waits for requests under way',
+    placeholder: 'duration',
+  }),
+  logLevel: define(oneOf(['trace', 'debug', 'info', 'warn', 'error', 'silent']).default('info'), {
+    help: 'least level that is logged',
+  }),
+  otlpEndpoint: define(text.optional(), {
+    help: 'collector that gets spans of model calls (OTLP over HTTP); none are made without it',
+    example: 'http://127.0.0.1:4318',
+    env: 'OTEL_EXPORTER_OTLP_ENDPOINT',
+    placeholder: 'url',
+  }),
+} as const

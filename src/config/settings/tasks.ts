@@ -1,0 +1,48 @@
+// How many tasks run, and what each of them gets.
+import { define, duration, flag, quantity, text, whole } from '../fields.ts'
+
+/** How many tasks run, and what each of them gets. */
+export const tasksSettings = {
+  maxConcurrentTasks: define(whole(1).optional(), {
+    help: 'tasks that run at once (default: twice the CPU count, at least 4; on a cluster no limit)',
+    example: '8',
+  }),
+  maxTasksPerNamespace: define(whole(0).default(0), { help: 'running tasks per namespace; 0 is no limit' }),
+  workspaceSize: define(quantity.default('2Gi'), {
+    help: 'bytes that one workspace may hold, unless its task says so (resources.limits.ephemeral-storage)',
+    placeholder: 'quantity',
+  }),
+  workspaceFiles: define(whole(64).default(65_536), {
+    help: 'files that one workspace may hold; on a cluster only bytes are bounded',
+  }),
+  keepFiles: define(whole(0, 1000).default(200), {
+    help: 'files of the workspace of an ai task that are kept as artifacts, beside those below artifacts/',
+  }),
+  keepSize: define(quantity.default('50Mi'), {
+    help: 'bytes of these files together; all artifacts of a task are 50Mi at most',
+    placeholder: 'quantity',
+  }),
+  allowUnsandboxed: define(flag.default(false), { help: 'run local commands without a sandbox where none can be had' }),
+  containerSocket: define(text.optional(), {
+    help: 'Docker-compatible socket (default: DOCKER_HOST, then the usual places)',
+    example: '/var/run/docker.sock',
+    placeholder: 'path',
+  }),
+  referenceWait: define(duration.default('5m'), {
+    help: 'how long a task waits for an agent, provider, secret, tool or skill that is not there',
+    placeholder: 'duration',
+  }),
+  defaultModel: define(text.optional(), {
+    help: 'model of the provider that is made from a key in the environment',
+    example: 'large-model',
+    placeholder: 'name',
+  }),
+  toolTimeout: define(duration.default('60s'), {
+    help: 'longest run of one tool call in a task',
+    placeholder: 'duration',
+  }),
+  maxIterations: define(whole(1).default(50), { help: 'model calls of one ai task at most' }),
+  maxToolCallsPerTurn: define(whole(1, 10_000).default(128), {
+    help: 'tool calls of one model turn that are run, in tasks, chat and proxies; the model is told that the rest were not',
+  }),
+} as const

@@ -1,0 +1,32 @@
+// What tools may reach and run.
+import { z } from 'zod'
+import { define, flag, names, oneOf, quantity, text, whole } from '../fields.ts'
+
+/** What tools may reach and run. */
+export const toolsSettings = {
+  allowNetwork: define(names.default([]), {
+    help: 'private networks that tools, callbacks and providers may reach',
+    example: '10.0.0.0/8',
+    placeholder: 'cidr,...',
+  }),
+  codeImage: define(text.default('python:3.12-slim'), {
+    help: 'image for code_exec on a cluster, or where only a container engine is there',
+    placeholder: 'image',
+  }),
+  maxSandboxes: define(whole(1).optional(), {
+    help: 'runs of code_exec of proxies and of workers in pods at once; more wait for half of their timeout (default: two for each core, at least 4; on a cluster 8)',
+    example: '8',
+  }),
+  scratchSize: define(quantity.default('8Gi'), {
+    help: 'bytes that all scratch folders of one caller of the proxies may hold together',
+    placeholder: 'quantity',
+  }),
+  hideUnavailableTools: define(flag.default(false), { help: 'leave out built-in tools that cannot run here' }),
+  searchBackend: define(oneOf(['searxng', 'brave', 'tavily', 'json']).optional(), { help: 'backend of web_search' }),
+  searchUrl: define(z.url('must be an address such as http://127.0.0.1:8888').optional(), {
+    help: 'address of the search backend',
+    example: 'http://127.0.0.1:8888',
+    placeholder: 'url',
+  }),
+  searchApiKey: define(text.optional(), { help: 'key of the search backend', secret: true }),
+} as const
