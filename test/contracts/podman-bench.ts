@@ -35,10 +35,12 @@ function makeImage(folder: string, image: string): void {
   runText('podman', ['import', join(folder, 'image.tar'), image])
 }
 
-async function startService(socket: string): Promise<ChildProcess> {
+/** `folder`: where the engine leaves a file named `oom` when a container needs too much memory. */
+async function startService(socket: string, folder: string): Promise<ChildProcess> {
   // runc: crun is not everywhere, and the usual limits on files and processes cannot be raised inside a container.
   const child = spawn('podman', ['--runtime', 'runc', 'system', 'service', '--time=0', `unix://${socket}`], {
     stdio: 'ignore',
+    cwd: folder,
   })
   await waitUntil('the engine listens', () => existsSync(socket))
   return child
@@ -51,7 +53,7 @@ export async function openPodman(): Promise<EngineBench | string> {
   try {
     makeImage(folder, image)
     const socket = join(folder, 'engine.sock')
-    const child = await startService(socket)
+    const child = await startService(socket, folder)
     const close = async () => {
       runText('podman', ['rmi', '--force', image])
       child.kill()
