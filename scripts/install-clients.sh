@@ -1,6 +1,7 @@
 #!/bin/sh
 # Installs the clients that test/scenarios/proxy-clients.test.ts tries beside the SDKs of the project itself: the Claude
-# Code command line and the vendors' Python SDKs. What cannot be had is left out, and its tests are skipped.
+# Code command line and the vendors' Python SDKs; and Schemathesis, for `npm run fuzz`. What cannot be had is left out, and its
+# tests are skipped.
 set -u
 PATH="$(cd "$(dirname "$0")/../node_modules/.bin" && pwd):$PATH"
 cd "$(dirname "$0")/../test/clients" || exit 1

@@ -84,7 +84,7 @@ const impliedByHeader: Record<string, number> = { 'if-none-match': 304, 'if-matc
 /** Statuses that follow from what a route is, so that no route can forget them. */
 function impliedStatuses(route: Route): number[] {
   const takesBody = route.body !== undefined || route.rawBody !== undefined
-  const takesInput = takesBody || route.params !== undefined || route.query !== undefined
+  const takesInput = takesBody || route.params !== undefined || route.query !== undefined || route.headers !== undefined
   const rules: [boolean, number[]][] = [
     [true, [403, 500, 503]],
     [route.auth !== 'none', [401, 429]],
