@@ -1,11 +1,11 @@
 // Custom resource definitions, printed from the same schemas that validate requests.
+
 import { z } from 'zod'
 import { objectRules, specRules, type ValidationRule } from './crd-rules.ts'
 import { printHints } from './field.ts'
+import { isJsonObject, type JsonObject } from './json.ts'
 import { type Kind, type KindInfo, kinds } from './resources/index.ts'
 import { referenceMark } from './resources/references.ts'
-
-type Json = Record<string, unknown>
 
 const dropped = new Set([
   '$schema',
@@ -17,32 +17,28 @@ const dropped = new Set([
   'x-svc-aliases',
   referenceMark,
 ])
-const anything: Json = { 'x-kubernetes-preserve-unknown-fields': true }
+const anything: JsonObject = { 'x-kubernetes-preserve-unknown-fields': true }
 
-function isObject(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-function mapValues(object: unknown, change: (value: unknown) => unknown): Json {
-  return Object.fromEntries(Object.entries((object ?? {}) as Json).map(([key, value]) => [key, change(value)]))
+function mapValues(object: unknown, change: (value: unknown) => unknown): JsonObject {
+  return Object.fromEntries(Object.entries((object ?? {}) as JsonObject).map(([key, value]) => [key, change(value)]))
 }
 
 /** Aliases are for REST input; what is stored has the neutral word (NAME-017), and a CRD has no way to translate. */
-function keepStoredWords(schema: Json): unknown[] {
-  const aliases = isObject(schema['x-svc-aliases']) ? schema['x-svc-aliases'] : {}
+function keepStoredWords(schema: JsonObject): unknown[] {
+  const aliases = isJsonObject(schema['x-svc-aliases']) ? schema['x-svc-aliases'] : {}
   return (schema.enum as unknown[]).filter((word) => !(String(word) in aliases))
 }
 
 /** A number or text is the one union that Kubernetes has; any other is left open here and checked by the service. */
-function convertUnion(options: unknown[]): Json {
-  const types = new Set(options.map((option) => (option as Json).type))
+function convertUnion(options: unknown[]): JsonObject {
+  const types = new Set(options.map((option) => (option as JsonObject).type))
   const isIntOrString = [...types].every((type) => type === 'string' || type === 'number' || type === 'integer')
   if (!isIntOrString || !types.has('string') || types.size < 2) return anything
   return { anyOf: [{ type: 'integer' }, { type: 'string' }], 'x-kubernetes-int-or-string': true }
 }
 
 /** `kubectl explain` prints descriptions and nothing else of a field, so that default and example go into them. */
-function describeFully(schema: Json): Json {
+function describeFully(schema: JsonObject): JsonObject {
   if (typeof schema.description !== 'string') return {}
   return { description: [schema.description, ...printHints(schema)].join(' ') }
 }
@@ -50,13 +46,13 @@ function describeFully(schema: Json): Json {
 type Convert = (value: unknown) => unknown
 
 /** Replacements of single keywords; undefined removes the keyword. */
-const keywords: Record<string, (value: unknown, schema: Json, convert: Convert) => unknown> = {
+const keywords: Record<string, (value: unknown, schema: JsonObject, convert: Convert) => unknown> = {
   properties: (value, _schema, convert) => mapValues(value, convert),
   items: (value, _schema, convert) => convert(value),
   // Structural schemas have either properties or additionalProperties; unknown fields are pruned, or refused by
   // strict field validation.
   additionalProperties: (value, _schema, convert) =>
-    value === false || (isObject(value) && Object.keys(value).length === 0) ? undefined : convert(value),
+    value === false || (isJsonObject(value) && Object.keys(value).length === 0) ? undefined : convert(value),
   // Go's regular expressions know no look-around; a time is checked by its format.
   pattern: (value, schema) => (String(value).includes('(?') || schema.format === 'date-time' ? undefined : value),
   enum: (_value, schema) => keepStoredWords(schema),
@@ -64,30 +60,35 @@ const keywords: Record<string, (value: unknown, schema: Json, convert: Convert) 
   minimum: (value) => (value === Number.MIN_SAFE_INTEGER ? undefined : value),
 }
 
-function isFreeForm(schema: Json): boolean {
+function isFreeForm(schema: JsonObject): boolean {
   const rest = schema.additionalProperties
-  return schema.type === 'object' && schema.properties === undefined && isObject(rest) && Object.keys(rest).length === 0
+  return (
+    schema.type === 'object' && schema.properties === undefined && isJsonObject(rest) && Object.keys(rest).length === 0
+  )
 }
 
-function convertKeywords(schema: Json, convert: Convert): Json {
+function convertKeywords(schema: JsonObject, convert: Convert): JsonObject {
   const entries = Object.entries(schema)
     .filter(([key]) => !dropped.has(key))
     .map(([key, value]): [string, unknown] => [key, keywords[key] ? keywords[key](value, schema, convert) : value])
     .filter(([, value]) => value !== undefined)
-  const result: Json = { ...Object.fromEntries(entries), ...describeFully(schema) }
+  const result: JsonObject = { ...Object.fromEntries(entries), ...describeFully(schema) }
   if (isFreeForm(schema)) Object.assign(result, anything)
   if (schema.type === 'integer') result.format = 'int64'
   return result
 }
 
 /** Makes a schema structural: no references, no closed objects, no unions (apiextensions.k8s.io/v1). */
-export function makeStructural(schema: Json, definitions: Json = (schema.definitions as Json) ?? {}): Json {
-  const convert = (value: unknown): unknown => (isObject(value) ? makeStructural(value, definitions) : value)
+export function makeStructural(
+  schema: JsonObject,
+  definitions: JsonObject = (schema.definitions as JsonObject) ?? {},
+): JsonObject {
+  const convert = (value: unknown): unknown => (isJsonObject(value) ? makeStructural(value, definitions) : value)
   const { $ref, allOf, ...beside } = schema
   // In OpenAPI 3.0 a reference with something beside it stands in an allOf of one.
-  const reference = $ref ?? (Array.isArray(allOf) ? (allOf[0] as Json).$ref : undefined)
+  const reference = $ref ?? (Array.isArray(allOf) ? (allOf[0] as JsonObject).$ref : undefined)
   if (typeof reference === 'string') {
-    const target = definitions[reference.replace('#/definitions/', '')] as Json
+    const target = definitions[reference.replace('#/definitions/', '')] as JsonObject
     return makeStructural({ ...target, ...beside, definitions: undefined }, definitions)
   }
   const union = schema.anyOf ?? schema.oneOf
@@ -99,12 +100,14 @@ export function makeStructural(schema: Json, definitions: Json = (schema.definit
   return convertKeywords(schema, convert)
 }
 
-function printSchema(schema: z.ZodType): Json {
-  return makeStructural(z.toJSONSchema(schema, { target: 'openapi-3.0', io: 'input', unrepresentable: 'any' }) as Json)
+function printSchema(schema: z.ZodType): JsonObject {
+  return makeStructural(
+    z.toJSONSchema(schema, { target: 'openapi-3.0', io: 'input', unrepresentable: 'any' }) as JsonObject,
+  )
 }
 
 /** The schema of a spec with the rules that need the whole of it, after those of its own. */
-function printSpec(info: KindInfo): Json {
+function printSpec(info: KindInfo): JsonObject {
   const schema = printSchema(info.spec)
   const own = (schema['x-kubernetes-validations'] ?? []) as ValidationRule[]
   const rules = [...own, ...(specRules[info.kind as Kind] ?? [])]
@@ -116,7 +119,7 @@ const nameRule: ValidationRule = {
   message: 'metadata.name must be a DNS label of at most 63 characters',
 }
 
-function printVersion(info: KindInfo): Json {
+function printVersion(info: KindInfo): JsonObject {
   const schema = {
     description: info.description,
     type: 'object',
@@ -146,7 +149,7 @@ export function crdFileName(kind: Kind): string {
 }
 
 /** The CustomResourceDefinition of a kind. */
-export function buildCrd(kind: Kind): Json {
+export function buildCrd(kind: Kind): JsonObject {
   const info: KindInfo = kinds[kind]
   return {
     apiVersion: 'apiextensions.k8s.io/v1',

@@ -1,5 +1,7 @@
 // The fields of a kind as a tree, for `svc explain` and the reference: read off the schemas that validate.
+
 import { z } from 'zod'
+import { isJsonObject } from './json.ts'
 import { type Kind, kinds } from './resources/index.ts'
 import { apiVersion, ObjectMeta } from './resources/metadata.ts'
 
@@ -24,10 +26,6 @@ type Json = { readonly [key: string]: unknown }
 
 const open = Number.MAX_SAFE_INTEGER
 
-function isObject(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
 /** A reference with what stands beside it, as the schema that it means. */
 function resolve(schema: Json, definitions: Json): Json {
   const { $ref, ...beside } = schema
@@ -40,9 +38,9 @@ function typeOf(schema: Json, definitions: Json): string {
   if (Array.isArray(anyOf)) {
     return [...new Set(anyOf.map((option) => typeOf(resolve(option as Json, definitions), definitions)))].join(' or ')
   }
-  if (type === 'array') return `[]${isObject(items) ? typeOf(resolve(items, definitions), definitions) : 'any'}`
+  if (type === 'array') return `[]${isJsonObject(items) ? typeOf(resolve(items, definitions), definitions) : 'any'}`
   const isMap = type === 'object' && schema.properties === undefined
-  if (isMap && isObject(additionalProperties)) {
+  if (isMap && isJsonObject(additionalProperties)) {
     return `map[string]${typeOf(resolve(additionalProperties, definitions), definitions)}`
   }
   return typeof type === 'string' ? type : 'any'
@@ -59,9 +57,9 @@ function rangeOf({ minimum, maximum }: Json): string | undefined {
 /** The object that has the fields: the schema itself, or what its list or map holds. */
 function findObject(schema: Json, definitions: Json): Json | undefined {
   const resolved = resolve(schema, definitions)
-  if (isObject(resolved.properties)) return resolved
+  if (isJsonObject(resolved.properties)) return resolved
   const inner = resolved.items ?? resolved.additionalProperties
-  return isObject(inner) ? findObject(inner, definitions) : undefined
+  return isJsonObject(inner) ? findObject(inner, definitions) : undefined
 }
 
 function listFields(schema: Json, definitions: Json): FieldDoc[] {

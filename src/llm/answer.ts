@@ -1,5 +1,6 @@
 // A neutral answer on its way to a caller: whole, or as the frames of a stream. Each family has an encoder of this shape.
-import type { ContentBlock, Family, JsonObject, ModelEvent, Raw, StopReason, TokenUsage } from './messages.ts'
+import { isJsonObject, type JsonObject } from '../contract/json.ts'
+import type { ContentBlock, Family, ModelEvent, Raw, StopReason, TokenUsage } from './messages.ts'
 
 /** Writes one answer as server-sent events; the block indexes of the events rise and blocks do not overlap. */
 export interface AnswerEncoder {
@@ -49,10 +50,6 @@ export function addCounts(a: JsonObject, b: JsonObject): JsonObject {
 
 function addValue(a: unknown, b: unknown): unknown {
   if (typeof a === 'number' && typeof b === 'number') return a + b
-  if (isObject(a) && isObject(b)) return addCounts(a, b)
+  if (isJsonObject(a) && isJsonObject(b)) return addCounts(a, b)
   return b ?? a
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,8 +1,8 @@
 // Folds the events of a call into one turn.
+import type { JsonObject } from '../contract/json.ts'
 import { parseForeignObject } from './foreign-json.ts'
 import {
   type ContentBlock,
-  type JsonObject,
   type ModelEvent,
   type ModelRequest,
   noUsage,

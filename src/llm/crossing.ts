@@ -1,8 +1,9 @@
 // What becomes of each field of a request at a provider of the other family: nothing is dropped without a word.
+import type { JsonObject } from '../contract/json.ts'
 import { SvcError } from '../errors.ts'
 import type { LlmaRequest } from './llma/schema.ts'
 import type { LlmoRequest } from './llmo/schema.ts'
-import type { Family, JsonObject, Raw } from './messages.ts'
+import type { Family, Raw } from './messages.ts'
 
 /**
  * `carried`: the neutral request holds it. `idle`: the answer is the same without it. A function gives what stands for it in

@@ -1,5 +1,5 @@
+import { isJsonObject, type JsonObject } from '../contract/json.ts'
 // JSON of foreign hands. Nested deeper than anybody means it, it would exhaust the stack of whoever writes it again.
-import type { JsonObject } from './messages.ts'
 
 export const deepestJson = 500
 
@@ -52,5 +52,5 @@ export function parseForeignJson(text: string): unknown {
 /** The same for what must be an object. */
 export function parseForeignObject(text: string): JsonObject | undefined {
   const value = parseForeignJson(text)
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : undefined
+  return isJsonObject(value) ? value : undefined
 }

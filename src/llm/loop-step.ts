@@ -1,5 +1,7 @@
 // The decisions of the tool loop: what comes next, and what each outcome changes. Pure.
+
 import { createHash } from 'node:crypto'
+import { isJsonObject } from '../contract/json.ts'
 import { estimateTokens } from './estimate.ts'
 import type { FinishReason, LoopLimits, LoopState, PendingCall } from './loop-state.ts'
 import { appendUser, defaultLimits } from './loop-state.ts'
@@ -149,9 +151,7 @@ function countCall(repetitions: Record<string, number>, use: ToolUseBlock): numb
 /** JSON with sorted keys: the same arguments in another order are the same call. */
 function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_key, inner: unknown) =>
-    typeof inner === 'object' && inner !== null && !Array.isArray(inner)
-      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : inner,
+    isJsonObject(inner) ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1))) : inner,
   )
 }
 

@@ -1,7 +1,7 @@
 // The neutral conversation: what every vendor's messages are translated to and from.
-import type { CallFailure } from '../contract/failures.ts'
 
-export type JsonObject = Record<string, unknown>
+import type { CallFailure } from '../contract/failures.ts'
+import type { JsonObject } from '../contract/json.ts'
 
 /** The two wire languages. */
 export type Family = 'llma' | 'llmo'

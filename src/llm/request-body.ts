@@ -1,5 +1,5 @@
 // The text of a request's body. Tools are the larger part of most bodies and the same in all: each is written once.
-import type { JsonObject } from './messages.ts'
+import type { JsonObject } from '../contract/json.ts'
 import { rememberBy } from './remembered.ts'
 
 /** Of the wire form of a tool, which the codecs make once for as long as the tool is there. */

@@ -1,6 +1,6 @@
 // How calls of the service's own tools look to the caller of a proxy, and how they are known again when they come back (PROXY-013, PROXY-014).
+import type { JsonObject } from '../contract/json.ts'
 import { parseForeignObject } from './foreign-json.ts'
-import type { JsonObject } from './messages.ts'
 
 /** `session` names the scratch folder of the conversation, so that it needs no memory of a replica. */
 export type ServerCallId = { session: string; id: string }

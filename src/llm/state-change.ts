@@ -1,7 +1,6 @@
 // What has changed between two states of a run, as JSON that is added to what was saved before instead of writing it all anew.
 // States are never changed in place: what is the same object has not changed, and is not looked into.
-
-type Json = Record<string, unknown>
+import { isJsonObject, type JsonObject } from '../contract/json.ts'
 
 /** One value made anew, or the parts of an object or a list that are; `length` of a list that has another one now. */
 export type StateChange =
@@ -9,11 +8,7 @@ export type StateChange =
   | { fields: Record<string, StateChange>; without?: string[] }
   | { items: Record<string, StateChange>; length?: number }
 
-function isPlain(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-function findParts(before: Json | unknown[], after: Json | unknown[]): Record<string, StateChange> {
+function findParts(before: JsonObject | unknown[], after: JsonObject | unknown[]): Record<string, StateChange> {
   const earlier = new Map(Object.entries(before))
   const parts = Object.entries(after).flatMap(([key, value]) => {
     const change = value === undefined ? undefined : findChange(earlier.get(key), value)
@@ -23,7 +18,7 @@ function findParts(before: Json | unknown[], after: Json | unknown[]): Record<st
   return Object.fromEntries(parts)
 }
 
-function compareObjects(before: Json, after: Json): StateChange {
+function compareObjects(before: JsonObject, after: JsonObject): StateChange {
   const without = Object.keys(before).filter((key) => before[key] !== undefined && after[key] === undefined)
   return { fields: findParts(before, after), ...(without.length === 0 ? {} : { without }) }
 }
@@ -36,7 +31,7 @@ function compareLists(before: unknown[], after: unknown[]): StateChange {
 export function findChange(before: unknown, after: unknown): StateChange | undefined {
   if (before === after) return undefined
   if (Array.isArray(before) && Array.isArray(after)) return compareLists(before, after)
-  return isPlain(before) && isPlain(after) ? compareObjects(before, after) : { set: after }
+  return isJsonObject(before) && isJsonObject(after) ? compareObjects(before, after) : { set: after }
 }
 
 /** The state after the change; the one before is left as it is. */
@@ -47,7 +42,7 @@ export function applyChange(before: unknown, change: StateChange): unknown {
     for (const [at, item] of Object.entries(change.items)) items[Number(at)] = applyChange(items[Number(at)], item)
     return items
   }
-  const fields = new Map(Object.entries(before as Json))
+  const fields = new Map(Object.entries(before as JsonObject))
   for (const key of change.without ?? []) fields.delete(key)
   for (const [key, field] of Object.entries(change.fields)) fields.set(key, applyChange(fields.get(key), field))
   return Object.fromEntries(fields)

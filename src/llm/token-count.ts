@@ -1,5 +1,5 @@
+import type { JsonObject } from '../contract/json.ts'
 // Counts as vendors give them. What is none must not get into sums: they are kept as whole numbers, and written together.
-import type { JsonObject } from './messages.ts'
 
 /** No call has as many; a thousand times a million of these can still be added. */
 export const mostTokens = 1e12

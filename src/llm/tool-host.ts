@@ -1,5 +1,6 @@
 // The tools a loop can call, whoever runs them: the worker, chat or a proxy.
-import type { JsonObject, ToolSchema } from './messages.ts'
+import type { JsonObject } from '../contract/json.ts'
+import type { ToolSchema } from './messages.ts'
 
 export type HostTool = ToolSchema & {
   /** May run again when nobody knows whether it ran: true only for calls without side effects. */

@@ -1,11 +1,12 @@
 // One HTTP call to a vendor, from a JSON body to a stream of neutral events. Both families go through here.
+import type { JsonObject } from '../contract/json.ts'
 import { wasCutOff } from '../egress/failures.ts'
 import { isSvcError, messageOf } from '../errors.ts'
 import type { Clock } from '../ports/clock.ts'
 import { parseForeignJson } from './foreign-json.ts'
 import { isLast } from './guarded-call.ts'
 import { waitUnlessAborted } from './linked-signal.ts'
-import type { JsonObject, ModelError, ModelEvent } from './messages.ts'
+import type { ModelError, ModelEvent } from './messages.ts'
 import type { Listener } from './model.ts'
 import { isPacked, unpackBody } from './packed-body.ts'
 import type { VendorFetch, VendorReader, VendorResponse } from './piped-fetch.ts'

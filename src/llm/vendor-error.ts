@@ -1,7 +1,9 @@
 // What a vendor's error means: one table for both families and the many servers that imitate them.
+
 import type { CallFailure } from '../contract/failures.ts'
+import type { JsonObject } from '../contract/json.ts'
 import { parseForeignJson } from './foreign-json.ts'
-import type { JsonObject, ModelError } from './messages.ts'
+import type { ModelError } from './messages.ts'
 
 /** Who was asked, for messages. */
 export type CallTarget = { provider: string; model: string; host: string; hasKey: boolean }

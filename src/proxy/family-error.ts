@@ -1,6 +1,7 @@
 // Errors in the words of each family (HTTP-005, HTTP-006): the official clients read status, type and code.
+import type { JsonObject } from '../contract/json.ts'
 import type { SvcError } from '../errors.ts'
-import type { JsonObject, ProxyFamily } from './types.ts'
+import type { ProxyFamily } from './types.ts'
 
 const llmaTypes: Record<number, string> = {
   400: 'invalid_request_error',

@@ -1,4 +1,5 @@
 // Plans of what needs more than bytes passed on: the loop or the translation, with usage per call.
+import type { JsonObject } from '../contract/json.ts'
 import type { Price } from '../contract/resources/provider.ts'
 import { mostJsonValues } from '../contract/validation.ts'
 import { SvcError } from '../errors.ts'
@@ -15,7 +16,7 @@ import type { ProxyLoop } from './loop/run.ts'
 import type { RequestFields } from './relay/request-text.ts'
 import { accountOf, type ProxyPlan, type ProxyRequest, type ProxySample, taskOf, wantsTools } from './request.ts'
 import { endpointFamilies, type Target } from './target.ts'
-import type { Conversation, JsonObject, ProxyCall } from './types.ts'
+import type { Conversation, ProxyCall } from './types.ts'
 import type { MeteredCall, UsageMeter } from './usage-meter.ts'
 
 export type LoopPlanDeps = {

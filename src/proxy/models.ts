@@ -1,5 +1,6 @@
 // The models that callers may name, with the provider before them: the configured ones first (that of the default provider
 // also bare), then what the vendors offer.
+import type { JsonObject } from '../contract/json.ts'
 import type { Provider } from '../contract/resources/provider.ts'
 import { SvcError } from '../errors.ts'
 import type { Caller } from '../ports/identity.ts'
@@ -9,7 +10,7 @@ import type { UsecaseDeps } from '../usecases/deps.ts'
 import { keepModels } from '../usecases/providers/rights.ts'
 import { createOfferedModels } from './offered-models.ts'
 import type { ProxyDefaults } from './resolve.ts'
-import type { JsonObject, ProxyFamily } from './types.ts'
+import type { ProxyFamily } from './types.ts'
 
 type ListedModel = { id: string; model: string; provider: Provider }
 

@@ -1,12 +1,12 @@
 // What both proxies pass between their edges, the fast path and the loop.
+
 import type { ModelChoice } from '../contract/api/assignment.ts'
+import type { JsonObject } from '../contract/json.ts'
 import type { ServedCall } from '../llm/router.ts'
 import type { Caller } from '../ports/identity.ts'
 
 /** Whose language the caller speaks. */
 export type ProxyFamily = 'llma' | 'llmo'
-
-export type JsonObject = Record<string, unknown>
 
 /** One request that needs more than bytes passed on: tools of the service, or another family's language. */
 export type ProxyCall = {

@@ -1,8 +1,8 @@
 // The built-in tools, and the host that runs tools for a loop.
 
+import type { JsonObject } from '../contract/json.ts'
 import {
   type AvailabilityContext,
-  type JsonObject,
   type ShownTool,
   showTool,
   type Tool,

@@ -1,10 +1,10 @@
 // One tool: what a model is told about it and what runs, both from one schema.
+
 import { z } from 'zod'
+import type { JsonObject } from '../contract/json.ts'
 import type { Egress, EgressPolicy } from '../ports/egress.ts'
 import type { Sandbox } from '../ports/sandbox.ts'
 import { explainToolError, failTool, type ToolFailure } from './tool-error.ts'
-
-export type JsonObject = Record<string, unknown>
 
 /** Where web_search asks; the service's own configuration. */
 export type SearchSettings = {

@@ -1,6 +1,7 @@
 // Reads the assignment and starts the run that it asks for.
 
 import { WorkAssignment } from '../contract/api/assignment.ts'
+import { tryParseJson } from '../contract/json.ts'
 import { runAi } from './ai-run.ts'
 import type { WorkerDeps } from './deps.ts'
 import { failRun, type Outcome } from './outcome.ts'
@@ -28,12 +29,4 @@ function readAssignment(text: string): WorkAssignment | string {
   if (parsed.success) return parsed.data
   const paths = parsed.error.issues.map((issue) => issue.path.join('.') || 'the whole line')
   return `The assignment cannot be read (${paths.join(', ')}); service and worker are of different versions.`
-}
-
-function tryParseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

@@ -1,4 +1,5 @@
 // What a worker says about itself on file descriptor 3: JSON lines, the last one its outcome.
+import { isJsonObject } from '../../contract/json.ts'
 
 /**
  * The protocol of the worker program:
@@ -12,10 +13,6 @@
 export type WorkerOutcome = { ok: boolean; reason?: string; message?: string }
 
 export type WorkerReport = { isReady: boolean; outcome: WorkerOutcome | undefined }
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null
-}
 
 function readText(value: unknown): string | undefined {
   return typeof value === 'string' ? value.slice(0, 4096) : undefined
@@ -32,7 +29,7 @@ function readOutcome(value: Record<string, unknown>): WorkerOutcome | undefined 
 export function readReportLine(report: WorkerReport, line: string): WorkerReport {
   try {
     const value: unknown = JSON.parse(line)
-    if (!isRecord(value)) return report
+    if (!isJsonObject(value)) return report
     return { isReady: report.isReady || value.ready === true, outcome: readOutcome(value) ?? report.outcome }
   } catch {
     return report

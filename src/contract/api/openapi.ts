@@ -1,20 +1,17 @@
 // The OpenAPI 3.1 document, printed from the route table and the schemas that validate (HTTP-046).
+
 import { z } from 'zod'
+import { isJsonObject, type JsonObject } from '../json.ts'
 import { referenceMark } from '../resources/references.ts'
 import { documentedShape, errorDescriptions, type Route, type RouteResponse } from './route.ts'
 
-type Json = Record<string, unknown>
 type Direction = 'input' | 'output'
-type Definitions = Record<string, Json>
+type Definitions = Record<string, JsonObject>
 
 /** A schema converted: references point to `#/$defs/Name`, and the definitions they point to. */
-type Converted = { json: Json; definitions: Definitions }
+type Converted = { json: JsonObject; definitions: Definitions }
 
 const internalKeywords = ['x-kubernetes-validations', 'x-svc-aliases', referenceMark, 'id']
-
-function isObject(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
 
 function convert(schema: z.ZodType, direction: Direction): Converted {
   const found: Definitions = {}
@@ -44,7 +41,7 @@ function convert(schema: z.ZodType, direction: Direction): Converted {
 /** The same JSON with every `$ref` renamed, and examples and number limits as OpenAPI readers expect them. */
 function rewrite(value: unknown, rename: (name: string) => string): unknown {
   if (Array.isArray(value)) return value.map((entry) => rewrite(entry, rename))
-  if (!isObject(value)) return value
+  if (!isJsonObject(value)) return value
   const entries = Object.entries(value).map(([key, entry]): [string, unknown] => {
     if (key === '$ref' && typeof entry === 'string') {
       return [key, `#/components/schemas/${rename(entry.replace('#/$defs/', ''))}`]
@@ -102,11 +99,11 @@ function createSchemaBook() {
     settle(): void {
       different = findDifferent(definitions.input, definitions.output)
     },
-    print(schema: z.ZodType, direction: Direction): Json {
-      return rewrite(convert(schema, direction).json, rename(direction)) as Json
+    print(schema: z.ZodType, direction: Direction): JsonObject {
+      return rewrite(convert(schema, direction).json, rename(direction)) as JsonObject
     },
-    components(): Json {
-      const schemas: Json = {}
+    components(): JsonObject {
+      const schemas: JsonObject = {}
       for (const direction of ['output', 'input'] as const) {
         const name = rename(direction)
         for (const [id, json] of Object.entries(definitions[direction])) schemas[name(id)] ??= rewrite(json, name)
@@ -131,10 +128,13 @@ function printParameters(
   book: SchemaBook,
   place: 'path' | 'query' | 'header',
   schema: z.ZodObject | undefined,
-): Json[] {
+): JsonObject[] {
   if (schema === undefined) return []
-  const { properties = {}, required = [] } = book.print(schema, 'input') as { properties?: Json; required?: string[] }
-  return Object.entries(properties as Record<string, Json>).map(([name, { description, ...json }]) => ({
+  const { properties = {}, required = [] } = book.print(schema, 'input') as {
+    properties?: JsonObject
+    required?: string[]
+  }
+  return Object.entries(properties as Record<string, JsonObject>).map(([name, { description, ...json }]) => ({
     name,
     in: place,
     description,
@@ -143,7 +143,7 @@ function printParameters(
   }))
 }
 
-function printBody(book: SchemaBook, route: Route): Json {
+function printBody(book: SchemaBook, route: Route): JsonObject {
   if (route.rawBody !== undefined) {
     return { requestBody: { required: true, content: { [route.rawBody]: { schema: {} } } } }
   }
@@ -152,15 +152,15 @@ function printBody(book: SchemaBook, route: Route): Json {
   return { requestBody: { required: route.bodyOptional !== true, content } }
 }
 
-const responseHeaders: Record<string, Json> = {
+const responseHeaders: Record<string, JsonObject> = {
   304: { ETag: { schema: { type: 'string' } } },
   401: { 'WWW-Authenticate': { schema: { type: 'string' } } },
   429: { 'Retry-After': { schema: { type: 'integer' } } },
   503: { 'Retry-After': { schema: { type: 'integer' } } },
 }
 
-function printContent(book: SchemaBook, route: Route, response: RouteResponse): Json {
-  const content: Json = {}
+function printContent(book: SchemaBook, route: Route, response: RouteResponse): JsonObject {
+  const content: JsonObject = {}
   if (response.schema !== undefined) content['application/json'] = { schema: book.print(response.schema, 'output') }
   if (response.contentType !== undefined) content[response.contentType] = { schema: { type: 'string' } }
   if (response.contentType === 'application/octet-stream') content[response.contentType] = { schema: {} }
@@ -174,14 +174,14 @@ function isShared(status: string, response: RouteResponse): boolean {
   return response.description === errorDescriptions[Number(status)]
 }
 
-function printResponse(book: SchemaBook, route: Route, status: string): Json {
+function printResponse(book: SchemaBook, route: Route, status: string): JsonObject {
   const response = route.responses[Number(status)] ?? { description: '' }
   const headers = responseHeaders[status]
   const body = printContent(book, route, response)
   return { description: response.description, ...(headers === undefined ? {} : { headers }), ...body }
 }
 
-function printResponses(book: SchemaBook, route: Route): Json {
+function printResponses(book: SchemaBook, route: Route): JsonObject {
   const entries = Object.entries(route.responses).map(([status, response]) => [
     status,
     isShared(status, response) ? { $ref: `#/components/responses/Error${status}` } : printResponse(book, route, status),
@@ -189,8 +189,8 @@ function printResponses(book: SchemaBook, route: Route): Json {
   return Object.fromEntries(entries)
 }
 
-function printSharedResponses(book: SchemaBook, routes: readonly Route[]): Json {
-  const shared: Json = {}
+function printSharedResponses(book: SchemaBook, routes: readonly Route[]): JsonObject {
+  const shared: JsonObject = {}
   for (const route of routes) {
     for (const [status, response] of Object.entries(route.responses)) {
       if (isShared(status, response)) shared[`Error${status}`] ??= printResponse(book, route, status)
@@ -201,7 +201,7 @@ function printSharedResponses(book: SchemaBook, routes: readonly Route[]): Json 
 
 const security = { user: [{ bearer: [] }, { apiKey: [] }], worker: [{ worker: [] }], none: [] }
 
-function printOperation(book: SchemaBook, operationId: string, route: Route): Json {
+function printOperation(book: SchemaBook, operationId: string, route: Route): JsonObject {
   const parameters = [
     ...printParameters(book, 'path', route.params),
     ...printParameters(book, 'query', route.query),
@@ -226,13 +226,13 @@ const securitySchemes = {
 }
 
 /** The document for a table of routes; keys of the table are the operation ids. */
-export function buildOpenApi(routes: Readonly<Record<string, Route>>, info: { version: string }): Json {
+export function buildOpenApi(routes: Readonly<Record<string, Route>>, info: { version: string }): JsonObject {
   const book = createSchemaBook()
   for (const route of Object.values(routes)) {
     for (const [schema, direction] of listSchemas(route)) book.add(schema, direction)
   }
   book.settle()
-  const paths: Record<string, Json> = {}
+  const paths: Record<string, JsonObject> = {}
   for (const [name, route] of Object.entries(routes)) {
     const path = route.path.replace(/:([A-Za-z]+)/g, '{$1}')
     paths[path] = { ...paths[path], [route.method.toLowerCase()]: printOperation(book, name, route) }

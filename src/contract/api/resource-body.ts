@@ -3,11 +3,12 @@
 import { z } from 'zod'
 import type { Problem } from '../../errors.ts'
 import { field } from '../field.ts'
+import { isJsonObject } from '../json.ts'
 import { type Kind, kinds, type SpecOf } from '../resources/index.ts'
 import { MetadataInput, Name } from '../resources/metadata.ts'
 import { addProblems, joinPath } from '../validation.ts'
 import { documentAs } from './route.ts'
-import { findUnknownKeys, isObject, type Reading, readMetadata, readPart, readSpec } from './spec-input.ts'
+import { findUnknownKeys, type Reading, readMetadata, readPart, readSpec } from './spec-input.ts'
 
 /** What the client decides about a new object. */
 export type DraftMetadata = {
@@ -77,7 +78,7 @@ function readNaming(body: Record<string, unknown>): Reading<MetadataInput> {
 }
 
 function readBody<K extends Kind>(kind: K, body: unknown): Reading<UpdateBody<K>> {
-  if (!isObject(body)) return { problems: [{ path: '', message: 'the body must be a JSON object' }] }
+  if (!isJsonObject(body)) return { problems: [{ path: '', message: 'the body must be a JSON object' }] }
   const naming = readNaming(body)
   const spec = readSpec(kind, body.spec)
   const specProblems = spec.problems.map((problem) => ({ ...problem, path: joinPath('spec', problem.path) }))
@@ -104,7 +105,7 @@ export function createBodyOf<K extends Kind>(kind: K) {
   const schema = z.unknown().transform((body, context): CreateBody<K> => {
     const { value, problems } = readBody(kind, body)
     const isNameless =
-      isObject(body) && body.name === undefined && !(isObject(body.metadata) && 'name' in body.metadata)
+      isJsonObject(body) && body.name === undefined && !(isJsonObject(body.metadata) && 'name' in body.metadata)
     addProblems(context, isNameless ? [nameless, ...problems] : problems)
     if (value?.metadata.name === undefined) return z.NEVER
     return { metadata: pickDraftMetadata(value.metadata, value.metadata.name), spec: value.spec }

@@ -1,16 +1,14 @@
 // Reads the parts of a body one by one, so that a fault in one part does not hide the faults of another (HTTP-004).
+
 import type { z } from 'zod'
 import type { Problem } from '../../errors.ts'
+import { isJsonObject } from '../json.ts'
 import { type Kind, kinds, type SpecOf } from '../resources/index.ts'
 import { MetadataInput, reservedPrefix } from '../resources/metadata.ts'
 import { joinPath, maxProblems, parse, problemsOf } from '../validation.ts'
 
 /** What was read of a part, and what is wrong with it. */
 export type Reading<T> = { value?: T; problems: Problem[] }
-
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
 
 /** Reads one part; paths of problems start with `path`. */
 export function readPart<S extends z.ZodType>(schema: S, input: unknown, path: string): Reading<z.output<S>> {
@@ -45,7 +43,7 @@ function parseKnown<S extends z.ZodType>(schema: S, input: unknown, error: z.cor
 
 /** Reads a spec: its fields, then the rules across them. Paths are relative to the spec. */
 export function readSpec<K extends Kind>(kind: K, input: unknown): Reading<SpecOf<K>> {
-  if (!isObject(input))
+  if (!isJsonObject(input))
     return { problems: [{ path: '', message: input === undefined ? 'is required' : 'must be an object' }] }
   const { spec: schema, problems: findProblems } = kinds[kind]
   const result = parse(schema as z.ZodType<SpecOf<K>>, input)
@@ -65,7 +63,7 @@ export function findUnknownKeys(body: Record<string, unknown>, allowed: Readonly
 
 /** Annotations of the service's own domain, which clients cannot set on tasks (reference-core 1.1). */
 export function findReservedAnnotations(annotations: unknown, path: string): Problem[] {
-  return Object.keys(isObject(annotations) ? annotations : {})
+  return Object.keys(isJsonObject(annotations) ? annotations : {})
     .filter((key) => key.startsWith(reservedPrefix))
     .map((key) => ({ path: `${path}[${JSON.stringify(key)}]`, message: 'is reserved for the service; remove it' }))
 }

@@ -3,6 +3,7 @@
 import { z } from 'zod'
 import type { Problem } from '../../errors.ts'
 import { field } from '../field.ts'
+import { isJsonObject } from '../json.ts'
 import type { SpecOf } from '../resources/index.ts'
 import { Annotations, Labels, MetadataInput, Name } from '../resources/metadata.ts'
 import { TaskSpec } from '../resources/task.ts'
@@ -12,7 +13,6 @@ import { documentAs } from './route.ts'
 import {
   findReservedAnnotations,
   findUnknownKeys,
-  isObject,
   type Reading,
   readMetadata,
   readPart,
@@ -72,7 +72,7 @@ export function findIdentityKeys(body: Record<string, unknown>, path = '', depth
   return Object.entries(body).flatMap(([key, value]) => {
     const at = joinPath(path, key.slice(0, 200))
     if (identityKeys.has(key.toLowerCase())) return [{ path: at, message: 'cannot be set by clients; remove it' }]
-    const isEmbedded = embeddingKeys.has(key.toLowerCase()) && isObject(value)
+    const isEmbedded = embeddingKeys.has(key.toLowerCase()) && isJsonObject(value)
     return isEmbedded ? findIdentityKeys(value, at, depth + 1) : []
   })
 }
@@ -80,7 +80,7 @@ export function findIdentityKeys(body: Record<string, unknown>, path = '', depth
 function isEmpty(value: unknown): boolean {
   if (value === undefined || value === null || value === '') return true
   if (Array.isArray(value)) return value.length === 0
-  return isObject(value) && Object.keys(value).length === 0
+  return isJsonObject(value) && Object.keys(value).length === 0
 }
 
 function pickFlatSpec(body: Record<string, unknown>): Record<string, unknown> {
@@ -90,7 +90,7 @@ function pickFlatSpec(body: Record<string, unknown>): Record<string, unknown> {
 
 function readTaskSpec(body: Record<string, unknown>): Reading<SpecOf<'Task'>> {
   const flat = pickFlatSpec(body)
-  if (body.spec !== undefined && body.spec !== null && !isObject(body.spec)) {
+  if (body.spec !== undefined && body.spec !== null && !isJsonObject(body.spec)) {
     return { problems: [{ path: 'spec', message: 'must be an object' }] }
   }
   const nested = Object.entries(body.spec ?? {}).filter(([key]) => !identityKeys.has(key.toLowerCase()))
@@ -115,7 +115,10 @@ function readTaskMetadata(body: Record<string, unknown>): Reading<MetadataInput>
   const problems = [
     ...[name, namespace, labels, annotations, metadata].flatMap((reading) => reading.problems),
     ...findReservedAnnotations(body.annotations, 'annotations'),
-    ...findReservedAnnotations(isObject(body.metadata) ? body.metadata.annotations : undefined, 'metadata.annotations'),
+    ...findReservedAnnotations(
+      isJsonObject(body.metadata) ? body.metadata.annotations : undefined,
+      'metadata.annotations',
+    ),
   ]
   const given = metadata.value ?? {}
   const value = {
@@ -125,7 +128,7 @@ function readTaskMetadata(body: Record<string, unknown>): Reading<MetadataInput>
     labels: mergeMaps(given.labels, labels.value),
     annotations: mergeMaps(given.annotations, annotations.value),
   }
-  const isNameless = isEmpty(body.name) && !(isObject(body.metadata) && !isEmpty(body.metadata.name))
+  const isNameless = isEmpty(body.name) && !(isJsonObject(body.metadata) && !isEmpty(body.metadata.name))
   if (isNameless) problems.push({ path: 'name', message: 'is required' })
   return { value, problems }
 }
@@ -142,7 +145,7 @@ export function findNameProblems(name: string | undefined, spec: SpecOf<'Task'> 
 }
 
 function readTaskBody(body: unknown): Reading<{ metadata: DraftMetadata; spec: SpecOf<'Task'> }> {
-  if (!isObject(body)) return { problems: [{ path: '', message: 'the body must be a JSON object' }] }
+  if (!isJsonObject(body)) return { problems: [{ path: '', message: 'the body must be a JSON object' }] }
   const metadata = readTaskMetadata(body)
   const spec = readTaskSpec(body)
   const identity = findIdentityKeys(body)

@@ -1,12 +1,14 @@
 // One answer of a proxy on the wire: JSON, an error in the family's form, frames, or bytes as they come.
+
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import type { JsonObject } from '../../contract/json.ts'
 import { isSvcError, SvcError } from '../../errors.ts'
 import type { PipeControl } from '../../ports/egress.ts'
 import type { Caller } from '../../ports/identity.ts'
 import { writeFamilyError } from '../../proxy/family-error.ts'
 import type { Outlet } from '../../proxy/relay/passthrough.ts'
-import type { JsonObject, ProxyAnswer, ProxyFamily } from '../../proxy/types.ts'
+import type { ProxyAnswer, ProxyFamily } from '../../proxy/types.ts'
 import { markRefusal, type Trail } from '../middleware/audit.ts'
 import { challengeFor, retrySecondsOf, toSvcError } from '../middleware/error-answer.ts'
 import { drainBody } from './request-body.ts'

@@ -1,5 +1,5 @@
+import { isJsonObject, type JsonObject, tryParseJson } from '../../contract/json.ts'
 // The instructions the demo provider follows, and how it says what it is (PROV-014).
-import type { JsonObject } from '../messages.ts'
 
 export const demoLabel = '[demo provider: this is no language model]'
 
@@ -48,12 +48,8 @@ function callTool(name: string, args: JsonObject): DemoAction {
 }
 
 function parseObject(text: string): JsonObject | undefined {
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : undefined
-  } catch {
-    return undefined
-  }
+  const value = tryParseJson(text)
+  return isJsonObject(value) ? value : undefined
 }
 
 /** Tried in this order. */

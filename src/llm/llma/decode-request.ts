@@ -1,5 +1,6 @@
 // llma to neutral: what a client of the proxy sends. Every part keeps its original JSON.
-import type { ContentBlock, JsonObject, Message, ModelRequest, Raw, TextBlock, ToolChoice } from '../messages.ts'
+import type { JsonObject } from '../../contract/json.ts'
+import type { ContentBlock, Message, ModelRequest, Raw, TextBlock, ToolChoice } from '../messages.ts'
 import type { LlmaBlock, LlmaMessage, LlmaRequest } from './schema.ts'
 
 function toRaw(json: unknown): Raw {

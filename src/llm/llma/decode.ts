@@ -1,5 +1,6 @@
 // llma to neutral: frames and whole answers.
-import type { JsonObject, ModelEvent, Raw, StopReason, TokenUsage } from '../messages.ts'
+import type { JsonObject } from '../../contract/json.ts'
+import type { ModelEvent, Raw, StopReason, TokenUsage } from '../messages.ts'
 import { noUsage } from '../messages.ts'
 import { readCount } from '../token-count.ts'
 import { type AnswerDecoder, StreamedError } from '../vendor-call.ts'

@@ -1,6 +1,7 @@
 // Neutral to llma: answers, whole and as frames. The inverse of decode.
+import type { JsonObject } from '../../contract/json.ts'
 import { type AnswerEncoder, type EncoderOptions, rawOf, type WholeAnswer } from '../answer.ts'
-import type { ContentBlock, JsonObject, ModelEvent, Raw, StopReason, TokenUsage } from '../messages.ts'
+import type { ContentBlock, ModelEvent, Raw, StopReason, TokenUsage } from '../messages.ts'
 
 const stopWords: Record<StopReason, string> = {
   end_turn: 'end_turn',

@@ -1,7 +1,8 @@
 // Neutral to llma: requests.
+import type { JsonObject } from '../../contract/json.ts'
 import { SvcError } from '../../errors.ts'
 import { crossFields } from '../crossing.ts'
-import type { ContentBlock, JsonObject, Message, ModelRequest, ToolChoice, ToolSchema } from '../messages.ts'
+import type { ContentBlock, Message, ModelRequest, ToolChoice, ToolSchema } from '../messages.ts'
 import { rememberBy } from '../remembered.ts'
 
 /** The vendor requires the field; a request that names no limit gets this one. */

@@ -1,6 +1,6 @@
 // Rebuilds the loop's own blocks in an llma conversation that comes back: each as tool_use and tool_result (PROXY-014).
+import type { JsonObject } from '../../contract/json.ts'
 import { parseForeignObject } from '../foreign-json.ts'
-import type { JsonObject } from '../messages.ts'
 import { isFailure, lostResult, readCall, readResult, readServerCallId } from '../server-calls.ts'
 
 type Wire = { role: string; content: string | JsonObject[] } & JsonObject

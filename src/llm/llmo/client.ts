@@ -1,6 +1,7 @@
 // Calls an llmo provider: the vendor, Azure, or a server that speaks the same language.
+import type { JsonObject } from '../../contract/json.ts'
 import { type ClientOptions, ownHeaders, patienceFor, plainHeaders } from '../client-options.ts'
-import type { JsonObject, ModelEvent, ModelRequest } from '../messages.ts'
+import type { ModelEvent, ModelRequest } from '../messages.ts'
 import type { Listener, ModelClient } from '../model.ts'
 import { callVendor } from '../vendor-call.ts'
 import { createDecoder } from './decode.ts'

@@ -1,6 +1,7 @@
 // llmo to neutral: what a client of the proxy sends. Every part keeps its original JSON.
+import type { JsonObject } from '../../contract/json.ts'
 import { parseArgs } from '../collect.ts'
-import type { ContentBlock, JsonObject, Message, ModelRequest, Raw, TextBlock, ToolChoice } from '../messages.ts'
+import type { ContentBlock, Message, ModelRequest, Raw, TextBlock, ToolChoice } from '../messages.ts'
 import type { LlmoMessage, LlmoRequest } from './schema.ts'
 
 function toRaw(json: unknown): Raw {

@@ -1,6 +1,7 @@
 // llmo to neutral: chunks and whole answers.
+import type { JsonObject } from '../../contract/json.ts'
 import { createCallIds } from '../call-ids.ts'
-import type { JsonObject, ModelEvent, Raw, StopReason, TokenUsage } from '../messages.ts'
+import type { ModelEvent, Raw, StopReason, TokenUsage } from '../messages.ts'
 import { readCount, readNestedCount } from '../token-count.ts'
 import { type AnswerDecoder, StreamedError } from '../vendor-call.ts'
 import { readVendorError } from '../vendor-error.ts'

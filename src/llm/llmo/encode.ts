@@ -1,7 +1,8 @@
 // Neutral to llmo: requests.
+import type { JsonObject } from '../../contract/json.ts'
 import { SvcError } from '../../errors.ts'
 import { crossFields } from '../crossing.ts'
-import type { ContentBlock, JsonObject, Message, ModelRequest, TextBlock, ToolChoice, ToolSchema } from '../messages.ts'
+import type { ContentBlock, Message, ModelRequest, TextBlock, ToolChoice, ToolSchema } from '../messages.ts'
 import { rememberBy } from '../remembered.ts'
 import type { Dialect } from './dialect.ts'
 

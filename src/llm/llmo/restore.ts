@@ -1,5 +1,5 @@
 // Rebuilds the loop's own calls in an llmo conversation that comes back: each as tool call and tool message (PROXY-014).
-import type { JsonObject } from '../messages.ts'
+import type { JsonObject } from '../../contract/json.ts'
 import { lostResult, readCall, readResultLine } from '../server-calls.ts'
 
 export type Restored = {

@@ -1,7 +1,7 @@
 // The responses API of the llmo family: a request rewritten as a chat completion, whose path it goes from there.
 // What only the vendor's own store or hosted tools can answer is refused by name (vendor document: Responses API reference).
+import type { JsonObject } from '../../contract/json.ts'
 import { SvcError } from '../../errors.ts'
-import type { JsonObject } from '../messages.ts'
 import type { ResponsesItem, ResponsesPart, ResponsesRequest, ResponsesTool } from './schema.ts'
 
 const advice =

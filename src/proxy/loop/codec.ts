@@ -1,6 +1,7 @@
 // The languages of callers, behind one shape.
 
 import type { z } from 'zod'
+import type { JsonObject } from '../../contract/json.ts'
 import { SvcError } from '../../errors.ts'
 import type { AnswerEncoder, EncoderOptions, WholeAnswer } from '../../llm/answer.ts'
 import { decodeRequest as decodeLlma } from '../../llm/llma/decode-request.ts'
@@ -11,7 +12,7 @@ import { decodeRequest as decodeLlmo } from '../../llm/llmo/decode-request.ts'
 import * as llmoAnswer from '../../llm/llmo/encode-answer.ts'
 import { restoreMessages as restoreLlmo } from '../../llm/llmo/restore.ts'
 import { LlmoRequest } from '../../llm/llmo/schema.ts'
-import type { JsonObject, ModelRequest } from '../../llm/messages.ts'
+import type { ModelRequest } from '../../llm/messages.ts'
 import { toCompletion } from '../../llm/responses/decode-request.ts'
 import * as responsesAnswer from '../../llm/responses/encode-answer.ts'
 import { ResponsesRequest } from '../../llm/responses/schema.ts'

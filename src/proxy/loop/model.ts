@@ -1,5 +1,6 @@
 // The model of one request: the first call fails fast, later ones are worth waiting for.
-import type { JsonObject, ModelRequest, Raw } from '../../llm/messages.ts'
+import type { JsonObject } from '../../contract/json.ts'
+import type { ModelRequest, Raw } from '../../llm/messages.ts'
 import type { ModelClient } from '../../llm/model.ts'
 import { openModel } from '../../usecases/providers/models.ts'
 import type { ProxyCall } from '../types.ts'

@@ -1,11 +1,12 @@
 // What a passed request gives when its time is over: the answer so far, closed in the caller's own language (LLMA-039, LIM-008).
 
+import type { JsonObject } from '../../contract/json.ts'
 import type { AnswerEncoder } from '../../llm/answer.ts'
 import { parseForeignObject } from '../../llm/foreign-json.ts'
 import { deadlineClosing } from '../../llm/loop-step.ts'
 import { type ModelEvent, noUsage, type Raw, type TokenUsage } from '../../llm/messages.ts'
 import { codecs } from '../loop/codec.ts'
-import type { Conversation, JsonObject } from '../types.ts'
+import type { Conversation } from '../types.ts'
 import type { PassedAnswer } from './passed-answer.ts'
 import type { Outlet, PassedCall } from './passthrough.ts'
 

@@ -1,5 +1,6 @@
 // Tokens of a passed request that the vendor did not count: by the bytes that were sent, and by the text in the answer as far as it came.
 
+import type { JsonObject } from '../../contract/json.ts'
 import { bytesPerToken, type EstimatedUsage, findMissing } from '../../llm/estimate.ts'
 import { parseForeignJson } from '../../llm/foreign-json.ts'
 import type { Endpoint } from '../types.ts'
@@ -12,8 +13,6 @@ const tokensPerAttachment = 1600
 const shortestAttachment = 2048
 const attachmentMark = Buffer.from('base64')
 const quote = 0x22
-
-type Json = Record<string, unknown>
 
 /** Names of fields in a delta that are no text of the model. */
 const labels = new Set(['type', 'role', 'id', 'index', 'object', 'name', 'stop_reason', 'finish_reason'])
@@ -29,7 +28,7 @@ function countFrame(line: string): number {
   const frame = parseForeignJson(line.slice('data:'.length))
   if (typeof frame !== 'object' || frame === null) return 0
   const { delta, choices } = frame as { delta?: unknown; choices?: unknown }
-  const chosen = Array.isArray(choices) ? choices.map((choice) => (choice as Json | null)?.delta) : []
+  const chosen = Array.isArray(choices) ? choices.map((choice) => (choice as JsonObject | null)?.delta) : []
   return countText(delta) + countText(chosen)
 }
 

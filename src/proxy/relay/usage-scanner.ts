@@ -1,7 +1,7 @@
 // Picks the token counts out of an answer while its bytes go by: only what holds them is parsed (PROXY-004).
+import { isJsonObject, type JsonObject } from '../../contract/json.ts'
 import { noUsage, type TokenUsage } from '../../llm/messages.ts'
 import { readCount, readNestedCount } from '../../llm/token-count.ts'
-import type { JsonObject } from '../types.ts'
 import { skipNested } from './request-text.ts'
 
 export interface UsageScanner {
@@ -20,10 +20,6 @@ const tailBytes = 65_536
 /** A frame with a whole answer in it (`response.completed`) may be long; longer ones than this are passed on unread. */
 const maxLineBytes = 8 * 1_048_576
 
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
 /** llma counts cached input apart from the rest, llmo within it (vendor documents: usage of both APIs). */
 function mergeCounts(before: TokenUsage | undefined, counts: JsonObject): TokenUsage {
   const { inputTokens, outputTokens, cachedTokens } = before ?? noUsage
@@ -39,7 +35,7 @@ function mergeCounts(before: TokenUsage | undefined, counts: JsonObject): TokenU
   const input = readCount(counts.input_tokens)
   // The last frames of some servers say 0 where the first one said it right.
   if (input === undefined || input === 0) return { inputTokens, outputTokens: output, cachedTokens }
-  if (isObject(counts.input_tokens_details)) {
+  if (isJsonObject(counts.input_tokens_details)) {
     return {
       inputTokens: input,
       outputTokens: output,
@@ -61,9 +57,9 @@ function parse(text: string): unknown {
 
 /** llma and chat frames hold it at the top or in `message`, frames of the responses API in `response`. */
 function findUsage(frame: unknown): JsonObject | undefined {
-  if (!isObject(frame)) return undefined
+  if (!isJsonObject(frame)) return undefined
   for (const place of [frame, frame.message, frame.response]) {
-    if (isObject(place) && isObject(place.usage)) return place.usage
+    if (isJsonObject(place) && isJsonObject(place.usage)) return place.usage
   }
   return undefined
 }
@@ -138,7 +134,7 @@ function readTail(tail: Buffer): TokenUsage | undefined {
   try {
     const end = skipNested(tail, start)
     const counts = parse(tail.toString('utf8', start, end))
-    if (!isObject(counts) || !closesAnswer(tail.toString('utf8', end))) return undefined
+    if (!isJsonObject(counts) || !closesAnswer(tail.toString('utf8', end))) return undefined
     return mergeCounts(undefined, counts)
   } catch {
     // A broken answer is the caller's to read; it says nothing of tokens.

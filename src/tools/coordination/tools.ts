@@ -1,5 +1,6 @@
 // The tools of an orchestrating model, and the host that runs them for a loop.
-import { type JsonObject, type ShownTool, showTool } from '../tool.ts'
+import type { JsonObject } from '../../contract/json.ts'
+import { type ShownTool, showTool } from '../tool.ts'
 import { failTool } from '../tool-error.ts'
 import { createAgent, deleteAgent, listAgents, updateAgent } from './agents.ts'
 import { createTool, deleteSession, deleteTool, listTools } from './catalog.ts'

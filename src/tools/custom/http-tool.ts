@@ -1,9 +1,10 @@
 // A Tool resource with a plain HTTP endpoint, as a tool of the loop (TOOL-004, TOOL-010..017).
+import type { JsonObject } from '../../contract/json.ts'
 import { isSvcError } from '../../errors.ts'
 import { createRedactor, type Redactor } from '../../observability/redaction.ts'
 import type { EgressRequest, EgressResponse } from '../../ports/egress.ts'
 import { propagateToken, propagationHeader } from '../../rules/token-propagation.ts'
-import { guardRun, type JsonObject, type Tool, type ToolContext, type ToolOutcome } from '../tool.ts'
+import { guardRun, type Tool, type ToolContext, type ToolOutcome } from '../tool.ts'
 import { explainToolError, failTool, type ToolFailure } from '../tool-error.ts'
 import { requestWithin } from '../web/bounded-request.ts'
 import { headOfText } from '../workspace/text-window.ts'

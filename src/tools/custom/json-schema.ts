@@ -1,5 +1,6 @@
 // Holds a model's arguments to a user's JSON Schema: types, required names and enums, at every depth.
 // Keywords beyond these are left to the endpoint: a user's `pattern` may take for ever on a model's text.
+import { isJsonObject } from '../../contract/json.ts'
 
 type Schema = Record<string, unknown>
 
@@ -13,7 +14,7 @@ export function findArgumentProblems(schema: Schema, value: unknown): string[] {
 type Place = { path: string; depth: number }
 
 function checkValue(schema: unknown, value: unknown, place: Place): string[] {
-  if (!isRecord(schema) || place.depth > deepest) return []
+  if (!isJsonObject(schema) || place.depth > deepest) return []
   const types = namedTypes(schema.type)
   if (types.length > 0 && !types.some((type) => hasType(value, type))) {
     return [describe(place, `must be ${types.join(' or ')}, not ${typeOf(value)}`)]
@@ -22,7 +23,7 @@ function checkValue(schema: unknown, value: unknown, place: Place): string[] {
     return [describe(place, `must be one of ${JSON.stringify(schema.enum).slice(0, 300)}`)]
   }
   if (Array.isArray(value)) return checkItems(schema.items, value, place)
-  return isRecord(value) ? checkProperties(schema, value, place) : []
+  return isJsonObject(value) ? checkProperties(schema, value, place) : []
 }
 
 function checkItems(items: unknown, values: unknown[], place: Place): string[] {
@@ -30,7 +31,7 @@ function checkItems(items: unknown, values: unknown[], place: Place): string[] {
 }
 
 function checkProperties(schema: Schema, value: Schema, place: Place): string[] {
-  const properties = isRecord(schema.properties) ? schema.properties : {}
+  const properties = isJsonObject(schema.properties) ? schema.properties : {}
   const required = Array.isArray(schema.required) ? schema.required.map(String) : []
   const missing = required.filter((name) => !Object.hasOwn(value, name))
   const unknown =
@@ -66,10 +67,6 @@ function typeOf(value: unknown): string {
   if (value === null) return 'null'
   if (Array.isArray(value)) return 'array'
   return Number.isInteger(value) ? 'integer' : typeof value
-}
-
-function isRecord(value: unknown): value is Schema {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function isSame(a: unknown, b: unknown): boolean {

@@ -1,6 +1,8 @@
 // web_search: asks the configured backend and returns what it found, or why it could not (BUILT-002, BUILT-003, BUILT-019).
+
 import { z } from 'zod'
-import { type Availability, type AvailabilityContext, defineTool, type JsonObject } from '../tool.ts'
+import { type JsonObject, tryParseJson } from '../../contract/json.ts'
+import { type Availability, type AvailabilityContext, defineTool } from '../tool.ts'
 import { failTool } from '../tool-error.ts'
 import { requestWithin } from './bounded-request.ts'
 import { findMissingSetting, type SearchResult, searchBackends } from './search-backends.ts'
@@ -67,14 +69,6 @@ function readResults(body: string, pickItems: (json: unknown) => unknown): Searc
   const items = pickItems(tryParseJson(body))
   if (!Array.isArray(items)) return undefined
   return items.flatMap((item) => readResult(item as JsonObject))
-}
-
-function tryParseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 function readResult(item: JsonObject | null): SearchResult[] {

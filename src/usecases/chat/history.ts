@@ -1,4 +1,5 @@
 // A session's messages as the conversation of a model, and tool results as the summaries that a session keeps.
+import { isJsonObject } from '../../contract/json.ts'
 import type { ContentBlock, Message } from '../../llm/messages.ts'
 import type { TranscriptMessage } from '../../ports/sessions.ts'
 
@@ -21,22 +22,18 @@ const idFields = ['name', 'taskName', 'namespace', 'phase', 'sessionId', 'errorT
 
 function listIds(content: string): string {
   const outcome = parseObject(content)
-  const data = { ...outcome, ...(isObject(outcome.data) ? outcome.data : {}) }
+  const data = { ...outcome, ...(isJsonObject(outcome.data) ? outcome.data : {}) }
   return idFields
     .filter((field) => typeof data[field] === 'string')
     .map((field) => `${field} ${String(data[field]).slice(0, 253)}`)
     .join(', ')
 }
 
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
 /** The object that a text holds; what is none stands under `text`. */
 export function parseObject(text: string): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(text)
-    return isObject(value) ? value : { text }
+    return isJsonObject(value) ? value : { text }
   } catch {
     return { text }
   }

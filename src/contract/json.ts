@@ -1,0 +1,17 @@
+// JSON as it is before anybody has judged it.
+
+export type JsonObject = Record<string, unknown>
+
+/** Neither null nor a list. */
+export function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** Undefined for a text that is no JSON. For what untrusted code or a vendor sent in bulk, see `parseForeignJson`. */
+export function tryParseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
