@@ -3,6 +3,7 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, sym
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
+import { enterFolder, entryOf } from './folder-handle.ts'
 import { removeTree } from './removal.ts'
 
 const base = mkdtempSync(join(tmpdir(), 'svc-removal-'))
@@ -49,6 +50,14 @@ describe('removal of what a program wrote', () => {
     await removeTree(join(folder, 'file'))
     await removeTree(join(folder, 'absent'))
     expect(readdirSync(folder)).toEqual([])
+  })
+
+  it('enters no link that stands where a folder was a moment ago', async () => {
+    symlinkSync(outside, join(folder, 'swapped'))
+    await expect(enterFolder(join(folder, 'swapped'))).rejects.toMatchObject({ code: 'ENOTDIR' })
+    const handle = await enterFolder(folder)
+    await expect(enterFolder(entryOf(handle, 'swapped'))).rejects.toMatchObject({ code: 'ENOTDIR' })
+    await handle.close()
   })
 
   it('never leaves the folder, whatever is swapped in while it works', async () => {
