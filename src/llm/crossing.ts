@@ -52,6 +52,7 @@ function crossFormat(format: unknown): JsonObject | undefined {
 }
 
 function crossOutput(value: unknown): JsonObject | undefined {
+  if (typeof value !== 'object') return undefined
   const { effort, format, ...others } = value as JsonObject
   const shape = crossFormat(format)
   const wanted = effort === undefined || effort === null ? nothing : { reasoning_effort: efforts[String(effort)] }

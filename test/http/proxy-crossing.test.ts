@@ -92,6 +92,7 @@ const fromLlma: Record<string, Case[]> = {
     ],
     [{ effort: 'dazzling' }, 'refused'],
     [{ colour: 'red' }, 'refused'],
+    [5, 'refused'],
   ],
   output_format: [
     [{ type: 'json_schema', schema }, { response_format: { type: 'json_schema', json_schema: { schema } } }],
