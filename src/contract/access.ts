@@ -25,8 +25,10 @@ export type TaskFacts = {
 
 /** From the least to the most: each may do what those before it may. */
 export const roles = ['viewer', 'runner', 'editor', 'owner'] as const
+/** What a caller may do, from reading to owning the service. */
 export type Role = (typeof roles)[number]
 
+/** What is done to which kind, asked of the authorizer. */
 export type Access = {
   verb: AccessVerb
   kind: AccessKind

@@ -15,6 +15,7 @@ export const awaitedCapabilities = {
   scans: 'repository scans',
   monitors: 'repository monitors',
 } as const
+/** A part of the service that does not exist yet. */
 export type AwaitedCapability = keyof typeof awaitedCapabilities
 
 /** Tools of the service that come with a capability; their names are taken already. */
@@ -31,6 +32,7 @@ export const awaitedTools = {
   ],
 } as const satisfies Partial<Record<AwaitedCapability, readonly string[]>>
 
+/** A field that has no effect until such a part exists. */
 export type AwaitedField = {
   kind: Kind
   /** Where in the spec, dotted; `[]` stands for every entry of a list. Empty: no object of the kind can be made. */

@@ -3,6 +3,7 @@
 import type { Kind } from './resources/index.ts'
 import { fixedFields, terminalPhases } from './resources/task.ts'
 
+/** A CEL rule of a definition (`x-kubernetes-validations`). */
 export type ValidationRule = { rule: string; message: string; messageExpression?: string; fieldPath?: string }
 
 /** `path` is dotted; every part of it is asked for, since CEL fails on what is not there. */

@@ -14,6 +14,7 @@ export type Rest = {
   ms: number
 }
 
+/** What follows from one sort of failure. */
 export type FailureRule = {
   class: FailureClass
   /** Only of model calls: nobody waits at an open request for anything else. */

@@ -5,6 +5,7 @@ import { isJsonObject } from './json.ts'
 import { type Kind, kinds } from './resources/index.ts'
 import { apiVersion, ObjectMeta } from './resources/metadata.ts'
 
+/** A field with all that a reader needs to fill it in. */
 export type FieldDoc = {
   name: string
   /** As `kubectl explain` writes it: `string`, `[]object`, `map[string]string`. */
@@ -20,6 +21,7 @@ export type FieldDoc = {
   fields: readonly FieldDoc[]
 }
 
+/** A kind with its fields. */
 export type KindDoc = { kind: Kind; apiVersion: string; description: string; fields: readonly FieldDoc[] }
 
 type Json = { readonly [key: string]: unknown }

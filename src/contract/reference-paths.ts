@@ -7,6 +7,7 @@ import { type ReferenceTarget, referenceMark } from './resources/references.ts'
 /** Stands in a path for every entry of a list. */
 export const each = '[]'
 
+/** Where a spec names another resource. */
 export type ReferencePath = {
   target: ReferenceTarget
   /** From the spec to the object with the name, for example `env`, `[]`, `valueFrom`, `secretKeyRef`. */
@@ -15,6 +16,7 @@ export type ReferencePath = {
   crosses: boolean
 }
 
+/** A resource that a spec names. */
 export type Reference = {
   kind: ReferenceTarget
   name: string

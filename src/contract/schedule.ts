@@ -51,6 +51,7 @@ export function isTimeZone(name: string): boolean {
   }
 }
 
+/** A cron expression with five fields. */
 export const Schedule = z
   .string()
   .max(256)
@@ -61,6 +62,7 @@ export const Schedule = z
   .meta({ example: '0 3 * * 1-5' })
 export type Schedule = z.infer<typeof Schedule>
 
+/** An IANA time zone. */
 export const TimeZone = z
   .string()
   .max(64)

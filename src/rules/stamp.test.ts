@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { TransactionContext } from '../contract/resources/task.ts'
+import { TransactionContext } from '../contract/resources/requester.ts'
 import { digestContext } from './context-digest.ts'
 import { fitsTask, type Identity, inheritStamp, stampOf, toLabel } from './stamp.ts'
 

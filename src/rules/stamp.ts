@@ -1,6 +1,6 @@
 // What a task keeps of the verified identity that asked for it, and how its children get the same (TASK-012 to TASK-017).
 import { createHash } from 'node:crypto'
-import { RequestedBy, Transaction } from '../contract/resources/task.ts'
+import { RequestedBy, Transaction } from '../contract/resources/requester.ts'
 import { digestContext, recordContext } from './context-digest.ts'
 import { transactionAnnotations } from './token-propagation.ts'
 

@@ -1,7 +1,8 @@
 // What of a task can still be changed: everything before it starts, nearly nothing afterwards. `crd-rules.ts` says the
 // same to kubectl.
 import { isDeepStrictEqual } from 'node:util'
-import { fixedFields, hasStarted, type RequestedBy, type Task, TaskSpec } from '../contract/resources/task.ts'
+import type { RequestedBy } from '../contract/resources/requester.ts'
+import { fixedFields, hasStarted, type Task, TaskSpec } from '../contract/resources/task.ts'
 
 /** The service stamps these itself; a body without them keeps them. */
 const stamped: readonly string[] = ['requestedBy', 'transaction']

@@ -5,6 +5,7 @@ import { buildOpenApi } from '../../src/contract/api/openapi.ts'
 import { routesByName } from '../../src/contract/api/routes.ts'
 import { buildCrd } from '../../src/contract/crd.ts'
 import { kindNames } from '../../src/contract/resources/index.ts'
+import { listFiles, readSource } from './source-tree.ts'
 
 type Json = { readonly [key: string]: unknown }
 
@@ -108,5 +109,23 @@ describe('settings', () => {
 describe('definitions of kinds', () => {
   it('are small enough for kubectl apply, which keeps a copy in an annotation of at most 256 KiB', () => {
     for (const kind of kindNames) expect(JSON.stringify(buildCrd(kind)).length, kind).toBeLessThan(200_000)
+  })
+})
+
+describe('shapes of the contract', () => {
+  it('have a doc comment each', () => {
+    const files = listFiles('src/contract', ['.ts']).filter((path) => !path.endsWith('.test.ts'))
+    const bare = files.flatMap((path) => {
+      const lines = readSource(path).split('\n')
+      const shapes = lines.flatMap((line, index) => {
+        const [, name] = /^export (?:const|type) ([A-Z]\w*)/.exec(line) ?? []
+        // The type of a shape stands below it and has its name.
+        const isTypeOfShape = line.includes(`= z.infer<typeof ${name}>`)
+        return name === undefined || isTypeOfShape || lines[index - 1]?.endsWith('*/') ? [] : [name]
+      })
+      return shapes.map((name) => `${path}: ${name}`)
+    })
+    expect(files.length).toBeGreaterThan(50)
+    expect(bare).toEqual([])
   })
 })

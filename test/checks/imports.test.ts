@@ -1,6 +1,6 @@
 // The import table of the house: which room may know which.
 import { describe, expect, it } from 'vitest'
-import { type Import, listFiles, listImports } from './source-tree.ts'
+import { type Import, listFiles, listImports, readSource } from './source-tree.ts'
 
 const everyone = ['errors', 'observability']
 
@@ -51,6 +51,15 @@ describe('the import table', () => {
     const rooms = new Set(sources.map(roomOf))
     rooms.delete('compose')
     expect([...rooms].filter((room) => !(room in table))).toEqual([])
+  })
+
+  it('has the rooms that CONTRIBUTING.md describes', () => {
+    const rows = readSource('CONTRIBUTING.md').matchAll(/^\| (`src\/[^|]*)\|/gm)
+    const described = [...rows].flatMap(([, cell = '']) =>
+      [...cell.matchAll(/`src\/([\w.-]+)`/g)].map(([, name]) => name),
+    )
+    const rooms = described.map((name) => roomOf(`src/${name}${name?.includes('.') ? '' : '/'}`))
+    expect([...new Set(rooms)].sort()).toEqual([...new Set(sources.map(roomOf))].sort())
   })
 
   it('is kept by every import', () => {

@@ -43,6 +43,7 @@ export const AssignedProvider = z.object({
 })
 export type AssignedProvider = z.infer<typeof AssignedProvider>
 
+/** A provider and the model to ask it for. */
 export const ModelChoice = z.object({
   provider: field(AssignedProvider, 'Provider to call.'),
   model: field(z.string(), 'Model to ask for.', 'large-model'),
@@ -82,6 +83,7 @@ export const AssignedTool = z.object({
 })
 export type AssignedTool = z.infer<typeof AssignedTool>
 
+/** The task and the attempt that a worker runs. */
 export const AssignedTask = z.object({
   namespace: field(z.string(), 'Namespace of the task.', 'default'),
   name: field(z.string(), 'Name of the task.', 'nightly-report'),
@@ -104,6 +106,7 @@ export const AssignedTask = z.object({
 })
 export type AssignedTask = z.infer<typeof AssignedTask>
 
+/** Limits and prompts of the tool loop of one attempt. */
 export const AssignedLoop = z.object({
   maxIterations: field(z.int().min(1), 'Model calls at most.', 50),
   maxToolCalls: field(z.int().min(1), 'Tool calls of one model turn at most.', 128),
@@ -123,6 +126,7 @@ export const AssignedEgress = z.object({
 })
 export type AssignedEgress = z.infer<typeof AssignedEgress>
 
+/** The search backend of web_search. */
 export const AssignedSearch = z.object({
   backend: field(z.enum(['searxng', 'brave', 'tavily', 'json']), 'Search backend of web_search.'),
   url: field(z.string().optional(), 'Address of the backend.', 'http://127.0.0.1:8888'),
@@ -144,6 +148,7 @@ export const AssignedPropagation = z.discriminatedUnion('mode', [
 ])
 export type AssignedPropagation = z.infer<typeof AssignedPropagation>
 
+/** All that a worker needs for one attempt; it holds secrets and is never stored. */
 export const WorkAssignment = z.object({
   version: field(z.literal(1), 'Version of this shape.'),
   api: field(

@@ -7,6 +7,7 @@ import { RecordedCaller } from './caller.ts'
 import { ListQuery, listOf, TimeParameter } from './list.ts'
 import { defineRoute, documentAs } from './route.ts'
 
+/** One record of the audit log. */
 export const AuditItem = z
   .object({
     id: field(z.string(), 'Id of the record.', '42'),
@@ -50,6 +51,7 @@ const allowed = documentAs(
   z.boolean().optional(),
 )
 
+/** Filters of the audit log; all of them must hold. */
 export const AuditListQuery = ListQuery.extend({
   namespace: field(Name.optional(), 'Only records of this namespace.', 'default'),
   caller: field(

@@ -7,10 +7,12 @@ import { defineRoute } from './route.ts'
 
 const tag = 'Authentication'
 
+/** Answer to a valid credential. */
 export const Validation = z
   .object({ authenticated: field(z.literal(true), 'Always true: a bad token is answered with 401.') })
   .meta({ id: 'Validation' })
 
+/** The transaction of a context token. */
 export const WhoamiTransaction = z
   .object({
     profile: field(z.string(), 'Profile of the context token.', 'kontxt'),
@@ -25,6 +27,7 @@ export const WhoamiTransaction = z
   })
   .meta({ id: 'WhoamiTransaction' })
 
+/** Who the caller is, and what it may do. */
 export const Whoami = z
   .object({
     authenticated: field(z.literal(true), 'Always true: a bad token is answered with 401.'),

@@ -5,6 +5,7 @@ import { field } from '../field.ts'
 
 /** How a caller is known: by a token of the service, by the cluster's review, by an issuer, or as a task at work. */
 const callerKinds = ['token', 'tokenReview', 'oidc', 'contextToken', 'worker'] as const
+/** Sorts of callers that are recorded. */
 export type CallerKind = (typeof callerKinds)[number]
 
 /** Callers are told apart by kind and id; the name is what they go by, for people to read, and decides nothing. */
@@ -26,4 +27,5 @@ export const RecordedCaller = z
     name: field(z.string(), 'Name that the caller is known by.', 'ada'),
   })
   .meta({ id: 'RecordedCaller' })
+/** A caller as audit log and usage keep it. */
 export type RecordedCaller = { kind?: CallerKind; id?: string; name: string }

@@ -67,6 +67,7 @@ export type ChatUsage = z.infer<typeof ChatUsage>
 
 const json = z.record(z.string(), z.unknown())
 
+/** A tool call of a turn with its answer. */
 export const ChatToolCall = z
   .object({
     name: field(z.string(), 'Name of the tool.', 'list_tasks'),
@@ -76,6 +77,7 @@ export const ChatToolCall = z
   .meta({ id: 'ChatToolCall' })
 export type ChatToolCall = z.infer<typeof ChatToolCall>
 
+/** The outcome of one turn. */
 export const ChatResponse = z
   .object({
     sessionId: field(z.string(), 'Session to name in the next request.', 'support-42'),
@@ -88,6 +90,7 @@ export type ChatResponse = z.infer<typeof ChatResponse>
 
 /** Values of the `event:` line, in no order but: `status` is first, `done` is last. */
 export const chatEvents = ['status', 'message', 'tool_call', 'tool_result', 'error', 'done'] as const
+/** Names of the events in a chat stream. */
 export type ChatEventName = (typeof chatEvents)[number]
 
 /** The data of a frame; which fields are there depends on the event. */
@@ -108,6 +111,7 @@ export type ChatFrame = {
   usage?: ChatUsage
 }
 
+/** Limits of chat and the tools that it offers. */
 export const ChatConfig = z
   .object({
     enabled: field(z.boolean(), 'Whether chat is served.'),

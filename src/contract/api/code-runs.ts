@@ -47,6 +47,7 @@ function isWithinLimit(files: { content: string }[]): boolean {
   return files.reduce((sum, { content }) => sum + (content.length * 3) / 4 - 2, 0) <= workspaceLimits.bytes
 }
 
+/** A program to run in a sandbox of the service. */
 export const CodeRun = z
   .strictObject({
     argv: field(z.array(z.string().max(mebibyte)).min(1).max(64), 'Program and arguments.', ['python', 'main.py']),
@@ -96,6 +97,7 @@ export const CodeRun = z
   .meta({ id: 'CodeRun' })
 export type CodeRun = z.infer<typeof CodeRun>
 
+/** How a run ended, and what it wrote. */
 export const CodeOutcome = z
   .object({
     exitCode: field(z.int().nullable(), 'Exit code; null when a signal ended the program.', 0),
@@ -124,6 +126,7 @@ export const CodeOutcome = z
   .meta({ id: 'CodeOutcome' })
 export type CodeOutcome = z.infer<typeof CodeOutcome>
 
+/** What code can run for a task. */
 export const CodeAvailability = z
   .object({ languages: field(z.array(z.string()), 'Languages that can run here.', ['python', 'bash']) })
   .meta({ id: 'CodeAvailability' })

@@ -24,6 +24,7 @@ const metadata = z.object({
   annotations: field(Annotations.optional(), 'Notes that are not selected by.', { 'example.com/owner': 'ada' }),
 })
 
+/** A ConfigMap with its texts. */
 export const ConfigMapObject = z
   .object({
     apiVersion: field(z.literal('v1'), 'Version of the API.'),
@@ -71,6 +72,7 @@ export const ConfigMapBody = z
   .meta({ id: 'ConfigMapBody' })
 export type ConfigMapBody = z.infer<typeof ConfigMapBody>
 
+/** One page of ConfigMaps. */
 export const ConfigMapList = listOf(ConfigMapItem, 'ConfigMapList')
 
 const stored = { description: 'The config map as stored', schema: ConfigMapObject }

@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { type ErrorReason, errorStatus } from '../../errors.ts'
 import { field } from '../field.ts'
 
+/** One problem of a request. */
 export const ErrorDetail = z
   .object({
     path: field(z.string(), 'Field that is wrong; empty for the whole body.', 'spec.retryPolicy.maxRetries'),
@@ -11,6 +12,7 @@ export const ErrorDetail = z
   })
   .meta({ id: 'ErrorDetail' })
 
+/** The one form of every error that the service answers. */
 export const ErrorBody = z
   .object({
     error: field(

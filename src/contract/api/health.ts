@@ -6,8 +6,10 @@ import { defineRoute } from './route.ts'
 
 const tag = 'Health'
 
+/** Answer of a process that runs. */
 export const Health = z.object({ status: field(z.literal('ok'), 'Always `ok`.') }).meta({ id: 'Health' })
 
+/** Whether the service can do its work, check by check. */
 export const Readiness = z
   .object({
     status: field(z.enum(['ok', 'not ready']), 'Whether the service can do its work.'),

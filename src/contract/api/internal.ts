@@ -31,6 +31,7 @@ export const inputLimits = { fileBytes: recordLimit, bytes: 50 * mebibyte, files
 
 /** An artifact of a task that was given files: what its other artifacts do not say of its workspace. */
 export const workspaceChangesName = '.svc-changes.json'
+/** What changed in the workspace of a task. */
 export const WorkspaceChanges = z
   .object({
     removed: field(z.array(z.string()), 'Paths of files that it was given and that are gone.', ['old.txt']),
@@ -98,6 +99,7 @@ export const readTranscript = defineRoute({
   auth: 'worker',
 })
 
+/** Messages for the session of the task. */
 export const TranscriptAppend = z
   .strictObject({
     messages: field(z.array(TranscriptMessage).min(1).max(1000), 'Messages to append, in this order.'),
@@ -122,6 +124,7 @@ export const appendTranscript = defineRoute({
   auth: 'worker',
 })
 
+/** The plan of one iteration. */
 export const PlanSave = z
   .object({
     summary: field(z.string(), 'What was done, in one sentence.', 'two of three pages read'),
@@ -170,6 +173,7 @@ export const AgentMessage = z
   .meta({ id: 'AgentMessage' })
 export type AgentMessage = z.infer<typeof AgentMessage>
 
+/** A message from one child task to another. */
 export const MessageSend = z
   .object({
     fromTask: field(Name, 'Task that sends it.', 'research-1'),
@@ -276,6 +280,7 @@ export const readCheckpoint = defineRoute({
 /** No call has more: sums must stay whole numbers. */
 const tokens = z.int().min(0).max(1e12)
 
+/** The tokens of one model call. */
 export const UsageSubmit = z
   .strictObject({
     id: field(
@@ -368,6 +373,7 @@ export const LeaseRequest = z
   .meta({ id: 'LeaseRequest' })
 export type LeaseRequest = z.infer<typeof LeaseRequest>
 
+/** Whether a request may be sent now. */
 export const LeaseAnswer = z
   .object({
     granted: field(z.boolean(), 'Whether the request may be sent.'),
@@ -401,6 +407,7 @@ export const takeLease = defineRoute({
   auth: 'worker',
 })
 
+/** A provider that refuses calls for a while. */
 export const CooldownRequest = z
   .strictObject({
     seconds: field(z.number().min(0).max(86_400), 'How long, in seconds.', 20),

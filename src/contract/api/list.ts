@@ -5,6 +5,7 @@ import { field } from '../field.ts'
 import { Name } from '../resources/metadata.ts'
 import { documentAs } from './route.ts'
 
+/** Where the next page of a list starts. */
 export const ListMetadata = z
   .object({
     continue: field(
@@ -27,6 +28,7 @@ export function listOf<S extends z.ZodType>(item: S, id: string) {
     .meta({ id })
 }
 
+/** A page as a client reads it. */
 export type ListBody<T> = { items: T[]; metadata: ListMetadata }
 
 export const defaultLimit = 100

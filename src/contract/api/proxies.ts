@@ -22,6 +22,7 @@ export const LlmaRequest = z
   })
   .meta({ id: 'LlmaRequest' })
 
+/** A chat completion; fields that are not listed are passed on. */
 export const LlmoRequest = z
   .looseObject({
     model: field(
@@ -46,6 +47,7 @@ export const PassedRequest = z
 
 const PassedAnswer = z.looseObject({}).meta({ id: 'PassedAnswer' })
 
+/** An error in the form of the llma family. */
 export const LlmaError = z
   .object({
     type: field(z.literal('error'), 'Always `error`.'),
@@ -64,6 +66,7 @@ export const LlmaError = z
   })
   .meta({ id: 'LlmaError' })
 
+/** An error in the form of the llmo family. */
 export const LlmoError = z
   .object({
     error: field(
@@ -78,6 +81,7 @@ export const LlmoError = z
   })
   .meta({ id: 'LlmoError' })
 
+/** A model in the form of the llma family. */
 export const LlmaModel = z
   .object({
     type: field(z.literal('model'), 'Always `model`.'),
@@ -87,6 +91,7 @@ export const LlmaModel = z
   })
   .meta({ id: 'LlmaModel' })
 
+/** Models in the form of the llma family. */
 export const LlmaModels = z
   .object({
     data: field(z.array(LlmaModel), 'The models, in order of their ids.'),
@@ -96,6 +101,7 @@ export const LlmaModels = z
   })
   .meta({ id: 'LlmaModels' })
 
+/** A model in the form of the llmo family. */
 export const LlmoModel = z
   .object({
     id: field(z.string(), 'Id to name in a request.', 'main/large-model'),
@@ -105,6 +111,7 @@ export const LlmoModel = z
   })
   .meta({ id: 'LlmoModel' })
 
+/** Models in the form of the llmo family. */
 export const LlmoModels = z
   .object({
     object: field(z.literal('list'), 'Always `list`.'),

@@ -5,6 +5,7 @@ import type { Access } from '../access.ts'
 import { field } from '../field.ts'
 import { ErrorBody } from './error.ts'
 
+/** The HTTP methods of the API. */
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
 
 /** Who may call: a user, a worker with a token of its attempt, or anybody. */
@@ -13,6 +14,7 @@ export type Auth = 'user' | 'worker' | 'none'
 /** The right that the caller needs on the kind (in Kubernetes mode by SubjectAccessReview). */
 export type RouteVerb = Pick<Access, 'verb' | 'kind'>
 
+/** What one status of a route answers. */
 export type RouteResponse = {
   description: string
   /** JSON body. */
@@ -21,6 +23,7 @@ export type RouteResponse = {
   contentType?: string
 }
 
+/** One operation: its address, what it takes and what it answers. */
 export type Route = {
   method: Method
   /** Parameters as `:id`. */
@@ -168,11 +171,15 @@ type Given<S, Otherwise> = S extends z.ZodType ? z.input<S> : Otherwise
 
 /** What the server reads from a call. */
 export type RouteParams<R extends Route> = Parsed<R['params'], Record<string, never>>
+/** The query as the server reads it. */
 export type RouteQuery<R extends Route> = Parsed<R['query'], Record<string, never>>
+/** The headers as the server reads them. */
 export type RouteHeaders<R extends Route> = Parsed<R['headers'], Record<string, never>>
+/** The body as the server reads it. */
 export type RouteBody<R extends Route> = Parsed<R['body'], undefined>
 /** What a client gives. */
 export type RouteBodyInput<R extends Route> = Given<R['body'], undefined>
+/** The query as a client gives it. */
 export type RouteQueryInput<R extends Route> = {
   [K in keyof Given<R['query'], Record<string, never>>]?: string | number | boolean | undefined
 }

@@ -26,6 +26,7 @@ export const SecretItem = z
   .meta({ id: 'Secret' })
 export type SecretItem = z.infer<typeof SecretItem>
 
+/** A Secret to store. */
 export const SecretCreate = z
   .strictObject({
     name: field(ForeignName, 'Name of the Secret.', 'main-key'),
@@ -53,6 +54,7 @@ export const SecretCreate = z
   .meta({ id: 'SecretCreate' })
 export type SecretCreate = z.infer<typeof SecretCreate>
 
+/** One page of Secrets, without values. */
 export const SecretList = listOf(SecretItem, 'SecretList')
 
 export const listSecrets = defineRoute({

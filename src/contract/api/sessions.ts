@@ -58,11 +58,13 @@ const sessionFields = {
   updatedAt: field(Timestamp, 'When it was last written.'),
 }
 
+/** A session without its messages. */
 export const SessionItem = z
   .object({ id: field(z.string(), 'Name of the session.', 'support-42'), ...sessionFields })
   .meta({ id: 'Session' })
 export type SessionItem = z.infer<typeof SessionItem>
 
+/** A session with its messages. */
 export const SessionDetail = z
   .object({
     id: field(z.string(), 'Name of the session.', 'support-42'),
@@ -76,6 +78,7 @@ export const SessionDetail = z
   .meta({ id: 'SessionDetail' })
 export type SessionDetail = z.infer<typeof SessionDetail>
 
+/** One page of sessions. */
 export const SessionList = listOf(SessionItem, 'SessionList')
 const params = z.object({ id: field(RecordName, 'Name of the session.', 'support-42') })
 const tag = 'Sessions'

@@ -5,16 +5,19 @@ import { field } from '../field.ts'
 import { Timestamp } from '../resources/metadata.ts'
 import { listOf } from './list.ts'
 
+/** The result of a task. */
 export const TaskResult = z
   .object({ result: field(z.string(), 'The result as text.', 'Three products are described.') })
   .meta({ id: 'TaskResult' })
 export type TaskResult = z.infer<typeof TaskResult>
 
+/** The log of a task. */
 export const TaskLogs = z
   .object({ logs: field(z.string(), 'The log as text, one entry on each line.', 'hello') })
   .meta({ id: 'TaskLogs' })
 export type TaskLogs = z.infer<typeof TaskLogs>
 
+/** A file that a task has left. */
 export const ArtifactItem = z
   .object({
     filename: field(z.string(), 'Name of the file.', 'report.md'),
@@ -24,6 +27,7 @@ export const ArtifactItem = z
   })
   .meta({ id: 'Artifact' })
 export type ArtifactItem = z.infer<typeof ArtifactItem>
+/** The files that a task has left. */
 export const ArtifactList = listOf(ArtifactItem, 'ArtifactList')
 
 /** The plan record, in public and to workers alike (PLAN-001). */
@@ -54,6 +58,7 @@ export const PlanExcerpt = z
   .meta({ id: 'PlanExcerpt' })
 export type PlanExcerpt = z.infer<typeof PlanExcerpt>
 
+/** One thing that happened to a task. */
 export const TimelineEvent = z
   .object({
     id: field(z.int().min(1), 'Number of the event, rising for each task; the id in the event stream.', 17),
@@ -71,4 +76,5 @@ export const TimelineEvent = z
   })
   .meta({ id: 'TimelineEvent' })
 export type TimelineEvent = z.infer<typeof TimelineEvent>
+/** The timeline of a task. */
 export const TimelineEventList = listOf(TimelineEvent, 'TimelineEventList')

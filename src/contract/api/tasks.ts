@@ -14,6 +14,7 @@ const tag = 'Tasks'
 const base = '/api/v1/tasks'
 const params = z.object({ id: field(Name, 'Name of the task.', 'nightly-report') })
 
+/** One page of tasks. */
 export const TaskList = listOf(Task, 'TaskList')
 
 /** GET /tasks/:id: the task, with its plan once it works in iterations. */
@@ -22,6 +23,7 @@ export const TaskDetail = Task.extend({
 }).meta({ id: 'TaskDetail' })
 export type TaskDetail = z.infer<typeof TaskDetail>
 
+/** Filters of tasks; all of them must hold. */
 export const TaskListQuery = ResourceListQuery.extend({
   phase: field(z.enum(taskPhases).optional(), 'Only tasks in this phase.'),
   type: field(z.enum(taskTypes).optional(), 'Only tasks of this type.'),
@@ -108,6 +110,7 @@ export const deleteTask = defineRoute({
   verb: { verb: 'delete', kind: 'Task' },
 })
 
+/** Why a task is cancelled. */
 export const CancelBody = z
   .strictObject({
     reason: field(
@@ -137,6 +140,7 @@ export const cancelTask = defineRoute({
   verb: { verb: 'update', kind: 'Task' },
 })
 
+/** The name of the new task. */
 export const RetryBody = z
   .strictObject({
     name: field(Name.optional(), 'Name of the new task. Without it: made up by the service.', 'nightly-report-2'),

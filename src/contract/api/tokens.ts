@@ -31,6 +31,7 @@ function checkRole({ role, readOnly, namespace }: TokenRights, context: z.Refine
   if (role === 'owner' && namespace !== undefined) add('namespace', 'must be absent: an owner acts in all namespaces')
 }
 
+/** A token to create. */
 export const TokenCreate = z
   .strictObject({
     name: field(Name, 'Name of the token.', 'ci'),
@@ -77,9 +78,11 @@ const tokenFields = {
   lastUsedAt: field(Timestamp.optional(), 'When it was last used.'),
 }
 
+/** A token without its text. */
 export const TokenItem = z.object(tokenFields).meta({ id: 'Token' })
 export type TokenItem = z.infer<typeof TokenItem>
 
+/** A new token with its text, which is answered this once. */
 export const TokenCreated = z
   .object({ ...tokenFields, token: field(z.string(), 'The token; it is shown this once.', 'svc_0192f0c1') })
   .meta({ id: 'TokenCreated' })

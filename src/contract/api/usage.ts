@@ -8,6 +8,7 @@ import { defineRoute } from './route.ts'
 
 export const usageGroups = ['task', 'session', 'agent', 'caller', 'namespace', 'provider'] as const
 
+/** Tokens and cost of one group. */
 export const UsageItem = z
   .object({
     key: field(

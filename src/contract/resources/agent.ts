@@ -12,10 +12,12 @@ import { VendorType } from './vendor.ts'
 
 /** Command lines that an agent task can run (NAME-014, NAME-015). */
 export const runtimeTypes = ['llma-cli', 'llmo-cli', 'codehost-cli', 'opencode'] as const
+/** Agent programs that can run tasks of type `agent`. */
 export type RuntimeType = (typeof runtimeTypes)[number]
 
 const modelName = z.string().min(1, 'must not be empty').max(256)
 
+/** The model of an agent and its settings. */
 export const AgentModel = z.strictObject({
   provider: field(VendorType.optional(), 'Vendor type to use when no Provider is named.'),
   name: field(
@@ -40,6 +42,7 @@ export const AgentModel = z.strictObject({
 })
 export type AgentModel = z.infer<typeof AgentModel>
 
+/** A prompt, or where it is kept. */
 export const SystemPrompt = z
   .strictObject({
     inline: field(z.string().optional(), 'The prompt itself.', 'You are a careful reviewer.'),
@@ -55,12 +58,14 @@ export const SystemPrompt = z
   })
 export type SystemPrompt = z.infer<typeof SystemPrompt>
 
+/** A tool that an agent has. */
 export const ToolChoice = z.strictObject({
   name: field(ToolName, 'Name of a built-in tool or of a Tool.', 'web_fetch'),
   enabled: field(z.boolean().default(true), 'Whether the model may call it.'),
 })
 export type ToolChoice = z.infer<typeof ToolChoice>
 
+/** Whether and how an agent creates tasks for others. */
 export const Coordination = z.strictObject({
   enabled: field(z.boolean().default(false), 'Whether the agent may create tasks for other agents.'),
   allowedAgents: field(
@@ -80,6 +85,7 @@ export const Coordination = z.strictObject({
 })
 export type Coordination = z.infer<typeof Coordination>
 
+/** The agent program and its defaults. */
 export const AgentRuntime = z.strictObject({
   type: field(z.enum(runtimeTypes).optional(), 'Agent program that runs tasks of type `agent`.'),
   runtimeRef: field(
@@ -107,6 +113,7 @@ export const AgentRuntime = z.strictObject({
 })
 export type AgentRuntime = z.infer<typeof AgentRuntime>
 
+/** How the sessions of an agent are kept. */
 export const AgentSession = z.strictObject({
   persistence: field(
     z.enum(['configmap', 'pvc', 'none']).default('configmap'),
@@ -125,6 +132,7 @@ export const AgentSession = z.strictObject({
 })
 export type AgentSession = z.infer<typeof AgentSession>
 
+/** What an agent is made of. */
 export const AgentSpec = z
   .strictObject({
     providerRef: field(
@@ -196,6 +204,7 @@ export function agentProblems(spec: AgentSpec): Problem[] {
   return problems
 }
 
+/** What the service says of an agent. */
 export const AgentStatus = z
   .object({
     ready: field(z.boolean().optional(), 'Whether everything that the agent names exists.'),
@@ -207,5 +216,6 @@ export const AgentStatus = z
   .meta({ id: 'AgentStatus' })
 export type AgentStatus = z.infer<typeof AgentStatus>
 
+/** An agent as it is stored. */
 export const Agent = defineResource('Agent', { spec: AgentSpec, status: AgentStatus })
 export type Agent = z.infer<typeof Agent>

@@ -15,6 +15,7 @@ const EntrySource = z.strictObject({
   optional: field(z.boolean().optional(), 'Start without the variable when the entry does not exist.'),
 })
 
+/** Where the value of a variable is read from; exactly one is set. */
 export const EnvVarSource = z.strictObject({
   secretKeyRef: field(refersTo('Secret', EntrySource).optional(), 'Entry of a Secret.'),
   configMapKeyRef: field(refersTo('ConfigMap', EntrySource).optional(), 'Entry of a ConfigMap.'),

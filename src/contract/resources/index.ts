@@ -42,9 +42,12 @@ export type ResourceOf<K extends Kind> = {
   RepositoryMonitor: RepositoryMonitor
 }[K]
 
+/** The spec of a kind. */
 export type SpecOf<K extends Kind> = ResourceOf<K>['spec']
+/** The status of a kind. */
 export type StatusOf<K extends Kind> = NonNullable<ResourceOf<K>['status']>
 
+/** What the service knows of a kind. */
 export type KindInfo = {
   kind: string
   /** One sentence for OpenAPI and `kubectl explain`. */
@@ -202,6 +205,7 @@ export const kinds = {
   },
 } as const satisfies Record<string, KindInfo>
 
+/** The kinds of the service. */
 export type Kind = keyof typeof kinds
 
 /** Every kind, in the order of the table. */

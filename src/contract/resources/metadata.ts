@@ -76,6 +76,7 @@ export type Annotations = z.infer<typeof Annotations>
 export const Timestamp = z.iso.datetime()
 export type Timestamp = z.infer<typeof Timestamp>
 
+/** An object that another one belongs to. */
 export const OwnerReference = z
   .object({
     apiVersion: field(z.string(), 'API version of the owner.', 'core.svc.ai/v1alpha1'),

@@ -7,6 +7,7 @@ import { Condition, defineResource, ForeignName, Timestamp } from './metadata.ts
 import { EntryKey, ModelFallback, refersTo, WebAddress } from './references.ts'
 import { VendorType } from './vendor.ts'
 
+/** Limits per minute, counted over all replicas. */
 export const RateLimit = z.strictObject({
   requestsPerMinute: field(
     z.int().min(1).optional(),
@@ -44,6 +45,7 @@ export const Price = z.strictObject({
 })
 export type Price = z.infer<typeof Price>
 
+/** Settings of the type `azure-llmo`. */
 export const Azure = z.strictObject({
   deploymentName: field(z.string().min(1, 'must not be empty').max(256), 'Name of the deployment.', 'large-model'),
   apiVersion: field(
@@ -54,6 +56,7 @@ export const Azure = z.strictObject({
 })
 export type Azure = z.infer<typeof Azure>
 
+/** What a provider is made of. */
 export const ProviderSpec = z
   .strictObject({
     type: field(VendorType, 'Interface that the vendor speaks.'),
@@ -112,6 +115,7 @@ export function providerProblems(spec: ProviderSpec): Problem[] {
   return problems
 }
 
+/** What the service says of a provider. */
 export const ProviderStatus = z
   .object({
     ready: field(z.boolean().optional(), 'Whether the provider can be used.'),
@@ -138,5 +142,6 @@ export const ProviderStatus = z
   .meta({ id: 'ProviderStatus' })
 export type ProviderStatus = z.infer<typeof ProviderStatus>
 
+/** A provider as it is stored. */
 export const Provider = defineResource('Provider', { spec: ProviderSpec, status: ProviderStatus })
 export type Provider = z.infer<typeof Provider>

@@ -25,8 +25,11 @@ const ResourceRef = z.strictObject({
 })
 export type ResourceRef = z.infer<typeof ResourceRef>
 
+/** Names an Agent. */
 export const AgentRef = refersTo('Agent', ResourceRef)
+/** Names a Provider. */
 export const ProviderRef = refersTo('Provider', ResourceRef)
+/** Names a Task. */
 export const TaskRef = refersTo('Task', ResourceRef)
 
 /** A provider that takes over from another, and the model it is asked for; absent: its own default. */

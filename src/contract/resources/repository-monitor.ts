@@ -22,6 +22,7 @@ export function parseRepositoryRoot(url: string): { host: string; owner: string;
   return { host, owner, repository }
 }
 
+/** Address of a repository, without credentials. */
 export const RepositoryRoot = z
   .string()
   .max(2048)
@@ -36,6 +37,7 @@ const UnusedTarget = z.strictObject({
   maxPerRun: field(z.int().min(1).max(100).optional(), 'Has no effect.', 20),
 })
 
+/** What a monitor looks at. */
 export const MonitorTargets = z.strictObject({
   pullRequests: field(
     z
@@ -52,6 +54,7 @@ export const MonitorTargets = z.strictObject({
 })
 export type MonitorTargets = z.infer<typeof MonitorTargets>
 
+/** Agents that work for a monitor. */
 export const MonitorAgents = z.strictObject({
   reviewer: field(AgentRef.optional(), 'Agent that reviews pull requests; required.'),
   repairer: field(AgentRef.optional(), 'Agent that repairs what a review found.'),
@@ -69,6 +72,7 @@ const InlineComments = z.strictObject({
   onlyChangedLines: field(z.literal(true).default(true), 'Comments are only made at changed lines.'),
 })
 
+/** What a monitor posts at the code host. */
 export const MonitorPublish = z.strictObject({
   enabled: field(z.boolean().default(false), 'Post reviews at the code host.'),
   mode: field(
@@ -85,6 +89,7 @@ export const MonitorPublish = z.strictObject({
 })
 export type MonitorPublish = z.infer<typeof MonitorPublish>
 
+/** How a monitor reviews. */
 export const MonitorReview = z.strictObject({
   event: field(z.enum(['COMMENT', 'APPROVE', 'REQUEST_CHANGES']).default('COMMENT'), 'Sort of review that is made.'),
   requireGreenCI: field(z.boolean().default(false), 'Not supported; must be false.'),
@@ -126,6 +131,7 @@ const MonitorAutomerge = z.strictObject({
 
 const labelList = z.array(z.string().max(256)).optional()
 
+/** Labels and permissions that a monitor heeds. */
 export const MonitorPolicy = z.strictObject({
   protectedLabels: field(
     labelList,
@@ -160,6 +166,7 @@ export const MonitorPolicy = z.strictObject({
 })
 export type MonitorPolicy = z.infer<typeof MonitorPolicy>
 
+/** Checks that a reviewer is told about. */
 export const MonitorValidation = z.strictObject({
   mode: field(
     z.enum(['off', 'changed', 'full']).default('changed'),
@@ -175,6 +182,7 @@ export type MonitorValidation = z.infer<typeof MonitorValidation>
 
 const segment = z.string().max(256)
 
+/** What a monitor is made of. */
 export const RepositoryMonitorSpec = z
   .strictObject({
     provider: field(z.enum(['codehost']).default('codehost'), 'Kind of code host.'),
@@ -221,6 +229,7 @@ export function monitorProblems(spec: RepositoryMonitorSpec): Problem[] {
   return problems
 }
 
+/** What the service says of a monitor. */
 export const RepositoryMonitorStatus = z
   .object({
     phase: field(z.enum(['Pending', 'Ready', 'Error', 'Suspended']).optional(), 'What the monitor does at present.'),
@@ -240,6 +249,7 @@ export const RepositoryMonitorStatus = z
   .meta({ id: 'RepositoryMonitorStatus' })
 export type RepositoryMonitorStatus = z.infer<typeof RepositoryMonitorStatus>
 
+/** A monitor as it is stored. */
 export const RepositoryMonitor = defineResource('RepositoryMonitor', {
   spec: RepositoryMonitorSpec,
   status: RepositoryMonitorStatus,

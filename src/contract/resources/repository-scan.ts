@@ -8,8 +8,10 @@ import { Condition, defineResource, Timestamp } from './metadata.ts'
 import { AgentRef, PolicyRef, SecretRef } from './references.ts'
 
 export const severities = ['critical', 'high', 'medium', 'low'] as const
+/** Severities, the highest first. */
 export type Severity = (typeof severities)[number]
 export const confidences = ['high', 'medium', 'low'] as const
+/** Confidences, the highest first. */
 export type Confidence = (typeof confidences)[number]
 
 const segment = z
@@ -17,6 +19,7 @@ const segment = z
   .max(256)
   .regex(/^[A-Za-z0-9._-]+$/, 'must be letters, digits, ".", "_" and "-"')
 
+/** What a scan is made of. */
 export const RepositoryScanSpec = z
   .strictObject({
     provider: field(z.enum(['codehost']).default('codehost'), 'Kind of code host.'),
@@ -68,6 +71,7 @@ export const RepositoryScanSpec = z
   .meta({ id: 'RepositoryScanSpec' })
 export type RepositoryScanSpec = z.infer<typeof RepositoryScanSpec>
 
+/** Findings by severity. */
 export const FindingCounts = z.object({
   total: field(z.int().min(0), 'Number of findings.', 5),
   critical: field(z.int().min(0), 'Number of critical findings.', 0),
@@ -77,6 +81,7 @@ export const FindingCounts = z.object({
 })
 export type FindingCounts = z.infer<typeof FindingCounts>
 
+/** What the service says of a scan. */
 export const RepositoryScanStatus = z
   .object({
     phase: field(
@@ -106,6 +111,7 @@ export const RepositoryScanStatus = z
   .meta({ id: 'RepositoryScanStatus' })
 export type RepositoryScanStatus = z.infer<typeof RepositoryScanStatus>
 
+/** A scan as it is stored. */
 export const RepositoryScan = defineResource('RepositoryScan', {
   spec: RepositoryScanSpec,
   status: RepositoryScanStatus,

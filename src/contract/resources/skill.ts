@@ -5,6 +5,7 @@ import type { Problem } from '../../errors.ts'
 import { field } from '../field.ts'
 import { Condition, defineResource } from './metadata.ts'
 
+/** Where a skill came from. */
 export const SkillSource = z.strictObject({
   codehost: field(
     z.string().max(2048).optional(),
@@ -16,6 +17,7 @@ export const SkillSource = z.strictObject({
 })
 export type SkillSource = z.infer<typeof SkillSource>
 
+/** Text and files of a skill. */
 export const SkillContent = z.strictObject({
   inline: field(z.string().min(1, 'must not be empty'), 'Text of the skill, in Markdown.', '# Release notes'),
   files: field(z.record(z.string(), z.string()).optional(), 'Files next to the Markdown: text by relative path.', {
@@ -24,6 +26,7 @@ export const SkillContent = z.strictObject({
 })
 export type SkillContent = z.infer<typeof SkillContent>
 
+/** What a skill is made of. */
 export const SkillSpec = z
   .strictObject({
     displayName: field(z.string().max(256).optional(), 'Name for people.', 'Release notes'),
@@ -56,6 +59,7 @@ export function skillProblems(spec: SkillSpec): Problem[] {
     }))
 }
 
+/** What the service says of a skill. */
 export const SkillStatus = z
   .object({
     phase: field(z.enum(['Ready', 'Error']).optional(), 'Whether the skill can be used.'),
@@ -70,5 +74,6 @@ export const SkillStatus = z
   .meta({ id: 'SkillStatus' })
 export type SkillStatus = z.infer<typeof SkillStatus>
 
+/** A skill as it is stored. */
 export const Skill = defineResource('Skill', { spec: SkillSpec, status: SkillStatus })
 export type Skill = z.infer<typeof Skill>

@@ -7,12 +7,15 @@ import { Schedule, TimeZone } from '../schedule.ts'
 import { EnvVar, Execution, ProcessText, ResourceRequirements, Workspace } from './execution.ts'
 import { Condition, defineResource, ForeignName, Name, RecordName, Timestamp } from './metadata.ts'
 import { AgentRef, ProviderRef, refersTo, SkillRef, TaskRef, ToolName, WebAddress } from './references.ts'
+import { RequestedBy, Transaction } from './requester.ts'
 import { VendorType } from './vendor.ts'
 
 export const taskTypes = ['ai', 'container', 'agent'] as const
+/** What a task runs: a model, a command or an agent program. */
 export type TaskType = (typeof taskTypes)[number]
 
 export const taskPhases = ['Pending', 'Running', 'Succeeded', 'Failed', 'Scheduled', 'Cancelled'] as const
+/** How far a task is. */
 export type TaskPhase = (typeof taskPhases)[number]
 
 /** Phases that nothing leaves. */
@@ -30,6 +33,7 @@ export function hasStarted(
   return status?.phase === 'Running' || isTerminalPhase(status?.phase) || (status?.attempts ?? 0) > 0
 }
 
+/** When a failed task runs again. */
 export const RetryPolicy = z.strictObject({
   maxRetries: field(z.int().min(0).max(100).default(0), 'How often a failed task runs again; 0 means it runs once.', 3),
   backoffMultiplier: field(
@@ -41,6 +45,7 @@ export const RetryPolicy = z.strictObject({
 })
 export type RetryPolicy = z.infer<typeof RetryPolicy>
 
+/** The session that a task continues. */
 export const SessionRef = z.strictObject({
   name: field(RecordName, 'Name of the session whose transcript the task continues.', 'support-42'),
   create: field(
@@ -97,6 +102,7 @@ export const AiSettings = z.strictObject({
 })
 export type AiSettings = z.infer<typeof AiSettings>
 
+/** Settings of an `agent` task. */
 export const AgentRuntimeSettings = z.strictObject({
   maxTurns: field(
     z.int().min(1).max(1000).optional(),
@@ -119,81 +125,6 @@ export type AgentRuntimeSettings = z.infer<typeof AgentRuntimeSettings>
 
 const systemFolders = ['bin', 'boot', 'dev', 'etc', 'lib', 'lib64', 'proc', 'root', 'run', 'sbin', 'sys', 'usr']
 
-const boundedText = z.string().max(1024)
-/** Longer than any token is. */
-const contextText = z.string().max(16_384).optional()
-
-/** The verified caller; stamped by the server, never by clients (TASK-014). */
-export const RequestedBy = z
-  .strictObject({
-    subject: field(boundedText.optional(), 'Stable id of the caller.', 'user-4711'),
-    issuer: field(boundedText.optional(), "Issuer of the caller's token.", 'https://issuer.example.com'),
-    username: field(boundedText.optional(), 'Name that the caller is known by.', 'ada'),
-    email: field(boundedText.optional(), 'Email address, if the token has one.', 'ada@example.com'),
-    groups: field(z.array(boundedText).max(512).optional(), 'Groups that the caller belongs to.', ['developers']),
-    roles: field(z.array(boundedText).max(512).optional(), "Roles from the caller's token.", ['editor']),
-  })
-  .meta({ id: 'RequestedBy', 'x-kubernetes-validations': [{ rule: 'self == oldSelf', message: 'is immutable' }] })
-export type RequestedBy = z.infer<typeof RequestedBy>
-
-/** What is shown of the context of a transaction; every field is named, so that rules of the cluster see them. */
-export const TransactionContext = z.strictObject({
-  purpose: field(contextText, 'Purpose of the transaction.', 'nightly-report'),
-  namespace: field(contextText, 'The one namespace in which the transaction may act.', 'team-a'),
-  taskType: field(contextText, 'The one type of task that may be created.', 'ai'),
-  agent: field(contextText, 'The one agent that may be used.', 'researcher'),
-  allowedAgents: field(contextText, 'Agents that may be used, with commas between them.', 'researcher,writer'),
-  repo: field(contextText, 'The one repository that may be worked on.', 'https://github.com/owner/repo'),
-  branch: field(contextText, 'The one branch that may be worked on.', 'main'),
-  ref: field(contextText, 'The one tag, branch or commit that may be checked out.', 'v1.2.0'),
-  maxDepth: field(contextText, 'How many levels of child tasks may be created.', '2'),
-  allowedTools: field(contextText, 'Tools that may be used, with commas between them.', 'web_fetch,file_read'),
-  provider: field(contextText, 'The one provider that may be used.', 'main'),
-  allowedProviders: field(contextText, 'Providers that may be used, with commas between them.', 'main,backup'),
-  model: field(contextText, 'The one model that may be used.', 'large-model'),
-  allowedModels: field(contextText, 'Models that may be used, with commas between them.', 'large-model,small-model'),
-  e2e: field(contextText, 'Marks a transaction of an end-to-end test.', 'true'),
-  trace_id: field(contextText, 'Id of the trace that the transaction belongs to.', '4bf92f3577b34da6a3ce929d0e0e4736'),
-})
-
-/** The signed transaction of a context token; stamped by the server, never by clients (TASK-015). */
-export const Transaction = z
-  .strictObject({
-    profile: field(boundedText.optional(), 'Profile of the context token.', 'kontxt'),
-    id: field(
-      boundedText.optional(),
-      'Id of the transaction, the same for all tasks that it leads to.',
-      '0192f0c1-5c7a-7c1e-9d55-0f5a3a7b9c10',
-    ),
-    issuer: field(boundedText.optional(), 'Issuer of the context token.', 'https://tokens.example.com'),
-    audience: field(z.array(boundedText).max(64).optional(), 'Services that the context token is meant for.', ['svc']),
-    subject: field(boundedText.optional(), 'Whom the transaction acts for.', 'user-4711'),
-    requestingWorkload: field(
-      boundedText.optional(),
-      'Workload that asked for the context token.',
-      'spiffe://example.com/ns/web/sa/front',
-    ),
-    scope: field(
-      z.string().max(8192).optional(),
-      'Scopes of the context token, with blanks between them.',
-      'svc:tasks:create svc:tasks:get',
-    ),
-    scopes: field(z.array(boundedText).max(256).optional(), 'The same scopes as a list.', ['svc:tasks:create']),
-    contextDigest: field(
-      boundedText.optional(),
-      'Digest of the transaction context (`tctx`).',
-      'sha256:9f86d081884c7d65',
-    ),
-    requesterContextDigest: field(
-      boundedText.optional(),
-      'Digest of the requester context (`rctx`).',
-      'sha256:60303ae22b998861',
-    ),
-    context: field(TransactionContext.optional(), 'What the transaction is limited to.'),
-  })
-  .meta({ id: 'Transaction', 'x-kubernetes-validations': [{ rule: 'self == oldSelf', message: 'is immutable' }] })
-export type Transaction = z.infer<typeof Transaction>
-
 /** An absolute path, without `.` and `..`, that is no folder of the system's. */
 export const ArtifactsDir = z
   .string()
@@ -214,6 +145,7 @@ const immutable = (field: string) => ({
   message: `${field} cannot be added or removed`,
 })
 
+/** What a task is made of. */
 export const TaskSpec = z
   .strictObject({
     type: field(
@@ -371,6 +303,7 @@ export const workspaceReasons = [
   'WorkspaceStatusUpdateFailed',
 ] as const
 
+/** State of an execution workspace. */
 export const ExecutionWorkspaceStatus = z.object({
   provider: field(z.string().optional(), 'Provider of the workspace.', 'substrate'),
   templateRef: field(
@@ -442,6 +375,7 @@ export const TaskUsage = z.object({
 })
 export type TaskUsage = z.infer<typeof TaskUsage>
 
+/** A task that another one has created. */
 export const ChildTask = z.object({
   name: field(z.string(), 'Name of the child task.', 'research-1'),
   agent: field(z.string().optional(), 'Agent of the child task.', 'researcher'),
@@ -454,6 +388,7 @@ export const ChildTask = z.object({
 })
 export type ChildTask = z.infer<typeof ChildTask>
 
+/** What the service says of a task. */
 export const TaskStatus = z
   .object({
     phase: field(z.enum(taskPhases).optional(), 'How far the task is.'),
@@ -495,5 +430,6 @@ export const TaskStatus = z
   .meta({ id: 'TaskStatus' })
 export type TaskStatus = z.infer<typeof TaskStatus>
 
+/** A task as it is stored. */
 export const Task = defineResource('Task', { spec: TaskSpec, status: TaskStatus })
 export type Task = z.infer<typeof Task>

@@ -13,6 +13,7 @@ const headerValue = z.string().regex(/^[^\x00-\x08\x0a-\x1f\x7f]*$/, 'must not c
 
 export const httpMethods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 
+/** The request that a tool makes. */
 export const ToolHttp = z.strictObject({
   url: field(
     WebAddress.optional(),
@@ -37,6 +38,7 @@ export const ToolHttp = z.strictObject({
 })
 export type ToolHttp = z.infer<typeof ToolHttp>
 
+/** The actor that runs an MCP server. */
 export const ToolActor = z.strictObject({
   templateRef: field(
     z.strictObject({
@@ -58,6 +60,7 @@ export const ToolActor = z.strictObject({
 })
 export type ToolActor = z.infer<typeof ToolActor>
 
+/** An MCP server as a tool. */
 export const ToolMcp = z.strictObject({
   path: field(
     z
@@ -72,6 +75,7 @@ export const ToolMcp = z.strictObject({
 })
 export type ToolMcp = z.infer<typeof ToolMcp>
 
+/** What a tool is made of. */
 export const ToolSpec = z
   .strictObject({
     description: field(
@@ -141,6 +145,7 @@ export function toolProblems(spec: ToolSpec): Problem[] {
   return [...parameterProblems(spec.parameters), ...transport]
 }
 
+/** State of the actor of a tool. */
 export const ToolActorStatus = z.object({
   provider: field(z.string().optional(), 'Provider of the actor.', 'substrate'),
   actorID: field(z.string().optional(), 'Id of the actor.', 'actor-7f3a'),
@@ -166,6 +171,7 @@ export const ToolActorStatus = z.object({
 })
 export type ToolActorStatus = z.infer<typeof ToolActorStatus>
 
+/** What the service says of a tool. */
 export const ToolStatus = z
   .object({
     available: field(z.boolean().default(false), 'Whether the service can reach the tool.'),
@@ -183,5 +189,6 @@ export const ToolStatus = z
   .meta({ id: 'ToolStatus' })
 export type ToolStatus = z.infer<typeof ToolStatus>
 
+/** A tool as it is stored. */
 export const Tool = defineResource('Tool', { spec: ToolSpec, status: ToolStatus })
 export type Tool = z.infer<typeof Tool>

@@ -3,6 +3,7 @@ import { z } from 'zod'
 
 /** Stored words (decisions section 1). `demo` is no language model (PROV-014). */
 export const vendorTypes = ['llma', 'llmo', 'azure-llmo', 'demo'] as const
+/** Interfaces that vendors speak. */
 export type VendorType = (typeof vendorTypes)[number]
 
 /** Vendor names accepted as input, and the word stored for each (NAME-006, NAME-009, NAME-017). */
