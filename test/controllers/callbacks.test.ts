@@ -1,5 +1,7 @@
 // Completion callbacks over a real socket: signed, retried with backoff, given up after a day, never lost.
+import { spawn } from 'node:child_process'
 import { createHmac } from 'node:crypto'
+import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -67,6 +69,27 @@ describe('a completion callback', () => {
       'x-svc-signature-256': `sha256=${createHmac('sha256', 'k3y').update(body).digest('hex')}`,
     })
     expect((await bench.eventsOf('job')).at(-1)?.type).toBe('CallbackDelivered')
+  })
+
+  it('is accepted by the receiver in examples, which refuses any other body [TASK-055]', async () => {
+    await bench.secrets.create({ namespace: 'default', name: 'svc-callback-signing', stringData: { secret: 'k3y' } })
+    const receiver = spawn(process.execPath, ['examples/webhook-receiver.mjs'], {
+      env: { ...process.env, WEBHOOK_SECRET: 'k3y', PORT: '0' },
+    })
+    try {
+      const [line] = (await once(receiver.stdout, 'data')) as [Buffer]
+      const target = `http://127.0.0.1:${/\d+/.exec(line.toString())?.[0]}/`
+      const printed = once(receiver.stdout, 'data')
+      const { metadata } = await finish('job', target)
+      await webhookState('job', 'Delivered')
+      expect(String((await printed)[0])).toBe(`default/job Succeeded ${metadata.uid}\n`)
+      const headers = { 'x-svc-signature-256': `sha256=${'0'.repeat(64)}` }
+      for (const each of [headers, {}]) {
+        expect((await fetch(target, { method: 'POST', headers: each, body: '{}' })).status).toBe(401)
+      }
+    } finally {
+      receiver.kill()
+    }
   })
 
   it('makes the signing secret on first use and keeps it [TASK-055]', async () => {
