@@ -1,4 +1,5 @@
 // The kinds that the command line lists, gets, applies and deletes, with their routes: one table.
+import { z } from 'zod'
 import { createAgent, deleteAgent, getAgent, listAgents, updateAgent } from '../contract/api/agents.ts'
 import {
   createConfigMap,
@@ -36,6 +37,20 @@ export type CatalogEntry = {
   list: Route
   remove: Route
   update: Route
+  /** What is worth knowing about one that its fields do not say. */
+  note?: (object: unknown, name: string) => string
+}
+
+const ProviderSwitch = z.object({ spec: z.object({ serverTools: z.boolean().default(true) }) })
+
+/** The proxies add the service's tools to requests unless somebody says no, and there are three who may. */
+function tellServerTools(object: unknown, name: string): string {
+  const isOff = ProviderSwitch.safeParse(object).data?.spec.serverTools === false
+  if (isOff) return `server tools are off for ${name}: the proxies add no tools to its requests (spec.serverTools)`
+  return (
+    `server tools are on: the proxies add the service's tools to requests for ${name}. Off for it: spec.serverTools: false; ` +
+    'for a token: svc token create NAME --server-tools off; for one request: the header X-Svc-Tools: disabled'
+  )
 }
 
 export const catalog: CatalogEntry[] = [
@@ -62,6 +77,7 @@ export const catalog: CatalogEntry[] = [
     list: listProviders,
     update: updateProvider,
     remove: deleteProvider,
+    note: tellServerTools,
   },
   {
     kind: 'Tool',

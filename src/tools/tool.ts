@@ -126,8 +126,20 @@ export async function guardRun(run: () => Promise<ToolOutcome>, signal: AbortSig
   }
 }
 
+/** Bounds that no sensible call comes near are not worth the tokens: who breaks one is told in words. */
+function dropIdleBounds(node: z.core.JSONSchema.BaseSchema): void {
+  delete node.minLength
+  delete node.maxLength
+  if ((node.minimum ?? 0) <= 1) delete node.minimum
+  if (node.maximum === Number.MAX_SAFE_INTEGER) delete node.maximum
+  if (node.additionalProperties === false) delete node.additionalProperties
+}
+
 function describeParameters(schema: z.ZodObject): JsonObject {
-  const { $schema: _, ...parameters } = z.toJSONSchema(schema, { io: 'input' })
+  const { $schema: _, ...parameters } = z.toJSONSchema(schema, {
+    io: 'input',
+    override: ({ jsonSchema }) => dropIdleBounds(jsonSchema),
+  })
   return parameters
 }
 

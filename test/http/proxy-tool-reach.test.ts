@@ -2,6 +2,7 @@
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
+import { streams } from '../fixtures/llm/wire.ts'
 import { type Proxied, simpleMessage, startProxied, until } from '../fixtures/proxy/proxied.ts'
 import { answerJson, llmaAnswer } from '../fixtures/proxy/upstream.ts'
 
@@ -122,3 +123,27 @@ it("a tool of the caller's wins over one of its name: it is offered once, and th
   expect(lastBody().tools.filter(({ name }) => name === 'shared')).toEqual(tools)
   expect(reached).toEqual([])
 })
+
+it.each([false, true])(
+  'an answer says in its headers which tools were added to the request (streamed: %s)',
+  async (stream) => {
+    const tool = `weather-${stream}`
+    await addTool(tool, `${permitted}/10`)
+    if (stream) {
+      proxied.upstream.script.answer = ({ response }) => {
+        response.writeHead(200, { 'content-type': 'text/event-stream' })
+        response.end(streams.llma)
+      }
+    }
+    const ask = async (headers: Record<string, string>, tools: object[] = []) => {
+      const answer = await proxied.ask(messages, simpleMessage('vendor/m', { stream, tools }), { headers })
+      await answer.text()
+      return answer.headers.get('x-svc-tools-added')
+    }
+    const own = [{ name: 'file_read', input_schema: { type: 'object' } }]
+    await until(async () => (await ask(loop))?.includes(tool) ?? false, 'the tool to be offered')
+    expect(await ask(loop)).toMatch(/^file_read, .*weather/)
+    expect(await ask(loop, own)).not.toContain('file_read')
+    expect(await ask({ 'x-svc-tools': 'disabled' })).toBeNull()
+  },
+)

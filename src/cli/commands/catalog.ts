@@ -102,6 +102,7 @@ export async function showEntry(entry: CatalogEntry, name: string, { command, co
   const params = { [entry.parameter]: name }
   const value: unknown = await client.call(entry.get, { params, query: namespaceOf(options) })
   await printAnswer(context, options, value, () => formatYaml(value))
+  if (entry.note && options.output === 'table') context.terminal.note(entry.note(value, name))
 }
 
 export async function removeEntry(entry: CatalogEntry, name: string, { command, context }: Invocation): Promise<void> {

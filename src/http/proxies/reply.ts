@@ -136,11 +136,17 @@ function writeText(response: ServerResponse, text: string): Promise<void> | unde
 /** Frames of the loop. A client that does not read them in its time is left. */
 export async function sendFrames(
   reply: Reply,
-  { status, send, late }: Extract<ProxyAnswer, { send: unknown }>,
+  { status, headers: own, send, late }: Extract<ProxyAnswer, { send: unknown }>,
 ): Promise<void> {
   const { response } = reply
   late.addEventListener('abort', () => void response.destroy(), { once: true })
-  const headers = ['content-type', `${eventStream}; charset=utf-8`, 'cache-control', 'no-cache']
+  const headers = [
+    'content-type',
+    `${eventStream}; charset=utf-8`,
+    'cache-control',
+    'no-cache',
+    ...Object.entries(own).flat(),
+  ]
   startStream(response, baseHeaders(reply, headers), status)
   await send((frames) => {
     if (response.destroyed) throw new SvcError('ClientClosed', 'the client closed the connection')

@@ -42,6 +42,8 @@ type Job = {
   run: Omit<LoopRun, 'signal' | 'emit'>
   reply: ReplyOptions
   encoding: EncoderOptions
+  /** Of the answer. */
+  headers: Record<string, string>
 }
 
 const sessionLength = 12
@@ -57,7 +59,7 @@ async function prepare(deps: ProxyLoopDeps, tools: ToolOpener, call: ProxyCall):
   const codec = codecs[call.endpoint]
   const id = ids.hex(24)
   const { request, session = id.slice(0, sessionLength), includeUsage } = codec.read(call.body)
-  const { host, redact, isExternal } = await tools.open(call, request.tools, session)
+  const { host, redact, isExternal, added } = await tools.open(call, request.tools, session)
   const { maxIterations, maxToolCalls, toolTimeoutMs, maxDurationMs } = deps.loop
   const now = clock.now()
   const { system, messages, tools: _tools, model: _model, ...settings } = request
@@ -76,7 +78,19 @@ async function prepare(deps: ProxyLoopDeps, tools: ToolOpener, call: ProxyCall):
     },
     reply: { isExternal, session, shows: call.family === 'llma' ? 'blocks' : 'text' },
     encoding: { id: `${codec.idPrefix}${id}`, createdAt: now, includeUsage },
+    headers: tellAdded(added),
   }
+}
+
+/** A namespace may have many tools, and clients bound the size of headers: the rest is counted. */
+const mostToldTools = 32
+
+/** What the caller's model was offered and the caller did not send. */
+function tellAdded(added: readonly string[]): Record<string, string> {
+  if (added.length === 0) return {}
+  const rest = added.length - mostToldTools
+  const told = added.slice(0, mostToldTools).join(', ')
+  return { 'x-svc-tools-added': rest > 0 ? `${told}, and ${rest} more` : told }
 }
 
 function isShort({ maxTokens = 0 }: ModelRequest): boolean {
@@ -92,12 +106,12 @@ function findFailure({ finished }: LoopState): SvcError | undefined {
     : explainModelError(finished.error)
 }
 
-async function answerWhole({ call, codec, run, reply: options, encoding }: Job): Promise<ProxyAnswer> {
+async function answerWhole({ call, codec, run, reply: options, encoding, headers }: Job): Promise<ProxyAnswer> {
   const reply = createWholeReply(options)
   const state = await runLoop({ ...run, signal: call.signal, emit: reply.read })
   const failure = findFailure(state)
   if (failure !== undefined) throw failure
-  return { status: 200, headers: {}, body: codec.encodeAnswer(reply.answer(state), encoding) }
+  return { status: 200, headers, body: codec.encodeAnswer(reply.answer(state), encoding) }
 }
 
 async function answerStreamed(job: Job): Promise<ProxyAnswer> {
@@ -125,7 +139,7 @@ async function answerStreamed(job: Job): Promise<ProxyAnswer> {
       limit.cancel()
     }
   }
-  return { status: 200, headers: {}, send, late: late.signal }
+  return { status: 200, headers: job.headers, send, late: late.signal }
 }
 
 const tooLate = new Error('the client did not read its answer in time')

@@ -13,7 +13,13 @@ import type { ProxyCall } from '../types.ts'
 import { type CustomTools, createCustomToolCache } from './custom-tools.ts'
 import type { ProxyLoopDeps } from './deps.ts'
 
-export type LoopTools = { host: ToolHost; redact: Redactor; isExternal(name: string): boolean }
+export type LoopTools = {
+  host: ToolHost
+  redact: Redactor
+  isExternal(name: string): boolean
+  /** Names of the tools that the service offers beside the caller's own. */
+  added: readonly string[]
+}
 
 type ServerTools = { tools: Tool[]; custom: CustomTools }
 
@@ -149,6 +155,7 @@ export function createToolOpener(deps: ProxyLoopDeps): ToolOpener {
       host: { list: () => list, call: createToolCaller(deps, call, { server, session }) },
       redact: (text) => redactor()(text),
       isExternal: (name) => ownNames.has(name),
+      added: server.map(({ name }) => name),
     }
   }
 

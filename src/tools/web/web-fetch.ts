@@ -16,13 +16,11 @@ type Extractor = 'json' | 'readability' | 'html_text' | 'text' | 'raw' | 'none'
 
 export const webFetch = defineTool({
   name: 'web_fetch',
-  description:
-    'Reads a web page and returns its main text as Markdown; JSON and plain text come as they are. ' +
-    'raw gives the body of any page unchanged. The status is that of the server: a 404 is a result.',
+  description: 'Reads a web page as Markdown, JSON and plain text as they are. A status such as 404 is a result.',
   parameters: z.strictObject({
-    url: z.string().min(1).max(8192).describe('http or https address'),
-    max_chars: z.int().min(1).max(largestBody).default(standardChars).describe('Most characters of content'),
-    raw: z.boolean().default(false).describe('Do not extract the text of HTML'),
+    url: z.string().min(1).max(8192).describe('http(s) address'),
+    max_chars: z.int().min(1).max(largestBody).default(standardChars).describe('Most characters'),
+    raw: z.boolean().default(false).describe('Body unchanged'),
   }),
   repeatable: true,
   ownsOutputLimit: true,

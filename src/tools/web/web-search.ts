@@ -13,10 +13,10 @@ const longestSnippet = 1000
 
 export const webSearch = defineTool({
   name: 'web_search',
-  description: 'Searches the web and returns titles, addresses and snippets. Read a page with web_fetch.',
+  description: 'Searches the web; gives titles, addresses and snippets.',
   parameters: z.strictObject({
-    query: z.string().trim().min(1).max(1000).describe('What to search for'),
-    limit: z.int().min(1).max(20).default(5).describe('Most results'),
+    query: z.string().trim().min(1).max(1000),
+    limit: z.int().min(1).max(20).default(5),
   }),
   repeatable: true,
   check: checkSearch,

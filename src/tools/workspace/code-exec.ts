@@ -23,13 +23,11 @@ type Language = keyof typeof runners
 
 export const codeExec = defineTool({
   name: 'code_exec',
-  description:
-    'Runs a program in a sandbox without network and returns what it printed. The workspace is at /workspace; ' +
-    'other changes are lost after the call.',
+  description: 'Runs a program in a sandbox without network and returns its output. Only files in /workspace last.',
   parameters: z.strictObject({
-    language: z.enum(['python', 'javascript', 'bash']).describe('Language of the program'),
-    code: z.string().min(1).max(mebibyte).describe('The program; print what you want to see'),
-    timeout: z.int().min(1).max(largestTimeout).default(standardTimeout).describe('Seconds, at most 60'),
+    language: z.enum(['python', 'javascript', 'bash']),
+    code: z.string().min(1).max(mebibyte),
+    timeout: z.int().min(1).max(largestTimeout).default(standardTimeout).describe('Seconds'),
   }),
   repeatable: false,
   ownsOutputLimit: true,

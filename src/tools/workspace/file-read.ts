@@ -15,13 +15,11 @@ const standardRead = 65_536
 
 export const fileRead = defineTool({
   name: 'file_read',
-  description:
-    'Reads a text file of the workspace, or a part of it. Paths are relative to /workspace or absolute inside it. ' +
-    'When the result is truncated, go on at next_offset.',
+  description: 'Reads a text file in /workspace. When truncated, go on at next_offset.',
   parameters: z.strictObject({
-    path: z.string().min(1).describe('File to read'),
-    offset: z.int().min(0).default(0).describe('First byte to read'),
-    limit: z.int().min(1).max(largestRead).default(standardRead).describe('Most bytes to read'),
+    path: z.string().min(1),
+    offset: z.int().min(0).default(0).describe('First byte'),
+    limit: z.int().min(1).max(largestRead).default(standardRead).describe('Most bytes'),
   }),
   repeatable: true,
   ownsOutputLimit: true,

@@ -14,20 +14,17 @@ const newFileMode = 0o644
 
 export const fileWrite = defineTool({
   name: 'file_write',
-  description:
-    'Writes a text file of the workspace. Paths are relative to /workspace or absolute inside it. ' +
-    'What is in it at the end is kept as artifacts of the task.',
+  description: 'Writes a text file in /workspace. Files there are kept as artifacts of a task.',
   parameters: z.strictObject({
-    path: z.string().min(1).describe('File to write'),
+    path: z.string().min(1),
     content: z
       .string()
       .refine(
         (text) => Buffer.byteLength(text) <= largestContent,
         'must be at most 1 MiB; write it in parts with append',
-      )
-      .describe('The text'),
-    mode: z.enum(['write', 'append']).default('write').describe('Replace the file or add to its end'),
-    create_dirs: z.boolean().default(true).describe('Make missing folders'),
+      ),
+    mode: z.enum(['write', 'append']).default('write'),
+    create_dirs: z.boolean().default(true),
   }),
   repeatable: false,
   async run(args, context) {
