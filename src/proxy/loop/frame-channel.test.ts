@@ -6,12 +6,12 @@ const nextRound = () => new Promise<void>((resolve) => setImmediate(resolve))
 describe('a channel of frames', () => {
   it('opens with the first frame, and writes everything in order, what waited in one piece', async () => {
     const channel = createFrameChannel()
-    channel.push('a')
+    void channel.push('a')
     await channel.opened()
-    channel.push('b')
+    void channel.push('b')
     const written: string[] = []
     const piping = channel.pipe((text) => void written.push(text))
-    channel.push('c')
+    void channel.push('c')
     channel.end()
     await piping
     expect(written).toEqual(['ab', 'c'])
