@@ -5,6 +5,7 @@ export const errorStatus = {
   InvalidRequest: 400,
   Unauthenticated: 401,
   Forbidden: 403,
+  BudgetExceeded: 403,
   NotFound: 404,
   ChatDisabled: 404,
   MethodNotAllowed: 405,

@@ -27,7 +27,7 @@ import { createOwnAddresses, type Listening, urlOf, workerUrlOf } from '../servi
 import { followNames } from '../service/followed-names.ts'
 import { watchIdleness } from '../service/idle-exit.ts'
 import { openTls } from '../service/tls.ts'
-import { createBuiltinTools, createUsecases } from '../usecases/index.ts'
+import { type BudgetLedger, createBudgetLedger, createBuiltinTools, createUsecases } from '../usecases/index.ts'
 import { queueRuns } from '../usecases/sandbox-queue.ts'
 import { readChatSettings } from './chat-settings.ts'
 import { countUsage, listPriced } from './counted-usage.ts'
@@ -64,7 +64,8 @@ export async function startService(config: Config, opened: OpenedMode, log: Logg
   const tls = await openTls(config, { clock: mode.ports.clock, log })
   listening.isEncrypted = tls !== undefined
   const traces = openTraces(config)
-  const app = composeHttp(config, mode, { log, metrics, ownAddresses, traces, ...(tls && { tls: tls.pair }) })
+  const ledger = createBudgetLedger(mode.ports)
+  const app = composeHttp(config, mode, { log, metrics, ownAddresses, ledger, traces, ...(tls && { tls: tls.pair }) })
   metrics.attach(mode.metrics)
   await app.server.listen({ host: config.host, port: config.port })
   listening.port = (app.server.server.address() as AddressInfo).port
@@ -72,7 +73,7 @@ export async function startService(config: Config, opened: OpenedMode, log: Logg
   const closeTls = await tls?.follow(app.server, mode.workerApiUrl === undefined ? listening : undefined)
   await mode.prepare?.()
   const { ports } = mode
-  const controllers = composeControllers(config, mode, { log, listening, metrics, ownAddresses })
+  const controllers = composeControllers(config, mode, { log, listening, metrics, ownAddresses, ledger })
   const runner = createRunner({ controllers, leadership: ports.leadership, clock: ports.clock, ids: ports.ids, log })
   const { resources } = ports
   const counted = { taskPhases: () => countPhases(resources), providers: () => listPriced(resources) }
@@ -82,6 +83,7 @@ export async function startService(config: Config, opened: OpenedMode, log: Logg
     // Another replica may lead while this one finishes its answers.
     await Promise.all([app.drain(parseDuration(config.drainTimeout)), runner.stop()])
     names.close()
+    ledger.close()
     await Promise.all([closeMetrics(), closeTls?.(), traces?.close()])
     await ports.close()
   }
@@ -119,11 +121,11 @@ async function countPhases(resources: ResourceReader): Promise<Record<string, nu
   return Object.fromEntries(taskPhases.map((phase) => [phase, counts[phase] ?? 0]))
 }
 
-type CommonParts = { log: Logger; metrics: Metrics; ownAddresses: () => string[] }
+type CommonParts = { log: Logger; metrics: Metrics; ownAddresses: () => string[]; ledger: BudgetLedger }
 type HttpParts = CommonParts & { traces?: Traces | undefined; tls?: TlsPair }
 
 function composeHttp(config: Config, mode: OpenedMode, parts: HttpParts): HttpApp {
-  const { log, metrics, ownAddresses, traces, tls } = parts
+  const { log, metrics, ownAddresses, ledger, traces, tls } = parts
   const { ports } = mode
   const search = searchOf(config)
   const builtinTools = createBuiltinTools(
@@ -143,7 +145,7 @@ function composeHttp(config: Config, mode: OpenedMode, parts: HttpParts): HttpAp
     idempotencyKey: mode.idempotencyKey,
     ...(mode.ownerSecret === undefined ? {} : { ownerSecret: mode.ownerSecret }),
   }
-  const usecaseParts = { ports, settings, builtinTools }
+  const usecaseParts = { ports, settings, builtinTools, ledger }
   const usecases = createUsecases(usecaseParts)
   return createApp({
     ports,
@@ -170,7 +172,7 @@ function composeHttp(config: Config, mode: OpenedMode, parts: HttpParts): HttpAp
 function composeControllers(
   config: Config,
   mode: OpenedMode,
-  { log, metrics, listening, ownAddresses }: CommonParts & { listening: Listening },
+  { log, metrics, listening, ownAddresses, ledger }: CommonParts & { listening: Listening },
 ): Controller[] {
   const { ports, owners, sweepBodies, sweepWorkloads } = mode
   // Asked each time: replicas come and go.
@@ -187,6 +189,7 @@ function composeControllers(
     ...createTaskControllers({
       ...deps,
       observer: metrics,
+      spending: ledger,
       settings: {
         ...defaultTaskSettings,
         defaultLimits: { ...defaultTaskSettings.defaultLimits, diskBytes: parseQuantity(config.workspaceSize) },

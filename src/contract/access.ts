@@ -5,7 +5,17 @@ import type { Kind } from './resources/index.ts'
 export type AccessVerb = 'get' | 'list' | 'create' | 'update' | 'delete' | 'use' | 'operate'
 
 /** Kinds of resources, and of what else is guarded. */
-export type AccessKind = Kind | 'Secret' | 'ConfigMap' | 'Session' | 'Memory' | 'Usage' | 'Token' | 'Audit' | 'Metrics'
+export type AccessKind =
+  | Kind
+  | 'Secret'
+  | 'ConfigMap'
+  | 'Session'
+  | 'Memory'
+  | 'Usage'
+  | 'Budget'
+  | 'Token'
+  | 'Audit'
+  | 'Metrics'
 
 /** Of the cluster itself: nobody's to write in. */
 export const systemNamespaces: readonly string[] = ['kube-system', 'kube-public', 'kube-node-lease']

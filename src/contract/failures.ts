@@ -76,6 +76,8 @@ const calls = {
   ContextTooLong: { class: 'final', call: { ...wrong, error: 'InvalidRequest' } },
   /** Neither the request nor the provider names a model. */
   MissingModel: { class: 'final', call: { ...unsent, error: 'InvalidRequest' } },
+  /** A budget of its caller, agent or namespace is used up. */
+  BudgetExceeded: { class: 'final', call: { ...unsent, takeOver: false, error: 'BudgetExceeded' } },
   /** It holds what this provider's language has no words for. */
   RequestUnsupported: { class: 'final', call: { ...unsent, error: 'InvalidRequest' } },
   /** The service itself could not do its part: its store or its worker API did not answer. */

@@ -1,5 +1,6 @@
 // JSON as it is before anybody has judged it.
 
+/** A JSON object of which nothing is known but that it is one. */
 export type JsonObject = Record<string, unknown>
 
 /** Neither null nor a list. */

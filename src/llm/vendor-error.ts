@@ -116,6 +116,7 @@ const openings: Record<CallFailure, (target: CallTarget) => string> = {
   AddressRefused: ({ provider }) => `${provider} may not be asked at its address`,
   AnswerBrokenOff: ({ provider }) => `${provider} broke off its answer`,
   ProviderFailed: ({ provider }) => `${provider} failed`,
+  BudgetExceeded: () => 'A budget is used up',
   ServiceUnavailable: () => 'The service could not do its part of the call',
   Internal: () => 'Something went wrong inside the service',
   Stopped: () => 'The call was cancelled',

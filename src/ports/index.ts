@@ -1,6 +1,7 @@
 // Everything the composition root binds, in one type: both modes return the same Ports.
 import type { Artifacts } from './artifacts.ts'
 import type { Audit } from './audit.ts'
+import type { Budgets } from './budgets.ts'
 import type { Checkpoints } from './checkpoints.ts'
 import type { Clock, Ids } from './clock.ts'
 import type { ConfigMaps } from './configmaps.ts'
@@ -40,6 +41,7 @@ export type Records = {
   rateLimits: RateLimits
   providerHealth: ProviderHealth
   audit: Audit
+  budgets: Budgets
 }
 
 /** One dependency's health, for readyz: `check` rejects when it is away. */

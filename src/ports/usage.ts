@@ -1,4 +1,5 @@
 // Tokens and cost, one record per model call.
+import type { BudgetScope } from '../contract/api/budgets.ts'
 import type { RecordedCaller } from '../contract/api/caller.ts'
 
 export type UsageRecord = {
@@ -30,10 +31,19 @@ export type UsageRecord = {
   createdAt: string
 }
 
-export type UsageGroup = 'task' | 'session' | 'agent' | 'caller' | 'namespace' | 'provider'
+export type UsageGroup = 'task' | 'session' | 'agent' | 'caller' | 'namespace' | 'provider' | 'model' | 'day'
+
+/** What counts against limits: counted and estimated together. */
+export type SpentSums = {
+  tokens: number
+  /** By currency. */
+  costs: Record<string, number>
+  /** Calls without a cost. */
+  unpricedCalls: number
+}
 
 export type UsageSum = {
-  /** Name of the task, session, agent, provider or namespace; id of the caller, or its name where no id was recorded. */
+  /** Name of the task, session, agent, provider, namespace or model, or a day in UTC (`2026-01-31`); id of the caller, or its name where no id was recorded. */
   key: string
   /** Of caller sums, with the name it went by last: kind and id tell callers apart, names do not. */
   caller?: RecordedCaller
@@ -45,8 +55,11 @@ export type UsageSum = {
   outputTokens: number
   cachedTokens: number
   llmCalls: number
-  cost: number
+  /** Absent: none of the calls has a price. */
+  cost?: number
   currency?: string
+  /** Those of the calls that have no price, where there are some; `cost` does not tell of them. */
+  unpricedCalls?: number
   /** Present when there is something. */
   estimatedInputTokens?: number
   estimatedOutputTokens?: number
@@ -63,5 +76,7 @@ export interface Usage {
   sum(query: { groupBy: UsageGroup; namespace?: string; since?: Date; until?: Date }): Promise<UsageSum[]>
   /** Exact sums of one task; money in the currency with the most output, where a task was paid in several. */
   ofTask(taskUid: string): Promise<Omit<UsageSum, 'key'> | undefined>
+  /** What was used of a scope, by the time that the records bear; `until` is exclusive. */
+  spent(scope: BudgetScope & { taskUid?: string }, time: { since?: Date; until?: Date }): Promise<SpentSums>
   sweep(before: Date): Promise<number>
 }

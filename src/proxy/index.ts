@@ -6,7 +6,6 @@ import { requireAccess, requireRight } from '../usecases/access.ts'
 import type { UsecaseDeps } from '../usecases/deps.ts'
 import { keepModels, requireModel } from '../usecases/providers/rights.ts'
 import { createSlots, type SlotSettings, type Slots } from '../usecases/slots.ts'
-import { requireBudget } from './agent-budget.ts'
 import { type CallerLimitSettings, createCallerLimits } from './caller-limits.ts'
 import type { ProxyLoopSettings } from './loop/deps.ts'
 import { createProxyLoop } from './loop/run.ts'
@@ -17,6 +16,7 @@ import { planPassage } from './relay/passages.ts'
 import { type RequestFields, readRequestFields } from './relay/request-text.ts'
 import { accountOf, type ProxyPlan, type ProxyRequest, type ProxySample, wantsTools } from './request.ts'
 import { createTargets, type ProxyDefaults } from './resolve.ts'
+import { requireSpending, type SpendingRequest } from './spender.ts'
 import { endpointFamilies, isConversation, type Target } from './target.ts'
 import { createUsageMeter } from './usage-meter.ts'
 
@@ -62,14 +62,15 @@ export function createProxies(usecases: UsecaseDeps, settings: ProxySettings): P
   const targets = createTargets(usecases, settings.defaults)
   const models = createModelLister(usecases, settings.defaults)
   const callers = createCallerLimits(settings.callers, () => performance.now())
-  const meter = createUsageMeter({ usage: ports.records.usage, clock, ids })
+  const { ledger } = usecases
+  const meter = createUsageMeter({ usage: ports.records.usage, clock, ids, ledger })
   const { maxDurationMs } = settings.loop
   const providers = createProviderLimits(ports)
   const dialects = dialectsOf(ports.egress)
   const { health } = usecases
   const passages = { callers, providers, meter, health, maxDurationMs, dialects, observe, clock }
   const loop = createProxyLoop({ ...usecases, loop: settings.loop })
-  const loops = createLoopPlans({ loop, callers, slots: openSlots(settings), meter, observe })
+  const loops = createLoopPlans({ loop, callers, slots: openSlots(settings), meter, ledger, observe })
 
   /** What a provider lacks, or that it is not there, is for those who may use one there. */
   async function explain({ caller, namespace }: ProxyRequest, error: unknown): Promise<never> {
@@ -89,7 +90,7 @@ export function createProxies(usecases: UsecaseDeps, settings: ProxySettings): P
     return { ...target, fallbacks: await keepModels(ports, caller, { of: target.fallbacks, read }) }
   }
 
-  async function choose(request: ProxyRequest, fields: RequestFields): Promise<ProxyPlan> {
+  async function choose(request: SpendingRequest, fields: RequestFields): Promise<ProxyPlan> {
     const { caller, namespace } = request
     const found = targets.find(namespace, fields.model)
     const target = found instanceof Promise ? await found.catch((error) => explain(request, error)) : found
@@ -104,12 +105,12 @@ export function createProxies(usecases: UsecaseDeps, settings: ProxySettings): P
   return {
     async plan(request) {
       requireRight(request.caller, { verb: 'use', kind: 'Provider', namespace: request.namespace })
-      if (request.caller.agent !== undefined) await requireBudget(ports, meter, request.caller.agent)
+      const spending = await requireSpending(usecases, request)
       const fields = readRequestFields(request.body)
       const account = accountOf(request.caller)
       callers.enter(account)
       try {
-        return await choose(request, fields)
+        return await choose(spending, fields)
       } catch (error) {
         callers.leave(account)
         throw error

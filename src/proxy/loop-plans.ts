@@ -8,13 +8,14 @@ import { addUsage, noUsage, type TokenUsage } from '../llm/messages.ts'
 import type { ServedCall } from '../llm/router.ts'
 import { serverCallMark } from '../llm/server-calls.ts'
 import type { ResourceKey } from '../ports/resources.ts'
-import { identifyCaller } from '../rules/caller-identity.ts'
+import type { BudgetLedger } from '../usecases/budgets/ledger.ts'
 import { nameProviderIn } from '../usecases/providers/name.ts'
 import type { Slots } from '../usecases/slots.ts'
 import type { CallerLimits } from './caller-limits.ts'
 import type { ProxyLoop } from './loop/run.ts'
 import type { RequestFields } from './relay/request-text.ts'
-import { accountOf, type ProxyPlan, type ProxyRequest, type ProxySample, taskOf, wantsTools } from './request.ts'
+import { accountOf, type ProxyPlan, type ProxyRequest, type ProxySample, wantsTools } from './request.ts'
+import type { SpendingRequest } from './spender.ts'
 import { endpointFamilies, type Target } from './target.ts'
 import type { Conversation, ProxyCall } from './types.ts'
 import type { MeteredCall, UsageMeter } from './usage-meter.ts'
@@ -24,6 +25,7 @@ export type LoopPlanDeps = {
   callers: CallerLimits
   slots: Slots
   meter: UsageMeter
+  ledger: Pick<BudgetLedger, 'require'>
   observe(sample: ProxySample): void
 }
 
@@ -34,7 +36,7 @@ export type LoopPlans = {
   close(): void
 }
 
-type ConversationRequest = ProxyRequest & { endpoint: Conversation }
+type ConversationRequest = SpendingRequest & { endpoint: Conversation }
 
 function headersOf(flat: readonly string[]): Record<string, string> {
   const headers: Record<string, string> = {}
@@ -54,7 +56,10 @@ function parseBody(text: string): JsonObject {
   }
 }
 
-function openCall(request: ConversationRequest, target: Target): Omit<ProxyCall, 'stream' | 'signal' | 'noteUsage'> {
+function openCall(
+  request: ConversationRequest,
+  target: Target,
+): Omit<ProxyCall, 'stream' | 'signal' | 'noteUsage' | 'requireBudget'> {
   const { caller, namespace, requestId } = request
   const bodyText = request.body.toString('utf8')
   return {
@@ -77,12 +82,10 @@ function priceOf(target: Target, { namespace, name }: ResourceKey): { price?: Pr
   return price === undefined ? {} : { price }
 }
 
-function toMetered({ namespace, caller }: ProxyRequest, target: Target, served: ServedCall): MeteredCall {
+function toMetered({ namespace, spender }: SpendingRequest, target: Target, served: ServedCall): MeteredCall {
   const { usage, estimated, model, demo, provider } = served
   return {
-    namespace,
-    caller: identifyCaller(caller),
-    ...taskOf(caller),
+    spender,
     provider: nameProviderIn(namespace, provider),
     model,
     usage,
@@ -92,7 +95,7 @@ function toMetered({ namespace, caller }: ProxyRequest, target: Target, served: 
   }
 }
 
-export function createLoopPlans({ loop, callers, slots, meter, observe }: LoopPlanDeps): LoopPlans {
+export function createLoopPlans({ loop, callers, slots, meter, ledger, observe }: LoopPlanDeps): LoopPlans {
   const plan: LoopPlans['plan'] = (request, target, { stream }) => {
     const { endpoint, requestId, arrivedAt } = request
     let usage: TokenUsage | undefined
@@ -100,9 +103,10 @@ export function createLoopPlans({ loop, callers, slots, meter, observe }: LoopPl
       usage = addUsage(usage ?? noUsage, served.usage)
       meter.count(toMetered(request, target, served))
     }
+    const requireBudget = () => ledger.require(request.spender, request.own)
     const free = slots.take(request)
     return {
-      answer: async (signal) => loop({ ...openCall(request, target), stream, signal, noteUsage }),
+      answer: async (signal) => loop({ ...openCall(request, target), stream, signal, noteUsage, requireBudget }),
       done(outcome) {
         free()
         callers.leave(accountOf(request.caller))

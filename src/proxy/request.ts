@@ -55,11 +55,6 @@ export function accountOf(caller: Caller): string {
   return callerKey(identifyCaller(caller))
 }
 
-/** The task that a request of an agent counts on. */
-export function taskOf({ agent }: Caller): { task?: { uid: string; name: string } } {
-  return agent === undefined ? {} : { task: { uid: agent.taskUid, name: agent.taskName } }
-}
-
 export function wantsTools({ serverTools, caller }: ProxyRequest, target: { serverTools: boolean }): boolean {
   return serverTools && caller.serverTools && target.serverTools
 }

@@ -32,6 +32,8 @@ export type ProxyCall = {
   requestId: string
   /** Called once for each model call that was answered, or broke off after a vendor had begun to work. */
   noteUsage(served: ServedCall): void
+  /** Asked before each model call but the first, which the plan has asked for. BudgetExceeded. */
+  requireBudget(): void | Promise<void>
 }
 
 /** Undefined: there is room for more; else resolves when there is. What it throws ends the answer. */

@@ -1,23 +1,20 @@
 // Tokens and cost of the proxies, summed per caller and model for a second and then written at once (USAGE-004).
 
-import type { CallerIdentity } from '../contract/api/caller.ts'
 import type { Price } from '../contract/resources/provider.ts'
 import type { EstimatedUsage } from '../llm/estimate.ts'
 import { addUsage, noUsage, type TokenUsage } from '../llm/messages.ts'
 import { computeCost } from '../llm/pricing.ts'
 import type { Clock, Ids } from '../ports/clock.ts'
 import type { Usage, UsageRecord } from '../ports/usage.ts'
-import { callerKey } from '../rules/caller-identity.ts'
+import type { Spender } from '../rules/budget.ts'
 import { createBatches } from '../usecases/batching.ts'
-import { countAll, tokensOf } from '../usecases/providers/estimated-tokens.ts'
+import type { BudgetLedger, Counted } from '../usecases/budgets/ledger.ts'
+import { tokensOf } from '../usecases/providers/estimated-tokens.ts'
 
 export type MeteredCall = {
-  namespace: string
+  spender: Spender
   provider: string
   model: string
-  caller: CallerIdentity
-  /** Of a task's own agent. */
-  task?: { uid: string; name: string }
   usage: TokenUsage
   /** What the vendor did not count. */
   estimated?: EstimatedUsage
@@ -27,8 +24,6 @@ export type MeteredCall = {
 
 export interface UsageMeter {
   count(call: MeteredCall): void
-  /** Tokens of a task that are counted and not written yet. */
-  unwrittenOf(taskUid: string): number
   /** Writes what is not written yet. */
   close(): Promise<void>
 }
@@ -37,35 +32,37 @@ export type MeterDeps = {
   usage: Pick<Usage, 'record'>
   clock: Clock
   ids: Ids
+  ledger: Pick<BudgetLedger, 'count' | 'settle'>
   /** Told when a batch could not be written; it is tried again with the next one. */
   onFailure?: (error: unknown) => void
 }
 
-type Sum = { call: MeteredCall; usage: TokenUsage; estimated: TokenUsage; calls: number }
+type Sum = { call: MeteredCall; usage: TokenUsage; estimated: TokenUsage; calls: number; counted: Counted[] }
+
+/** Not written yet, with what the ledger counted of it. */
+type Waiting = { record: Omit<UsageRecord, 'createdAt'>; counted: Counted[] }
 
 const flushMs = 1000
-
-function sumTokens(sums: Iterable<Sum>, unwritten: readonly UsageRecord[], taskUid: string): number {
-  const counted = [...sums].filter(({ call }) => call.task?.uid === taskUid).map(tokensOf)
-  const waiting = unwritten.filter((record) => record.taskUid === taskUid)
-  return [...counted, ...waiting].reduce((sum, used) => sum + countAll(used), 0)
-}
 
 function addEstimate(usage: TokenUsage, estimated: EstimatedUsage | undefined): TokenUsage {
   return estimated === undefined ? usage : addUsage(usage, { ...noUsage, ...estimated })
 }
 
-function namesOf({ caller, task }: MeteredCall): Pick<UsageRecord, 'caller' | 'taskUid' | 'taskName'> {
-  return task === undefined ? { caller } : { caller, taskUid: task.uid, taskName: task.name }
+function namesOf({ spender: { namespace, caller, agent, task } }: MeteredCall) {
+  return {
+    namespace,
+    ...(caller && { caller }),
+    ...(agent !== undefined && { agent }),
+    ...(task && { taskUid: task.uid, taskName: task.name }),
+  }
 }
 
-function toRecord(sum: Sum, { ids, clock }: MeterDeps): UsageRecord {
-  const { call, usage, estimated, calls } = sum
+function toWaiting(sum: Sum, { ids }: MeterDeps): Waiting {
+  const { call, usage, estimated, calls, counted } = sum
   const cost = computeCost(usage, call.price)
   const estimatedCost = estimated === noUsage ? undefined : computeCost(estimated, call.price)
-  return {
+  const record = {
     id: ids.next('use'),
-    namespace: call.namespace,
     provider: call.provider,
     model: call.model,
     ...namesOf(call),
@@ -73,51 +70,55 @@ function toRecord(sum: Sum, { ids, clock }: MeterDeps): UsageRecord {
     llmCalls: calls,
     ...(cost ?? {}),
     demo: call.demo ?? false,
-    createdAt: clock.now().toISOString(),
   }
+  return { record, counted }
+}
+
+function keyOf({ provider, model, spender: { namespace, caller, agent, task } }: MeteredCall): string {
+  const who = `${caller?.kind ?? ''}\n${caller?.id ?? caller?.name ?? ''}\n${agent ?? ''}\n${task?.uid ?? ''}`
+  return `${namespace}\n${provider}\n${model}\n${who}`
 }
 
 export function createUsageMeter(deps: MeterDeps): UsageMeter {
-  const { usage, clock, onFailure } = deps
+  const { usage, clock, ledger, onFailure } = deps
   const sums = new Map<string, Sum>()
   /** Written with the same ids again when the store was away. */
-  let unwritten: UsageRecord[] = []
-  let writing: UsageRecord[] = []
+  let waiting: Waiting[] = []
 
   async function flush(): Promise<void> {
-    unwritten.push(...[...sums.values()].map((sum) => toRecord(sum, deps)))
+    const batch = [...waiting, ...[...sums.values()].map((sum) => toWaiting(sum, deps))]
     sums.clear()
-    const batch = unwritten
-    unwritten = []
-    writing = batch
+    waiting = []
+    if (batch.length === 0) return
+    // The time of the writing: budgets look for what is new by it.
+    const createdAt = clock.now().toISOString()
     try {
-      if (batch.length > 0) await usage.record(batch)
+      await usage.record(batch.map(({ record }) => ({ ...record, createdAt })))
+      for (const { counted } of batch) for (const part of counted) ledger.settle(part)
     } catch (error) {
-      unwritten = [...batch, ...unwritten]
+      waiting = [...batch, ...waiting]
       onFailure?.(error)
-    } finally {
-      writing = []
     }
   }
 
-  const isEmpty = () => sums.size === 0 && unwritten.length === 0
+  const isEmpty = () => sums.size === 0 && waiting.length === 0
   const batches = createBatches({ clock, everyMs: flushMs, isEmpty, flush })
 
   return {
     count(call) {
-      const key = `${call.namespace}\n${call.provider}\n${call.model}\n${callerKey(call.caller)}\n${call.task?.uid ?? ''}`
+      const key = keyOf(call)
       const sum = sums.get(key)
       const estimated = addEstimate(sum?.estimated ?? noUsage, call.estimated)
-      if (sum === undefined) sums.set(key, { call, usage: call.usage, estimated, calls: 1 })
-      else {
+      const counted = ledger.count(call.spender, call)
+      if (sum === undefined) {
+        sums.set(key, { call, usage: call.usage, estimated, calls: 1, counted: counted.length === 0 ? [] : [counted] })
+      } else {
         sum.usage = addUsage(sum.usage, call.usage)
         sum.estimated = estimated
         sum.calls += 1
+        if (counted.length > 0) sum.counted.push(counted)
       }
       batches.wake()
-    },
-    unwrittenOf(taskUid) {
-      return sumTokens(sums.values(), [...unwritten, ...writing], taskUid)
     },
     close: batches.close,
   }

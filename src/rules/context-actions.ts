@@ -63,6 +63,7 @@ const actionsByKind: Record<AccessKind, VerbActions> = {
   Usage: { get: 'usage-read', list: 'usage-read' },
   // Tokens, the audit log and metrics are the owner's: a context token reaches none of them, whatever its scopes.
   Token: {},
+  Budget: {},
   Audit: {},
   Metrics: {},
 }

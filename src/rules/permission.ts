@@ -42,13 +42,14 @@ const leastRoles: Record<AccessKind, Record<Deed, Role>> = {
   ConfigMap: { read: 'viewer', write: 'editor', act: 'runner' },
   Secret: { read: 'editor', write: 'editor', act: 'editor' },
   Usage: { read: 'viewer', write: 'owner', act: 'owner' },
+  Budget: { read: 'owner', write: 'owner', act: 'owner' },
   Metrics: { read: 'viewer', write: 'owner', act: 'owner' },
   Token: { read: 'owner', write: 'owner', act: 'owner' },
   Audit: { read: 'owner', write: 'owner', act: 'owner' },
 }
 
 /** They are of the whole service, in no namespace. */
-const wholeService: ReadonlySet<AccessKind> = new Set<AccessKind>(['Metrics', 'Token'])
+const wholeService: ReadonlySet<AccessKind> = new Set<AccessKind>(['Budget', 'Metrics', 'Token'])
 
 const defaultNamespace = 'default'
 const allow: Decision = { allowed: true }

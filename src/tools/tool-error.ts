@@ -27,6 +27,7 @@ const typeOfReason: Record<ErrorReason, ToolErrorType> = {
   InvalidRequest: 'invalid_arguments',
   Unauthenticated: 'forbidden',
   Forbidden: 'forbidden',
+  BudgetExceeded: 'forbidden',
   NotFound: 'not_found',
   ChatDisabled: 'not_configured',
   MethodNotAllowed: 'invalid_arguments',

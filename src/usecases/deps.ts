@@ -3,6 +3,7 @@ import type { BuiltinTool } from '../contract/api/tools.ts'
 import type { Ports } from '../ports/index.ts'
 import type { ResourceKey } from '../ports/resources.ts'
 import type { PropagationSettings } from '../rules/token-propagation.ts'
+import type { BudgetLedger } from './budgets/ledger.ts'
 import type { ChatSettings } from './chat/settings.ts'
 import type { HealthNotes } from './providers/health.ts'
 
@@ -40,6 +41,8 @@ export type UsecaseDeps = {
   ports: Ports
   settings: UsecaseSettings
   builtinTools: BuiltinTools
+  /** Asked before anything is spent, and told what was. */
+  ledger: BudgetLedger
   /** Told how calls of providers end; absent: nobody is. */
   health?: HealthNotes
 }

@@ -4,6 +4,7 @@ import type { Caller } from '../ports/identity.ts'
 import type { ListQuery, ResourceKey, ResourcePage, ResourceText } from '../ports/resources.ts'
 import { requireFreeToolName } from './admission/tool.ts'
 import { type AuditLog, createAuditLog } from './audit-log.ts'
+import { type BudgetUsecases, createBudgetUsecases } from './budgets/budgets.ts'
 import { type ChatUsecases, createChatUsecases } from './chat/chat.ts'
 import { auditForChat } from './chat-audit.ts'
 import { type ConfigMapUsecases, createConfigMapUsecases } from './configmaps.ts'
@@ -28,6 +29,7 @@ import { createWorkerModelCalls, type WorkerModelCalls } from './worker/model-ca
 import { createWorkerRecords, type WorkerRecords } from './worker/records.ts'
 import { createWorkerToolTokens, type WorkerToolTokens } from './worker/tool-tokens.ts'
 
+export { type BudgetLedger, createBudgetLedger } from './budgets/ledger.ts'
 export { createBuiltinTools } from './builtin-tools.ts'
 export type { UsecaseDeps, UsecaseSettings } from './deps.ts'
 
@@ -56,6 +58,7 @@ export type Usecases = {
   tools: ToolUsecases & { requireFreeName(name: unknown): void }
   tokens: TokenUsecases
   usage: UsageUsecases
+  budgets: BudgetUsecases
   audit: AuditLog
   health: ProviderHealthLog
   idempotency: Idempotency
@@ -87,6 +90,7 @@ export function createUsecases(given: UsecaseDeps): Usecases {
     tools: { ...createToolUsecases(deps, resources), requireFreeName: (name) => requireFreeToolName(name, deps) },
     tokens: createTokenUsecases(deps),
     usage: createUsageUsecases(deps),
+    budgets: createBudgetUsecases(deps),
     audit,
     health,
     idempotency: createIdempotency(deps),

@@ -18,7 +18,7 @@ export type ToolToken = { token: string; expiresAt?: string }
 
 /** NotConfigured where nothing is exchanged; Forbidden beyond the transaction's scope; what the exchange rejects with. */
 export async function issueToolToken(
-  { ports, settings }: UsecaseDeps,
+  { ports, settings }: Pick<UsecaseDeps, 'ports' | 'settings'>,
   request: ToolTokenRequest,
   signal?: AbortSignal,
 ): Promise<ToolToken> {

@@ -1,6 +1,7 @@
 // The model of the run: the assignment's choices, under the addresses it allows and the limits the service keeps.
 
 import type { ModelChoice, WorkAssignment } from '../contract/api/assignment.ts'
+import { guardModel } from '../llm/guarded-model.ts'
 import type { ModelClient } from '../llm/model.ts'
 import { trustOf } from '../llm/model-client.ts'
 import { createModelRouter } from '../llm/router.ts'
@@ -16,7 +17,7 @@ export function openModel(
   deps: WorkerDeps,
   service: { api: WorkerApi; meter: UsageMeter; reports: CallReports },
 ): ModelClient {
-  return createModelRouter(model.choices, {
+  const router = createModelRouter(model.choices, {
     egress: deps.egress,
     policyFor: ({ provider }: ModelChoice): EgressPolicy => ({
       ...egress,
@@ -30,4 +31,5 @@ export function openModel(
     onUsage: (call) => service.meter.note(call),
     onEnd: (call) => service.reports.note(call),
   })
+  return guardModel(router, () => service.meter.requireBudget())
 }

@@ -1,4 +1,5 @@
 // Reports the tokens of every model call before anything is built on its answer: a lost call would never be counted.
+import { isSvcError } from '../errors.ts'
 import type { ServedCall } from '../llm/router.ts'
 import type { WorkerApi } from './api.ts'
 
@@ -6,11 +7,14 @@ export type UsageMeter = {
   note(call: ServedCall): void
   /** Resolves when every call so far is reported. */
   settle(): Promise<void>
+  /** Throws BudgetExceeded once the service has said that no more may be spent. */
+  requireBudget(): void
 }
 
 export function createUsageMeter(api: Pick<WorkerApi, 'submitUsage'>, attempt: number): UsageMeter {
   let count = 0
   let waiting: ServedCall[] = []
+  let refusal: unknown
 
   async function report({ provider, model, usage, estimated, demo, brokeOff }: ServedCall): Promise<void> {
     const { inputTokens, outputTokens, cachedTokens } = usage
@@ -21,7 +25,12 @@ export function createUsageMeter(api: Pick<WorkerApi, 'submitUsage'>, attempt: n
       estimatedOutputTokens: estimated?.outputTokens ?? 0,
     }
     const tokens = { inputTokens, outputTokens, cachedTokens, ...estimates }
-    await api.submitUsage({ id, provider, model, ...tokens, demo, brokeOff: brokeOff === true })
+    const report = { id, provider, model, ...tokens, demo, brokeOff: brokeOff === true }
+    await api.submitUsage(report).catch((error: unknown) => {
+      // The call is recorded, and what came of it may be used; the next one is not made.
+      if (!isSvcError(error, 'BudgetExceeded')) throw error
+      refusal = error
+    })
   }
 
   return {
@@ -30,6 +39,9 @@ export function createUsageMeter(api: Pick<WorkerApi, 'submitUsage'>, attempt: n
       const calls = waiting
       waiting = []
       for (const call of calls) await report(call)
+    },
+    requireBudget() {
+      if (refusal !== undefined) throw refusal
     },
   }
 }

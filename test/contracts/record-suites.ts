@@ -1,6 +1,7 @@
 // Every suite of a record store, for each database that keeps records.
 import { describeArtifacts } from './artifacts.contract.ts'
 import { describeAudit } from './audit.contract.ts'
+import { describeBudgets } from './budgets.contract.ts'
 import { describeCheckpoints } from './checkpoints.contract.ts'
 import { describeConfigMaps } from './configmaps.contract.ts'
 import { describeEvents } from './events.contract.ts'
@@ -20,6 +21,7 @@ import { describeUsage } from './usage.contract.ts'
 export const recordSuites = [
   describeArtifacts,
   describeAudit,
+  describeBudgets,
   describeCheckpoints,
   describeConfigMaps,
   describeEvents,

@@ -51,7 +51,7 @@ export function describeUsage(name: string, open: OpenBench): void {
         outputTokens: 5,
         cachedTokens: 2,
         llmCalls: 1,
-        cost: 0,
+        unpricedCalls: 1,
       })
       expect(await usage().ofTask('task-3')).toBeUndefined()
     })
@@ -94,6 +94,7 @@ export function describeUsage(name: string, open: OpenBench): void {
         estimatedInputTokens: 3,
         estimatedOutputTokens: 7,
         estimatedCost: 0.5,
+        unpricedCalls: 1,
       })
       expect(await usage().ofTask('task-2')).not.toHaveProperty('estimatedInputTokens')
     })
@@ -182,8 +183,62 @@ export function describeUsage(name: string, open: OpenBench): void {
       expect(sums.map((sum) => [sum.key, sum.outputTokens, sum.cost, sum.currency])).toEqual([
         ['large', 100, 2, 'EUR'],
         ['large', 50, 3, 'USD'],
-        ['small', 1, 0, undefined],
+        ['small', 1, undefined, undefined],
       ])
+    })
+
+    it('sums per model, and per day in UTC with the newest first', async () => {
+      const at = (createdAt: string, model: string) => makeRecord({ createdAt, model, cost: 1, currency: 'USD' })
+      await usage().record([
+        at('2026-01-01T23:59:59.999Z', 'small'),
+        at('2026-01-02T00:00:00.000Z', 'small'),
+        at('2026-01-02T12:00:00.000Z', 'large'),
+      ])
+      expect(await keys('day')).toEqual([
+        [undefined, '2026-01-02', 2],
+        [undefined, '2026-01-01', 1],
+      ])
+      expect(await keys('model')).toEqual([
+        [undefined, 'small', 2],
+        [undefined, 'large', 1],
+      ])
+    })
+
+    it('says how many calls had no price, and gives them no cost', async () => {
+      await usage().record([
+        makeRecord({ agent: 'a', cost: 0, currency: 'USD' }),
+        makeRecord({ agent: 'a', llmCalls: 3 }),
+      ])
+      const sums = await usage().sum({ groupBy: 'agent' })
+      const shown = sums.map(({ cost, currency, unpricedCalls }) => ({ cost, currency, unpricedCalls }))
+      expect(shown).toHaveLength(2)
+      expect(shown).toContainEqual({ cost: 0, currency: 'USD', unpricedCalls: undefined })
+      expect(shown).toContainEqual({ cost: undefined, currency: undefined, unpricedCalls: 3 })
+    })
+
+    it('tells what was spent of a scope, estimates included, from `since` up to, not including, `until`', async () => {
+      const caller = { kind: 'token', id: 'tok-1', name: 'me' } as const
+      const start = bench().now().getTime()
+      const at = (second: number) => new Date(start + second * 1000)
+      const call = (second: number, fields: Partial<UsageRecord>) =>
+        makeRecord({ createdAt: at(second).toISOString(), inputTokens: 1, outputTokens: 0, cachedTokens: 0, ...fields })
+      await usage().record([
+        call(0, { caller, agent: 'a', taskUid: 'u1', cost: 1, currency: 'USD', estimatedCost: 0.5 }),
+        call(1, { caller, estimatedInputTokens: 10, estimatedOutputTokens: 100, cost: 2, currency: 'EUR' }),
+        call(2, { caller: { ...caller, kind: 'oidc' }, namespace: 'other', llmCalls: 4 }),
+        call(3, { caller: { name: 'old' }, outputTokens: 1000 }),
+      ])
+      const tokens = async (...query: Parameters<ReturnType<typeof usage>['spent']>) =>
+        (await usage().spent(...query)).tokens
+      expect(await usage().spent({}, {})).toEqual({ tokens: 1114, costs: { USD: 1.5, EUR: 2 }, unpricedCalls: 5 })
+      expect(await tokens({}, { since: at(1), until: at(3) })).toBe(112)
+      expect(await tokens({ namespace: 'default' }, {})).toBe(1113)
+      expect(await tokens({ namespace: 'default', agent: 'a' }, {})).toBe(1)
+      expect(await tokens({ token: 'tok-1' }, {})).toBe(112)
+      expect(await tokens({ caller: 'tok-1' }, {})).toBe(113)
+      expect(await tokens({ caller: 'old' }, {})).toBe(1001)
+      expect(await tokens({ taskUid: 'u1' }, {})).toBe(1)
+      expect(await usage().spent({ namespace: 'none' }, {})).toEqual({ tokens: 0, costs: {}, unpricedCalls: 0 })
     })
 
     it('counts from `since` up to, not including, `until`', async () => {

@@ -27,6 +27,7 @@ import { createEgress } from '../../src/egress/egress.ts'
 import type { TokenExchange } from '../../src/ports/identity.ts'
 import type { Leadership } from '../../src/ports/leadership.ts'
 import { cleanupFinalizer } from '../../src/rules/scheduled-run.ts'
+import { createBudgetLedger } from '../../src/usecases/index.ts'
 import { createManualClock } from './manual-clock.ts'
 import { createScriptedWorkloads } from './scripted-workloads.ts'
 
@@ -103,7 +104,12 @@ export async function openBench({ settings, catalog, withCatalog = false, tokenE
     const stored = { resources, records, secrets, configMaps, workloads, workerTokens, egress, clock, ids, log }
     const deps = { ...stored, ...(tokenExchange === undefined ? {} : { tokenExchange }) }
     const workerApiUrl = () => 'http://127.0.0.1:1/internal'
-    const tasks = createTaskControllers({ ...deps, settings: { ...defaultTaskSettings, workerApiUrl, ...settings } })
+    const spending = createBudgetLedger({ records, clock })
+    const tasks = createTaskControllers({
+      ...deps,
+      spending,
+      settings: { ...defaultTaskSettings, workerApiUrl, ...settings },
+    })
     const others = withCatalog
       ? createCatalogControllers({ ...deps, settings: { ...defaultCatalogSettings, ...catalog } })
       : []

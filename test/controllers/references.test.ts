@@ -1,6 +1,7 @@
 // What a task names: found, waited for, refused; and what an ai task is started with.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { WorkAssignment } from '../../src/contract/api/assignment.ts'
+import { BudgetSpec } from '../../src/contract/api/budgets.ts'
 import { type Bench, openBench } from './bench.ts'
 
 let bench: Bench
@@ -150,6 +151,20 @@ describe('a task that can never run', () => {
     expect(failed.status?.message).toMatch(message)
     expect(failed.status?.attempts).toBeUndefined()
     expect(bench.workloads.started).toEqual([])
+  })
+})
+
+describe('a task whose budget is used up', () => {
+  it('fails with the reason and is not tried again; one that asks no model runs', async () => {
+    await bench.create('Provider', 'default', { type: 'llmo', baseURL: 'https://llm.example.com', defaultModel: 'm' })
+    const spec = BudgetSpec.parse({ scope: { namespace: 'default' }, maxTokens: 0 })
+    await bench.records.budgets.put({ name: 'none', spec })
+    await bench.submitTask('poem', { ...ai, retryPolicy: { maxRetries: 3 } })
+    const failed = await bench.phase('poem', 'Failed')
+    expect(failed.status?.message).toMatch(/^the budget "none" of 0 tokens a month .* is used up/)
+    expect(failed.status?.attempts ?? 0).toBe(0)
+    await bench.submitTask('plain')
+    await bench.running('plain')
   })
 })
 

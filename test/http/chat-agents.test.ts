@@ -3,6 +3,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest'
 import { AgentSpec } from '../../src/contract/resources/agent.ts'
 import { createEgress } from '../../src/egress/egress.ts'
 import type { Caller } from '../../src/ports/identity.ts'
+import { createBudgetLedger } from '../../src/usecases/index.ts'
 import { createResourceUsecases } from '../../src/usecases/resources.ts'
 import { readResults, type ScriptedVendor, startVendor } from '../fixtures/llm/scripted-vendor.ts'
 import { type Service, startService } from './service.ts'
@@ -83,7 +84,12 @@ it.each([
     idempotencyKey: new Uint8Array(16),
   }
   const builtinTools = { list: async () => [], names: [] }
-  const resources = createResourceUsecases({ ports: service.ports, settings, builtinTools })
+  const resources = createResourceUsecases({
+    ports: service.ports,
+    settings,
+    builtinTools,
+    ledger: createBudgetLedger(service.ports),
+  })
   const rights = { role: 'editor', serverTools: true, isModel: true } as const
   const caller: Caller = { authType: 'token', username: 'eve', groups: [], ...rights }
   const { metadata } = await resources.get(caller, 'Agent', { namespace: 'default', name: 'armed' })

@@ -11,7 +11,7 @@ import { createMetrics } from '../../src/observability/metrics.ts'
 import type { Ids } from '../../src/ports/clock.ts'
 import type { Ports } from '../../src/ports/index.ts'
 import { createProxies } from '../../src/proxy/index.ts'
-import { createUsecases } from '../../src/usecases/index.ts'
+import { createBudgetLedger, createUsecases } from '../../src/usecases/index.ts'
 import { makeDatabase, openReplica, prepareTemplate } from '../contracts/postgres-bench.ts'
 import { readResults, type ScriptedVendor, startVendor } from '../fixtures/llm/scripted-vendor.ts'
 import { type PostgresServer, postgresMissing, startPostgres } from '../fixtures/postgres.ts'
@@ -47,7 +47,8 @@ describe.skipIf(postgresMissing !== undefined)('two replicas on one PostgreSQL',
       callers: { maxConcurrent: 0, requestsPerMinute: 0 },
       loop: { maxIterations: 50, maxToolCalls: 128, maxDurationMs: 60_000, toolTimeoutMs: 10_000 },
     }
-    const parts = { ports, settings, builtinTools: { names: [], list: async () => [] } }
+    const builtinTools = { names: [], list: async () => [] }
+    const parts = { ports, settings, builtinTools, ledger: createBudgetLedger(ports) }
     const usecases = createUsecases(parts)
     const app = createApp({
       ports,

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { createEgress } from '../../src/egress/egress.ts'
 import { createChatUsecases } from '../../src/usecases/chat/chat.ts'
+import { createBudgetLedger } from '../../src/usecases/index.ts'
 import { type ScriptedVendor, startVendor } from '../fixtures/llm/scripted-vendor.ts'
 import { ownerToken, type Service, type ServiceOptions, startService } from './service.ts'
 
@@ -201,6 +202,7 @@ describe('two replicas on one store', () => {
         idempotencyKey: randomBytes(32),
       },
       builtinTools: { names: [], list: async () => [] },
+      ledger: createBudgetLedger(service.ports),
     })
     script = () => [{ text: 'x' }, { wait: new Promise(() => {}) }]
     const running = chat({ message: 'x', sessionId: 'shared' })

@@ -25,6 +25,7 @@ const reach: Record<AccessKind, 'here' | 'owner' | 'service'> = {
   Memory: 'here',
   Usage: 'here',
   Token: 'owner',
+  Budget: 'owner',
   Audit: 'owner',
   Metrics: 'service',
 }

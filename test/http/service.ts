@@ -33,7 +33,7 @@ import type { Authorizer } from '../../src/ports/identity.ts'
 import type { HealthCheck, Ports } from '../../src/ports/index.ts'
 import type { Sandbox } from '../../src/ports/sandbox.ts'
 import { createProxies, type ProxySettings } from '../../src/proxy/index.ts'
-import { createUsecases, type UsecaseSettings } from '../../src/usecases/index.ts'
+import { createBudgetLedger, createUsecases, type UsecaseSettings } from '../../src/usecases/index.ts'
 
 export const ownerToken = 'owner-token-of-the-tests'
 
@@ -141,6 +141,7 @@ function makeUsecases(ports: Ports, metrics: Metrics, options: ServiceOptions) {
       ...options.usecases,
     },
     builtinTools: { names, list: async () => names.map((name) => ({ name, ...info })) },
+    ledger: createBudgetLedger(ports),
   }
   const usecases = createUsecases(parts)
   const proxySettings = { ...defaultProxySettings, observe: metrics.observeProxy, ...options.proxy }

@@ -4,6 +4,7 @@ import type { Task } from '../../src/contract/resources/task.ts'
 import type { Caller } from '../../src/ports/identity.ts'
 import { digestContext } from '../../src/rules/context-digest.ts'
 import { makeScheduledRun } from '../../src/rules/scheduled-run.ts'
+import { createBudgetLedger } from '../../src/usecases/index.ts'
 import { bindOrchestration } from '../../src/usecases/orchestration/orchestration.ts'
 import { type Issuer, startIssuer, subject } from '../fixtures/issuer.ts'
 import { trustIssuer } from './identity-members.ts'
@@ -173,6 +174,7 @@ describe('what a model makes', () => {
         ports,
         settings,
         builtinTools,
+        ledger: createBudgetLedger(ports),
         resources: usecases.resources,
         tasks: usecases.tasks,
         sessions: usecases.sessions,

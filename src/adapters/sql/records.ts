@@ -8,6 +8,7 @@ import { createArtifacts, createInputs } from './artifacts.ts'
 import { createAudit } from './audit.ts'
 import type { Blobs } from './blobs/blobs.ts'
 import { createDiskBlobs } from './blobs/disk-blobs.ts'
+import { createBudgets } from './budgets.ts'
 import { createCheckpoints } from './checkpoints.ts'
 import type { Database } from './database.ts'
 import { createEvents } from './events.ts'
@@ -71,6 +72,7 @@ export function composeRecords({ database, blobs, logs, clock }: RecordParts): R
     rateLimits: createRateLimits({ database, clock }),
     providerHealth: createProviderHealth({ database }),
     audit: createAudit({ database }),
+    budgets: createBudgets({ database }),
   }
   return {
     ...records,

@@ -3,7 +3,7 @@
 import type { CallerKind } from '../../contract/api/caller.ts'
 import { isSvcError, messageOf } from '../../errors.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { Usage, UsageGroup, UsageRecord, UsageSum } from '../../ports/usage.ts'
+import type { SpentSums, Usage, UsageGroup, UsageRecord, UsageSum } from '../../ports/usage.ts'
 import type { Database, Tx } from './database.ts'
 import { type Fragment, joinSql, sql } from './statement.ts'
 import { decodeOptional, decodeText, encodeOptional, encodeText } from './stored-text.ts'
@@ -32,6 +32,7 @@ type SumRow = {
   estimated_input: number
   estimated_output: number
   estimated_cost_nanos: number | null
+  unpriced_calls: number | null
   currency: string | null
 }
 
@@ -44,6 +45,9 @@ const GROUPS: Record<UsageGroup, { key: Fragment; columns: Fragment }> = {
   agent: { key: sql`agent`, columns: sql`namespace, null as task_uid, ${NOBODY}` },
   provider: { key: sql`provider`, columns: sql`namespace, null as task_uid, ${NOBODY}` },
   namespace: { key: sql`namespace`, columns: sql`namespace, null as task_uid, ${NOBODY}` },
+  model: { key: sql`model`, columns: sql`null as namespace, null as task_uid, ${NOBODY}` },
+  // Times are in UTC and begin with the day.
+  day: { key: sql`substr(created_at, 1, 10)`, columns: sql`null as namespace, null as task_uid, ${NOBODY}` },
   caller: {
     key: sql`coalesce(caller_id, caller)`,
     columns: sql`null as namespace, null as task_uid, caller_kind, caller_id`,
@@ -62,7 +66,9 @@ const SUMS = joinSql(
   [
     ...['input_tokens', 'output_tokens', 'cached_tokens', 'llm_calls', 'cost_nanos'],
     ...['estimated_input', 'estimated_output', 'estimated_cost_nanos'],
-  ].map(sumOf),
+  ]
+    .map(sumOf)
+    .concat(sql`sum(case when cost_nanos is null then llm_calls else 0 end) as unpriced_calls`),
   ', ',
 )
 
@@ -87,7 +93,8 @@ function toSums(row: SumColumns): Omit<UsageSum, 'key'> {
     outputTokens: toCount(row.output_tokens),
     cachedTokens: toCount(row.cached_tokens),
     llmCalls: toCount(row.llm_calls),
-    cost: Number(row.cost_nanos ?? 0) / NANOS,
+    ...(row.cost_nanos === null ? {} : { cost: Number(row.cost_nanos) / NANOS }),
+    ...(Number(row.unpriced_calls) > 0 && { unpricedCalls: toCount(row.unpriced_calls) }),
     ...toEstimates(row),
     ...(currency === undefined ? {} : { currency }),
   }
@@ -102,6 +109,17 @@ function addEstimates(total: Omit<UsageSum, 'key'>, sum: Omit<UsageSum, 'key'>, 
   return Object.fromEntries(Object.entries(estimates).filter(([, value]) => value > 0)) as Partial<typeof estimates>
 }
 
+type Money = Pick<UsageSum, 'cost' | 'unpricedCalls'>
+
+function addMoney(total: Money, sum: Money): Money {
+  const unpricedCalls = (total.unpricedCalls ?? 0) + (sum.unpricedCalls ?? 0)
+  const isPriced = total.cost !== undefined || sum.cost !== undefined
+  return {
+    ...(isPriced && { cost: (total.cost ?? 0) + (sum.cost ?? 0) }),
+    ...(unpricedCalls > 0 && { unpricedCalls }),
+  }
+}
+
 /** Adds tokens and calls; money of another currency than the first (the one with the most output) is left out. */
 function addSums(total: Omit<UsageSum, 'key'>, sum: Omit<UsageSum, 'key'>): Omit<UsageSum, 'key'> {
   const currency = total.currency ?? sum.currency
@@ -111,7 +129,7 @@ function addSums(total: Omit<UsageSum, 'key'>, sum: Omit<UsageSum, 'key'>): Omit
     outputTokens: total.outputTokens + sum.outputTokens,
     cachedTokens: total.cachedTokens + sum.cachedTokens,
     llmCalls: total.llmCalls + sum.llmCalls,
-    cost: total.cost + (sameMoney ? sum.cost : 0),
+    ...addMoney(total, sameMoney ? sum : {}),
     ...addEstimates(total, sum, sameMoney),
     ...(currency === undefined ? {} : { currency }),
   }
@@ -170,7 +188,43 @@ function selectSums(query: { groupBy: UsageGroup; namespace?: string; since?: Da
   if (query.until !== undefined) conditions.push(sql`created_at < ${query.until.toISOString()}`)
   return sql<SumRow>`select ${key} as key, ${columns}, currency, ${LAST_NAME} as caller_name, ${SUMS}
     from usage_records where ${joinSql(conditions, ' and ')} group by 1, 2, 3, 4, 5, 6
-    order by output_tokens desc, 1, 2, 3, 4, 5, 6`
+    order by ${query.groupBy === 'day' ? sql`1 desc` : sql`output_tokens desc, 1`}, 2, 3, 4, 5, 6`
+}
+
+type SpentRow = Pick<
+  SumRow,
+  'input_tokens' | 'output_tokens' | 'estimated_input' | 'estimated_output' | 'cost_nanos' | 'currency'
+> &
+  Pick<SumRow, 'estimated_cost_nanos' | 'unpriced_calls'>
+
+function selectSpent(
+  { namespace, agent, token, caller, taskUid }: Parameters<Usage['spent']>[0],
+  { since, until }: Parameters<Usage['spent']>[1],
+) {
+  const conditions = [
+    namespace !== undefined && sql`namespace = ${encodeText(namespace)}`,
+    agent !== undefined && sql`agent = ${encodeText(agent)}`,
+    token !== undefined && sql`caller_kind = 'token' and caller_id = ${encodeText(token)}`,
+    caller !== undefined && sql`coalesce(caller_id, caller) = ${encodeText(caller)}`,
+    taskUid !== undefined && sql`task_uid = ${taskUid}`,
+    since !== undefined && sql`created_at >= ${since.toISOString()}`,
+    until !== undefined && sql`created_at < ${until.toISOString()}`,
+  ].filter((condition) => condition !== false)
+  const where = conditions.length === 0 ? sql`` : sql`where ${joinSql(conditions, ' and ')}`
+  return sql<SpentRow>`select currency, ${SUMS} from usage_records ${where} group by currency`
+}
+
+function toSpent(rows: SpentRow[]): SpentSums {
+  const spent: SpentSums = { tokens: 0, costs: {}, unpricedCalls: 0 }
+  for (const row of rows) {
+    spent.tokens += toCount(row.input_tokens) + toCount(row.output_tokens)
+    spent.tokens += toCount(row.estimated_input) + toCount(row.estimated_output)
+    spent.unpricedCalls += toCount(row.unpriced_calls)
+    const currency = decodeOptional(row.currency)
+    const nanos = Number(row.cost_nanos ?? 0) + Number(row.estimated_cost_nanos ?? 0)
+    if (currency !== undefined) spent.costs[currency] = nanos / NANOS
+  }
+  return spent
 }
 
 /** The store is away, or full: the same records may be taken later. */
@@ -238,6 +292,10 @@ export function createUsage({ database, clock }: { database: Database; clock: Pi
         where task_uid = ${taskUid} group by currency order by output_tokens desc`)
       const [first, ...others] = rows.map(toSums)
       return first === undefined ? undefined : others.reduce(addSums, first)
+    },
+
+    async spent(scope, time) {
+      return toSpent(await database.read.all(selectSpent(scope, time)))
     },
 
     async sweep(before) {

@@ -2,6 +2,7 @@
 import * as agents from './agents.ts'
 import * as audit from './audit.ts'
 import * as auth from './auth.ts'
+import * as budgets from './budgets.ts'
 import * as chat from './chat.ts'
 import * as codeRuns from './code-runs.ts'
 import * as configMaps from './configmaps.ts'
@@ -32,6 +33,7 @@ const rooms = [
   tokens,
   auth,
   usage,
+  budgets,
   audit,
   health,
   metrics,

@@ -6,14 +6,14 @@ import { RecordedCaller } from './caller.ts'
 import { ListMetadata, NamespaceQuery, TimeParameter } from './list.ts'
 import { defineRoute } from './route.ts'
 
-export const usageGroups = ['task', 'session', 'agent', 'caller', 'namespace', 'provider'] as const
+export const usageGroups = ['task', 'session', 'agent', 'caller', 'namespace', 'provider', 'model', 'day'] as const
 
 /** Tokens and cost of one group. */
 export const UsageItem = z
   .object({
     key: field(
       z.string(),
-      'What the line is about: `namespace/name` of a task, session, agent or provider, the name of a namespace, or the id of a caller.',
+      'What the line is about: `namespace/name` of a task, session, agent or provider, the name of a namespace or model, a day in UTC (`2026-01-31`), or the id of a caller.',
       'default/nightly-report',
     ),
     caller: field(RecordedCaller.optional(), 'The caller, with the name used last.'),
@@ -25,7 +25,12 @@ export const UsageItem = z
       1000,
     ),
     llmCalls: field(z.int().min(0), 'Number of model calls.', 3),
-    cost: field(z.number().min(0), 'Cost in `currency`; 0 when no price was set.', 0.0123),
+    cost: field(z.number().min(0).optional(), 'Cost in `currency`. Absent: none of the calls has a price.', 0.0123),
+    unpricedCalls: field(
+      z.int().min(0).optional(),
+      'Calls among them that have no price, and so no part in `cost`. Absent: none.',
+      2,
+    ),
     currency: field(z.string().optional(), 'Currency of the costs (ISO 4217).', 'USD'),
     estimatedInputTokens: field(
       z.int().min(0).optional(),
@@ -66,7 +71,7 @@ export const getUsage = defineRoute({
     since: field(TimeParameter.optional(), 'Only records from this time on (RFC 3339).'),
     until: field(TimeParameter.optional(), 'Only records before this time (RFC 3339).'),
   }),
-  responses: { 200: { description: 'Sums, largest first', schema: UsageReport } },
+  responses: { 200: { description: 'Sums, largest first; days, newest first', schema: UsageReport } },
   auth: 'user',
   verb: { verb: 'list', kind: 'Usage' },
 })

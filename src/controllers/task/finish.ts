@@ -33,8 +33,16 @@ export async function stopAttempt(context: TaskContext, task: Task): Promise<voi
 async function sumUsage(context: TaskContext, task: Task): Promise<TaskUsage | undefined> {
   const sum = await context.records.usage.ofTask(task.metadata.uid)
   if (sum === undefined || sum.llmCalls === 0) return undefined
-  const { namespace: _namespace, taskUid: _uid, caller: _caller, cost, currency, ...counted } = sum
-  return { ...counted, ...(currency === undefined ? {} : { cost, currency }) }
+  const {
+    namespace: _namespace,
+    taskUid: _uid,
+    caller: _caller,
+    cost,
+    currency,
+    unpricedCalls: _unpriced,
+    ...counted
+  } = sum
+  return { ...counted, ...(cost === undefined || currency === undefined ? {} : { cost, currency }) }
 }
 
 type Ended = { outcome: Outcome; usage: TaskUsage | undefined }

@@ -11,6 +11,7 @@ import type { Records } from '../../ports/index.ts'
 import type { Resources } from '../../ports/resources.ts'
 import type { Secrets } from '../../ports/secrets.ts'
 import type { WorkloadLimits, Workloads } from '../../ports/workloads.ts'
+import type { Spender } from '../../rules/budget.ts'
 import type { ContextMode } from '../../rules/context-token.ts'
 import type { PropagationSettings } from '../../rules/token-propagation.ts'
 import type { Log } from '../engine/controller.ts'
@@ -68,6 +69,12 @@ export const defaultTaskSettings: Omit<TaskSettings, 'workerApiUrl'> = {
 /** Told of what is counted. */
 export type TaskObserver = Pick<Metrics, 'observeTask' | 'countTimelineEvents'>
 
+/** Whether more may be spent. */
+export type Spending = {
+  /** BudgetExceeded when a budget that covers the spender is used up. */
+  require(spender: Spender): void | Promise<void>
+}
+
 export type TaskControllerDeps = {
   resources: Resources
   records: Records
@@ -82,5 +89,7 @@ export type TaskControllerDeps = {
   ids: Ids
   log: Log
   observer?: TaskObserver
+  /** Absent: there are no budgets. */
+  spending?: Spending
   settings: TaskSettings
 }

@@ -2,6 +2,7 @@
 import { formatDuration } from '../../contract/duration.ts'
 import type { Task } from '../../contract/resources/task.ts'
 import { isSvcError, messageOf } from '../../errors.ts'
+import { spenderOf } from '../../rules/budget.ts'
 import { dropConditions, findCondition, setCondition } from '../../rules/conditions.ts'
 import { rankTask } from '../../rules/start-order.ts'
 import { type HeldUp, waitingCondition, watchDelayMs } from '../../rules/task-decision.ts'
@@ -182,6 +183,7 @@ export async function startTask(context: TaskContext, task: Task): Promise<Recon
   context.memory.waiters.leave(keyOf(task))
   try {
     const references = await resolveReferences(context, task)
+    if (task.spec.type !== 'container') await context.spending?.require(spenderOf(task))
     if (!(await seekPlace(context, task))) return undefined
     return await startGranted(context, task, references)
   } catch (error) {
@@ -190,6 +192,9 @@ export async function startTask(context: TaskContext, task: Task): Promise<Recon
     }
     if (isSvcError(error, 'InvalidRequest')) {
       return await finishTask(context, task, { phase: 'Failed', reason: 'Validation', message: error.message })
+    }
+    if (isSvcError(error, 'BudgetExceeded')) {
+      return await finishTask(context, task, { phase: 'Failed', reason: 'BudgetExceeded', message: error.message })
     }
     context.memory.scheduler.release(keyOf(task))
     throw error

@@ -2,6 +2,7 @@
 import type { Bind } from '../bind.ts'
 import { bindAuth, bindTokens, bindUsage } from './account.ts'
 import { bindAudit } from './audit.ts'
+import { bindBudgets } from './budgets.ts'
 import { bindChat } from './chat.ts'
 import { bindConfigMaps } from './configmaps.ts'
 import type { RouteContext } from './context.ts'
@@ -30,6 +31,7 @@ export function bindPublicRoutes(bind: Bind, context: RouteContext): void {
   bindTokens(bind, context)
   bindAuth(bind)
   bindUsage(bind, context)
+  bindBudgets(bind, context)
   bindAudit(bind, context)
   bindHealth(bind, context)
   bindDescription(bind, context)

@@ -1,5 +1,6 @@
 // The model of one request: the first call fails fast, later ones are worth waiting for.
 import type { JsonObject } from '../../contract/json.ts'
+import { guardModel } from '../../llm/guarded-model.ts'
 import type { ModelRequest, Raw } from '../../llm/messages.ts'
 import type { ModelClient } from '../../llm/model.ts'
 import { openModel } from '../../usecases/providers/models.ts'
@@ -19,7 +20,7 @@ export function openLoopModel(deps: ProxyLoopDeps, call: ProxyCall): ModelClient
     call(request, listener) {
       calls += 1
       if (calls === 1) return first.call(request, listener)
-      later ??= openModel(call.models, deps, { onUsage })
+      later ??= guardModel(openModel(call.models, deps, { onUsage }), call.requireBudget)
       return later.call(dropKey(answersCall(request) ? relaxChoice(request) : request), listener)
     },
   }

@@ -5,12 +5,12 @@ import { type Dialects, guessDialect } from '../../llm/llmo/dialect.ts'
 import { noUsage } from '../../llm/messages.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { PipeControl } from '../../ports/egress.ts'
-import { identifyCaller } from '../../rules/caller-identity.ts'
 import { countAll, tokensOf } from '../../usecases/providers/estimated-tokens.ts'
 import type { HealthNotes } from '../../usecases/providers/health.ts'
 import type { CallerLimits } from '../caller-limits.ts'
 import type { Lease, ProviderLimits } from '../provider-limits.ts'
-import { accountOf, type Outcome, type ProxyPlan, type ProxyRequest, type ProxySample, taskOf } from '../request.ts'
+import { accountOf, type Outcome, type ProxyPlan, type ProxySample } from '../request.ts'
+import type { SpendingRequest } from '../spender.ts'
 import { addressOf, endpointFamilies, isConversation, type Target } from '../target.ts'
 import type { UsageMeter } from '../usage-meter.ts'
 import { closeAnswer } from './late-answer.ts'
@@ -31,7 +31,7 @@ export type PassageDeps = {
   observe(sample: ProxySample): void
 }
 
-type Job = { request: ProxyRequest; target: Target; fields: RequestFields; lease: Lease }
+type Job = { request: SpendingRequest; target: Target; fields: RequestFields; lease: Lease }
 
 function outcomeOf({ error, aborted }: PassedCall): Outcome {
   if (aborted) return 'aborted'
@@ -44,12 +44,9 @@ function settle(deps: PassageDeps, { request, target, lease }: Job, call: Passed
   const tokens = tokensOf({ usage: usage ?? noUsage, ...(estimated && { estimated }) })
   lease.settle(countAll(tokens))
   if (usage === undefined && estimated === undefined) return
-  const { namespace, caller } = request
   const priced = target.price === undefined ? {} : { price: target.price }
   deps.meter.count({
-    namespace,
-    caller: identifyCaller(caller),
-    ...taskOf(caller),
+    spender: request.spender,
     provider: target.name,
     model: target.model,
     usage: usage ?? noUsage,
@@ -186,7 +183,7 @@ function toSvcError(error: unknown): SvcError {
 type Leased = { target: Target; lease: Lease; others: Target[] }
 
 /** The first of them that may be asked now; the error of the last one when none may. */
-async function leaseOne(deps: PassageDeps, targets: Target[], request: ProxyRequest): Promise<Leased> {
+async function leaseOne(deps: PassageDeps, targets: Target[], request: SpendingRequest): Promise<Leased> {
   const [target, ...others] = targets
   if (target === undefined) throw new SvcError('Internal', 'there is no provider to ask')
   try {
@@ -207,7 +204,7 @@ function preferReady({ providers }: PassageDeps, targets: Target[]): Target[] {
 /** TooManyRequests when no provider may be asked now. */
 export async function planPassage(
   deps: PassageDeps,
-  request: ProxyRequest,
+  request: SpendingRequest,
   wanted: Target,
   fields: RequestFields,
 ): Promise<ProxyPlan> {

@@ -9,6 +9,7 @@ import type { Problem } from '../../errors.ts'
 import { findPlacement } from '../../rules/placement.ts'
 import type { UsecaseDeps, UsecaseSettings } from '../deps.ts'
 import { requireAllowedHosts } from './allowed-hosts.ts'
+import { requireSpendable } from './budget.ts'
 import { requireContext } from './context.ts'
 import { admitProvider } from './provider.ts'
 import { requireReferences } from './references.ts'
@@ -62,5 +63,6 @@ export async function admit<K extends Kind>(
   await requireReferences(kind, request, deps)
   await requireAllowedHosts(kind, request, deps)
   await requireContext(kind, request, deps)
+  if (kind === 'Task') await requireSpendable(request as AdmissionRequest<'Task'>, deps)
   return (rules[kind] as Rule<K>)(request, deps)
 }

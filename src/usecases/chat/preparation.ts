@@ -5,6 +5,7 @@ import { createCatalogMemory } from '../../catalog/memory.ts'
 import type { ChatRequest } from '../../contract/api/chat.ts'
 import type { ActionOrigin, Caller } from '../../ports/identity.ts'
 import type { SessionKey } from '../../ports/sessions.ts'
+import { identifyCaller } from '../../rules/caller-identity.ts'
 import { requireAccess } from '../access.ts'
 import { type BoundOrchestration, bindOrchestration } from '../orchestration/orchestration.ts'
 import { keepUsable } from '../usable-tools.ts'
@@ -68,6 +69,8 @@ export function createTurnMaker(deps: ChatDeps, settings: ChatSettings): TurnMak
     const key = { namespace, name: request.sessionId ?? `chat-session-${random.slice(turnDigits)}` }
     await requireAccess(deps.ports, caller, { verb: 'create', kind: 'Session', ...key })
     const [{ choices, agent }, around, builtinTools, coordination] = await lookAround(asked)
+    const spender = { namespace, agent: agent?.metadata.name, caller: identifyCaller(caller) }
+    await deps.ledger.require(spender)
     const redact = await words.redactorFor(namespace, choices)
     const manages = asksToManage(request.message)
     const listed = coordination.listCoordination({ manages })
@@ -91,6 +94,7 @@ export function createTurnMaker(deps: ChatDeps, settings: ChatSettings): TurnMak
       tools: coordination.createCoordinationHost({ orchestration, toolTimeoutMs, clock }, offered),
       orchestration,
       hold: await holdSession(holding, key, id),
+      spender,
     }
   }
 

@@ -3,6 +3,7 @@
 import { isSvcError, messageOf, SvcError } from '../../errors.ts'
 import type { RememberedModel, Sessions } from '../../ports/sessions.ts'
 import type { UsageRecord } from '../../ports/usage.ts'
+import type { Counted } from '../budgets/ledger.ts'
 import type { UsecaseDeps } from '../deps.ts'
 import { measureTranscript, truncateTranscript } from './history.ts'
 import type { Recorder } from './recorder.ts'
@@ -11,7 +12,10 @@ import type { Ending, TurnParts } from './turn-parts.ts'
 /** A session that was cut has room for some turns before it is cut again. */
 const keptShare = 0.75
 
-type Stored = Ending & { recorder: Recorder; usage: UsageRecord[]; closing: string }
+/** What one model call used, for its record, and as the ledger has it already. */
+export type CountedCall = { record: Omit<UsageRecord, 'createdAt'>; counted: Counted }
+
+type Stored = Ending & { recorder: Recorder; usage: CountedCall[]; closing: string }
 
 /** Stores what is left of the turn and lets the session go. What went wrong, as an error for the caller. */
 export async function storeTurn(deps: UsecaseDeps, parts: TurnParts, turn: Stored): Promise<SvcError | undefined> {
@@ -25,13 +29,21 @@ export async function storeTurn(deps: UsecaseDeps, parts: TurnParts, turn: Store
     // Asked for together, they are one commit where the store has it.
     await Promise.all([
       hold.finish(messages, { usage: { inputTokens, outputTokens }, answeredBy: rememberFirst(choices) }, compact),
-      turn.usage.length === 0 ? undefined : records.usage.record(turn.usage),
+      recordUsage(deps, turn.usage),
     ])
     return undefined
   } catch (error) {
     if (isSvcError(error)) return error
     return new SvcError('Internal', `the turn could not be stored: ${messageOf(error)}`, { cause: error })
   }
+}
+
+/** Under the time of the writing: budgets look for what is new by it. */
+async function recordUsage({ ports: { records, clock }, ledger }: UsecaseDeps, usage: CountedCall[]): Promise<void> {
+  if (usage.length === 0) return
+  const createdAt = clock.now().toISOString()
+  await records.usage.record(usage.map(({ record }) => ({ ...record, createdAt })))
+  for (const { counted } of usage) ledger.settle(counted)
 }
 
 /** What was asked first: a fallback stands in for a turn, and not for the conversation. */

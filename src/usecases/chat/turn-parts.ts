@@ -6,6 +6,7 @@ import type { SvcError } from '../../errors.ts'
 import type { LoopState } from '../../llm/loop-state.ts'
 import type { ToolHost } from '../../llm/tool-host.ts'
 import type { Caller } from '../../ports/identity.ts'
+import type { Spender } from '../../rules/budget.ts'
 import type { BoundOrchestration } from '../orchestration/orchestration.ts'
 import type { SessionHold } from './session-hold.ts'
 import type { ChatSettings } from './settings.ts'
@@ -23,6 +24,8 @@ export type TurnParts = {
   redact: (text: string) => string
   orchestration: BoundOrchestration
   hold: SessionHold
+  /** Whom its calls count on. */
+  spender: Spender
 }
 
 export type Ending = {

@@ -3,10 +3,11 @@
 import type { ChatEventName, ChatFrame, ChatResponse, ChatUsage } from '../../contract/api/chat.ts'
 import { formatDuration } from '../../contract/duration.ts'
 import { messageOf, SvcError } from '../../errors.ts'
+import { guardModel } from '../../llm/guarded-model.ts'
 import { type LoopEvent, runLoop } from '../../llm/loop.ts'
 import { createLoopState, type LoopLimits, type LoopState } from '../../llm/loop-state.ts'
 import { type Message, type ModelEvent, userText } from '../../llm/messages.ts'
-import type { UsageRecord } from '../../ports/usage.ts'
+import type { ModelClient } from '../../llm/model.ts'
 import { identifyCaller } from '../../rules/caller-identity.ts'
 import { limitedAgentOf, limitIterations } from '../../rules/model-choice.ts'
 import type { UsecaseDeps } from '../deps.ts'
@@ -18,7 +19,7 @@ import { measureTranscript, parseObject, toConversation } from './history.ts'
 import { createRecorder, type Recorder } from './recorder.ts'
 import { describeRunning } from './running-tasks.ts'
 import type { SessionHold } from './session-hold.ts'
-import { storeTurn } from './session-store.ts'
+import { type CountedCall, storeTurn } from './session-store.ts'
 import type { Ending, TurnParts } from './turn-parts.ts'
 
 /** Gets each event of the turn but `status`; must not throw. */
@@ -40,7 +41,7 @@ export async function runTurn(
   const { clock } = deps.ports
   const started = clock.now().getTime()
   const recorder = createRecorder(parts.request.message)
-  const usage: UsageRecord[] = []
+  const usage: CountedCall[] = []
   const unfollow = followClient(listener.signal, hold)
   const ending = await runGuarded(deps, parts, { sink: listener.sink, recorder, usage })
   const closing = [ending.closing, await describeRunning(deps.ports.resources, orchestration.created)].filter(
@@ -66,7 +67,7 @@ function followClient(client: AbortSignal, hold: SessionHold): () => void {
   return () => client.removeEventListener('abort', hold.leave)
 }
 
-type Running = { sink: TurnSink; recorder: Recorder; usage: UsageRecord[] }
+type Running = { sink: TurnSink; recorder: Recorder; usage: CountedCall[] }
 
 /** The run; what stops it unforeseen becomes a failure too. */
 async function runGuarded(deps: UsecaseDeps, parts: TurnParts, running: Running): Promise<Ending> {
@@ -110,10 +111,7 @@ function runModel(deps: UsecaseDeps, parts: TurnParts, running: Running & { hist
   const temperature = request.temperature ?? agent?.spec.model?.temperature
   return runLoop({
     state: createLoopState({ system: parts.system, messages: addQuestion(running.history, request.message) }),
-    model: openModel(parts.choices, deps, {
-      agent: limitedAgentOf(agent),
-      onUsage: (call) => running.usage.push(noteUsage(deps, parts, call)),
-    }),
+    model: openSpending(deps, parts, running),
     tools: parts.tools,
     redact: parts.redact,
     clock: deps.ports.clock,
@@ -132,6 +130,23 @@ function runModel(deps: UsecaseDeps, parts: TurnParts, running: Running & { hist
       forward(event, running.sink)
     },
   })
+}
+
+/** Asked for again before each call: a turn may take many. */
+function openSpending(deps: UsecaseDeps, parts: TurnParts, { usage }: Running): ModelClient {
+  const { choices, agent, spender } = parts
+  const price = ({ provider: { namespace, name }, model }: Served) =>
+    choices.find(
+      (choice) => choice.model === model && choice.provider.name === name && choice.provider.namespace === namespace,
+    )?.provider.price
+  const model = openModel(choices, deps, {
+    agent: limitedAgentOf(agent),
+    onUsage: (call) => {
+      const counted = deps.ledger.count(spender, { ...call, price: price(call) })
+      usage.push({ record: noteUsage(parts, call), counted })
+    },
+  })
+  return guardModel(model, () => deps.ledger.require(spender))
 }
 
 function limitsOf({ settings, agent }: TurnParts, now: Date): LoopLimits {
@@ -162,7 +177,7 @@ type Served = Parameters<NonNullable<Parameters<typeof openModel>[2]['onUsage']>
 
 let lastUsage = 0
 
-function noteUsage({ ports }: UsecaseDeps, { id, hold, agent, caller }: TurnParts, call: Served): UsageRecord {
+function noteUsage({ id, hold, agent, caller }: TurnParts, call: Served): CountedCall['record'] {
   const { namespace, name } = hold.key
   const { provider, model, cost, demo } = call
   lastUsage += 1
@@ -177,7 +192,6 @@ function noteUsage({ ports }: UsecaseDeps, { id, hold, agent, caller }: TurnPart
     ...(agent === undefined ? {} : { agent: agent.metadata.name }),
     ...cost,
     demo,
-    createdAt: ports.clock.now().toISOString(),
   }
 }
 

@@ -16,15 +16,17 @@ import type { WorkerIdentity } from '../../ports/identity.ts'
 import type { Lease, Limited, RateLimit } from '../../ports/rate-limits.ts'
 import type { ResourceKey, ResourceReader } from '../../ports/resources.ts'
 import type { UsageRecord } from '../../ports/usage.ts'
+import { spenderOf } from '../../rules/budget.ts'
 import { readCaller } from '../../rules/caller-identity.ts'
 import { expandWishes, listProviderWishes } from '../../rules/model-choice.ts'
+import type { Used } from '../budgets/ledger.ts'
 import type { UsecaseDeps } from '../deps.ts'
 import { nameProviderIn } from '../providers/name.ts'
 import { notFound } from '../resources.ts'
 import { requireLiveAttempt, requireOwnTask } from './live-attempt.ts'
 
 export type WorkerModelCalls = {
-  /** Records one call; the same id again is ignored. */
+  /** Records one call; the same id again is ignored. BudgetExceeded: it is recorded, and no further one may be made. */
   submitUsage(
     identity: WorkerIdentity,
     path: { namespace: string; taskName: string },
@@ -56,6 +58,11 @@ function costOf(
   const { estimatedInputTokens: inputTokens, estimatedOutputTokens: outputTokens } = usage
   const estimated = computeCost({ inputTokens, outputTokens, cachedTokens: 0 }, price)
   return { ...computeCost(usage, price), ...(estimated?.cost ? { estimatedCost: estimated.cost } : {}) }
+}
+
+function toUsed(usage: UsageSubmit, price: Price | undefined): Used {
+  const { estimatedInputTokens: inputTokens, estimatedOutputTokens: outputTokens } = usage
+  return { usage, estimated: { inputTokens, outputTokens }, price }
 }
 
 /** One of those that the task may be given, the fallbacks that its provider names too. */
@@ -103,7 +110,7 @@ function createLeases({ resources, records }: UsecaseDeps['ports']) {
   return { takeOrSettle, takeOfAgent }
 }
 
-export function createWorkerModelCalls({ ports, health }: UsecaseDeps): WorkerModelCalls {
+export function createWorkerModelCalls({ ports, health, ledger }: UsecaseDeps): WorkerModelCalls {
   const { resources, records, clock } = ports
   const { takeOrSettle, takeOfAgent } = createLeases(ports)
 
@@ -124,6 +131,8 @@ export function createWorkerModelCalls({ ports, health }: UsecaseDeps): WorkerMo
       // An agent may have been given another provider of the namespace since the attempt began.
       if (!isOwn && key.namespace !== identity.namespace) throw refuseProvider(task, key)
       const price = (await resources.get('Provider', key))?.spec.price
+      const spender = spenderOf(task)
+      const spent = ledger.count(spender, toUsed(usage, price))
       await records.usage.record([
         {
           ...counted,
@@ -137,9 +146,10 @@ export function createWorkerModelCalls({ ports, health }: UsecaseDeps): WorkerMo
           createdAt: clock.now().toISOString(),
         },
       ])
-      if (health === undefined || brokeOff) return
+      ledger.settle(spent)
       // What a task says of a provider that is not its own is worth nothing.
-      if (isOwn) health.noteEnd({ provider: key })
+      if (isOwn && !brokeOff) health?.noteEnd({ provider: key })
+      await ledger.require(spender)
     },
     async takeLease(identity, key, want) {
       const task = await requireLiveAttempt(resources, identity)

@@ -33,6 +33,7 @@ const otherTargets: Record<Exclude<AccessKind, keyof typeof kinds | 'Metrics' | 
   Session: { group: apiGroup, resource: 'sessions' },
   Memory: { group: apiGroup, resource: 'memories' },
   Usage: { group: apiGroup, resource: 'usages' },
+  Budget: { group: apiGroup, resource: 'budgets' },
   Audit: { group: apiGroup, resource: 'audits' },
 }
 

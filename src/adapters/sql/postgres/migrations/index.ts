@@ -16,6 +16,7 @@ import { checkpointChangesMigration } from './0013-checkpoint-changes.ts'
 import { usageEstimatesMigration } from './0014-usage-estimates.ts'
 import { sessionModelsMigration } from './0015-session-models.ts'
 import { inputsMigration } from './0016-inputs.ts'
+import { budgetsMigration } from './0017-budgets.ts'
 
 export const migrations: readonly Migration[] = [
   resourcesMigration,
@@ -34,4 +35,5 @@ export const migrations: readonly Migration[] = [
   usageEstimatesMigration,
   sessionModelsMigration,
   inputsMigration,
+  budgetsMigration,
 ]

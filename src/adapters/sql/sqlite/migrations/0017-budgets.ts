@@ -1,0 +1,13 @@
+// Budgets, each as JSON under its name.
+import type { Migration } from '../../migrations.ts'
+
+export const budgetsMigration: Migration = {
+  number: 17,
+  name: 'budgets',
+  statements: `
+create table budgets (
+  name text primary key,
+  spec text not null
+) without rowid;
+`,
+}

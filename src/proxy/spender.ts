@@ -1,0 +1,41 @@
+// Who spends with a request: the caller, or the task that an agent's token was made for.
+import type { AgentGrant } from '../ports/identity.ts'
+import type { Ports } from '../ports/index.ts'
+import { type Limit, type Spender, spenderOf } from '../rules/budget.ts'
+import { identifyCaller, identifyTask } from '../rules/caller-identity.ts'
+import type { BudgetLedger } from '../usecases/budgets/ledger.ts'
+import { requireLiveAttempt } from '../usecases/worker/live-attempt.ts'
+import type { ProxyRequest } from './request.ts'
+
+/** A request with whom its calls count on. */
+export type SpendingRequest = ProxyRequest & { spender: Spender; own: Limit | undefined }
+
+/** The task's budget is one more limit of the ledger. */
+function limitOf({ taskUid, maxTokens }: AgentGrant): Limit {
+  return { name: '', scope: { taskUid }, period: 'total', maxTokens, currency: 'USD' }
+}
+
+/** An agent's token is good while its attempt runs: Forbidden afterwards. */
+async function findAgentSpender(ports: Ports, { namespace }: ProxyRequest, agent: AgentGrant): Promise<Spender> {
+  const task = await requireLiveAttempt(ports.resources, agent)
+  const spender = spenderOf(task)
+  return { ...spender, namespace, caller: spender.caller ?? identifyTask(agent) }
+}
+
+/**
+ * BudgetExceeded when a budget of the request is used up. What runs at the same time is not known yet: a call that was begun
+ * within the budget is finished. Counting tokens spends none.
+ */
+export async function requireSpending(
+  { ports, ledger }: { ports: Ports; ledger: BudgetLedger },
+  request: ProxyRequest,
+): Promise<SpendingRequest> {
+  const { caller, namespace, endpoint } = request
+  const { agent } = caller
+  const spender =
+    agent === undefined ? { namespace, caller: identifyCaller(caller) } : await findAgentSpender(ports, request, agent)
+  const own = agent && limitOf(agent)
+  const waiting = endpoint === 'count_tokens' ? undefined : ledger.require(spender, own)
+  if (waiting !== undefined) await waiting
+  return Object.assign(request, { spender, own })
+}

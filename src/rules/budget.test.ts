@@ -1,0 +1,57 @@
+import { describe, expect, it } from 'vitest'
+import { coversSpender, endOfPeriod, explainUsedUp, isUsedUp, type Limit, startOfPeriod } from './budget.ts'
+
+const now = new Date('2026-12-31T23:30:00.000Z')
+const caller = { kind: 'token', id: 'tok-1', name: 'me' } as const
+const spender = { namespace: 'team', agent: 'poet', caller, task: { uid: 'u1', name: 't' } }
+const limit: Limit = { name: 'b', scope: {}, period: 'month', maxTokens: 10, currency: 'USD' }
+
+describe('a budget', () => {
+  it.each([
+    [{}, true],
+    [{ namespace: 'team' }, true],
+    [{ namespace: 'other' }, false],
+    [{ namespace: 'team', agent: 'poet' }, true],
+    [{ namespace: 'team', agent: 'other' }, false],
+    [{ token: 'tok-1' }, true],
+    [{ token: 'me' }, false],
+    [{ caller: 'tok-1' }, true],
+    [{ caller: 'tok-2' }, false],
+    [{ namespace: 'other', token: 'tok-1' }, false],
+    [{ taskUid: 'u1' }, true],
+    [{ taskUid: 'u2' }, false],
+  ])('for %j covers: %s', (scope, covered) => {
+    expect(coversSpender(scope, spender)).toBe(covered)
+  })
+
+  it('for a token covers no other caller of the same id', () => {
+    expect(coversSpender({ token: 'tok-1' }, { ...spender, caller: { ...caller, kind: 'tokenReview' } })).toBe(false)
+    expect(coversSpender({ token: 'tok-1' }, { namespace: 'team' })).toBe(false)
+  })
+
+  it('counts from the beginning of its day or month in UTC, or from ever', () => {
+    expect(startOfPeriod('day', now)?.toISOString()).toBe('2026-12-31T00:00:00.000Z')
+    expect(startOfPeriod('month', now)?.toISOString()).toBe('2026-12-01T00:00:00.000Z')
+    expect(startOfPeriod('total', now)).toBeUndefined()
+    expect(endOfPeriod('day', now)?.toISOString()).toBe('2027-01-01T00:00:00.000Z')
+    expect(endOfPeriod('month', now)?.toISOString()).toBe('2027-01-01T00:00:00.000Z')
+    expect(endOfPeriod('total', now)).toBeUndefined()
+  })
+
+  it('is used up by tokens or by money, whichever is first', () => {
+    expect(isUsedUp(limit, { tokens: 9, cost: 99 })).toBe(false)
+    expect(isUsedUp(limit, { tokens: 10, cost: 0 })).toBe(true)
+    const both = { ...limit, maxCost: 2 }
+    expect(isUsedUp(both, { tokens: 1, cost: 2 })).toBe(true)
+    expect(isUsedUp({ ...limit, maxTokens: undefined, maxCost: 0 }, { tokens: 0, cost: 0 })).toBe(true)
+  })
+
+  it('says what it was, for whom, and when it begins anew', () => {
+    expect(explainUsedUp({ ...limit, scope: { namespace: 'team', agent: 'poet' } }, { tokens: 10, cost: 0 }, now)).toBe(
+      'the budget "b" of 10 tokens a month for agent "poet" in namespace "team" is used up; it begins anew at 2027-01-01T00:00:00.000Z',
+    )
+    expect(explainUsedUp({ ...limit, period: 'total', maxCost: 2 }, { tokens: 1, cost: 3 }, now)).toBe(
+      'the budget "b" of 2 USD for the whole service is used up',
+    )
+  })
+})

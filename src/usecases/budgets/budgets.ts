@@ -1,0 +1,55 @@
+// Budgets for whoever runs the service: made, listed with what is spent, removed.
+import type { BudgetItem, BudgetSpec } from '../../contract/api/budgets.ts'
+import { SvcError } from '../../errors.ts'
+import type { Caller } from '../../ports/identity.ts'
+import { requireAccess } from '../access.ts'
+import type { UsecaseDeps } from '../deps.ts'
+import type { BudgetState } from './ledger.ts'
+
+export type BudgetUsecases = {
+  /** By name. */
+  list(caller: Caller): Promise<BudgetItem[]>
+  /** Holds on this replica at once, on others within seconds. */
+  put(caller: Caller, name: string, spec: BudgetSpec): Promise<BudgetItem>
+  /** NotFound. */
+  remove(caller: Caller, name: string): Promise<void>
+}
+
+function toItem({ limit, spent, since, usedUp }: BudgetState): BudgetItem {
+  const { name, scope, period, maxTokens, maxCost, currency } = limit
+  return {
+    name,
+    spec: { scope, period, maxTokens, maxCost, currency },
+    spent: {
+      tokens: spent.tokens,
+      cost: spent.costs[currency] ?? 0,
+      unpricedCalls: spent.unpricedCalls,
+      ...(since && { since: since.toISOString() }),
+    },
+    usedUp,
+  }
+}
+
+export function createBudgetUsecases({ ports, ledger }: UsecaseDeps): BudgetUsecases {
+  const { budgets } = ports.records
+  const read = async () => (await ledger.read()).map(toItem)
+  return {
+    async list(caller) {
+      await requireAccess(ports, caller, { verb: 'list', kind: 'Budget' })
+      return read()
+    },
+    async put(caller, name, spec) {
+      await requireAccess(ports, caller, { verb: 'update', kind: 'Budget', name })
+      await budgets.put({ name, spec })
+      const made = (await read()).find((item) => item.name === name)
+      // Removed by somebody else in between.
+      if (made === undefined) throw new SvcError('Conflict', `the budget "${name}" was removed; try again`)
+      return made
+    },
+    async remove(caller, name) {
+      await requireAccess(ports, caller, { verb: 'delete', kind: 'Budget', name })
+      if (!(await budgets.remove(name))) throw new SvcError('NotFound', `there is no budget "${name}"`)
+      await ledger.read()
+    },
+  }
+}

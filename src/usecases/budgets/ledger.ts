@@ -1,0 +1,183 @@
+// The one ledger of budgets: what is spent of each, as running sums in memory, and the one question whether more may be spent.
+// What this replica uses counts at once; what others use, with the next look at the store.
+
+import type { Price } from '../../contract/resources/provider.ts'
+import { SvcError } from '../../errors.ts'
+import type { EstimatedUsage } from '../../llm/estimate.ts'
+import { addUsage, noUsage, type TokenUsage } from '../../llm/messages.ts'
+import { type Cost, computeCost } from '../../llm/pricing.ts'
+import type { Ports } from '../../ports/index.ts'
+import { coversSpender, explainUsedUp, isUsedUp, type Limit, type Spender, startOfPeriod } from '../../rules/budget.ts'
+import { countAll, tokensOf } from '../providers/estimated-tokens.ts'
+import { type Account, addSpent, openAccount, type SpentSums, sumOf } from './account.ts'
+
+/** What one call used. */
+export type Used = { usage: TokenUsage; estimated?: EstimatedUsage | undefined; price?: Price | undefined }
+
+/** What was counted and is in no record yet, by account. */
+export type Counted = readonly { account: Account; spent: SpentSums }[]
+
+export type BudgetState = { limit: Limit; spent: SpentSums; since: Date | undefined; usedUp: boolean }
+
+export interface BudgetLedger {
+  /**
+   * BudgetExceeded when a budget that covers the spender is used up. `own`: a limit of the spender's alone. A promise only
+   * where the sums have to be read first: after a pause, or for a limit that was not asked about before.
+   */
+  require(spender: Spender, own?: Limit): void | Promise<void>
+  /** Counts what was used before a record has it; nothing where no budget covers it. */
+  count(spender: Spender, used: Used): Counted
+  /** A record has it: the next look at the store will find it there. */
+  settle(counted: Counted): void
+  /** Every budget with what is spent, as the store has it now. */
+  read(): Promise<BudgetState[]>
+  /** Stops looking at the store. */
+  close(): void
+}
+
+/** Between two looks at the store, while somebody asks. */
+const lookEveryMs = 3000
+/** Who has not asked for so long is looked for no more; the next question waits for one look. */
+const awakeMs = 30_000
+
+function toLimit({ name, spec }: { name: string; spec: Omit<Limit, 'name'> }): Limit {
+  const { scope, period, maxTokens, maxCost, currency } = spec
+  return { name, scope, period, maxTokens, maxCost, currency }
+}
+
+function costsOf({ usage, estimated, price }: Used): Cost | undefined {
+  const all = estimated === undefined ? usage : addUsage(usage, { ...noUsage, ...estimated })
+  return computeCost(all, price)
+}
+
+function toSpent(used: Used): SpentSums {
+  const cost = costsOf(used)
+  return {
+    tokens: countAll(tokensOf({ usage: used.usage, ...(used.estimated && { estimated: used.estimated }) })),
+    costs: cost === undefined ? {} : { [cost.currency]: cost.cost },
+    unpricedCalls: cost === undefined ? 1 : 0,
+  }
+}
+
+export function createBudgetLedger({ records, clock }: Pick<Ports, 'records' | 'clock'>): BudgetLedger {
+  const closing = new AbortController()
+  /** Of budgets by name, and of limits that spenders brought along. */
+  let accounts: Account[] = []
+  const owned = new Map<string, { account: Account; askedAt: number }>()
+  let askedAt = 0
+  let isAwake = false
+  let looking: Promise<void> | undefined
+
+  const now = () => clock.now()
+
+  async function lookAtBudgets(): Promise<void> {
+    const budgets = await records.budgets.list()
+    const known = new Map(accounts.map((account) => [account.key, account]))
+    const next = budgets.map((budget) => {
+      const limit = toLimit(budget)
+      const account = openAccount(limit)
+      const before = known.get(account.key)
+      return before === undefined ? account : Object.assign(before, { limit })
+    })
+    await Promise.all(next.map((account) => account.look(records.usage, now())))
+    accounts = next
+  }
+
+  async function lookAtOwned(): Promise<void> {
+    for (const [key, entry] of owned) {
+      if (now().getTime() - entry.askedAt > awakeMs) owned.delete(key)
+      else await entry.account.look(records.usage, now())
+    }
+  }
+
+  /** One look at a time, which all who wait for it share. */
+  function look(): Promise<void> {
+    looking ??= Promise.all([lookAtBudgets(), lookAtOwned()])
+      .then(() => {})
+      .finally(() => {
+        looking = undefined
+      })
+    return looking
+  }
+
+  async function keepLooking(): Promise<void> {
+    while (now().getTime() - askedAt < awakeMs) {
+      await clock.sleep(lookEveryMs, closing.signal)
+      // A store that is away for a moment leaves the sums as they are.
+      await look().catch(() => {})
+    }
+  }
+
+  /** The sums are looked after from here on. */
+  function wake(): void {
+    isAwake = true
+    keepLooking()
+      .catch(() => {})
+      .finally(() => {
+        isAwake = false
+      })
+  }
+
+  async function openOwned(limit: Limit): Promise<Account> {
+    const account = openAccount(limit)
+    await account.look(records.usage, now())
+    const entry = owned.get(account.key) ?? { account, askedAt }
+    owned.set(account.key, entry)
+    return entry.account
+  }
+
+  function check(account: Account): void {
+    const { limit } = account
+    const spent = sumOf(account)
+    const money = { tokens: spent.tokens, cost: spent.costs[limit.currency] ?? 0 }
+    if (isUsedUp(limit, money)) throw new SvcError('BudgetExceeded', explainUsedUp(limit, money, now()))
+  }
+
+  function checkAll(spender: Spender): void {
+    for (const account of accounts) if (coversSpender(account.limit.scope, spender)) check(account)
+  }
+
+  function checkOwn(limit: Limit): void | Promise<void> {
+    const entry = owned.get(openAccount(limit).key)
+    if (entry === undefined) return openOwned(limit).then(check)
+    entry.askedAt = askedAt
+    check(entry.account)
+  }
+
+  async function requireLater(spender: Spender, own: Limit | undefined): Promise<void> {
+    await look()
+    if (!isAwake) wake()
+    checkAll(spender)
+    if (own !== undefined) await checkOwn(own)
+  }
+
+  return {
+    require(spender, own) {
+      askedAt = now().getTime()
+      if (!isAwake) return requireLater(spender, own)
+      checkAll(spender)
+      return own === undefined ? undefined : checkOwn(own)
+    },
+    count(spender, used) {
+      const all = owned.size === 0 ? accounts : [...accounts, ...[...owned.values()].map(({ account }) => account)]
+      const covering = all.filter(({ limit }) => coversSpender(limit.scope, spender))
+      if (covering.length === 0) return []
+      const spent = toSpent(used)
+      for (const account of covering) addSpent(account.unwritten, spent)
+      return covering.map((account) => ({ account, spent }))
+    },
+    settle(counted) {
+      for (const { account, spent } of counted) account.settle(spent)
+    },
+    async read() {
+      await look()
+      return accounts.map((account) => {
+        const { limit } = account
+        const spent = sumOf(account)
+        const usedUp = isUsedUp(limit, { tokens: spent.tokens, cost: spent.costs[limit.currency] ?? 0 })
+        return { limit, spent, since: startOfPeriod(limit.period, now()), usedUp }
+      })
+    },
+    close: () => closing.abort(),
+  }
+}
