@@ -1,0 +1,137 @@
+// budget: how much a token, a caller, an agent, a namespace or the whole service may use.
+import { type Command, Option } from 'commander'
+import {
+  type BudgetItem,
+  type BudgetSpec,
+  budgetPeriods,
+  deleteBudget,
+  listBudgets,
+  putBudget,
+} from '../../contract/api/budgets.ts'
+import { SvcError } from '../../errors.ts'
+import { printAnswer, printList } from '../answers.ts'
+import type { CliContext } from '../context.ts'
+import { readGlobalOptions } from '../global-options.ts'
+import type { Column } from '../output.ts'
+
+type SetOptions = {
+  forToken?: string
+  forCaller?: string
+  forAgent?: string
+  tokens?: string
+  cost?: string
+  currency?: string
+  per: BudgetSpec['period']
+}
+
+export function addBudgetCommands(program: Command, context: CliContext): void {
+  const budget = program.command('budget').description('how much may be used, and by whom; for owners')
+  budget
+    .command('set <name>')
+    .description('make or replace a budget')
+    .option('--tokens <count>', 'most tokens in and out, such as 500k or 2M')
+    .option('--cost <amount>', 'most money, by the prices of the providers')
+    .option('--currency <code>', 'of --cost (default: USD)')
+    .addOption(new Option('--per <period>', 'when it begins anew, in UTC').choices(budgetPeriods).default('month'))
+    .option('--for-token <id>', 'what this token and its tasks use (svc token list)')
+    .option('--for-caller <id>', 'what this caller and its tasks use (svc usage --by caller)')
+    .option('--for-agent <name>', 'what this agent uses; with --namespace')
+    .addHelpText(
+      'after',
+      `
+With --namespace it is for what is used there; without any, for the whole service. Who has used it up is refused, with the
+reason, in chat, tasks and proxies.
+
+  svc -n team budget set team --tokens 5M --per day
+  svc budget set ci --for-token tok-0123 --cost 20 --per month`,
+    )
+    .action((name: string, given: SetOptions, command: Command) => setBudget(name, given, { command, context }))
+  budget
+    .command('list')
+    .alias('ls')
+    .description('budgets, and what of them is spent')
+    .action((_given: unknown, command: Command) => listAll({ command, context }))
+  budget
+    .command('delete <name>')
+    .alias('rm')
+    .description('remove a budget')
+    .action(async (name: string, _given: unknown, command: Command) => {
+      const client = await context.connect(readGlobalOptions(command))
+      await client.call(deleteBudget, { params: { name } })
+      context.terminal.note(`budget ${name} deleted`)
+    })
+}
+
+type Invocation = { command: Command; context: CliContext }
+
+const factors: Record<string, number> = { '': 1, k: 1000, m: 1_000_000, g: 1_000_000_000 }
+
+function readTokens(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined
+  const [, count, unit = ''] = /^(\d+(?:\.\d+)?)([kmg]?)$/i.exec(text) ?? []
+  if (count === undefined)
+    throw new SvcError('InvalidRequest', `--tokens ${text}: must be a number, such as 500k or 2M`)
+  return Math.round(Number(count) * (factors[unit.toLowerCase()] ?? 1))
+}
+
+function readMoney(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined
+  const amount = Number(text)
+  if (text.trim() !== '' && Number.isFinite(amount)) return amount
+  throw new SvcError('InvalidRequest', `--cost ${text}: must be an amount, such as 20 or 0.5`)
+}
+
+function omitAbsent<T extends object>(fields: T): { [P in keyof T]?: Exclude<T[P], undefined> } {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never
+}
+
+async function setBudget(name: string, given: SetOptions, { command, context }: Invocation): Promise<void> {
+  const options = readGlobalOptions(command)
+  const { forToken: token, forCaller: caller, forAgent: agent, tokens, cost, currency, per: period } = given
+  const client = await context.connect(options)
+  const scope = omitAbsent({ namespace: options.namespace, agent, token, caller })
+  const limits = { maxTokens: readTokens(tokens), maxCost: readMoney(cost), currency }
+  const made = await client.call(putBudget, { params: { name }, body: { scope, period, ...omitAbsent(limits) } })
+  await printAnswer(
+    context,
+    options,
+    made,
+    () => `budget ${name} set: ${describeMost(made)}, ${describeSpent(made)} spent`,
+  )
+}
+
+function describeMost({ spec: { maxTokens, maxCost, currency, period } }: BudgetItem): string {
+  const parts = [maxTokens !== undefined && `${maxTokens} tokens`, maxCost !== undefined && `${maxCost} ${currency}`]
+  const each = period === 'total' ? '' : ` a ${period}`
+  return parts.filter((part) => part !== false).join(' or ') + each
+}
+
+function describeSpent({ spec, spent }: BudgetItem): string {
+  const money = spec.maxCost === undefined ? '' : `, ${Number(spent.cost.toFixed(4))} ${spec.currency}`
+  return `${spent.tokens} tokens${money}`
+}
+
+function describeScope({ spec: { scope } }: BudgetItem): string {
+  const parts = Object.entries(scope).map(([what, which]) => `${what} ${which}`)
+  return parts.length === 0 ? 'everything' : parts.join(', ')
+}
+
+const columns: Column<BudgetItem>[] = [
+  { title: 'NAME', value: ({ name }) => name },
+  { title: 'FOR', value: describeScope },
+  { title: 'MOST', value: describeMost },
+  { title: 'SPENT', value: describeSpent },
+  {
+    title: 'UNPRICED',
+    value: ({ spec, spent }) => (spec.maxCost === undefined ? undefined : spent.unpricedCalls || undefined),
+  },
+  { title: 'STATE', value: ({ usedUp }) => (usedUp ? 'used up' : 'open') },
+]
+
+async function listAll({ command, context }: Invocation): Promise<void> {
+  const options = readGlobalOptions(command)
+  const client = await context.connect(options)
+  const { items } = await client.call(listBudgets, {})
+  const empty = 'no budgets; `svc budget set NAME --tokens 5M --per day` makes one'
+  await printList(context, options, { items, columns, empty })
+}

@@ -1,0 +1,62 @@
+// usage: tokens and cost, summed by day, agent, caller, model or whatever else is counted by.
+import { type Command, Option } from 'commander'
+import { getUsage, type UsageItem, usageGroups } from '../../contract/api/usage.ts'
+import { printList } from '../answers.ts'
+import type { CliContext } from '../context.ts'
+import { namespaceOf, readGlobalOptions } from '../global-options.ts'
+import type { Column } from '../output.ts'
+import { readSince } from '../since.ts'
+
+type UsageOptions = { by: (typeof usageGroups)[number]; since?: string; until?: string }
+
+export function addUsageCommand(program: Command, context: CliContext): void {
+  program
+    .command('usage')
+    .description('tokens and cost, by day unless another grouping is named')
+    .addOption(new Option('--by <what>', 'what is summed').choices(usageGroups).default('day'))
+    .option('--since <time>', 'from then on: 7d, 12h, or a time (2026-01-31T00:00:00Z)')
+    .option('--until <time>', 'up to then')
+    .addHelpText(
+      'after',
+      `
+Cost follows from the price of each provider (spec.price). Calls without a price have no cost; UNPRICED says how many
+those are. Estimates are of calls that broke off and that no vendor counted.`,
+    )
+    .action((given: UsageOptions, command: Command) => showUsage(given, { command, context }))
+}
+
+type Invocation = { command: Command; context: CliContext }
+
+function formatCost({ cost, currency, estimatedCost }: UsageItem): string | undefined {
+  if (cost === undefined) return undefined
+  return `${Number((cost + (estimatedCost ?? 0)).toFixed(4))} ${currency ?? ''}`.trimEnd()
+}
+
+function sumEstimates({ estimatedInputTokens = 0, estimatedOutputTokens = 0 }: UsageItem): number | undefined {
+  return estimatedInputTokens + estimatedOutputTokens || undefined
+}
+
+const columns = (by: string): Column<UsageItem>[] => [
+  { title: by.toUpperCase(), value: ({ caller, key }) => caller?.name ?? key },
+  { title: 'ID', value: ({ caller }) => caller?.id },
+  { title: 'CALLS', value: ({ llmCalls }) => llmCalls },
+  { title: 'IN', value: ({ inputTokens }) => inputTokens },
+  { title: 'CACHED', value: ({ cachedTokens }) => cachedTokens || undefined },
+  { title: 'OUT', value: ({ outputTokens }) => outputTokens },
+  { title: 'ESTIMATED', value: sumEstimates },
+  { title: 'COST', value: formatCost },
+  { title: 'UNPRICED', value: ({ unpricedCalls }) => unpricedCalls },
+]
+
+async function showUsage({ by, since, until }: UsageOptions, { command, context }: Invocation): Promise<void> {
+  const options = readGlobalOptions(command)
+  const client = await context.connect(options)
+  const query = {
+    ...namespaceOf(options),
+    groupBy: by,
+    since: readSince('--since', since, context.now()),
+    until: readSince('--until', until, context.now()),
+  }
+  const { items } = await client.call(getUsage, { query })
+  await printList(context, options, { items, columns: columns(by), empty: 'nothing was used yet' })
+}

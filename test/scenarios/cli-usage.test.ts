@@ -1,0 +1,89 @@
+// `svc usage`, `svc audit`, `svc budget`, and which provider the command line takes where none is named.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type ScriptedVendor, startVendor } from '../fixtures/llm/scripted-vendor.ts'
+import { removeFolder, runSvc, type Service, startService, waitFor } from './service.ts'
+
+let service: Service
+let vendor: ScriptedVendor
+const svc = (...args: string[]) => runSvc(args, service.env)
+
+async function addProvider(name: string, more: object = {}): Promise<void> {
+  const spec = { type: 'llmo', baseURL: vendor.url, defaultModel: `model-of-${name}`, ...more }
+  await service.call('POST', '/api/v1/providers', { name, spec })
+}
+
+beforeAll(async () => {
+  service = await startService()
+  vendor = await startVendor(() => [{ text: 'ok' }])
+})
+afterAll(async () => {
+  await service.stop()
+  await vendor.close()
+  removeFolder(service.folder)
+})
+
+describe('the command line without a provider', () => {
+  it('takes the only one there is, goes on with that of a session, and names several', async () => {
+    await addProvider('first', { price: { inputPerMillion: 1_000_000, outputPerMillion: 1_000_000 } })
+    const chat = await svc('chat', '-q', '--session', 'talk', 'hello')
+    expect([chat.code, chat.stdout]).toEqual([0, 'ok\n'])
+    expect(vendor.requests.at(-1)?.model).toBe('model-of-first')
+    await addProvider('second')
+    expect((await svc('chat', '-q', '--session', 'talk', 'and now?')).stdout).toBe('ok\n')
+    expect(vendor.requests.at(-1)?.model).toBe('model-of-first')
+    const unclear = await svc('run', 'hello')
+    expect([unclear.code, unclear.stderr]).toEqual([
+      2,
+      expect.stringContaining('give --provider first or --provider second'),
+    ])
+    expect((await svc('run', '-q', '--provider', 'second', 'hello')).code).toBe(0)
+    expect((await service.call('GET', '/api/v1/providers/demo')).status).toBe(404)
+  })
+})
+
+describe('svc usage', () => {
+  it('sums by day, model and more, with cost where there is a price', async () => {
+    await waitFor(async () => (await svc('usage', '--by', 'model')).stdout.includes('model-of-second'), 'the usage')
+    const days = await svc('usage')
+    expect(days.stdout).toMatch(/^DAY +CALLS +IN .*OUT/)
+    expect(days.stdout).toContain(new Date().toISOString().slice(0, 10))
+    const models = (await svc('usage', '--by', 'model')).stdout.split('\n')
+    expect(models.find((line) => line.startsWith('model-of-first'))).toMatch(/\d USD$/)
+    expect(models.find((line) => line.startsWith('model-of-second'))).not.toContain('USD')
+    const { items } = { items: JSON.parse((await svc('usage', '--by', 'caller', '-o', 'json')).stdout) }
+    expect(items[0].caller).toMatchObject({ kind: 'token', id: 'owner' })
+    expect((await svc('usage', '--since', '1h', '--until', '2020-01-01T00:00:00Z')).stderr).toContain(
+      'nothing was used',
+    )
+    expect((await svc('usage', '--since', 'soon')).code).toBe(2)
+  })
+})
+
+describe('svc budget', () => {
+  it('sets, lists and removes budgets, which refuse with a reason', async () => {
+    const set = await svc('-n', 'default', 'budget', 'set', 'tiny', '--tokens', '0.001k', '--per', 'day')
+    expect([set.code, set.stdout]).toEqual([
+      0,
+      expect.stringMatching(/^budget tiny set: 1 tokens a day, \d+ tokens spent/),
+    ])
+    expect((await svc('budget', 'list')).stdout).toMatch(/tiny +namespace default +1 tokens a day +\d+ tokens +used up/)
+    const refused = await svc('chat', '-q', '--session', 'talk', 'more')
+    expect(refused.code).not.toBe(0)
+    expect(refused.stderr).toContain('the budget "tiny" of 1 tokens a day for namespace "default" is used up')
+    expect((await svc('budget', 'set', 'wrong')).code).toBe(2)
+    expect((await svc('budget', 'delete', 'tiny')).code).toBe(0)
+    expect((await svc('chat', '-q', '--session', 'talk', 'more')).stdout).toBe('ok\n')
+  })
+})
+
+describe('svc audit', () => {
+  it('tells who did what, newest first, and what was refused', async () => {
+    const made = await svc('token', 'create', 'reader', '--role', 'viewer', '-o', 'json')
+    const { token } = JSON.parse(made.stdout)
+    expect((await runSvc(['--token', token, 'secret', 'list'], service.env)).code).not.toBe(0)
+    await waitFor(async () => (await svc('audit', '--refused')).stdout.includes('reader'), 'the refusal to be noted')
+    const all = await svc('audit', '--kind', 'Provider', '--limit', '10')
+    expect(all.stdout).toMatch(/owner +api +create +Provider +default +second/)
+    expect(all.stdout.indexOf('second')).toBeLessThan(all.stdout.indexOf('first'))
+  })
+})
