@@ -7,6 +7,7 @@ import type { ModelError } from './messages.ts'
 import type { ModelClient } from './model.ts'
 import { refuseResting, restAfter } from './rests.ts'
 import { attemptCall } from './retry.ts'
+import type { TellWait } from './waits.ts'
 
 export type CoolDowns = Pick<RateLimits, 'coolDown'> & {
   /** At once where it is known in memory. */
@@ -20,6 +21,8 @@ export type FallbackOptions = {
   clock: Clock
   /** When all cool down, the one that is ready first is waited for, so long at most. Default 60 s; 0: asked at once. */
   maxWaitMs?: number | undefined
+  /** Told of every wait. */
+  onWait?: TellWait | undefined
 }
 
 const defaultMaxWaitMs = 60_000
@@ -65,7 +68,10 @@ async function planOrder(candidates: Candidate[], options: FallbackOptions, sign
   }
   const order = rated.toSorted((a, b) => a.until - b.until)
   const wait = Math.min((order[0]?.until ?? 0) - now, maxWaitMs)
-  if (wait > 0) await options.clock.sleep(wait, signal).catch(() => {})
+  if (wait > 0) {
+    options.onWait?.({ ms: wait, why: order.slice(0, 1).map(describeCooling).join() })
+    await options.clock.sleep(wait, signal).catch(() => {})
+  }
   return { order, skipped: [] }
 }
 

@@ -4,12 +4,15 @@ import type { Limited, RateLimit, RateLimits } from '../ports/rate-limits.ts'
 import { type CallWatch, estimateInput, watchCall } from './estimate.ts'
 import type { ModelEvent, ModelRequest } from './messages.ts'
 import type { ModelClient } from './model.ts'
+import type { TellWait } from './waits.ts'
 
 export type RateLimitOptions = {
   rateLimits: Pick<RateLimits, 'take' | 'settle'>
   whose: Limited
   limit: RateLimit
   clock: Clock
+  /** Told of every wait. */
+  onWait?: TellWait | undefined
 }
 
 /** The answer is part of what the vendor counts: as long as the request allows, within reason. */
@@ -33,6 +36,11 @@ async function takeLease(tokens: number, options: RateLimitOptions, signal: Abor
   while (true) {
     const lease = await options.rateLimits.take(options.whose, { requests: 1, tokens }, options.limit)
     if (lease.granted) return lease.tokens
+    const { kind, name } = options.whose
+    options.onWait?.({
+      ms: lease.retryAfterMs,
+      why: `the rate limit of ${kind === 'Agent' ? 'agent' : 'provider'} "${name}" is used up`,
+    })
     await options.clock.sleep(lease.retryAfterMs, signal)
   }
 }

@@ -40,6 +40,16 @@ describe('retrying', () => {
     expect([turn.error?.reason, tries]).toEqual([kind, 1])
   })
 
+  it('tells of every wait before it begins, and why', async () => {
+    const waits: unknown[] = []
+    const failure = failCall('RateLimited', { retryAfterMs: 7000 })
+    await call([failure, failCall('ProviderFailed'), sayText('ok')], { onWait: (wait) => waits.push(wait) })
+    expect(waits).toEqual([
+      { ms: 7000, why: expect.stringMatching(/the vendor asks for this wait\); then it is tried again$/) },
+      { ms: 2000, why: expect.stringMatching(/; then it is tried again$/) },
+    ])
+  })
+
   it('waits longer each time, with jitter, up to a cap, and gives up with the last error', async () => {
     const failures = Array.from({ length: 4 }, () => failCall('ProviderFailed'))
     const { turn, tries, slept } = await call(failures, { capMs: 3000 })

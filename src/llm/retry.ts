@@ -3,6 +3,7 @@ import { ruleOfCall } from '../contract/failures.ts'
 import type { Clock, Ids } from '../ports/clock.ts'
 import type { ModelError, ModelEvent, ModelRequest } from './messages.ts'
 import type { Listener, ModelClient } from './model.ts'
+import type { TellWait } from './waits.ts'
 
 export type RetryOptions = {
   clock: Clock
@@ -20,6 +21,8 @@ export type RetryOptions = {
   maxRetryAfterMs?: number
   /** Default: every passing failure. */
   retries?: (error: ModelError) => boolean
+  /** Told of every pause. */
+  onWait?: TellWait | undefined
 }
 
 export function isPassing({ reason }: ModelError): boolean {
@@ -70,6 +73,11 @@ export async function attemptCall(
   return undefined
 }
 
+function describePause({ message, retryAfterMs }: ModelError): string {
+  const asked = retryAfterMs === undefined ? '' : ' (the vendor asks for this wait)'
+  return `${message}${asked}; then it is tried again`
+}
+
 export function withRetry(client: ModelClient, options: RetryOptions): ModelClient {
   if (options.maxTries === 1 && options.maxTriesWhenLimited === 1) return client
   return {
@@ -79,6 +87,7 @@ export function withRetry(client: ModelClient, options: RetryOptions): ModelClie
         pause = undefined
         const hides = (error: ModelError) => {
           pause = signal.aborted ? undefined : pauseBefore(error, tries, options)
+          if (pause !== undefined) options.onWait?.({ ms: pause, why: describePause(error) })
           return pause !== undefined
         }
         await attemptCall({ client, request, hides }, listener)

@@ -13,6 +13,7 @@ import { type Cost, computeCost } from './pricing.ts'
 import { type RateLimitOptions, withRateLimit } from './rate-limited.ts'
 import { asksForRest, isPassing, type RetryOptions, withRetry } from './retry.ts'
 import { TimeLimitError } from './time-limit.ts'
+import type { TellWait } from './waits.ts'
 
 /** One call that reached a provider, for the usage records. */
 export type ServedCall = {
@@ -46,6 +47,8 @@ export type RouterDeps = ModelClientDeps & {
   /** Called for each try that came to its end: answered, failed or cancelled. */
   onEnd?(call: EndedCall): void
   retry?: Partial<Omit<RetryOptions, 'clock' | 'random' | 'retries'>>
+  /** Told of every wait: for a retry, a rate limit, or the end of a cool-down. */
+  onWait?: TellWait
   /** How long the first of providers that all cool down is waited for. Default 60 s. */
   maxCoolDownWaitMs?: number
 }
@@ -142,23 +145,23 @@ function namesProvider({ type }: ModelEvent): boolean {
 }
 
 function createCandidate(choice: ModelChoice, isLast: boolean, deps: RouterDeps): Candidate {
-  const { clock, random, rateLimits } = deps
+  const { clock, random, rateLimits, onWait } = deps
   const key = keyOf(choice)
   const identified = withIdentity(createModelClient(choice, deps), choice, createReport(choice, deps))
   const { model } = choice
   const counted = withCoolDown(identified, { key, model }, { coolDowns: rateLimits, clock })
   const limit = choice.provider.rateLimit
-  const limited = limit ? withRateLimit(counted, { rateLimits, whose: key, limit, clock }) : counted
+  const limited = limit ? withRateLimit(counted, { rateLimits, whose: key, limit, clock, onWait }) : counted
   // While another provider can be asked, nobody waits for one that is asked too much.
   const retries: RetryOptions['retries'] = isLast ? isPassing : (error) => isPassing(error) && !asksForRest(error)
-  return { key, model, client: withRetry(limited, { ...deps.retry, clock, random, retries }) }
+  return { key, model, client: withRetry(limited, { ...deps.retry, clock, random, retries, onWait }) }
 }
 
 export function createModelRouter(choices: ModelChoice[], deps: RouterDeps): ModelClient {
   const candidates = choices.map((choice, index) => createCandidate(choice, index === choices.length - 1, deps))
-  const { agent, clock, rateLimits } = deps
-  const model = withFallback(candidates, { coolDowns: rateLimits, clock, maxWaitMs: deps.maxCoolDownWaitMs })
+  const { agent, clock, rateLimits, onWait } = deps
+  const model = withFallback(candidates, { coolDowns: rateLimits, clock, maxWaitMs: deps.maxCoolDownWaitMs, onWait })
   if (agent === undefined) return model
   const { namespace, name, rateLimit: limit } = agent
-  return withRateLimit(model, { rateLimits, whose: { kind: 'Agent', namespace, name }, limit, clock })
+  return withRateLimit(model, { rateLimits, whose: { kind: 'Agent', namespace, name }, limit, clock, onWait })
 }

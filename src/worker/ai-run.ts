@@ -53,18 +53,33 @@ export async function runAi(assignment: WorkAssignment, deps: WorkerDeps, signal
   const redact = createRedactor(secrets, 'tokens')
   // What people read of the run: here a word too much cut out does no harm.
   const redactAll = createRedactor(secrets)
-  const api = createWorkerApi({ api: assignment.api, task: assignment.task, clock, signal, fetch: deps.fetch })
+  const connection = { api: assignment.api, task: assignment.task, clock, fetch: deps.fetch }
+  const api = createWorkerApi({ ...connection, signal })
+  // What was said is kept when the run is told to end: the attempt is its own until the worker is gone.
+  const lastWords = new AbortController()
+  const ownLog = createWorkerApi({ ...connection, signal: lastWords.signal })
   const fallback = (text: string) => void (signal.aborted || process.stderr.write(redactAll(text)))
-  const log = createTaskLog({ send: (text) => api.appendLogs(text), redact: redactAll, clock, fallback })
+  const log = createTaskLog({ send: (text) => ownLog.appendLogs(text), redact: redactAll, clock, fallback })
   const reports = createCallReports({ send: api.reportCalls, redact: redactAll, clock })
   const host = createHost(assignment, deps, api)
   const run = { assignment, deps, api, log, reports, host, redact, signal }
   const outcome = redactOutcome(await execute(run), redactAll)
-  // Nobody takes the log of a run that was told to end, or whose service is gone.
-  if (signal.aborted) return outcome
+  if (signal.aborted) {
+    await handInLastWords(log, lastWords)
+    return outcome
+  }
   if (!outcome.ok) log.write(`[failed: ${outcome.message}]`)
   await Promise.all([log.flush(), reports.settle()])
   return outcome
+}
+
+/** A cancelled run has little time, and its service may be gone. */
+const lastWordsMs = 2000
+
+async function handInLastWords(log: TaskLog, lastWords: AbortController): Promise<void> {
+  const timer = setTimeout(() => lastWords.abort(), lastWordsMs)
+  await log.flush()
+  clearTimeout(timer)
 }
 
 function redactOutcome(outcome: Outcome, redact: Redactor): Outcome {
@@ -162,7 +177,7 @@ async function runConversation(run: Run, state: LoopState): Promise<LoopState> {
   const deadline = readDeadline(assignment, deps.clock.now())
   const ended = await runLoop({
     state,
-    model: openModel(assignment, deps, { api, meter, reports }),
+    model: openModel(assignment, deps, { api, meter, reports, onWait: (wait) => narrator.tellWait(wait) }),
     tools: run.host,
     clock: deps.clock,
     signal: run.signal,
@@ -185,7 +200,7 @@ async function runConversation(run: Run, state: LoopState): Promise<LoopState> {
     },
     redact: run.redact,
     emit: (event) => narrator.tell(event),
-  })
+  }).finally(() => narrator.end())
   await meter.settle()
   return ended
 }

@@ -5,6 +5,7 @@ import { guardModel } from '../llm/guarded-model.ts'
 import type { ModelClient } from '../llm/model.ts'
 import { trustOf } from '../llm/model-client.ts'
 import { createModelRouter } from '../llm/router.ts'
+import type { TellWait } from '../llm/waits.ts'
 import type { EgressPolicy } from '../ports/egress.ts'
 import type { WorkerApi } from './api.ts'
 import type { CallReports } from './call-reports.ts'
@@ -15,7 +16,7 @@ import type { UsageMeter } from './usage-meter.ts'
 export function openModel(
   { model, egress }: WorkAssignment,
   deps: WorkerDeps,
-  service: { api: WorkerApi; meter: UsageMeter; reports: CallReports },
+  service: { api: WorkerApi; meter: UsageMeter; reports: CallReports; onWait: TellWait },
 ): ModelClient {
   const router = createModelRouter(model.choices, {
     egress: deps.egress,
@@ -28,6 +29,7 @@ export function openModel(
     random: () => deps.ids.random(),
     agent: model.agent,
     rateLimits: createRemoteRateLimits(service.api, deps.clock),
+    onWait: service.onWait,
     onUsage: (call) => service.meter.note(call),
     onEnd: (call) => service.reports.note(call),
   })

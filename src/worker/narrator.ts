@@ -2,13 +2,19 @@
 import type { LoopEvent } from '../llm/loop.ts'
 import type { ModelEvent } from '../llm/messages.ts'
 import type { ToolCall, ToolResult } from '../llm/tool-host.ts'
+import { describeWait, type TellWait } from '../llm/waits.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { TaskLog } from './task-log.ts'
 
 const longestArguments = 300
 const longestError = 500
 
-type Narrator = { tell(event: LoopEvent): void }
+type Narrator = {
+  tell(event: LoopEvent): void
+  tellWait: TellWait
+  /** Tells what came of a line that was not finished. */
+  end(): void
+}
 
 /** A word of a model cannot begin a line of its own in what is told of the run. */
 function toLine(text: string): string {
@@ -36,6 +42,11 @@ export function createNarrator(log: TaskLog, clock: Clock): Narrator {
   }
 
   return {
+    end: () => text.end(),
+    tellWait(wait) {
+      const line = describeWait(wait)
+      if (line !== undefined) log.write(toLine(line))
+    },
     tell(event) {
       if (event.type === 'model') event.events.forEach(tellModel)
       if (event.type === 'discarded')

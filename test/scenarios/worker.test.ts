@@ -14,6 +14,7 @@ import type { WorkAssignment } from '../../src/contract/api/assignment.ts'
 import { createEgress } from '../../src/egress/egress.ts'
 import type { WorkerDeps } from '../../src/worker/deps.ts'
 import { runWorker } from '../../src/worker/run-worker.ts'
+import { startVendor } from '../fixtures/llm/scripted-vendor.ts'
 import { startWorkerService, type WorkerService } from './worker-service.ts'
 
 let service: WorkerService
@@ -72,7 +73,7 @@ function assign(prompt: string, change: Partial<WorkAssignment> = {}): WorkAssig
 
 let workspaces = 0
 
-async function startWorker(assignment: WorkAssignment, files: Record<string, string> = {}) {
+async function startWorker(assignment: WorkAssignment, files: Record<string, string> = {}, stop?: AbortSignal) {
   const workspaceRoot = join(base, `workspace-${++workspaces}`)
   await mkdir(workspaceRoot)
   for (const [name, text] of Object.entries(files)) {
@@ -91,7 +92,7 @@ async function startWorker(assignment: WorkAssignment, files: Record<string, str
     readLeftFiles,
     readWorkspaceFiles,
   })
-  const code = runWorker({ stdin, report, stderr, load })
+  const code = runWorker({ stdin, report, stderr, load, ...(stop && { stop }) })
   stdin.write(`${JSON.stringify(assignment)}\n`)
   return { stdin, code, workspaceRoot, outcome: () => JSON.parse(said.join('').trim().split('\n')[1] ?? 'null') }
 }
@@ -117,6 +118,31 @@ describe('an ai run', () => {
     }
     expect(service.logs).not.toBe(service.result)
     expect(service.calls.at(-1)?.path).toMatch(/results|logs/)
+  })
+
+  it('says what it waits for, and keeps what was said when it is told to end', async () => {
+    const never = new Promise(() => {})
+    const vendor = await startVendor((_request, count) =>
+      count === 1
+        ? { status: 429, message: 'slowly', retryAfter: 15 }
+        : [{ text: 'a whole line\nhalf a sen' }, { text: 'tence' }, { wait: never }],
+    )
+    const provider = {
+      namespace: 'default',
+      name: 'busy',
+      type: 'llmo' as const,
+      baseUrl: vendor.url,
+      apiKey: 'k-1234',
+    }
+    const stop = new AbortController()
+    const model = { choices: [{ provider: { ...provider, trusted: true }, model: 'm' }] }
+    const worker = await startWorker(assign('talk', { model }), {}, stop.signal)
+    await service.until(() => service.logs.includes('a whole line'))
+    stop.abort()
+    expect(await worker.code).toBe(1)
+    expect(service.logs).toMatch(/\[waiting 15 s: .*slowly.*the vendor asks for this wait.*then it is tried again\]/)
+    expect(service.logs).toContain('half a sentence')
+    await vendor.close()
   })
 
   it('goes on after an abort without appending twice, in a new workspace [BUILT-013]', async () => {
