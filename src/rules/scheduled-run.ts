@@ -10,6 +10,15 @@ const parentAnnotation = 'svc.ai/parent-task-name'
 export const scheduledRunLabel = 'svc.ai/scheduled-run'
 export const cleanupFinalizer = 'svc.ai/cleanup'
 
+/** When a person asked for a run (RFC 3339); it stays until the run is made. */
+export const runAnnotation = 'svc.ai/run-requested'
+
+/** The moment at which a run was asked for that is not made yet. */
+export function wantedRunOf({ metadata }: Pick<Task, 'metadata'>): Date | undefined {
+  const asked = new Date(metadata.annotations?.[runAnnotation] ?? Number.NaN)
+  return Number.isNaN(asked.getTime()) ? undefined : asked
+}
+
 const longestName = 63
 
 /** `<task>-<unix seconds>`; a task name too long for that is cut and told apart by a hash. The same tick has one name. */

@@ -1,7 +1,7 @@
 // Whether a change of a task needs the controller's eye, or only tells of what it did itself.
 import { isTerminalPhase, type Task } from '../contract/resources/task.ts'
 import { owesCallback } from './callback.ts'
-import { cleanupFinalizer } from './scheduled-run.ts'
+import { cleanupFinalizer, wantedRunOf } from './scheduled-run.ts'
 import { cancelAnnotation } from './task-decision.ts'
 
 /** What the controller knows of the task already. */
@@ -29,7 +29,7 @@ export function needsAttention(task: Task, known: Known): boolean {
   const { metadata, spec, status } = task
   if (metadata.deletionTimestamp !== undefined) return metadata.finalizers?.includes(cleanupFinalizer) ?? false
   if (isTerminalPhase(status?.phase)) return owesCallback(task) || spec.ttlSecondsAfterFinished !== undefined
-  if (metadata.annotations?.[cancelAnnotation] !== undefined) return true
+  if (metadata.annotations?.[cancelAnnotation] !== undefined || wantedRunOf(task) !== undefined) return true
   if (status?.observedGeneration !== metadata.generation) return true
   if (status.phase === 'Running') return status.attempts !== known.liveAttempt
   return known.queuedGeneration !== metadata.generation

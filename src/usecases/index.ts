@@ -19,6 +19,7 @@ import { listChildren } from './tasks/children.ts'
 import { createTaskInputs, type TaskInputs } from './tasks/inputs.ts'
 import { createTaskRecords, type TaskRecords } from './tasks/records.ts'
 import { checkRetry, retryTask } from './tasks/retry.ts'
+import { runSchedule } from './tasks/run.ts'
 import { createTaskStreams, type TaskStreams } from './tasks/streams.ts'
 import { createTokenUsecases, type TokenUsecases } from './tokens.ts'
 import { createToolUsecases, type ToolUsecases } from './tools.ts'
@@ -43,6 +44,8 @@ type TaskUsecases = TaskRecords &
       parent: string,
       query: ListQuery & { namespace: string },
     ): Promise<ResourcePage<ResourceText>>
+    /** A run of a schedule, now. */
+    run(caller: Caller, key: ResourceKey): Promise<{ name: string; namespace: string }>
     retry(caller: Caller, key: ResourceKey, name: string | undefined): Promise<Task>
     /** Refuses a caller who may not make the retry again; `made` is what came of it, if it is still there. */
     checkRetry(caller: Caller, key: ResourceKey, made: Task | undefined): Promise<void>
@@ -77,6 +80,7 @@ export function createUsecases(given: UsecaseDeps): Usecases {
     ...createTaskStreams(deps, resources),
     cancel: (caller, key, reason) => cancelTask(deps, caller, key, reason),
     listChildren: (caller, parent, query) => listChildren({ ports: deps.ports, resources }, caller, parent, query),
+    run: (caller, key) => runSchedule(deps, caller, key),
     retry: (caller, key, name) => retryTask({ ports: deps.ports, resources }, caller, key, name),
     checkRetry: (caller, key, made) => checkRetry({ ports: deps.ports, resources }, caller, key, made),
   }

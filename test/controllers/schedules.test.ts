@@ -1,6 +1,7 @@
 // Tasks with a schedule: a child at each tick, overlap, deadlines, history, suspension, restarts.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { apiVersion } from '../../src/contract/resources/metadata.ts'
+import { runAnnotation } from '../../src/rules/scheduled-run.ts'
 import { type Bench, eventually, openBench } from './bench.ts'
 
 let bench: Bench
@@ -46,6 +47,26 @@ describe('a task with a schedule', () => {
     const after = await nextAt('2026-03-01T12:10:00.000Z')
     expect(after.status).toMatchObject({ phase: 'Scheduled', lastScheduleTime: '2026-03-01T12:05:00.000Z' })
     expect(await eventTypes()).toContain('ScheduledRun')
+  })
+
+  it('makes a run that is asked for once, also while it is suspended and another is under way', async () => {
+    await bench.submitTask('nightly', { schedule: '*/5 * * * *' })
+    await bench.phase('nightly', 'Scheduled')
+    bench.clock.advance(5 * minute)
+    await bench.running(runName(5))
+    const task = await nextAt('2026-03-01T12:10:00.000Z')
+    bench.clock.advance(minute)
+    const asked = { ...task.metadata.annotations, [runAnnotation]: '2026-03-01T12:06:00.000Z' }
+    const spec = { ...task.spec, suspend: true }
+    await bench.resources.update('Task', { ...task, metadata: { ...task.metadata, annotations: asked }, spec })
+    await bench.running(runName(6))
+    const after = await bench.taskWhen(
+      'nightly',
+      ({ metadata }) => metadata.annotations?.[runAnnotation] === undefined,
+      'the ask to be done',
+    )
+    expect(after.status?.lastScheduleTime).toBe('2026-03-01T12:05:00.000Z')
+    expect(await listRuns()).toEqual([runName(5), runName(6)])
   })
 
   it('leaves a tick out under Forbid while a run is under way, and not under Allow', async () => {

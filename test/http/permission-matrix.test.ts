@@ -75,7 +75,7 @@ const isElsewhere = (caller: CallerName) => caller.endsWith(' elsewhere')
 
 /** What a runner may do beyond reading: tasks, chat and the proxies, and agents and skills, where no Secret is named. */
 const runnersRoutes = new Set([
-  ...['createTask', 'updateTask', 'putTaskInput', 'cancelTask', 'retryTask', 'deleteTask'],
+  ...['createTask', 'updateTask', 'putTaskInput', 'runTask', 'cancelTask', 'retryTask', 'deleteTask'],
   ...['sendChat', 'cancelChat', 'deleteSession'],
   ...['createAgent', 'updateAgent', 'deleteAgent', 'createSkill', 'updateSkill', 'deleteSkill'],
   ...['countLlmaTokens', 'createLlmaMessage', 'createLlmoCompletion', 'createLlmoEmbeddings', 'createLlmoResponse'],

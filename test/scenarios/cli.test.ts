@@ -319,6 +319,56 @@ describe('svc task prune', () => {
   })
 })
 
+describe('what a schedule and a file have', () => {
+  it('makes a run of a schedule now, also while it is suspended', async () => {
+    const spec = '{ type: container, command: [echo, now], schedule: "@yearly", suspend: true }'
+    await svc(['apply', '-f', '-'], { input: `kind: Task\nmetadata: { name: yearly }\nspec: ${spec}\n` })
+    await waitForPhase(service, 'yearly', 'Scheduled')
+    const made = await svc(['task', 'run', 'yearly'])
+    expect(made.stdout).toMatch(/^yearly-\d+\n$/)
+    await waitFor(
+      async () => (await service.call('GET', `/api/v1/tasks/${made.stdout.trim()}`)).status === 200,
+      'the run to be there',
+    )
+    await waitForPhase(service, made.stdout.trim(), 'Succeeded')
+    expect((await svc(['task', 'run', made.stdout.trim()])).code).toBe(2)
+  })
+
+  it('applies what was read any number of times, shows what differs, and removes what is in no file', async () => {
+    const text = (names: string[], prompt: string) =>
+      names
+        .map(
+          (name) =>
+            `kind: Agent\nmetadata: {name: ${name}, labels: {app: p}}\nspec: {systemPrompt: {inline: ${prompt}}}\n`,
+        )
+        .join('---\n')
+    await svc(['apply', '-f', '-'], { input: text(['kept', 'gone'], 'one') })
+    const read = (await svc(['get', 'agent', 'kept', '-o', 'yaml'])).stdout
+    const changed = read.replace('inline: one', 'inline: two')
+    const dry = await svc(['apply', '--dry-run', '-f', '-'], { input: changed })
+    expect([dry.code, dry.stdout]).toEqual([0, 'agent/kept would be configured\n'])
+    expect(dry.stderr).toBe('  spec.systemPrompt.inline: "one" -> "two"\n')
+    const first = await svc(['apply', '-f', '-'], { input: changed })
+    expect([first.code, first.stdout, first.stderr]).toEqual([0, 'agent/kept configured\n', dry.stderr])
+    // What was read before is applied over what was written since.
+    const again = await svc(['apply', '-f', '-'], { input: changed })
+    expect([again.code, again.stdout]).toEqual([0, 'agent/kept unchanged\n'])
+    expect((await svc(['apply', '-f', '-'], { input: read })).stdout).toBe('agent/kept configured\n')
+    expect((await svc(['apply', '--prune', '-f', '-'], { input: read })).code).toBe(2)
+    const prune = (...more: string[]) => svc(['apply', '--prune', '-l', 'app=p', ...more, '-f', '-'], { input: read })
+    expect((await prune('--dry-run')).stderr).toBe('agent/gone would be deleted\n')
+    expect((await svc(['get', 'agent', 'gone'])).code).toBe(0)
+    expect((await prune()).stderr).toBe('agent/gone deleted\n')
+    expect((await svc(['get', 'agent', 'gone'])).code).toBe(1)
+  })
+
+  it('edits what tasks refer to in the editor as well', async () => {
+    const env = { EDITOR: 'sed -i s/one/three/', VISUAL: undefined }
+    expect((await svc(['agent', 'edit', 'kept'], { env })).stderr).toContain('agent kept was changed')
+    expect((await svc(['get', 'agent', 'kept', '-o', 'yaml'])).stdout).toContain('inline: three')
+  })
+})
+
 describe('svc apply, get and delete', () => {
   const agent = (name: string, more = '') =>
     `apiVersion: core.svc.ai/v1alpha1\nkind: Agent\nmetadata: {name: ${name}}\nspec: {systemPrompt: {inline: hi}${more}}\n`

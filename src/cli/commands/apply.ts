@@ -8,6 +8,8 @@ import type { CliContext, GlobalOptions } from '../context.ts'
 import { ExitSignal, exitCodeOf, exitCodes, listProblems } from '../failure.ts'
 import { readGlobalOptions } from '../global-options.ts'
 import { type Manifest, readManifests } from '../manifests.ts'
+import { listDifferences, pickOwn } from '../own-fields.ts'
+import { listPages } from '../paging.ts'
 import { listEntries, removeEntry, showEntry } from './catalog.ts'
 
 type Invocation = { command: Command; context: CliContext }
@@ -17,7 +19,16 @@ export function addApplyCommand(program: Command, context: CliContext): void {
     .command('apply')
     .description('create or update what a YAML or JSON file describes')
     .requiredOption('-f, --file <path...>', 'file or folder to read, `-` for standard input')
-    .action((given: { file: string[] }, command: Command) => applyFiles(given.file, { command, context }))
+    .option('--dry-run', 'show what would change, and change nothing')
+    .option('--prune', 'with -l: remove what has these labels and stands in none of the files')
+    .option('-l, --selector <labels>', 'labels for --prune, such as app=nightly')
+    .addHelpText(
+      'after',
+      `
+What only the service sets (status, uid, version, requestedBy) is left out, so that what \`svc get -o yaml\` gave can be changed
+and applied any number of times. Exit code 0 means that everything is as the files have it.`,
+    )
+    .action((given: ApplyOptions, command: Command) => applyFiles(given, { command, context }))
 }
 
 export function addGetCommand(program: Command, context: CliContext): void {
@@ -60,12 +71,20 @@ async function removeNamed(kind: string, names: string[], invocation: Invocation
 }
 
 type Batch = { context: CliContext; options: GlobalOptions }
-type Work = (client: Client, manifest: Manifest) => Promise<string>
+type Done = { outcome: string; differences?: string[] }
+type Work = (client: Client, manifest: Manifest) => Promise<Done>
 
-async function applyFiles(files: string[], invocation: Invocation): Promise<void> {
+async function applyFiles(given: ApplyOptions, invocation: Invocation): Promise<void> {
+  if (given.prune && given.selector === undefined) {
+    throw new SvcError('InvalidRequest', '--prune needs -l: only what has these labels may be removed')
+  }
   const options = readGlobalOptions(invocation.command)
-  const manifests = await readManifests(files, invocation.context, options)
-  await doEach(manifests, applyOne, { ...invocation, options })
+  const manifests = await readManifests(given.file, invocation.context, options)
+  const applyGiven: Work = (client, manifest) => applyOne(client, manifest, given)
+  await doEach(manifests, applyGiven, { ...invocation, options })
+  if (!given.prune) return
+  const outcomes = await prune(await invocation.context.connect(options), manifests, given)
+  for (const line of outcomes) invocation.context.terminal.note(line)
 }
 
 async function removeFiles(files: string[], given: DeleteOptions, invocation: Invocation): Promise<void> {
@@ -78,19 +97,24 @@ async function removeFiles(files: string[], given: DeleteOptions, invocation: In
 /** One after the other; a failure is told and does not keep the others from being done. */
 async function doEach(manifests: Manifest[], work: Work, { context, options }: Batch): Promise<void> {
   const client = await context.connect(options)
-  const outcomes: { kind: string; name: string; outcome: string }[] = []
+  const outcomes: (Done & { kind: string; name: string })[] = []
   let code: number = exitCodes.ok
   for (const manifest of manifests) {
     try {
-      const outcome = await work(client, manifest)
-      outcomes.push({ kind: manifest.entry.kind, name: manifest.name, outcome })
-      if (options.output === 'table') context.terminal.print(`${manifest.label} ${outcome}`)
+      const done = await work(client, manifest)
+      outcomes.push({ kind: manifest.entry.kind, name: manifest.name, ...done })
+      if (options.output === 'table') tellDone(manifest, done, context)
     } catch (error) {
       code = tellFailure(error, manifest, context)
     }
   }
   if (options.output !== 'table') await printAnswer(context, options, outcomes, () => '')
   if (code !== exitCodes.ok) throw new ExitSignal(code)
+}
+
+function tellDone({ label }: Manifest, { outcome, differences = [] }: Done, { terminal }: CliContext): void {
+  terminal.print(`${label} ${outcome}`)
+  for (const line of differences) terminal.note(`  ${line}`)
 }
 
 /** Gives the exit code; throws what would happen to every other manifest as well. */
@@ -105,38 +129,81 @@ function locate({ entry, name, namespace }: Manifest) {
   return { params: { [entry.parameter]: name }, query: namespace === undefined ? {} : { namespace } }
 }
 
-async function applyOne(client: Client, manifest: Manifest): Promise<string> {
+type ApplyOptions = { file: string[]; dryRun?: boolean; prune?: boolean; selector?: string }
+
+/** What became of it, and the values that changed. */
+async function applyOne(client: Client, manifest: Manifest, { dryRun = false }: ApplyOptions): Promise<Done> {
   const { entry, document } = manifest
   const { params, query } = locate(manifest)
-  const body = { ...document, metadata: { ...document.metadata, ...query } }
-  const before = await readVersion(client, manifest)
+  const own = pickOwn(document)
+  const body = { ...own, metadata: { ...own.metadata, ...query } }
+  const before = await readStored(client, manifest)
   if (before === undefined) {
-    await client.call(entry.create, { query, body })
-    return 'created'
+    if (!dryRun) await client.call(entry.create, { query, body })
+    return { outcome: dryRun ? 'would be created' : 'created' }
   }
+  const differences = listDifferences(entry.kind, before, document)
+  if (differences.length === 0) return { outcome: 'unchanged' }
+  if (dryRun) return { outcome: 'would be configured', differences }
   const after = (await client.call(entry.update, { params, query, body })) as unknown as Stored
-  return after.metadata.resourceVersion === before ? 'unchanged' : 'configured'
+  requireSame(listDifferences(entry.kind, after, document))
+  return { outcome: 'configured', differences }
 }
 
-type Stored = { metadata: { resourceVersion?: string } }
+/** Whoever reads the exit code 0 relies on it. */
+function requireSame(left: string[]): void {
+  if (left.length === 0) return
+  throw new SvcError('Conflict', `the service took it, but it is not as the file has it: ${left.join('; ')}`)
+}
+
+type Stored = Record<string, unknown>
 
 /** Undefined when there is no such object. */
-async function readVersion(client: Client, manifest: Manifest): Promise<string | undefined> {
+async function readStored(client: Client, manifest: Manifest): Promise<Stored | undefined> {
   try {
-    const stored = (await client.call(manifest.entry.get, locate(manifest))) as unknown as Stored
-    return stored.metadata.resourceVersion ?? ''
+    return (await client.call(manifest.entry.get, locate(manifest))) as unknown as Stored
   } catch (error) {
     if (isSvcError(error, 'NotFound')) return undefined
     throw error
   }
 }
 
-async function removeManifest(client: Client, manifest: Manifest, ignoreMissing: boolean): Promise<string> {
+type Place = Pick<Manifest, 'entry' | 'namespace'>
+
+/** Removes what has the labels and stands in none of the files, of the kinds and namespaces that the files speak of. */
+async function prune(client: Client, manifests: Manifest[], given: ApplyOptions): Promise<string[]> {
+  const places = new Map(manifests.map((one): [string, Place] => [`${one.entry.kind}/${one.namespace ?? ''}`, one]))
+  const outcomes: string[] = []
+  for (const place of places.values()) {
+    const kept = manifests.filter((one) => one.entry === place.entry && one.namespace === place.namespace)
+    outcomes.push(...(await prunePlace(client, place, kept, given)))
+  }
+  return outcomes
+}
+
+async function prunePlace(
+  client: Client,
+  { entry, namespace }: Place,
+  kept: Manifest[],
+  { selector, dryRun }: ApplyOptions,
+): Promise<string[]> {
+  const query = namespace === undefined ? {} : { namespace }
+  const labelled = { query: { labelSelector: selector, ...query } }
+  const { items } = await listPages<{ metadata: { name: string } }>(client, entry.list, labelled)
+  const names = items.map(({ metadata }) => metadata.name)
+  const surplus = names.filter((name) => kept.every((one) => one.name !== name))
+  if (!dryRun) {
+    for (const name of surplus) await client.call(entry.remove, { params: { [entry.parameter]: name }, query })
+  }
+  return surplus.map((name) => `${entry.words[0]}/${name} ${dryRun ? 'would be deleted' : 'deleted'}`)
+}
+
+async function removeManifest(client: Client, manifest: Manifest, ignoreMissing: boolean): Promise<Done> {
   try {
     await client.call(manifest.entry.remove, locate(manifest))
-    return 'deleted'
+    return { outcome: 'deleted' }
   } catch (error) {
-    if (ignoreMissing && isSvcError(error, 'NotFound')) return 'was not there'
+    if (ignoreMissing && isSvcError(error, 'NotFound')) return { outcome: 'was not there' }
     throw error
   }
 }

@@ -4,6 +4,7 @@ import type { Task } from '../../contract/resources/task.ts'
 import { describePlace, printAnswer, printList } from '../answers.ts'
 import { type CatalogEntry, catalog } from '../catalog.ts'
 import type { CliContext } from '../context.ts'
+import { editObject } from '../edit-object.ts'
 import { namespaceOf, readGlobalOptions } from '../global-options.ts'
 import { type Column, formatAge, formatYaml } from '../output.ts'
 import { listPages } from '../paging.ts'
@@ -62,10 +63,19 @@ function addReadCommands(group: Command, entry: CatalogEntry, context: CliContex
     .description(`show one ${word}, as YAML unless -o json`)
     .action((name: string, _given: unknown, command: Command) => showEntry(entry, name, { command, context }))
   group
-    .command('delete <name>')
+    .command('edit <name>')
+    .description(`change one ${word} in $EDITOR`)
+    .action(async (name: string, _given: unknown, command: Command) => {
+      const options = readGlobalOptions(command)
+      await editObject(await context.connect(options), entry, name, { options, context })
+    })
+  group
+    .command('delete <names...>')
     .alias('rm')
-    .description(`remove one ${word}`)
-    .action((name: string, _given: unknown, command: Command) => removeEntry(entry, name, { command, context }))
+    .description(`remove one ${word}, or several`)
+    .action(async (names: string[], _given: unknown, command: Command) => {
+      for (const name of names) await removeEntry(entry, name, { command, context })
+    })
 }
 
 const columns = (now: Date): Column<ListedItem>[] => [

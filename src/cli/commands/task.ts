@@ -1,6 +1,6 @@
 // task: see and steer tasks.
 import type { Command } from 'commander'
-import { cancelTask, deleteTask, getTask, listTasks, retryTask } from '../../contract/api/tasks.ts'
+import { cancelTask, deleteTask, getTask, listTasks, retryTask, runTask } from '../../contract/api/tasks.ts'
 import { promptOf, type Task } from '../../contract/resources/task.ts'
 import { describePlace, printAnswer, printList } from '../answers.ts'
 import type { CliContext } from '../context.ts'
@@ -46,6 +46,7 @@ export function addTaskCommands(program: Command, context: CliContext): void {
     'why; shown in its status',
   )
   addTaskChangeCommands(add)
+  add('run <name>', 'make a run of a schedule now; prints its name', runNow)
   add('retry <name>', 'run a finished task again, as a new task', retry)
   addTaskPruneCommand(task, context)
   add('delete <name>', 'stop it and remove it with its records', remove).alias('rm')
@@ -116,6 +117,11 @@ async function cancel({ client, options, context, given }: TaskCall, name: strin
   const body = typeof given.reason === 'string' ? { reason: given.reason } : {}
   await client.call(cancelTask, { ...targetOf(name, options), body })
   context.terminal.note(`task ${name} is being cancelled`)
+}
+
+async function runNow({ client, options, context }: TaskCall, name: string): Promise<void> {
+  const made = await client.call(runTask, targetOf(name, options))
+  await printAnswer(context, options, made, () => made.name)
 }
 
 async function retry({ client, options, context }: TaskCall, name: string): Promise<void> {

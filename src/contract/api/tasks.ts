@@ -140,6 +140,33 @@ export const cancelTask = defineRoute({
   verb: { verb: 'update', kind: 'Task' },
 })
 
+/** A run of a schedule that was asked for. */
+export const ScheduledRun = z
+  .object({
+    name: field(Name, 'Name of the run, which is a task of its own.', 'nightly-1893456000'),
+    namespace: field(Name, 'Its namespace.', 'default'),
+  })
+  .meta({ id: 'ScheduledRun' })
+export type ScheduledRun = z.infer<typeof ScheduledRun>
+
+export const runTask = defineRoute({
+  method: 'POST',
+  path: `${base}/:id/run`,
+  tag,
+  summary: 'Make a run of a schedule now',
+  description:
+    'The run is made as at a tick, also while the schedule is suspended or another run is under way. ' +
+    'The answer names it; it is there a moment later. Asked twice within a second it is made once.',
+  params,
+  query: NamespaceQuery,
+  responses: {
+    ...errorResponses(400, 404, 409),
+    202: { description: 'The run that will be made', schema: ScheduledRun },
+  },
+  auth: 'user',
+  verb: { verb: 'update', kind: 'Task' },
+})
+
 /** The name of the new task. */
 export const RetryBody = z
   .strictObject({

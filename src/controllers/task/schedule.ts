@@ -4,7 +4,13 @@ import { isSvcError } from '../../errors.ts'
 import { dropConditions, setCondition } from '../../rules/conditions.ts'
 import { parentOf } from '../../rules/family.ts'
 import { decideSchedule, type ScheduleDecision } from '../../rules/schedule.ts'
-import { makeScheduledRun, nameScheduledRun, scheduledRunLabel } from '../../rules/scheduled-run.ts'
+import {
+  makeScheduledRun,
+  nameScheduledRun,
+  runAnnotation,
+  scheduledRunLabel,
+  wantedRunOf,
+} from '../../rules/scheduled-run.ts'
 import type { Reconciled } from '../engine/controller.ts'
 import { type ChildOutcome, createChild } from './child-token.ts'
 import { listChildren, removeExpiredRuns } from './children.ts'
@@ -43,8 +49,8 @@ async function createRun(context: TaskContext, task: Task, tick: Date): Promise<
 }
 
 /** A run without the token that it should have had is not made: the tick is left out, and says why. */
-function describeRefusal(decision: Ticked, message: string): TaskEvent {
-  const at = decision.tick.toISOString()
+function describeRefusal(tick: Date, message: string): TaskEvent {
+  const at = tick.toISOString()
   return {
     type: 'RunSkipped',
     reason: 'TokenExchangeFailed',
@@ -105,9 +111,25 @@ async function enterScheduled(context: TaskContext, task: Task, change: StatusCh
 
 async function applyTick(context: TaskContext, task: Task, decision: Ticked): Promise<StatusChange> {
   const outcome = decision.action === 'run' ? await createRun(context, task, decision.tick) : undefined
-  const event = outcome?.made === false ? describeRefusal(decision, outcome.message) : describeTick(task, decision)
+  const event = outcome?.made === false ? describeRefusal(decision.tick, outcome.message) : describeTick(task, decision)
   await context.recorder.append(task, { ...event, phase: 'Scheduled' })
   return { lastScheduleTime: decision.tick.toISOString() }
+}
+
+/** Makes the run that a person asked for; the ask goes when it is made, or cannot be. */
+async function makeWantedRun(context: TaskContext, task: Task): Promise<Task> {
+  const tick = wantedRunOf(task)
+  if (tick === undefined) return task
+  const outcome = await createRun(context, task, tick)
+  const event = outcome.made
+    ? {
+        type: 'ScheduledRun',
+        message: `run ${nameScheduledRun(task.metadata.name, tick)} was created, as was asked for`,
+      }
+    : describeRefusal(tick, outcome.message)
+  await context.recorder.append(task, { ...event, phase: 'Scheduled' })
+  const { [runAnnotation]: _asked, ...annotations } = task.metadata.annotations ?? {}
+  return await context.resources.update('Task', { ...task, metadata: { ...task.metadata, annotations } })
 }
 
 /** A child's token ends soon: no command of its own can come back for it at every tick (reference 3.7). */
@@ -118,7 +140,8 @@ function findUnsupported({ tokenExchange }: TaskContext, task: Task): string | u
   return 'unsupported_schedule: a container task that is the child of a transaction runs once; remove spec.schedule'
 }
 
-export async function reconcileSchedule(context: TaskContext, task: Task): Promise<Reconciled> {
+export async function reconcileSchedule(context: TaskContext, found: Task): Promise<Reconciled> {
+  const task = await makeWantedRun(context, found)
   context.memory.changedParents.delete(keyOf(task))
   const unsupported = findUnsupported(context, task)
   if (unsupported !== undefined) {

@@ -59,6 +59,9 @@ function bindWrites(bind: Bind, context: RouteContext): void {
   bind(routes.cancelTask, async ({ caller, namespace, params, body }) => {
     return answerObject(await usecases.tasks.cancel(caller, { namespace, name: params.id }, body.reason ?? ''))
   })
+  bind(routes.runTask, async ({ caller, namespace, params }) => {
+    return { json: await usecases.tasks.run(caller, { namespace, name: params.id }) }
+  })
   bind(routes.retryTask, async (call) => {
     const { caller, namespace, params, body } = call
     const key = { namespace, name: params.id }

@@ -1,0 +1,79 @@
+// What a person decides about an object: everything but what only the service sets, and how two of them differ.
+import { isKind, kinds } from '../contract/resources/index.ts'
+import { reservedPrefix } from '../contract/resources/metadata.ts'
+
+export type Keys = Record<string, string>
+export type OwnDocument = {
+  metadata: { name?: string; namespace?: string; labels?: Keys; annotations?: Keys }
+} & Record<string, unknown>
+
+type Given = Record<string, unknown> & { metadata?: unknown }
+
+/** Set by the service alone: it refuses them in what it is sent. */
+const stamped = ['requestedBy', 'transaction']
+
+/** The document without what only the service sets, so that what was read can be sent back at any time. */
+export function pickOwn({ status: _status, ...document }: Given): OwnDocument {
+  const { name, namespace, labels, annotations } = (document.metadata ?? {}) as OwnDocument['metadata']
+  const [ownLabels, ownAnnotations] = [dropReserved(labels), dropReserved(annotations)]
+  return {
+    ...document,
+    metadata: {
+      ...(name !== undefined && { name }),
+      ...(namespace !== undefined && { namespace }),
+      ...(ownLabels && { labels: ownLabels }),
+      ...(ownAnnotations && { annotations: ownAnnotations }),
+    },
+    ...(isObject(document.spec) && { spec: dropStamped(document.spec) }),
+  }
+}
+
+function dropStamped(spec: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(spec).filter(([key]) => !stamped.includes(key)))
+}
+
+function dropReserved(keys: Keys | undefined): Keys | undefined {
+  const own = Object.entries(keys ?? {}).filter(([key]) => !key.startsWith(reservedPrefix))
+  return own.length === 0 ? undefined : Object.fromEntries(own)
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** `spec.model: "a" -> "b"` for each value that is not the same; defaults count as if they were written out. */
+export function listDifferences(kind: string, stored: Given, wanted: Given): string[] {
+  const differences: string[] = []
+  compare('', comparable(kind, stored), comparable(kind, wanted), differences)
+  return differences
+}
+
+/** Name and namespace are where it lies, not what it is. */
+function comparable(kind: string, given: Given): unknown {
+  const { metadata, apiVersion: _version, kind: _kind, ...rest } = pickOwn(given)
+  const { labels, annotations } = metadata
+  return { metadata: { labels, annotations }, ...rest, ...('spec' in rest && { spec: fillDefaults(kind, rest.spec) }) }
+}
+
+function fillDefaults(kind: string, spec: unknown): unknown {
+  const read = isKind(kind) ? kinds[kind].spec.safeParse(spec) : undefined
+  return read?.success ? read.data : spec
+}
+
+function compare(path: string, before: unknown, after: unknown, differences: string[]): void {
+  if (isObject(before) && isObject(after)) {
+    for (const key of new Set([...Object.keys(before), ...Object.keys(after)])) {
+      compare(path === '' ? key : `${path}.${key}`, before[key], after[key], differences)
+    }
+  } else if (JSON.stringify(before) !== JSON.stringify(after)) {
+    differences.push(`${path}: ${print(before)} -> ${print(after)}`)
+  }
+}
+
+const longestValue = 60
+
+function print(value: unknown): string {
+  if (value === undefined) return '(nothing)'
+  const text = JSON.stringify(value)
+  return text.length <= longestValue ? text : `${text.slice(0, longestValue)}…`
+}

@@ -1,0 +1,37 @@
+// Asks a schedule for a run now; its controller makes it as it makes the others.
+import { isTerminalPhase, type Task } from '../../contract/resources/task.ts'
+import { SvcError } from '../../errors.ts'
+import type { Caller } from '../../ports/identity.ts'
+import type { ResourceKey } from '../../ports/resources.ts'
+import { nameScheduledRun, runAnnotation, wantedRunOf } from '../../rules/scheduled-run.ts'
+import { requireAccess } from '../access.ts'
+import type { UsecaseDeps } from '../deps.ts'
+import { notFound } from '../resources.ts'
+import { repeatOnConflict } from '../write-conflict.ts'
+
+function refuseUnfit({ metadata: { name }, spec, status }: Task): void {
+  if (spec.schedule === undefined) throw new SvcError('InvalidRequest', `task "${name}" has no schedule: it runs once`)
+  if (!isTerminalPhase(status?.phase)) return
+  throw new SvcError('Conflict', `schedule "${name}" makes no more runs: it is ${status?.phase}`)
+}
+
+/** The run that will be made; one that is asked for already and not made yet is not asked for again. */
+export async function runSchedule(
+  { ports }: UsecaseDeps,
+  caller: Caller,
+  key: ResourceKey,
+): Promise<{ name: string; namespace: string }> {
+  await requireAccess(ports, caller, { verb: 'update', kind: 'Task', ...key })
+  return repeatOnConflict(async () => {
+    const task = await ports.resources.get('Task', key)
+    if (task === undefined) throw notFound('Task', key)
+    refuseUnfit(task)
+    const asked = wantedRunOf(task)
+    const tick = asked ?? ports.clock.now()
+    if (asked === undefined) {
+      const annotations = { ...task.metadata.annotations, [runAnnotation]: tick.toISOString() }
+      await ports.resources.update('Task', { ...task, metadata: { ...task.metadata, annotations } })
+    }
+    return { name: nameScheduledRun(key.name, tick), namespace: key.namespace }
+  })
+}
