@@ -44,6 +44,15 @@ function readSimple(route: Route, part: Part, request: FastifyRequest, problems:
   return value
 }
 
+/** A parameter that is misspelt would otherwise widen what is asked for, and nobody would notice. */
+function findUnknownParameters(route: Route, request: FastifyRequest): Problem[] {
+  if (!route.path.startsWith('/api/v1/')) return []
+  const known = Object.keys(route.query?.shape ?? {})
+  const unknown = Object.keys(request.query as object).filter((name) => !known.includes(name))
+  const hint = known.length === 0 ? 'this route takes none' : `there are ${known.join(', ')}`
+  return unknown.map((name) => ({ path: name, message: `is no parameter here; ${hint}` }))
+}
+
 function readBody(route: Route, request: FastifyRequest, problems: Problem[]): unknown {
   if (route.body === undefined) return undefined
   if (request.body !== undefined) return readPart(route.body, request.body, problems)
@@ -75,6 +84,7 @@ export function readCall<R extends Route>(route: R, request: FastifyRequest, ide
   const problems: Problem[] = []
   const params = readSimple(route, 'params', request, problems)
   const query = readSimple(route, 'query', request, problems)
+  problems.push(...findUnknownParameters(route, request))
   const headers = readSimple(route, 'headers', request, problems)
   const body = readBody(route, request, problems)
   const named = route.auth === 'user' ? findNamespace(query, body, problems) : undefined

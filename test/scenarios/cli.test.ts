@@ -362,6 +362,15 @@ describe('what a schedule and a file have', () => {
     expect((await svc(['get', 'agent', 'gone'])).code).toBe(1)
   })
 
+  it('shows several at once as one list or as documents, which can be applied', async () => {
+    const list = JSON.parse((await svc(['get', 'agents', 'kept', 'kept', '-o', 'json'])).stdout)
+    expect([list.kind, list.items.length]).toEqual(['List', 2])
+    const documents = (await svc(['agent', 'get', 'kept', 'kept'])).stdout
+    expect(documents.split('\n---\n')).toHaveLength(2)
+    const applied = await svc(['apply', '-f', '-'], { input: documents })
+    expect(applied.stdout).toBe('agent/kept unchanged\nagent/kept unchanged\n')
+  })
+
   it('edits what tasks refer to in the editor as well', async () => {
     const env = { EDITOR: 'sed -i s/one/three/', VISUAL: undefined }
     expect((await svc(['agent', 'edit', 'kept'], { env })).stderr).toContain('agent kept was changed')

@@ -10,7 +10,7 @@ import { readGlobalOptions } from '../global-options.ts'
 import { type Manifest, readManifests } from '../manifests.ts'
 import { listDifferences, pickOwn } from '../own-fields.ts'
 import { listPages } from '../paging.ts'
-import { listEntries, removeEntry, showEntry } from './catalog.ts'
+import { listEntries, removeEntry, showEntries } from './catalog.ts'
 
 type Invocation = { command: Command; context: CliContext }
 
@@ -39,7 +39,7 @@ export function addGetCommand(program: Command, context: CliContext): void {
     .action(async (kind: string, names: string[], given: { selector?: string }, command: Command) => {
       const { entry, targets } = readTargets(kind, names)
       if (targets.length === 0) return listEntries(entry, given, { command, context })
-      for (const name of targets) await showEntry(entry, name, { command, context })
+      await showEntries(entry, targets, { command, context })
     })
 }
 

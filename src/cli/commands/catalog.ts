@@ -59,9 +59,9 @@ function addReadCommands(group: Command, entry: CatalogEntry, context: CliContex
     .option('-l, --selector <labels>', 'only those with these labels')
     .action((given: { selector?: string }, command: Command) => listEntries(entry, given, { command, context }))
   group
-    .command('get <name>')
-    .description(`show one ${word}, as YAML unless -o json`)
-    .action((name: string, _given: unknown, command: Command) => showEntry(entry, name, { command, context }))
+    .command('get <names...>')
+    .description(`show one ${word}, or several, as YAML unless -o json`)
+    .action((names: string[], _given: unknown, command: Command) => showEntries(entry, names, { command, context }))
   group
     .command('edit <name>')
     .description(`change one ${word} in $EDITOR`)
@@ -106,13 +106,19 @@ export async function listEntries(entry: CatalogEntry, given: { selector?: strin
   await printList(context, options, { items, columns: columns(context.now()), empty })
 }
 
-export async function showEntry(entry: CatalogEntry, name: string, { command, context }: Invocation): Promise<void> {
+/** One object as it is; several as one List in JSON, and as documents in YAML. */
+export async function showEntries(entry: CatalogEntry, names: string[], { command, context }: Invocation) {
   const options = readGlobalOptions(command)
   const client = await context.connect(options)
-  const params = { [entry.parameter]: name }
-  const value: unknown = await client.call(entry.get, { params, query: namespaceOf(options) })
-  await printAnswer(context, options, value, () => formatYaml(value))
-  if (entry.note && options.output === 'table') context.terminal.note(entry.note(value, name))
+  const values: unknown[] = []
+  for (const name of names) {
+    values.push(await client.call(entry.get, { params: { [entry.parameter]: name }, query: namespaceOf(options) }))
+  }
+  const list = values.length === 1 ? values[0] : { apiVersion: 'v1', kind: 'List', items: values }
+  if (options.output === 'json') return printAnswer(context, options, list, () => '')
+  context.terminal.print((await Promise.all(values.map(formatYaml))).join('\n---\n'))
+  if (!entry.note || options.output !== 'table') return
+  for (const [index, name] of names.entries()) context.terminal.note(entry.note(values[index], name))
 }
 
 export async function removeEntry(entry: CatalogEntry, name: string, { command, context }: Invocation): Promise<void> {
