@@ -7,6 +7,8 @@ import { percentile, type Row, report, residentMemory, round } from './measure.t
 import { type RunningService, startService } from './service.ts'
 import { fillDataFolder } from './stored-sessions.ts'
 
+/** `BENCH_PARTS=idle` for the memory of idle streams alone; also: turns, stored. */
+const parts = (process.env.BENCH_PARTS ?? 'idle,turns,stored').split(',')
 const turns = Number(process.env.BENCH_TURNS ?? 3000)
 const streams = Number(process.env.BENCH_STREAMS ?? 1000)
 const sessions = Number(process.env.BENCH_SESSIONS ?? 10_000)
@@ -14,11 +16,22 @@ const firstWords = Math.min(turns, 300)
 
 export async function run(): Promise<void> {
   const model = await startFloor('instant-model.ts')
-  const floor = await startFloor('chat-turn.ts', model.url)
-  const service = await openService(model.url)
+  const rows: Row[] = []
+  if (parts.includes('idle')) rows.push(await measureFreshStreams(model.url))
+  if (parts.includes('turns')) rows.push(...(await measureTurns(model.url)))
+  if (parts.includes('stored')) {
+    for (const stored of [10, sessions]) rows.push(...(await benchStored(model.url, stored)))
+  }
+  model.child.disconnect()
+  report('chat', rows)
+}
+
+async function measureTurns(model: string): Promise<Row[]> {
+  const floor = await startFloor('chat-turn.ts', model)
+  const service = await openService(model)
   const rows: Row[] = []
   for (const concurrency of [1, 10]) {
-    rows.push(toRow('the model asked directly', concurrency, await askModel(model.url, concurrency)))
+    rows.push(toRow('the model asked directly', concurrency, await askModel(model, concurrency)))
     rows.push(
       toRow('floor: bare route, model, one durable insert', concurrency, await askFloor(floor.url, concurrency)),
     )
@@ -26,13 +39,18 @@ export async function run(): Promise<void> {
       rows.push(toRow(`turn, ${accept}`, concurrency, await askChat(service, { concurrency, accept })))
     }
   }
-  rows.push(...(await measureFirstWord(service, model.url)))
-  rows.push(await measureStreams(service))
+  rows.push(...(await measureFirstWord(service, model)))
+  rows.push(await measureStreams(service, 'process after turns with idle streams, MiB'))
   await service.stop()
-  for (const stored of [10, sessions]) rows.push(...(await benchStored(model.url, stored)))
   floor.child.disconnect()
-  model.child.disconnect()
-  report('chat', rows)
+  return rows
+}
+
+async function measureFreshStreams(model: string): Promise<Row> {
+  const service = await openService(model)
+  const row = await measureStreams(service, 'fresh process with idle streams, MiB')
+  await service.stop()
+  return row
 }
 
 async function openService(model: string, dataDir?: string): Promise<RunningService> {
@@ -136,7 +154,7 @@ async function benchStored(model: string, stored: number): Promise<Row[]> {
 }
 
 /** Memory of streams that have begun and wait for the model. */
-async function measureStreams(service: RunningService): Promise<Row> {
+async function measureStreams(service: RunningService, what: string): Promise<Row> {
   const pool = new Pool(service.url, { connections: streams })
   const ending = new AbortController()
   const open = async () => {
@@ -154,7 +172,7 @@ async function measureStreams(service: RunningService): Promise<Row> {
   const after = residentMemory(service.pid)
   ending.abort()
   await pool.destroy()
-  return { what: 'process with idle streams, MiB', concurrency: streams, value: round(after) }
+  return { what, concurrency: streams, value: round(after) }
 }
 
 async function makeProvider(service: RunningService, name: string, url: string, model: string): Promise<void> {
