@@ -1,5 +1,29 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { findHelm, findStale } from '../../scripts/chart.ts'
+import { parseAllDocuments, stringify } from 'yaml'
+import { findHelm, findStale, renderChart } from '../../scripts/chart.ts'
+import { settings } from '../../src/config/settings.ts'
+
+// biome-ignore lint/suspicious/noExplicitAny: objects of Kubernetes, whose shape the tests themselves state.
+type Manifest = Record<string, any>
+
+/** What the chart makes of these values; throws what helm says against them. */
+function render(values: object): Manifest[] {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-chart-'))
+  try {
+    const file = join(folder, 'values.yaml')
+    // Helm reads YAML 1.1, where a bare `off` is false.
+    writeFileSync(file, stringify(values, { version: '1.1' }))
+    return parseAllDocuments(renderChart(findHelm() ?? '', ['--values', file])).map((document) => document.toJS())
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+const find = (manifests: Manifest[], kind: string, name = 'svc') =>
+  manifests.find((manifest) => manifest?.kind === kind && manifest.metadata.name === name)
 
 describe('the chart', () => {
   it('has the definitions that the contract prints', () => {
@@ -8,5 +32,95 @@ describe('the chart', () => {
 
   it.skipIf(findHelm() === undefined)('is what deploy/svc.yaml was printed from', () => {
     expect(findStale(findHelm())).toEqual([])
+  })
+})
+
+describe.skipIf(findHelm() === undefined)('the values of the chart', () => {
+  it('put environment, volumes and a private authority into the pods', () => {
+    const extraEnv = [{ name: 'SVC_SEARCH_API_KEY', valueFrom: { secretKeyRef: { name: 'search', key: 'key' } } }]
+    const extraVolumes = [{ name: 'more', emptyDir: {} }]
+    const extraVolumeMounts = [{ name: 'more', mountPath: '/more' }]
+    const privateCA = { configMap: 'company-ca', key: 'root.pem' }
+    const pod = find(render({ extraEnv, extraVolumes, extraVolumeMounts, privateCA }), 'Deployment')?.spec.template.spec
+    const [container] = pod.containers
+    expect(container.env).toEqual(
+      expect.arrayContaining([...extraEnv, { name: 'NODE_EXTRA_CA_CERTS', value: '/etc/svc-ca/root.pem' }]),
+    )
+    expect(pod.volumes).toEqual(
+      expect.arrayContaining([...extraVolumes, { name: 'private-ca', configMap: { name: 'company-ca' } }]),
+    )
+    expect(container.volumeMounts).toEqual(
+      expect.arrayContaining([...extraVolumeMounts, { name: 'private-ca', mountPath: '/etc/svc-ca', readOnly: true }]),
+    )
+  })
+
+  it('make an ingress whose host the service answers to', () => {
+    const manifests = render({
+      ingress: { enabled: true, host: 'svc.example.com', className: 'inner', tlsSecret: 'tls' },
+    })
+    expect(find(manifests, 'Ingress')?.spec).toMatchObject({
+      ingressClassName: 'inner',
+      tls: [{ hosts: ['svc.example.com'], secretName: 'tls' }],
+      rules: [
+        {
+          host: 'svc.example.com',
+          http: { paths: [{ backend: { service: { name: 'svc', port: { name: 'http' } } } }] },
+        },
+      ],
+    })
+    expect(find(manifests, 'ConfigMap')?.data['svc.yaml']).toMatch(/publicHost:\n\s*- svc\.example\.com/)
+    expect(() => render({ ingress: { enabled: true } })).toThrow(/ingress\.host is needed/)
+  })
+
+  it('leave the number of replicas to autoscaling, which SQLite knows nothing of', () => {
+    const manifests = render({ autoscaling: { enabled: true, maxReplicas: 7 } })
+    expect(find(manifests, 'HorizontalPodAutoscaler')?.spec).toMatchObject({ minReplicas: 2, maxReplicas: 7 })
+    expect(find(manifests, 'Deployment')?.spec).not.toHaveProperty('replicas')
+    expect(() =>
+      render({ replicas: 1, autoscaling: { enabled: true }, database: { sqlite: { enabled: true } } }),
+    ).toThrow(/SQLite serves one replica only/)
+  })
+
+  it('spread the pods as told, and over nodes when nothing is told', () => {
+    const spreadOf = (values: object) =>
+      find(render(values), 'Deployment')?.spec.template.spec.topologySpreadConstraints
+    const zones = [{ maxSkew: 1, topologyKey: 'topology.kubernetes.io/zone', whenUnsatisfiable: 'DoNotSchedule' }]
+    expect(spreadOf({ topologySpreadConstraints: zones })).toEqual(zones)
+    expect(spreadOf({})).toMatchObject([{ topologyKey: 'kubernetes.io/hostname' }])
+    expect(spreadOf({ affinity: { nodeAffinity: {} } })).toBeUndefined()
+  })
+
+  it('bring the dashboard and the alert rules', () => {
+    const manifests = render({ metrics: { prometheusRule: { enabled: true }, dashboard: { enabled: true } } })
+    expect(find(manifests, 'PrometheusRule')?.spec.groups[0].rules.length).toBeGreaterThan(5)
+    const dashboard = find(manifests, 'ConfigMap', 'svc-dashboard')
+    expect(dashboard?.metadata.labels.grafana_dashboard).toBe('1')
+    expect(JSON.parse(dashboard?.data['svc.json']).panels.length).toBeGreaterThan(10)
+  })
+
+  it.each([
+    ['a word that nobody knows', { replica: 2 }],
+    ['a setting that nobody knows', { settings: { maxTasksPerNamespaces: 5 } }],
+    ['a setting of the wrong type', { settings: { maxTasksPerNamespace: true } }],
+    ['a setting that the chart sets itself', { settings: { logLevel: 'debug' } }],
+    ['a secret, which a ConfigMap would show', { settings: { bootstrapToken: 'made-up-for-this-test' } }],
+    ['a variable without a name', { extraEnv: [{ value: 'x' }] }],
+  ])('refuse %s', (_what, values) => {
+    expect(() => render(values)).toThrow(/values don't meet the specifications of the schema/)
+  })
+
+  it('take every setting at its default', () => {
+    const defaults = Object.entries(settings).flatMap(([name, { schema }]) => {
+      const parsed = schema.safeParse(undefined)
+      return parsed.success && parsed.data !== undefined ? [[name, parsed.data] as const] : []
+    })
+    const own =
+      'mode host port metricsPort dataDir configDir operatorNamespace controllerUrl workerImage drainTimeout logLevel'
+    const apart = new Set([...own.split(' '), 'enforceNamespaceIsolation', 'watchNamespace', 'publicHost'])
+    const given = defaults.filter(
+      ([name, value]) => !apart.has(name) && !(Array.isArray(value) && typeof value[0] === 'object'),
+    )
+    expect(given.length).toBeGreaterThan(30)
+    expect(find(render({ settings: Object.fromEntries(given) }), 'Deployment')).toBeDefined()
   })
 })
