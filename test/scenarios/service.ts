@@ -25,7 +25,13 @@ export type Service = {
   kill(): Promise<void>
 }
 
-export type StartOptions = { folder?: string; flags?: string[]; env?: NodeJS.ProcessEnv }
+export type StartOptions = {
+  folder?: string
+  flags?: string[]
+  env?: NodeJS.ProcessEnv
+  /** The launcher of another checkout. */
+  program?: string
+}
 
 export function makeFolder(): string {
   return mkdtempSync(join(tmpdir(), 'svc-scenario-'))
@@ -53,7 +59,7 @@ export async function startService(options: StartOptions = {}): Promise<Service>
   const env = { ...environmentOf(folder), ...options.env }
   const readyFile = join(folder, 'ready.json')
   rmSync(readyFile, { force: true })
-  const args = [launcher, 'up', '--port', '0', '--ready-file', readyFile, ...(options.flags ?? [])]
+  const args = [options.program ?? launcher, 'up', '--port', '0', '--ready-file', readyFile, ...(options.flags ?? [])]
   const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'pipe'] })
   running.add(child)
   child.once('exit', () => running.delete(child))
