@@ -9,7 +9,7 @@ export type Source<T> = {
 }
 
 /** Values of one sort, each under a key. */
-export type Shelf<T> = {
+export type Cache<T> = {
   /** What is kept, at once; undefined when nothing is. */
   peek(key: string): T | undefined
   /** What is kept, else a value made now. Those who ask while it is made share it; a failure is not kept. */
@@ -17,7 +17,7 @@ export type Shelf<T> = {
 }
 
 export type CatalogMemory = {
-  createShelf<T>(): Shelf<T>
+  createCache<T>(): Cache<T>
   /** Ends the watches; from then on nothing is kept. */
   close(): void
 }
@@ -27,7 +27,7 @@ export type MemoryOptions = {
   kinds: readonly Kind[]
   /** How long a value is kept at most. Absent: until something changes. */
   longestMs?: number
-  /** How many values of a shelf are kept; the oldest go first. */
+  /** How many values of a cache are kept; the oldest go first. */
   mostKept?: number
 }
 
@@ -110,7 +110,7 @@ export function createCatalogMemory(ports: ChangePorts, options: MemoryOptions):
   })
 
   return {
-    createShelf<T>(): Shelf<T> {
+    createCache<T>(): Cache<T> {
       const store = createStore<T>({ watch, mostKept, onKeep: limitTime })
       stores.push(store)
       return { peek: store.peek, get: store.get }

@@ -8,7 +8,7 @@ export async function completeLine(words: string[], program: Command, context: C
   const joined = joinAssignments(words)
   const last = joined.at(-1) ?? ''
   const line = readLine(joined.slice(0, -1), program)
-  const candidates = await findCandidates(line, last, context)
+  const candidates = await findCompletions(line, last, context)
   return candidates.filter((candidate) => candidate.startsWith(last))
 }
 
@@ -64,7 +64,7 @@ function listOptions(command: Command): Option[] {
   return [...command.options, ...(command.parent ? listOptions(command.parent) : [])]
 }
 
-async function findCandidates(line: Line, last: string, context: CliContext): Promise<string[]> {
+async function findCompletions(line: Line, last: string, context: CliContext): Promise<string[]> {
   if (line.open) return completeValue(line, line.open, context)
   if (last.startsWith('-')) return [...listOptions(line.command), { long: '--help' }].flatMap((o) => o.long ?? [])
   if (line.command.commands.length > 0)

@@ -8,7 +8,7 @@ import { taskPhases, taskTypes, terminalPhases } from '../contract/resources/tas
 import { createCatalogControllers } from '../controllers/catalog/controllers.ts'
 import { defaultCatalogSettings } from '../controllers/catalog/settings.ts'
 import type { Controller } from '../controllers/engine/controller.ts'
-import { createRunner } from '../controllers/engine/runner.ts'
+import { createControllerRunner } from '../controllers/engine/runner.ts'
 import { createSweepController, createWorkloadSweepController, defaultRetention } from '../controllers/records/sweep.ts'
 import { createTaskControllers } from '../controllers/task/controller.ts'
 import { defaultTaskSettings } from '../controllers/task/settings.ts'
@@ -74,7 +74,13 @@ export async function startService(config: Config, opened: OpenedMode, log: Logg
   await mode.prepare?.()
   const { ports } = mode
   const controllers = composeControllers(config, mode, { log, listening, metrics, ownAddresses, ledger })
-  const runner = createRunner({ controllers, leadership: ports.leadership, clock: ports.clock, ids: ports.ids, log })
+  const runner = createControllerRunner({
+    controllers,
+    leadership: ports.leadership,
+    clock: ports.clock,
+    ids: ports.ids,
+    log,
+  })
   const { resources } = ports
   const counted = { taskPhases: () => countPhases(resources), providers: () => listPriced(resources) }
   metrics.attach({ queueDepth: runner.depth, ...counted })

@@ -67,9 +67,9 @@ export function listReferencePaths(kind: Kind): readonly ReferencePath[] {
   return paths
 }
 
-type Place = { value: unknown; field: string }
+type FoundValue = { value: unknown; field: string }
 
-function step(places: Place[], part: string): Place[] {
+function step(places: FoundValue[], part: string): FoundValue[] {
   return places.flatMap(({ value, field }) => {
     if (typeof value !== 'object' || value === null) return []
     if (part === each)

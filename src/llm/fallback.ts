@@ -14,7 +14,7 @@ export type CoolDowns = Pick<RateLimits, 'coolDown'> & {
   coolingDown(provider: ResourceKey, model: string): CoolDown | undefined | Promise<CoolDown | undefined>
 }
 
-export type Candidate = { key: ResourceKey; model: string; client: ModelClient }
+export type FallbackChoice = { key: ResourceKey; model: string; client: ModelClient }
 
 export type FallbackOptions = {
   coolDowns: CoolDowns
@@ -27,7 +27,7 @@ export type FallbackOptions = {
 
 const defaultMaxWaitMs = 60_000
 
-type Served = Pick<Candidate, 'key' | 'model'>
+type Served = Pick<FallbackChoice, 'key' | 'model'>
 
 /** Notes a vendor's "too much" for everyone who shares the provider. */
 export function withCoolDown(client: ModelClient, { key, model }: Served, options: FallbackOptions): ModelClient {
@@ -47,9 +47,9 @@ export function withCoolDown(client: ModelClient, { key, model }: Served, option
   }
 }
 
-type Rated = Candidate & { rest: CoolDown | undefined; until: number }
+type Rated = FallbackChoice & { rest: CoolDown | undefined; until: number }
 
-async function rateCandidate(candidate: Candidate, { coolDowns }: FallbackOptions): Promise<Rated> {
+async function rateChoice(candidate: FallbackChoice, { coolDowns }: FallbackOptions): Promise<Rated> {
   const rest = await Promise.resolve(coolDowns.coolingDown(candidate.key, candidate.model)).catch(() => undefined)
   return { ...candidate, rest, until: rest?.until.getTime() ?? 0 }
 }
@@ -57,10 +57,10 @@ async function rateCandidate(candidate: Candidate, { coolDowns }: FallbackOption
 type Plan = { order: Rated[]; skipped: string[] }
 
 /** Who is asked, and who is passed over. When all cool down, all are asked, the one that is ready first before the others. */
-async function planOrder(candidates: Candidate[], options: FallbackOptions, signal: AbortSignal): Promise<Plan> {
+async function planOrder(candidates: FallbackChoice[], options: FallbackOptions, signal: AbortSignal): Promise<Plan> {
   const { maxWaitMs = defaultMaxWaitMs } = options
   const now = options.clock.now().getTime()
-  const rated = await Promise.all(candidates.map((candidate) => rateCandidate(candidate, options)))
+  const rated = await Promise.all(candidates.map((candidate) => rateChoice(candidate, options)))
   const ready = rated.filter((candidate) => candidate.until <= now)
   if (ready.length > 0) {
     const cooling = rated.filter((candidate) => candidate.until > now)
@@ -94,17 +94,17 @@ function joinErrors(errors: ModelError[], skipped: string[]): ModelError {
 }
 
 /** There is nobody else to ask, and nothing is waited for. */
-function withoutWait(only: Candidate, options: FallbackOptions): ModelClient {
+function withoutWait(only: FallbackChoice, options: FallbackOptions): ModelClient {
   return {
     async call(request, listener) {
-      const { rest } = await rateCandidate(only, options)
+      const { rest } = await rateChoice(only, options)
       const error = refuseResting(only.key, rest, options.clock.now())
       await (error === undefined ? only.client.call(request, listener) : listener.take([{ type: 'error', error }]))
     },
   }
 }
 
-export function withFallback(candidates: Candidate[], options: FallbackOptions): ModelClient {
+export function withFallback(candidates: FallbackChoice[], options: FallbackOptions): ModelClient {
   const [only] = candidates
   if (only !== undefined && candidates.length === 1 && options.maxWaitMs === 0) return withoutWait(only, options)
   return {

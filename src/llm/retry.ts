@@ -49,11 +49,11 @@ function pauseBefore(error: ModelError, tries: number, options: RetryOptions): n
 }
 
 /** A call that may be kept to itself when it fails before any content. */
-export type Attempt = { client: ModelClient; request: ModelRequest; hides(error: ModelError): boolean }
+export type ModelAttempt = { client: ModelClient; request: ModelRequest; hides(error: ModelError): boolean }
 
 /** Holds the opening of an answer back until its content comes. The failure that was not told; undefined: all was told. */
 export async function attemptCall(
-  { client, request, hides }: Attempt,
+  { client, request, hides }: ModelAttempt,
   { signal, take }: Listener,
 ): Promise<ModelError | undefined> {
   let held: ModelEvent[] | undefined = []

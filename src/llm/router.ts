@@ -5,7 +5,7 @@ import type { Ids } from '../ports/clock.ts'
 import type { RateLimit } from '../ports/rate-limits.ts'
 import type { ResourceKey } from '../ports/resources.ts'
 import { type CallWatch, type EstimatedUsage, watchCall } from './estimate.ts'
-import { type Candidate, type CoolDowns, withCoolDown, withFallback } from './fallback.ts'
+import { type CoolDowns, type FallbackChoice, withCoolDown, withFallback } from './fallback.ts'
 import { type ModelError, type ModelEvent, noUsage, type TokenUsage } from './messages.ts'
 import type { ModelClient } from './model.ts'
 import { createModelClient, type ModelClientDeps, nameProvider, redactError } from './model-client.ts'
@@ -144,7 +144,7 @@ function namesProvider({ type }: ModelEvent): boolean {
   return type === 'start' || type === 'error'
 }
 
-function createCandidate(choice: ModelChoice, isLast: boolean, deps: RouterDeps): Candidate {
+function createFallbackChoice(choice: ModelChoice, isLast: boolean, deps: RouterDeps): FallbackChoice {
   const { clock, random, rateLimits, onWait } = deps
   const key = keyOf(choice)
   const identified = withIdentity(createModelClient(choice, deps), choice, createReport(choice, deps))
@@ -158,7 +158,7 @@ function createCandidate(choice: ModelChoice, isLast: boolean, deps: RouterDeps)
 }
 
 export function createModelRouter(choices: ModelChoice[], deps: RouterDeps): ModelClient {
-  const candidates = choices.map((choice, index) => createCandidate(choice, index === choices.length - 1, deps))
+  const candidates = choices.map((choice, index) => createFallbackChoice(choice, index === choices.length - 1, deps))
   const { agent, clock, rateLimits, onWait } = deps
   const model = withFallback(candidates, { coolDowns: rateLimits, clock, maxWaitMs: deps.maxCoolDownWaitMs, onWait })
   if (agent === undefined) return model

@@ -1,7 +1,7 @@
 // Metrics in a registry of their own; labels hold route patterns, phases and words of this code, never a user's text (HTTP-042).
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import { createProxyObserver, type ProxyMeasure } from './proxy-metrics.ts'
-import { type CounterLane, createCounter, createHistogram, createMemo, type HistogramLane } from './tallies.ts'
+import { type CounterSeries, createCounter, createHistogram, createMemo, type HistogramSeries } from './tallies.ts'
 import { createTaskObserver, type TaskMeasure, type TaskWords } from './task-metrics.ts'
 import { type CountedUsage, createUsageCounter, type KnownProvider } from './usage-metrics.ts'
 
@@ -165,12 +165,12 @@ function createRequestObserver(registry: Registry): Metrics['observeRequest'] {
     help: 'Time from the request to the end of its answer.',
     buckets,
   })
-  const requestLane = createMemo<CounterLane>()
-  const durationLane = createMemo<HistogramLane>()
+  const requestSeries = createMemo<CounterSeries>()
+  const durationSeries = createMemo<HistogramSeries>()
   return ({ endpoint, method, status, seconds }) => {
     const place = `${method} ${endpoint}`
-    durationLane(place, () => durations.lane({ endpoint, method })).observe(seconds)
-    requestLane(`${status} ${place}`, () => requests.lane({ endpoint, method, status: String(status) })).add(1)
+    durationSeries(place, () => durations.series({ endpoint, method })).observe(seconds)
+    requestSeries(`${status} ${place}`, () => requests.series({ endpoint, method, status: String(status) })).add(1)
   }
 }
 

@@ -1,6 +1,6 @@
 // Measures of the proxies. Labels are words of this code: family, endpoint, type of provider, kind of token, outcome.
 import { Gauge, type Registry } from 'prom-client'
-import { type CounterLane, createCounter, createHistogram, createMemo, type HistogramLane } from './tallies.ts'
+import { type CounterSeries, createCounter, createHistogram, createMemo, type HistogramSeries } from './tallies.ts'
 
 export type ProxyMeasure = {
   family: string
@@ -63,24 +63,24 @@ function makeMeasures(registry: Registry) {
 export function createProxyObserver(registry: Registry): (measure: ProxyMeasure) => void {
   const { requests, firstByte, added, tokens } = makeMeasures(registry)
   const noteEnd = makeHealth(registry)
-  const requestLane = createMemo<CounterLane>()
-  const firstByteLane = createMemo<HistogramLane>()
-  const addedLane = createMemo<HistogramLane>()
-  const tokenLane = createMemo<CounterLane>()
+  const requestSeries = createMemo<CounterSeries>()
+  const firstByteSeries = createMemo<HistogramSeries>()
+  const addedSeries = createMemo<HistogramSeries>()
+  const tokenSeries = createMemo<CounterSeries>()
 
   function countTokens(provider: string, kind: string, count: number): void {
-    tokenLane(`${kind} ${provider}`, () => tokens.lane({ provider, kind })).add(count)
+    tokenSeries(`${kind} ${provider}`, () => tokens.series({ provider, kind })).add(count)
   }
 
   return ({ family, provider, endpoint, mode, outcome, addedMs, firstByteMs, usage }) => {
     const all = `${family} ${provider} ${endpoint} ${mode} ${outcome}`
-    requestLane(all, () => requests.lane({ family, provider, endpoint, mode, outcome })).add(1)
+    requestSeries(all, () => requests.series({ family, provider, endpoint, mode, outcome })).add(1)
     noteEnd(provider, outcome)
     if (addedMs !== undefined) {
-      addedLane(endpoint, () => added.lane({ family, endpoint })).observe(addedMs / 1000)
+      addedSeries(endpoint, () => added.series({ family, endpoint })).observe(addedMs / 1000)
     }
     if (firstByteMs !== undefined) {
-      firstByteLane(endpoint, () => firstByte.lane({ family, endpoint })).observe(firstByteMs / 1000)
+      firstByteSeries(endpoint, () => firstByte.series({ family, endpoint })).observe(firstByteMs / 1000)
     }
     if (usage === undefined) return
     countTokens(provider, 'input', usage.inputTokens)

@@ -1,15 +1,15 @@
-// Counters and histograms for paths where each microsecond counts: the labels are named once, for a lane; counting is an
+// Counters and histograms for paths where each microsecond counts: the labels are named once, for a series; counting is an
 // addition from then on, and the text is made when Prometheus asks. (prom-client builds a key of all labels at each call.)
 import type { Histogram, Registry } from 'prom-client'
 
 type Labels = Readonly<Record<string, string>>
 type Sample = { labels: Record<string, string | number>; value: number; metricName?: string }
 
-export type CounterLane = { add(count: number): void }
-export type HistogramLane = { observe(value: number): void }
+export type CounterSeries = { add(count: number): void }
+export type HistogramSeries = { observe(value: number): void }
 
 /** Made at the first use of its labels; there are as many as the labels have combinations. */
-export type Lanes<Lane> = { lane(labels: Labels): Lane }
+export type SeriesByLabels<Series> = { series(labels: Labels): Series }
 
 type Description = { name: string; help: string }
 
@@ -19,13 +19,13 @@ function register(registry: Registry, { name, help }: Description, type: string,
   registry.registerMetric({ name, help, type, get } as unknown as Histogram)
 }
 
-export function createCounter(registry: Registry, description: Description): Lanes<CounterLane> {
-  const lanes: { labels: Labels; value: number }[] = []
-  register(registry, description, 'counter', () => lanes.map(({ labels, value }) => ({ labels: { ...labels }, value })))
+export function createCounter(registry: Registry, description: Description): SeriesByLabels<CounterSeries> {
+  const all: { labels: Labels; value: number }[] = []
+  register(registry, description, 'counter', () => all.map(({ labels, value }) => ({ labels: { ...labels }, value })))
   return {
-    lane(labels) {
+    series(labels) {
       const tally = { labels, value: 0 }
-      lanes.push(tally)
+      all.push(tally)
       return {
         add(count) {
           tally.value += count
@@ -54,9 +54,9 @@ function readDistribution(name: string, buckets: readonly number[], { labels, co
 export function createHistogram(
   registry: Registry,
   { buckets, ...description }: Description & { buckets: readonly number[] },
-): Lanes<HistogramLane> {
-  const lanes: Distribution[] = []
-  const read = () => lanes.flatMap((lane) => readDistribution(description.name, buckets, lane))
+): SeriesByLabels<HistogramSeries> {
+  const all: Distribution[] = []
+  const read = () => all.flatMap((each) => readDistribution(description.name, buckets, each))
   register(registry, description, 'histogram', read)
 
   function findBucket(value: number): number {
@@ -66,15 +66,15 @@ export function createHistogram(
   }
 
   return {
-    lane(labels) {
+    series(labels) {
       const counts = Array.from({ length: buckets.length + 1 }, () => 0)
-      const lane: Distribution = { labels, counts, sum: 0 }
-      lanes.push(lane)
+      const series: Distribution = { labels, counts, sum: 0 }
+      all.push(series)
       return {
         observe(value) {
           const index = findBucket(value)
           counts[index] = (counts[index] ?? 0) + 1
-          lane.sum += value
+          series.sum += value
         },
       }
     },

@@ -1,6 +1,6 @@
 // Measures of tasks: how long they wait and run, how often they are tried again. Labels are the types and phases of the contract.
 import type { Registry } from 'prom-client'
-import { type CounterLane, createCounter, createHistogram, createMemo, type HistogramLane } from './tallies.ts'
+import { type CounterSeries, createCounter, createHistogram, createMemo, type HistogramSeries } from './tallies.ts'
 
 /** What one change of a task's status tells. */
 export type TaskMeasure = {
@@ -40,27 +40,27 @@ export function createTaskObserver(registry: Registry, words: TaskWords): (measu
     help: 'From the start of the last attempt to the end of the task.',
     buckets: runBuckets,
   })
-  const transitionLane = createMemo<CounterLane>()
-  const retryLane = createMemo<CounterLane>()
-  const waitLane = createMemo<HistogramLane>()
-  const runLane = createMemo<HistogramLane>()
-  const lanes = {
-    transition: (phase: string) => transitionLane(phase, () => transitions.lane({ phase })),
-    retry: (type: string) => retryLane(type, () => retries.lane({ type })),
-    wait: (type: string) => waitLane(type, () => waits.lane({ type })),
-    run: (type: string, phase: string) => runLane(`${type} ${phase}`, () => runs.lane({ type, phase })),
+  const transitionSeries = createMemo<CounterSeries>()
+  const retrySeries = createMemo<CounterSeries>()
+  const waitSeries = createMemo<HistogramSeries>()
+  const runSeries = createMemo<HistogramSeries>()
+  const series = {
+    transition: (phase: string) => transitionSeries(phase, () => transitions.series({ phase })),
+    retry: (type: string) => retrySeries(type, () => retries.series({ type })),
+    wait: (type: string) => waitSeries(type, () => waits.series({ type })),
+    run: (type: string, phase: string) => runSeries(`${type} ${phase}`, () => runs.series({ type, phase })),
   }
-  for (const phase of words.phases) lanes.transition(phase)
+  for (const phase of words.phases) series.transition(phase)
   for (const type of words.types) {
-    lanes.retry(type)
-    lanes.wait(type)
-    for (const phase of words.endPhases) lanes.run(type, phase)
+    series.retry(type)
+    series.wait(type)
+    for (const phase of words.endPhases) series.run(type, phase)
   }
   return ({ type, phase, waitedSeconds, ranSeconds, retries: again = 0 }) => {
-    if (again > 0) lanes.retry(type).add(again)
-    if (waitedSeconds !== undefined) lanes.wait(type).observe(waitedSeconds)
+    if (again > 0) series.retry(type).add(again)
+    if (waitedSeconds !== undefined) series.wait(type).observe(waitedSeconds)
     if (phase === undefined) return
-    lanes.transition(phase).add(1)
-    if (ranSeconds !== undefined) lanes.run(type, phase).observe(ranSeconds)
+    series.transition(phase).add(1)
+    if (ranSeconds !== undefined) series.run(type, phase).observe(ranSeconds)
   }
 }

@@ -1,7 +1,7 @@
 // Tokens and money by Provider. Its namespace and name are the only labels that somebody chose: whoever may make Providers,
 // never whoever calls them.
 import type { Registry } from 'prom-client'
-import { type CounterLane, createCounter, createMemo } from './tallies.ts'
+import { type CounterSeries, createCounter, createMemo } from './tallies.ts'
 
 export type CountedUsage = {
   namespace: string
@@ -39,8 +39,8 @@ export function createUsageCounter(registry: Registry): UsageCounter {
     name: 'svc_cost_total',
     help: 'Money for model calls by Provider, by its price and in its currency; a Provider without a price has none.',
   })
-  const tokenLane = createMemo<CounterLane>()
-  const costLane = createMemo<CounterLane>()
+  const tokenSeries = createMemo<CounterSeries>()
+  const costSeries = createMemo<CounterSeries>()
   const known = new Set<string>()
 
   function labelsOf(namespace: string, provider: string) {
@@ -50,7 +50,7 @@ export function createUsageCounter(registry: Registry): UsageCounter {
   }
 
   function addTokens(where: ReturnType<typeof labelsOf>, kind: (typeof kinds)[number], count = 0): void {
-    tokenLane(`${kind} ${where.namespace}/${where.provider}`, () => tokens.lane({ ...where, kind })).add(count)
+    tokenSeries(`${kind} ${where.namespace}/${where.provider}`, () => tokens.series({ ...where, kind })).add(count)
   }
 
   function addCost(
@@ -59,8 +59,8 @@ export function createUsageCounter(registry: Registry): UsageCounter {
     kind: 'exact' | 'estimated',
     amount = 0,
   ): void {
-    const lane = () => cost.lane({ ...where, currency, kind })
-    costLane(`${kind} ${currency} ${where.namespace}/${where.provider}`, lane).add(amount)
+    const series = () => cost.series({ ...where, currency, kind })
+    costSeries(`${kind} ${currency} ${where.namespace}/${where.provider}`, series).add(amount)
   }
 
   return {

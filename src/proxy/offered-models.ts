@@ -42,7 +42,7 @@ function headersFor(provider: Parameters<typeof credentialHeaders>[0]): Record<s
 
 export function createOfferedModels({ ports, settings }: Pick<UsecaseDeps, 'ports' | 'settings'>): OfferedModels {
   const memory = createCatalogMemory(ports, { kinds: ['Provider'], longestMs: keptMs })
-  const shelf = memory.createShelf<string[]>()
+  const cache = memory.createCache<string[]>()
 
   async function ask(provider: Provider): Promise<string[]> {
     const assigned = await assignProvider(ports, provider)
@@ -69,7 +69,7 @@ export function createOfferedModels({ ports, settings }: Pick<UsecaseDeps, 'port
       // The demo provider is no vendor, and Azure lists models apart from what is deployed.
       if (type === 'demo' || azure !== undefined) return []
       const { namespace, name } = provider.metadata
-      return shelf.get(`${namespace}/${name}`, { namespace, load: () => ask(provider).catch(() => []) })
+      return cache.get(`${namespace}/${name}`, { namespace, load: () => ask(provider).catch(() => []) })
     },
     close: memory.close,
   }

@@ -4,7 +4,7 @@ import type { TokenUsage } from '../llm/messages.ts'
 import type { PipeControl } from '../ports/egress.ts'
 import type { Caller } from '../ports/identity.ts'
 import { callerKey, identifyCaller } from '../rules/caller-identity.ts'
-import type { Outlet } from './relay/passthrough.ts'
+import type { ReplyWriter } from './relay/passthrough.ts'
 import type { Endpoint, ProxyAnswer, ProxyFamily } from './types.ts'
 
 export type ProxyRequest = {
@@ -27,7 +27,7 @@ export type Outcome = 'ok' | 'failed' | 'aborted'
 
 /** What a request has become. */
 export type ProxyPlan =
-  | { passage(outlet: Outlet): PipeControl }
+  | { passage(writer: ReplyWriter): PipeControl }
   | { answer(signal: AbortSignal): Promise<ProxyAnswer>; done(outcome: Outcome): void }
 
 /** One request that ended; no text of users in it. */

@@ -89,12 +89,12 @@ async function resolveTarget(resolver: Resolver, namespace: string, name: string
 
 export function createTargets(deps: UsecaseDeps, defaults: ProxyDefaults): Targets {
   const memory = createCatalogMemory(deps.ports, { kinds: ['Provider'], longestMs })
-  const shelf = memory.createShelf<Target>()
+  const cache = memory.createCache<Target>()
   const resolver = { deps, defaults }
   return {
     find(namespace, model) {
       const key = `${namespace}\n${model ?? ''}`
-      return shelf.peek(key) ?? shelf.get(key, { load: () => resolveTarget(resolver, namespace, model) })
+      return cache.peek(key) ?? cache.get(key, { load: () => resolveTarget(resolver, namespace, model) })
     },
     close: memory.close,
   }

@@ -20,7 +20,7 @@ import { explainCrash, readEnding } from './ending.ts'
 import { type GivenFiles, placeInputs } from './inputs.ts'
 import { openModel } from './model.ts'
 import { createNarrator } from './narrator.ts'
-import type { Outcome } from './outcome.ts'
+import type { AttemptOutcome } from './outcome.ts'
 import { restoreWorkspace } from './restore-workspace.ts'
 import { createServiceSandbox } from './service-sandbox.ts'
 import { createTaskLog, type TaskLog } from './task-log.ts'
@@ -47,7 +47,11 @@ type Run = {
 }
 
 /** Never throws. What leaves the worker is free of the secrets that the assignment carries. */
-export async function runAi(assignment: WorkAssignment, deps: WorkerDeps, signal: AbortSignal): Promise<Outcome> {
+export async function runAi(
+  assignment: WorkAssignment,
+  deps: WorkerDeps,
+  signal: AbortSignal,
+): Promise<AttemptOutcome> {
   const { clock } = deps
   const secrets = listSecrets(assignment)
   const redact = createRedactor(secrets, 'tokens')
@@ -82,7 +86,7 @@ async function handInLastWords(log: TaskLog, lastWords: AbortController): Promis
   clearTimeout(timer)
 }
 
-function redactOutcome(outcome: Outcome, redact: Redactor): Outcome {
+function redactOutcome(outcome: AttemptOutcome, redact: Redactor): AttemptOutcome {
   return outcome.ok ? outcome : { ...outcome, message: redact(outcome.message) }
 }
 
@@ -127,7 +131,7 @@ function createHost(assignment: WorkAssignment, deps: WorkerDeps, api: WorkerApi
   })
 }
 
-async function execute(run: Run): Promise<Outcome> {
+async function execute(run: Run): Promise<AttemptOutcome> {
   try {
     const started = run.deps.clock.now().getTime()
     const { state: opened, given } = await openRun(run)

@@ -64,7 +64,7 @@ type WorkerApiOptions = {
   fetch?: typeof fetch | undefined
 }
 
-type Attempt<T> = (signal: AbortSignal) => Promise<T>
+type ApiCall<T> = (signal: AbortSignal) => Promise<T>
 
 /** How long to wait before the call is made again, or undefined when that is of no use. */
 function pauseAfter(error: unknown, tries: number, isHanging: boolean): number | undefined {
@@ -75,7 +75,7 @@ function pauseAfter(error: unknown, tries: number, isHanging: boolean): number |
 }
 
 /** Tries five times; a call that hangs counts as failed. */
-async function callPatiently<T>(attempt: Attempt<T>, options: WorkerApiOptions, timeoutMs: number): Promise<T> {
+async function callPatiently<T>(attempt: ApiCall<T>, options: WorkerApiOptions, timeoutMs: number): Promise<T> {
   for (let tries = 0; ; tries += 1) {
     const timeout = AbortSignal.timeout(timeoutMs)
     try {
@@ -93,7 +93,7 @@ export function createWorkerApi(options: WorkerApiOptions): WorkerApi {
   const { api, fetch } = options
   const client = createClient({ url: api.url, token: api.token, ...(fetch !== undefined && { fetch }) })
   const params = { namespace: options.task.namespace, taskName: options.task.name }
-  const call = <T>(attempt: Attempt<T>, timeoutMs = callTimeoutMs) => callPatiently(attempt, options, timeoutMs)
+  const call = <T>(attempt: ApiCall<T>, timeoutMs = callTimeoutMs) => callPatiently(attempt, options, timeoutMs)
   const plain = 'text/plain; charset=utf-8'
   return {
     appendLogs: (text) =>

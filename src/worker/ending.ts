@@ -6,9 +6,9 @@ import type { LoopState } from '../llm/loop-state.ts'
 import type { ModelError } from '../llm/messages.ts'
 import { headOfText } from '../tools/workspace/text-window.ts'
 import { isSuperseded } from './api.ts'
-import { failRun, type Outcome } from './outcome.ts'
+import { type AttemptOutcome, failRun } from './outcome.ts'
 
-type Ending = { answer: string } | { failure: Outcome }
+type Ending = { answer: string } | { failure: AttemptOutcome }
 
 export function readEnding(state: LoopState): Ending {
   const reason = state.finished?.reason ?? 'error'
@@ -51,7 +51,7 @@ function readCutAnswer(text: string): Ending {
 }
 
 /** A run that threw: the worker API refused or was not there, or the worker itself is at fault. */
-export function explainCrash(error: unknown, signal: AbortSignal): Outcome {
+export function explainCrash(error: unknown, signal: AbortSignal): AttemptOutcome {
   if (signal.aborted) return failRun('Stopped', `The run was stopped: ${messageOf(signal.reason)}.`)
   if (isSuperseded(error)) return failRun('Superseded', `The service no longer takes this attempt: ${messageOf(error)}`)
   if (isSvcError(error))

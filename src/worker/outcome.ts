@@ -2,8 +2,8 @@
 import type { RunFailure } from '../contract/failures.ts'
 
 /** The last line on descriptor 3. */
-export type Outcome = { ok: true } | { ok: false; reason: RunFailure; message: string }
+export type AttemptOutcome = { ok: true } | { ok: false; reason: RunFailure; message: string }
 
-export function failRun(reason: RunFailure, message: string): Outcome {
+export function failRun(reason: RunFailure, message: string): AttemptOutcome {
   return { ok: false, reason, message }
 }

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import type { WorkAssignment } from '../contract/api/assignment.ts'
 import { waitUnlessAborted } from '../llm/linked-signal.ts'
 import type { WorkerDeps } from './deps.ts'
-import type { Outcome } from './outcome.ts'
+import type { AttemptOutcome } from './outcome.ts'
 import { runAssignment } from './run-assignment.ts'
 
 const chunk = (part: object) => `data: ${JSON.stringify({ id: 'r', model: 'rehearsal', ...part })}\n\n`
@@ -65,7 +65,7 @@ async function listen(): Promise<Server> {
 const closed = new Error('the rehearsal is over')
 
 /** Resolves with how the run ended, or with undefined when the signal aborts. Nobody else is told anything of it. */
-export async function rehearse(deps: WorkerDeps, signal: AbortSignal): Promise<Outcome | undefined> {
+export async function rehearse(deps: WorkerDeps, signal: AbortSignal): Promise<AttemptOutcome | undefined> {
   const server = await listen()
   const ending = new AbortController()
   const end = () => ending.abort(closed)

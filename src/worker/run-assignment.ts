@@ -4,11 +4,11 @@ import { WorkAssignment } from '../contract/api/assignment.ts'
 import { tryParseJson } from '../contract/json.ts'
 import { runAi } from './ai-run.ts'
 import type { WorkerDeps } from './deps.ts'
-import { failRun, type Outcome } from './outcome.ts'
+import { type AttemptOutcome, failRun } from './outcome.ts'
 
 export type RunAssignment = typeof runAssignment
 
-export async function runAssignment(text: string, deps: WorkerDeps, signal: AbortSignal): Promise<Outcome> {
+export async function runAssignment(text: string, deps: WorkerDeps, signal: AbortSignal): Promise<AttemptOutcome> {
   const assignment = readAssignment(text)
   if (typeof assignment === 'string') return failRun('InvalidAssignment', assignment)
   const { type } = assignment.task

@@ -8,7 +8,7 @@ import { gunzip } from 'node:zlib'
 import { mountedFiles } from '../contract/api/worker-pod.ts'
 import { messageOf } from '../errors.ts'
 import type { WorkerDeps } from './deps.ts'
-import { failRun, type Outcome } from './outcome.ts'
+import { type AttemptOutcome, failRun } from './outcome.ts'
 import { runAssignment } from './run-assignment.ts'
 
 export type PodWorkerProgram = {
@@ -61,13 +61,13 @@ export function beginTime<A extends Mounted>(assignment: A, now: Date): A {
 }
 
 /** A message that is too long keeps its beginning. */
-function writeOutcome(outcome: Outcome): string {
+function writeOutcome(outcome: AttemptOutcome): string {
   const text = JSON.stringify(outcome)
   if (outcome.ok || Buffer.byteLength(text) <= longestOutcome) return text
   return JSON.stringify({ ...outcome, message: `${outcome.message.slice(0, longestOutcome / 8)} [cut]` })
 }
 
-async function runMounted({ load, stop }: PodWorkerProgram, root: string): Promise<Outcome> {
+async function runMounted({ load, stop }: PodWorkerProgram, root: string): Promise<AttemptOutcome> {
   try {
     const [assignment, deps] = await Promise.all([readAssignment(root), load()])
     return await runAssignment(JSON.stringify(beginTime(assignment, deps.clock.now())), deps, stop)

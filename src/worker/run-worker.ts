@@ -4,7 +4,7 @@
 import type { Readable, Writable } from 'node:stream'
 import { messageOf } from '../errors.ts'
 import type { WorkerDeps } from './deps.ts'
-import type { Outcome } from './outcome.ts'
+import type { AttemptOutcome } from './outcome.ts'
 import type { RunAssignment } from './run-assignment.ts'
 
 type WorkerProgram = {
@@ -86,7 +86,7 @@ async function runLine(
   line: Promise<string>,
   parts: Promise<Parts>,
   program: { end: AbortSignal; stderr: Writable },
-): Promise<Outcome> {
+): Promise<AttemptOutcome> {
   try {
     const text = await line
     const [runAssignment, deps] = await parts
@@ -114,7 +114,7 @@ function readFirstLine(stdin: Readable, onEnd: () => void): Promise<string> {
   })
 }
 
-function writeLine(report: Writable, outcome: Outcome): Promise<void> {
+function writeLine(report: Writable, outcome: AttemptOutcome): Promise<void> {
   return new Promise((resolve) => {
     report.write(`${JSON.stringify(outcome)}\n`, () => resolve())
     report.once('error', () => resolve())

@@ -20,7 +20,7 @@ import { type Task, type TaskPhase, TaskSpec } from '../../src/contract/resource
 import { ToolSpec } from '../../src/contract/resources/tool.ts'
 import { createCatalogControllers } from '../../src/controllers/catalog/controllers.ts'
 import { type CatalogSettings, defaultCatalogSettings } from '../../src/controllers/catalog/settings.ts'
-import { createRunner } from '../../src/controllers/engine/runner.ts'
+import { createControllerRunner } from '../../src/controllers/engine/runner.ts'
 import { createTaskControllers } from '../../src/controllers/task/controller.ts'
 import { defaultTaskSettings, type TaskSettings } from '../../src/controllers/task/settings.ts'
 import { createEgress } from '../../src/egress/egress.ts'
@@ -113,7 +113,7 @@ export async function openBench({ settings, catalog, withCatalog = false, tokenE
     const others = withCatalog
       ? createCatalogControllers({ ...deps, settings: { ...defaultCatalogSettings, ...catalog } })
       : []
-    return createRunner({ controllers: [...tasks, ...others], leadership: alone, clock, ids, log })
+    return createControllerRunner({ controllers: [...tasks, ...others], leadership: alone, clock, ids, log })
   }
   let runner = makeRunner()
   runner.start()

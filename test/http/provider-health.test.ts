@@ -3,14 +3,14 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Provider } from '../../src/contract/resources/provider.ts'
 import { createCatalogControllers } from '../../src/controllers/catalog/controllers.ts'
 import { defaultCatalogSettings } from '../../src/controllers/catalog/settings.ts'
-import { createRunner, type Runner } from '../../src/controllers/engine/runner.ts'
+import { type ControllerRunner, createControllerRunner } from '../../src/controllers/engine/runner.ts'
 import type { Leadership } from '../../src/ports/leadership.ts'
 import { type Proxied, startProxied, until, vendorKey } from '../fixtures/proxy/proxied.ts'
 import { answerJson, llmaAnswer, type Received } from '../fixtures/proxy/upstream.ts'
 import { passBytes, runLoop, runTurn } from '../fixtures/proxy/ways.ts'
 
 let proxied: Proxied
-let runner: Runner
+let runner: ControllerRunner
 
 const alone: Leadership = { acquire: async () => new AbortController().signal, release: async () => undefined }
 const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
@@ -20,7 +20,7 @@ beforeAll(async () => {
   proxied.upstream.script.answer = answerAs
   const deps = { ...proxied.service.ports, log }
   const controllers = createCatalogControllers({ ...deps, settings: defaultCatalogSettings })
-  runner = createRunner({ ...deps, controllers, leadership: alone })
+  runner = createControllerRunner({ ...deps, controllers, leadership: alone })
   runner.start()
 })
 afterAll(async () => {

@@ -67,7 +67,7 @@ export type RunnerStatus = {
   idleWorkers: IdleWorker[]
 }
 
-export type Runner = {
+export type AttemptRunner = {
   /** Rejects with StartRefused, or with whatever went wrong. */
   start(spec: WorkloadSpec, sink: AttemptSink, signal: AbortSignal): Promise<RunningAttempt>
   status(): Promise<RunnerStatus>
@@ -190,7 +190,7 @@ async function startCommand(options: RunnerOptions, prepared: Prepared, start: S
 }
 
 /** Looks at the machine and cleans up in the background; the first attempt waits for it. */
-export function createRunner(options: RunnerOptions): Runner {
+export function createAttemptRunner(options: RunnerOptions): AttemptRunner {
   const workspaces = createWorkspaces({ size: usualSize, ...options.workspaces, root: join(options.dataDir, 'work') })
   const preparing = prepare(options, workspaces)
   // Reported by the first attempt that needs it.

@@ -5,7 +5,7 @@ import { messageOf, SvcError } from '../../errors.ts'
 import type { AttemptKey, WorkloadSpec, WorkloadState, Workloads } from '../../ports/workloads.ts'
 import type { AttemptEnd } from '../attempts/end.ts'
 import { type RunningAttempt, StartRefused } from './attempt.ts'
-import { createRunner, type Runner, type RunnerOptions, type RunnerStatus } from './runner.ts'
+import { type AttemptRunner, createAttemptRunner, type RunnerOptions, type RunnerStatus } from './runner.ts'
 
 export type EmbeddedWorkloadsOptions = RunnerOptions & {
   /** Attempts at the same time. */
@@ -62,7 +62,7 @@ function describeStartError(error: unknown): AttemptEnd {
 
 type Table = {
   options: EmbeddedWorkloadsOptions
-  runner: Runner
+  runner: AttemptRunner
   entries: Map<string, Entry>
   listeners: Set<Parameters<Workloads['onChange']>[0]>
   isClosed: boolean
@@ -167,7 +167,7 @@ async function closeTable(table: Table): Promise<void> {
 }
 
 export function createEmbeddedWorkloads(options: EmbeddedWorkloadsOptions): EmbeddedWorkloads {
-  const runner = createRunner(options)
+  const runner = createAttemptRunner(options)
   const table: Table = { options, runner, entries: new Map(), listeners: new Set(), isClosed: false }
   const find = (key: AttemptKey) => table.entries.get(nameEntry(key))
   return {

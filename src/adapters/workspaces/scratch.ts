@@ -28,7 +28,7 @@ export type ScratchOptions = {
 const defaultIdleMs = 3_600_000
 export const usualQuota: WorkspaceSize = { bytes: 8 * 1024 ** 3, files: 262_144 }
 
-type Shelf = Required<ScratchOptions> & {
+type ScratchFolders = Required<ScratchOptions> & {
   /** How many hold each folder. */
   held: Map<string, number>
   removing: Map<string, Promise<void>>
@@ -40,50 +40,50 @@ type Shelf = Required<ScratchOptions> & {
  * A record is a folder around the one that programs see: they can give their own any age, but not this one, whose time
  * of change says when it was last in use.
  */
-function recordOf({ root }: Shelf, name: string): string {
+function recordOf({ root }: ScratchFolders, name: string): string {
   return join(root, name)
 }
 
-async function noteUse(shelf: Shelf, name: string): Promise<void> {
-  const now = shelf.clock.now()
-  await utimes(recordOf(shelf, name), now, now)
+async function noteUse(folders: ScratchFolders, name: string): Promise<void> {
+  const now = folders.clock.now()
+  await utimes(recordOf(folders, name), now, now)
 }
 
-async function sweepOne(shelf: Shelf, name: string, oldest: number): Promise<void> {
-  const { mtimeMs } = await lstat(recordOf(shelf, name))
+async function sweepOne(folders: ScratchFolders, name: string, oldest: number): Promise<void> {
+  const { mtimeMs } = await lstat(recordOf(folders, name))
   // Nothing is waited for between this question and the note that it is being removed.
-  if (mtimeMs >= oldest || shelf.held.has(name)) return
-  const removal = removeTree(recordOf(shelf, name)).finally(() => shelf.removing.delete(name))
-  shelf.removing.set(name, removal)
+  if (mtimeMs >= oldest || folders.held.has(name)) return
+  const removal = removeTree(recordOf(folders, name)).finally(() => folders.removing.delete(name))
+  folders.removing.set(name, removal)
   await removal
 }
 
-async function sweep(shelf: Shelf, now: number): Promise<void> {
-  for (const name of await readdir(shelf.root).catch(() => [])) {
+async function sweep(folders: ScratchFolders, now: number): Promise<void> {
+  for (const name of await readdir(folders.root).catch(() => [])) {
     // What cannot be removed now is for the next time.
-    await sweepOne(shelf, name, now - shelf.idleMs).catch(() => undefined)
+    await sweepOne(folders, name, now - folders.idleMs).catch(() => undefined)
   }
 }
 
-async function sweepNowAndThen(shelf: Shelf): Promise<void> {
-  const now = shelf.clock.now().getTime()
-  if (now - shelf.sweptAt <= shelf.idleMs / 4) return
-  shelf.sweptAt = now
-  await sweep(shelf, now)
+async function sweepNowAndThen(folders: ScratchFolders): Promise<void> {
+  const now = folders.clock.now().getTime()
+  if (now - folders.sweptAt <= folders.idleMs / 4) return
+  folders.sweptAt = now
+  await sweep(folders, now)
 }
 
-async function letGo(shelf: Shelf, name: string): Promise<void> {
-  await noteUse(shelf, name).catch(() => undefined)
-  const left = (shelf.held.get(name) ?? 1) - 1
-  if (left > 0) shelf.held.set(name, left)
-  else shelf.held.delete(name)
+async function letGo(folders: ScratchFolders, name: string): Promise<void> {
+  await noteUse(folders, name).catch(() => undefined)
+  const left = (folders.held.get(name) ?? 1) - 1
+  if (left > 0) folders.held.set(name, left)
+  else folders.held.delete(name)
 }
 
-async function openFolder(shelf: Shelf, name: string): Promise<string> {
-  await shelf.removing.get(name)?.catch(() => undefined)
-  const folder = join(recordOf(shelf, name), 'files')
+async function openFolder(folders: ScratchFolders, name: string): Promise<string> {
+  await folders.removing.get(name)?.catch(() => undefined)
+  const folder = join(recordOf(folders, name), 'files')
   await mkdir(folder, { recursive: true, mode: 0o700 })
-  await noteUse(shelf, name)
+  await noteUse(folders, name)
   return folder
 }
 
@@ -92,24 +92,24 @@ function refuse(why: string): SvcError {
   return new SvcError('StorageFull', why)
 }
 
-async function requireRoom({ root, reserveBytes }: Shelf): Promise<void> {
+async function requireRoom({ root, reserveBytes }: ScratchFolders): Promise<void> {
   await mkdir(root, { recursive: true, mode: 0o700 })
   if (isDiskLow(root, reserveBytes)) throw refuse('too little of the disk is free to begin anything; try again later')
 }
 
-function describeQuota({ quota }: Shelf): string {
+function describeQuota({ quota }: ScratchFolders): string {
   return `the scratch folders of this caller may hold no more than ${describeSize(quota)} together`
 }
 
 /** Aborts when the folder grows beyond its size, or beyond what the owner's others leave to it. */
-async function watchHold(shelf: Shelf, name: string, folder: string) {
-  const { size, shares } = shelf
+async function watchHold(folders: ScratchFolders, name: string, folder: string) {
+  const { size, shares } = folders
   const full = new AbortController()
   await shares.look(ownerOf(name))
   const before = (await measureFolder(folder, boundless)) ?? size
   const left = () => shares.leftFor(name)
   if (before.files === 0 && (left().bytes <= 0 || left().files <= 0)) {
-    throw refuse(`${describeQuota(shelf)}; remove what earlier conversations left, or wait until it goes`)
+    throw refuse(`${describeQuota(folders)}; remove what earlier conversations left, or wait until it goes`)
   }
   const most = () => ({
     bytes: Math.max(before.bytes, Math.min(size.bytes, left().bytes)),
@@ -117,7 +117,7 @@ async function watchHold(shelf: Shelf, name: string, folder: string) {
   })
   const onOver = () => {
     const isQuota = left().bytes < size.bytes || left().files < size.files
-    full.abort(refuse(isQuota ? describeQuota(shelf) : `the workspace may hold no more than ${describeSize(size)}`))
+    full.abort(refuse(isQuota ? describeQuota(folders) : `the workspace may hold no more than ${describeSize(size)}`))
   }
   const watch = watchFolder({ folder, most, onOver })
   shares.follow(name, () => watch.used() ?? before)
@@ -134,7 +134,7 @@ function nameFolder(owner: string, parts: readonly string[]): string {
   return `${digest(owner)}-${digest(JSON.stringify([owner, ...parts]))}`
 }
 
-function openShelf(options: ScratchOptions): Shelf {
+function openFolders(options: ScratchOptions): ScratchFolders {
   const { root, size = usualSize, quota = usualQuota } = options
   const held = new Map<string, number>()
   return {
@@ -151,23 +151,23 @@ function openShelf(options: ScratchOptions): Shelf {
 }
 
 export function createScratch(options: ScratchOptions): Scratch {
-  const shelf = openShelf(options)
+  const folders = openFolders(options)
   return {
     async hold(owner, parts) {
       const name = nameFolder(owner, parts)
-      shelf.held.set(name, (shelf.held.get(name) ?? 0) + 1)
+      folders.held.set(name, (folders.held.get(name) ?? 0) + 1)
       let ended: Promise<void> | undefined
       let stop = () => {}
       const release = () => {
         stop()
-        ended ??= letGo(shelf, name)
+        ended ??= letGo(folders, name)
         return ended
       }
       try {
-        await sweepNowAndThen(shelf)
-        await requireRoom(shelf)
-        const folder = await openFolder(shelf, name)
-        const watch = await watchHold(shelf, name, folder)
+        await sweepNowAndThen(folders)
+        await requireRoom(folders)
+        const folder = await openFolder(folders, name)
+        const watch = await watchHold(folders, name, folder)
         stop = watch.stop
         return { folder, full: watch.full, release }
       } catch (error) {

@@ -3,7 +3,7 @@ import { SvcError } from '../../errors.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Leadership } from '../../ports/leadership.ts'
 import { type ControllerDefinition, createPushSource, defineController } from './controller.ts'
-import { createRunner } from './runner.ts'
+import { createControllerRunner } from './runner.ts'
 
 /** Real time, shortened: every sleep is over at the next turn of the event loop. */
 const hasty: Clock = {
@@ -55,7 +55,13 @@ function openRunner(definition: Partial<ControllerDefinition> & Pick<ControllerD
   const lead = createLeadership()
   const controller = defineController({ name: 'test', sources: [source], ...definition })
   const ids = { random: () => 0.5 }
-  const runner = createRunner({ controllers: [controller], leadership: lead.leadership, clock: hasty, ids, log })
+  const runner = createControllerRunner({
+    controllers: [controller],
+    leadership: lead.leadership,
+    clock: hasty,
+    ids,
+    log,
+  })
   return { ...lead, runner, source, warnings }
 }
 

@@ -17,7 +17,7 @@ export type RunnerOptions = {
   stopGraceMs?: number
 }
 
-export type Runner = {
+export type ControllerRunner = {
   /** Begins to seek leadership and, when it has it, runs the controllers. Returns at once. */
   start(): void
   /** Stops sources and queues, waits for running reconciles, gives leadership up. Idempotent. */
@@ -28,7 +28,7 @@ export type Runner = {
 
 type Term = { depth(): number; stop(): Promise<void>; abort(): void }
 
-export function createRunner(options: RunnerOptions): Runner {
+export function createControllerRunner(options: RunnerOptions): ControllerRunner {
   const { controllers, leadership, clock, log, stopGraceMs = 5000 } = options
   const stopping = new AbortController()
   let loop: Promise<void> | undefined

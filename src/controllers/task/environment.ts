@@ -26,7 +26,7 @@ async function readOptional<T>(isOptional: boolean | undefined, read: () => Prom
   }
 }
 
-type Attempt = { task: Task; limits: WorkloadLimits }
+type TaskWithLimits = { task: Task; limits: WorkloadLimits }
 type Resolved = { value: string; isSecret: boolean } | undefined
 
 async function resolveReference(deps: EnvironmentDeps, task: Task, variable: EnvVar): Promise<Resolved> {
@@ -46,7 +46,7 @@ async function resolveReference(deps: EnvironmentDeps, task: Task, variable: Env
   return value === undefined ? undefined : { value, isSecret: false }
 }
 
-async function resolveVariable(deps: EnvironmentDeps, attempt: Attempt, variable: EnvVar): Promise<Resolved> {
+async function resolveVariable(deps: EnvironmentDeps, attempt: TaskWithLimits, variable: EnvVar): Promise<Resolved> {
   const { fieldRef, resourceFieldRef } = variable.valueFrom ?? {}
   if (fieldRef !== undefined) return { value: readTaskField(attempt.task, fieldRef.fieldPath), isSecret: false }
   if (resourceFieldRef !== undefined) return { value: readAmount(attempt.limits, resourceFieldRef), isSecret: false }
@@ -55,7 +55,7 @@ async function resolveVariable(deps: EnvironmentDeps, attempt: Attempt, variable
 }
 
 /** NotFound when something that a variable is read from is not there (yet). */
-export async function resolveEnvironment(deps: EnvironmentDeps, attempt: Attempt): Promise<Environment> {
+export async function resolveEnvironment(deps: EnvironmentDeps, attempt: TaskWithLimits): Promise<Environment> {
   const variables: Record<string, string> = {}
   const secrets: string[] = []
   for (const variable of attempt.task.spec.env ?? []) {

@@ -12,7 +12,7 @@ import { attemptOf, keyOf, type TaskContext } from './context.ts'
 import { appendOutcome, countInSession, unlockSession } from './session-lock.ts'
 import type { StatusChange } from './status-recorder.ts'
 
-export type Outcome = {
+export type TaskEnd = {
   /** One sentence a user can act on (TASK-046). */
   message: string
 } & (
@@ -45,7 +45,7 @@ async function sumUsage(context: TaskContext, task: Task): Promise<TaskUsage | u
   return { ...counted, ...(cost === undefined || currency === undefined ? {} : { cost, currency }) }
 }
 
-type Ended = { outcome: Outcome; usage: TaskUsage | undefined }
+type Ended = { outcome: TaskEnd; usage: TaskUsage | undefined }
 
 async function makeFinalStatus(context: TaskContext, task: Task, { outcome, usage }: Ended): Promise<StatusChange> {
   const now = context.clock.now()
@@ -69,7 +69,7 @@ async function makeFinalStatus(context: TaskContext, task: Task, { outcome, usag
 }
 
 /** Ends the task: everything it leaves is written before the status that says so (TASK-062). */
-export async function finishTask(context: TaskContext, task: Task, outcome: Outcome): Promise<Reconciled> {
+export async function finishTask(context: TaskContext, task: Task, outcome: TaskEnd): Promise<Reconciled> {
   const wasRunning = task.status?.phase === 'Running'
   if (outcome.phase !== 'Cancelled') await keepArtifacts(context, task)
   // What succeeded has ended by itself; anything else must not be called ended while something of it runs.

@@ -13,7 +13,7 @@ export type AttemptSource = {
   route: string | undefined
 }
 
-export type Attempt<T> = {
+export type TokenCheck<T> = {
   token: string
   /** Whether the service signed the token itself, which costs nothing to see and cannot be guessed. */
   isOwn: () => boolean
@@ -21,7 +21,7 @@ export type Attempt<T> = {
 }
 
 /** Runs the check of a credential. TooManyRequests, or what the check throws. */
-export type AttemptGuard = <T>(source: AttemptSource, attempt: Attempt<T>) => Promise<T>
+export type AttemptGuard = <T>(source: AttemptSource, attempt: TokenCheck<T>) => Promise<T>
 
 export type AttemptGuardOptions = {
   /** Failures per address and minute; 0: no limit. */

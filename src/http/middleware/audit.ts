@@ -52,10 +52,10 @@ export function statusOf({ headersSent, statusCode }: Pick<ServerResponse, 'head
   return headersSent ? statusCode : errorStatus.ClientClosed
 }
 
-type Outcome = { route: Route; identity: Caller | WorkerIdentity | undefined; trail: Trail; status: number }
+type AuditedAnswer = { route: Route; identity: Caller | WorkerIdentity | undefined; trail: Trail; status: number }
 
 /** Undefined where nobody was there to be told of: no credential at all. */
-export function describeRequest({ route, identity, trail, status }: Outcome): Omit<AuditNote, 'via'> | undefined {
+export function describeRequest({ route, identity, trail, status }: AuditedAnswer): Omit<AuditNote, 'via'> | undefined {
   if (identity === undefined && trail.attempted !== true) return undefined
   const { namespace, name } = trail
   return {

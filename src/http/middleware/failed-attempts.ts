@@ -15,13 +15,13 @@ export type FailedAttempts = {
    * TooManyRequests when too many credentials of the address, or this one from wherever, have failed of late, unless it
    * was good a while ago.
    */
-  check(attempt: Attempt): void
+  check(attempt: SignInAttempt): void
   /** Notes a failure; true when it was the last credential that the address may try. */
-  fail(attempt: Attempt): boolean
-  succeed(attempt: Pick<Attempt, 'credential' | 'connection'>): void
+  fail(attempt: SignInAttempt): boolean
+  succeed(attempt: Pick<SignInAttempt, 'credential' | 'connection'>): void
 }
 
-export type Attempt = {
+export type SignInAttempt = {
   address: string
   credential: string
   /** What it came by: a connection shows the same credential again and again. */

@@ -19,8 +19,8 @@ import { createCorsHeaders } from '../middleware/cors.ts'
 import { readCredential, type TokenHeader } from '../middleware/credentials.ts'
 import { createHostCheck } from '../middleware/host-check.ts'
 import { createRequestIds } from '../middleware/request-id.ts'
-import { type Found, findPlace, type Place } from './places.ts'
-import { createOutlet, holdPassage, type Reply, sendError, sendFrames, sendJson } from './reply.ts'
+import { type Found, findProxyRoute, type ProxyRoute } from './places.ts'
+import { createReplyWriter, holdPassage, type Reply, sendError, sendFrames, sendJson } from './reply.ts'
 import { checkBodyHeaders, readBody } from './request-body.ts'
 import { pickUpstreamHeaders } from './upstream-headers.ts'
 
@@ -89,7 +89,7 @@ function openReply(edge: Edge, { request, response }: Exchange, family: ProxyFam
   return { family, request, response, requestId: edge.makeId(request), headers, trail: {} }
 }
 
-function identify(edge: Edge, reply: Reply, place: Place): Promise<Caller> {
+function identify(edge: Edge, reply: Reply, place: ProxyRoute): Promise<Caller> {
   const { request, requestId } = reply
   const credential = readCredential(request.headers, edge.settings.tokenHeaders)
   reply.trail.attempted = true
@@ -124,7 +124,7 @@ async function runLoop(edge: Edge, reply: Reply, plan: Extract<ProxyPlan, { answ
   }
 }
 
-async function serve(edge: Edge, reply: Reply, place: Place, arrivedAt: number): Promise<void> {
+async function serve(edge: Edge, reply: Reply, place: ProxyRoute, arrivedAt: number): Promise<void> {
   const { request, response, family, requestId } = reply
   const { proxies, settings, metrics } = edge
   edge.checkHost(request)
@@ -149,11 +149,11 @@ async function serve(edge: Edge, reply: Reply, place: Place, arrivedAt: number):
     arrivedAt,
   })
   if ('answer' in plan) return runLoop(edge, reply, plan)
-  const outlet = createOutlet(reply, () => void response.once('close', metrics.trackStream()))
-  holdPassage(reply, plan.passage(outlet))
+  const writer = createReplyWriter(reply, () => void response.once('close', metrics.trackStream()))
+  holdPassage(reply, plan.passage(writer))
 }
 
-function fail({ log }: Edge, reply: Reply, place: Place, error: unknown): void {
+function fail({ log }: Edge, reply: Reply, place: ProxyRoute, error: unknown): void {
   const known = sendError(reply, error)
   if (known.status !== 500) return
   const where = { requestId: reply.requestId, method: reply.request.method, route: place.path }
@@ -210,7 +210,7 @@ export function createProxyEdge(deps: ProxyEdgeDeps): ProxyEdge {
       const arrivedAt = performance.now()
       const target = request.url ?? ''
       const reply = openReply(edge, { request, response, arrivedAt }, target.startsWith('/llmo') ? 'llmo' : 'llma')
-      const found = findPlace(request.method ?? '', target)
+      const found = findProxyRoute(request.method ?? '', target)
       const { place } = found
       watch(edge, reply, place?.path ?? 'unknown', arrivedAt)
       if (place === undefined) refuse(reply, found)

@@ -3,7 +3,7 @@
 import { proxyEndpoints } from '../../contract/api/proxies.ts'
 import type { Endpoint } from '../../proxy/types.ts'
 
-export type Place = {
+export type ProxyRoute = {
   /** Of the route. */
   path: string
   endpoint: Endpoint | 'models' | 'model'
@@ -13,7 +13,7 @@ export type Place = {
   query: string
 }
 
-export type Found = { place: Place | undefined; methods: string[]; path: string }
+export type Found = { place: ProxyRoute | undefined; methods: string[]; path: string }
 
 const modelPath = /^(\/(?:llma|llmo)\/v1\/models\/)(.+)$/s
 
@@ -32,7 +32,7 @@ function readModelPath(path: string): { path: string; model?: string } {
 }
 
 /** Where a request goes; without a place: the methods that its path has. */
-export function findPlace(method: string, target: string): Found {
+export function findProxyRoute(method: string, target: string): Found {
   const mark = target.indexOf('?')
   const asked = mark === -1 ? target : target.slice(0, mark)
   const { path, model } = readModelPath(asked)

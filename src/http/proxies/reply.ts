@@ -7,7 +7,7 @@ import { isSvcError, SvcError } from '../../errors.ts'
 import type { PipeControl } from '../../ports/egress.ts'
 import type { Caller } from '../../ports/identity.ts'
 import { writeFamilyError } from '../../proxy/family-error.ts'
-import type { Outlet } from '../../proxy/relay/passthrough.ts'
+import type { ReplyWriter } from '../../proxy/relay/passthrough.ts'
 import type { ProxyAnswer, ProxyFamily } from '../../proxy/types.ts'
 import { markRefusal, type Trail } from '../middleware/audit.ts'
 import { challengeFor, retrySecondsOf, toSvcError } from '../middleware/error-answer.ts'
@@ -83,7 +83,7 @@ function uncork(socket: Socket): void {
 }
 
 /** Bytes of a passage go straight to the socket; a slow client slows the upstream down. */
-export function createOutlet(reply: Reply, onStream: () => void): Outlet {
+export function createReplyWriter(reply: Reply, onStream: () => void): ReplyWriter {
   const { response } = reply
   return {
     head(status, headers) {

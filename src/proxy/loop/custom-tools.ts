@@ -20,10 +20,10 @@ export type CustomToolCache = {
 
 export function createCustomToolCache(ports: Pick<Ports, 'resources' | 'secrets' | 'clock'>): CustomToolCache {
   const memory = createCatalogMemory(ports, { kinds: ['Tool'] })
-  const shelf = memory.createShelf<CustomTools>()
+  const cache = memory.createCache<CustomTools>()
   return {
     get: (namespace) =>
-      shelf.peek(namespace) ?? shelf.get(namespace, { namespace, load: () => readTools(ports, namespace) }),
+      cache.peek(namespace) ?? cache.get(namespace, { namespace, load: () => readTools(ports, namespace) }),
     close: memory.close,
   }
 }

@@ -8,7 +8,7 @@ import { type ModelEvent, noUsage, type Raw, type TokenUsage } from '../../llm/m
 import { codecs } from '../loop/codec.ts'
 import type { Conversation } from '../types.ts'
 import type { PassedAnswer } from './passed-answer.ts'
-import type { Outlet, PassedCall } from './passthrough.ts'
+import type { PassedCall, ReplyWriter } from './passthrough.ts'
 
 export type LateRequest = { endpoint: Conversation; stream: boolean; model: string; requestId: string; now: Date }
 
@@ -76,19 +76,19 @@ function describeEnd({ endpoint, requestId, now, model }: LateRequest, usage: To
 }
 
 /** Nothing has gone out: the closing words are the whole answer. */
-function answerWhole(outlet: Outlet, request: LateRequest, usage: TokenUsage | undefined): void {
+function answerWhole(writer: ReplyWriter, request: LateRequest, usage: TokenUsage | undefined): void {
   const { model } = request
   const { codec, options, end } = describeEnd(request, usage)
   if (request.stream) {
-    outlet.head(200, ['content-type', 'text/event-stream; charset=utf-8', 'cache-control', 'no-cache'])
-    outlet.write(Buffer.from(encode(end, [{ type: 'start', model }, ...say(0), ...stop(end.usage)])))
+    writer.head(200, ['content-type', 'text/event-stream; charset=utf-8', 'cache-control', 'no-cache'])
+    writer.write(Buffer.from(encode(end, [{ type: 'start', model }, ...say(0), ...stop(end.usage)])))
     return
   }
   const content = [{ type: 'text' as const, text: deadlineClosing }]
   const answer = { model, content, usage: end.usage, stopReason: 'end_turn' as const }
   const body = Buffer.from(JSON.stringify(codec.encodeAnswer(answer, options)))
-  outlet.head(200, ['content-type', 'application/json; charset=utf-8', 'content-length', String(body.length)])
-  outlet.write(body)
+  writer.head(200, ['content-type', 'application/json; charset=utf-8', 'content-length', String(body.length)])
+  writer.write(body)
 }
 
 /** What closes a stream that has got so far; undefined when nothing can. */
@@ -101,13 +101,13 @@ function findClosing(answer: PassedAnswer, request: LateRequest, usage: TokenUsa
 type Ended = Pick<PassedCall, 'answer' | 'usage'>
 
 /** Ends the answer as far as it has gone out; false when it cannot be closed. */
-export function closeAnswer(outlet: Outlet, request: LateRequest, { answer, usage }: Ended = {}): boolean {
-  if (answer === undefined) answerWhole(outlet, request, usage)
+export function closeAnswer(writer: ReplyWriter, request: LateRequest, { answer, usage }: Ended = {}): boolean {
+  if (answer === undefined) answerWhole(writer, request, usage)
   else {
     const closing = findClosing(answer, request, usage)
     if (closing === undefined) return false
-    outlet.write(Buffer.from(closing))
+    writer.write(Buffer.from(closing))
   }
-  outlet.end()
+  writer.end()
   return true
 }

@@ -15,7 +15,7 @@ import { addressOf, endpointFamilies, isConversation, type Target } from '../tar
 import type { UsageMeter } from '../usage-meter.ts'
 import { closeAnswer } from './late-answer.ts'
 import { estimatePassed } from './passed-tokens.ts'
-import { type Outlet, type PassageControl, type PassedCall, startPassage, type UsageWish } from './passthrough.ts'
+import { type PassageControl, type PassedCall, type ReplyWriter, startPassage, type UsageWish } from './passthrough.ts'
 import { addUsageWish, type RequestFields, readRequestFields, replaceModel } from './request-text.ts'
 
 export type PassageDeps = {
@@ -89,10 +89,10 @@ function writeBody({ dialects }: PassageDeps, { request, target, fields }: Job):
 
 const tooLate = 'the answer took longer than --chat-max-duration'
 
-type Relay = { outlet: Outlet; takeOver(): boolean; onEnd(call: PassedCall): void }
+type Relay = { writer: ReplyWriter; takeOver(): boolean; onEnd(call: PassedCall): void }
 
 /** The request at one provider. */
-function send(deps: PassageDeps, job: Job, { outlet, takeOver, onEnd }: Relay): PassageControl {
+function send(deps: PassageDeps, job: Job, { writer, takeOver, onEnd }: Relay): PassageControl {
   const { request, target } = job
   const { body, ...wish } = writeBody(deps, job)
   const path = target.pathOf(request.endpoint, request.query)
@@ -101,7 +101,7 @@ function send(deps: PassageDeps, job: Job, { outlet, takeOver, onEnd }: Relay): 
     target,
     request: { method: 'POST', path, headers: [...target.headers, ...request.headers], body },
     ...wish,
-    outlet,
+    writer,
     takeOver,
     clock: deps.clock,
     onFailure: (error) => deps.providers.noteFailure(target, error),
@@ -114,18 +114,18 @@ function send(deps: PassageDeps, job: Job, { outlet, takeOver, onEnd }: Relay): 
   })
 }
 
-type LateEnd = { outlet: Outlet; ended: PassedCall | undefined }
+type LateEnd = { writer: ReplyWriter; ended: PassedCall | undefined }
 
 /** False when the answer so far cannot be closed: then the connection has to break, so that nobody takes it for the whole. */
-function closeLate({ clock }: PassageDeps, { request, target, fields }: Job, { outlet, ended }: LateEnd): boolean {
+function closeLate({ clock }: PassageDeps, { request, target, fields }: Job, { writer, ended }: LateEnd): boolean {
   const { endpoint, requestId } = request
   if (!isConversation(endpoint)) return false
   const { stream } = fields
-  return closeAnswer(outlet, { endpoint, requestId, stream, model: target.model, now: clock.now() }, ended)
+  return closeAnswer(writer, { endpoint, requestId, stream, model: target.model, now: clock.now() }, ended)
 }
 
 /** The request over its providers: the next one takes over as long as no byte has gone out. */
-function start(deps: PassageDeps, first: Job, others: Target[], outlet: Outlet): PipeControl {
+function start(deps: PassageDeps, first: Job, others: Target[], writer: ReplyWriter): PipeControl {
   const rest = [...others]
   let ended: PassedCall | undefined
   let isOver = false
@@ -142,7 +142,7 @@ function start(deps: PassageDeps, first: Job, others: Target[], outlet: Outlet):
     goOn().catch((error) => {
       if (isOver) return
       end()
-      outlet.fail(toSvcError(error))
+      writer.fail(toSvcError(error))
     })
     return true
   }
@@ -151,7 +151,7 @@ function start(deps: PassageDeps, first: Job, others: Target[], outlet: Outlet):
     const leased = await leaseOne(deps, rest.splice(0), first.request)
     rest.push(...leased.others)
     if (isOver) return leased.lease.settle(0)
-    control = send(deps, { ...first, ...leased }, { outlet, takeOver, onEnd })
+    control = send(deps, { ...first, ...leased }, { writer, takeOver, onEnd })
   }
 
   function abort(): void {
@@ -168,11 +168,11 @@ function start(deps: PassageDeps, first: Job, others: Target[], outlet: Outlet):
   function onLate(): void {
     control.abort(tooLate)
     abort()
-    if (!closeLate(deps, first, { outlet, ended })) outlet.fail(new SvcError('UpstreamFailed', tooLate))
+    if (!closeLate(deps, first, { writer, ended })) writer.fail(new SvcError('UpstreamFailed', tooLate))
   }
 
   const deadline = startDeadline(deps.clock, deps.maxDurationMs, onLate)
-  control = send(deps, first, { outlet, takeOver, onEnd })
+  control = send(deps, first, { writer, takeOver, onEnd })
   return { abort, resume: () => control.resume() }
 }
 
@@ -210,5 +210,5 @@ export async function planPassage(
 ): Promise<ProxyPlan> {
   const speaking = wanted.fallbacks.filter(({ family }) => family === wanted.family)
   const { target, lease, others } = await leaseOne(deps, preferReady(deps, [wanted, ...speaking]), request)
-  return { passage: (outlet) => start(deps, { request, target, fields, lease }, others, outlet) }
+  return { passage: (writer) => start(deps, { request, target, fields, lease }, others, writer) }
 }

@@ -15,7 +15,7 @@ import { createAnswerScanner, createStreamScanner, type UsageScanner } from './u
 type HeaderMap = Record<string, string | string[] | undefined>
 
 /** Where the answer goes: the edge's side of a request. */
-export interface Outlet {
+export interface ReplyWriter {
   /** Names and values in turn. */
   head(status: number, headers: string[]): void
   /** False: full; the edge calls `resume` when there is room. */
@@ -47,11 +47,11 @@ export type Passage = {
   request: PipeRequest
   /** The counts were asked for here, not by the caller, who does not see them. */
   usageWish?: UsageWish
-  outlet: Outlet
+  writer: ReplyWriter
   clock: Pick<Clock, 'now'>
   /** Told of each failure of the provider, before anything is answered. */
   onFailure(error: ModelError): void
-  /** The provider cannot serve and no byte has gone out: whether another takes over, to whom the outlet belongs from then on. */
+  /** The provider cannot serve and no byte has gone out: whether another takes over, to whom the writer belongs from then on. */
   takeOver?(): boolean
   /** Once, however it ended. */
   onDone(call: PassedCall): void
@@ -142,10 +142,10 @@ function createRefusal(passage: Passage, status: number, headers: HeaderMap) {
     isAboutWish: () => (status === 400 || status === 422) && readBody().includes('stream_options'),
     explain: () => explainRefusal({ status, headers, body: readBody() }, passage.target, passage.clock.now()),
     answer(error: ModelError): void {
-      const { target, outlet } = passage
+      const { target, writer } = passage
       const answer = answerRefusal(error, readBody(), target)
       if ('error' in answer) {
-        outlet.fail(answer.error)
+        writer.fail(answer.error)
         return
       }
       const { body, retryAfterSeconds } = answer
@@ -153,16 +153,16 @@ function createRefusal(passage: Passage, status: number, headers: HeaderMap) {
       const kept = keepHeaders({ ...headers, ...own })
       const wantsRetry = retryAfterSeconds !== undefined && headers['retry-after'] === undefined
       if (wantsRetry) kept.push('retry-after', String(retryAfterSeconds))
-      outlet.head(answer.status, kept)
-      outlet.write(body)
-      outlet.end()
+      writer.head(answer.status, kept)
+      writer.write(body)
+      writer.end()
     },
   }
 }
 
 /** What becomes of one answer: it is passed on as it comes, an error is read whole. */
 function createReception(passage: Passage, done: PassedCall, dropsUsage: boolean) {
-  const { outlet } = passage
+  const { writer } = passage
   let scanner: UsageScanner | undefined
   let filter: FrameFilter | undefined
   let refusal: ReturnType<typeof createRefusal> | undefined
@@ -170,7 +170,7 @@ function createReception(passage: Passage, done: PassedCall, dropsUsage: boolean
 
   function pass(chunk: Buffer): boolean {
     answer?.push(chunk)
-    return outlet.write(chunk)
+    return writer.write(chunk)
   }
 
   return {
@@ -185,7 +185,7 @@ function createReception(passage: Passage, done: PassedCall, dropsUsage: boolean
       answer = new PassedAnswer({ isStream: isStream(headers), isPacked: headers['content-encoding'] !== undefined })
       done.answer = answer
       if (dropsUsage && isStream(headers)) filter = createUsageFrameFilter()
-      outlet.head(status, keepHeaders(filter === undefined ? headers : { ...headers, 'content-length': undefined }))
+      writer.head(status, keepHeaders(filter === undefined ? headers : { ...headers, 'content-length': undefined }))
     },
     data(chunk: Buffer): boolean {
       if (refusal !== undefined) {
@@ -202,8 +202,8 @@ function createReception(passage: Passage, done: PassedCall, dropsUsage: boolean
     explain: () => refusal?.explain(),
     end(): void {
       const rest = filter?.rest()
-      if (rest !== undefined && rest.length > 0) outlet.write(rest)
-      if (refusal === undefined || done.error === undefined) outlet.end()
+      if (rest !== undefined && rest.length > 0) writer.write(rest)
+      if (refusal === undefined || done.error === undefined) writer.end()
       else refusal.answer(done.error)
     },
     usage: () => scanner?.read(),
@@ -229,7 +229,7 @@ function giveOver({ takeOver }: Passage, done: PassedCall): boolean {
 }
 
 export function startPassage(passage: Passage): PassageControl {
-  const { target, outlet, usageWish } = passage
+  const { target, writer, usageWish } = passage
   const done: PassedCall = { status: 0, aborted: false }
   let { request } = passage
   let reception = createReception(passage, done, usageWish !== undefined)
@@ -262,7 +262,7 @@ export function startPassage(passage: Passage): PassageControl {
       if (retry && tries < maxTries) return send()
       const found = explainBroken(error, target, done.firstByteAt !== undefined)
       noteFailure(passage, done, found)
-      if (!(done.firstByteAt === undefined && giveOver(passage, done))) outlet.fail(explainModelError(found))
+      if (!(done.firstByteAt === undefined && giveOver(passage, done))) writer.fail(explainModelError(found))
       finish()
     },
   }

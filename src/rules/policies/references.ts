@@ -19,16 +19,16 @@ function select(root: string, parts: readonly string[]): string {
   return [root, ...parts.map((part) => `?${part}`)].join('.')
 }
 
-type Place = Pick<ReferencePath, 'path' | 'crosses'>
+type NamingField = Pick<ReferencePath, 'path' | 'crosses'>
 
 /** `namespace/name` of what stands there, as text; a `/` at the end is nothing. */
-function writeName(root: string, { path, crosses }: Place): string {
+function writeName(root: string, { path, crosses }: NamingField): string {
   const space = crosses ? `${select(root, [...path, 'namespace'])}.orValue(request.namespace)` : 'request.namespace'
   return `${space} + '/' + ${select(root, [...path, 'name'])}.orValue('')`
 }
 
 /** The names that stand at a place, as a list. */
-function listNames({ path, crosses }: Place): string {
+function listNames({ path, crosses }: NamingField): string {
   const at = path.indexOf(each)
   if (at < 0) return `[${writeName('object.spec', { path, crosses })}]`
   const inner = path.slice(at + 1)

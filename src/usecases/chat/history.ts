@@ -6,10 +6,10 @@ import type { TranscriptMessage } from '../../ports/sessions.ts'
 /** 2K characters (SESS-012). */
 const longestSummary = 2048
 
-type Outcome = { name: string; content: string; isError: boolean }
+type CallOutcome = { name: string; content: string; isError: boolean }
 
 /** Name, outcome, ids and the head of the text of a tool's result. */
-export function summarizeResult({ name, content, isError }: Outcome): string {
+export function summarizeResult({ name, content, isError }: CallOutcome): string {
   const ids = listIds(content)
   const head = `${name} ${isError ? 'failed' : 'succeeded'}${ids === '' ? '' : ` (${ids})`}: `
   const room = longestSummary - head.length

@@ -38,11 +38,11 @@ export type ModelChooser = {
 
 /** Choices and their keys are kept until a provider or a secret changes; rights are asked for each time. */
 export function createModelChooser({ ports }: Pick<UsecaseDeps, 'ports'>, memory: CatalogMemory): ModelChooser {
-  const shelf = memory.createShelf<Choices>()
-  const defaults = memory.createShelf<DefaultProvider>()
+  const cache = memory.createCache<Choices>()
+  const defaults = memory.createCache<DefaultProvider>()
   const lookUp: LookUp = {
     resolve: (wishes) =>
-      shelf.get(JSON.stringify(wishes), {
+      cache.get(JSON.stringify(wishes), {
         load: () => resolveModels({ resources: ports.resources, secrets: ports.secrets }, wishes),
       }),
     findDefault: (namespace, preferred) =>

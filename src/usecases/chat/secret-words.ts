@@ -18,8 +18,8 @@ export type SecretWords = {
 }
 
 export function createSecretWords(ports: Pick<Ports, 'resources' | 'secrets'>, memory: CatalogMemory): SecretWords {
-  const shelf = memory.createShelf<string[]>()
-  const wordsOf = (namespace: string) => shelf.get(namespace, { namespace, load: () => readWords(ports, namespace) })
+  const cache = memory.createCache<string[]>()
+  const wordsOf = (namespace: string) => cache.get(namespace, { namespace, load: () => readWords(ports, namespace) })
   return {
     redactorOf: async (namespace) => createRedactor(await wordsOf(namespace), 'tokens'),
     async redactorFor(namespace, choices) {

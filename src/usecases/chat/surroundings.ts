@@ -29,8 +29,8 @@ export function createSurroundings(
   memory: CatalogMemory,
   words: Pick<SecretWords, 'redactorOf'>,
 ): SurroundingsReader {
-  const whole = memory.createShelf<Surroundings>()
-  const shown = memory.createShelf<Surroundings>()
+  const whole = memory.createCache<Surroundings>()
+  const shown = memory.createCache<Surroundings>()
 
   async function load(namespace: string): Promise<Surroundings> {
     const redact = await words.redactorOf(namespace)

@@ -20,7 +20,7 @@ export type SandboxOptions = {
   container?: { engine: ContainerEngine; image: string; instance: string; scratchRoot: string }
 }
 
-type Runner = {
+type SandboxRunner = {
   availability: SandboxAvailability
   run?: (command: SandboxCommand, signal: AbortSignal) => Promise<SandboxOutcome>
 }
@@ -48,7 +48,7 @@ function isLeft(name: string): boolean {
   }
 }
 
-async function chooseRunner(options: SandboxOptions): Promise<Runner> {
+async function chooseSandboxRunner(options: SandboxOptions): Promise<SandboxRunner> {
   const probe = await (options.bubblewrap ?? probeBubblewrap())
   const nextName = () => options.ids.next(`${groupPrefix}-${process.pid}`)
   if (probe.available) {
@@ -61,15 +61,17 @@ async function chooseRunner(options: SandboxOptions): Promise<Runner> {
       run: (command, signal) => runInBubblewrap(parts, command, signal),
     }
   }
-  const unavailable: Runner = { availability: { available: false, reason: probe.reason, suggestion: probe.suggestion } }
+  const unavailable: SandboxRunner = {
+    availability: { available: false, reason: probe.reason, suggestion: probe.suggestion },
+  }
   return options.container === undefined ? unavailable : chooseContainer(options.container, nextName, unavailable)
 }
 
 async function chooseContainer(
   container: NonNullable<SandboxOptions['container']>,
   nextName: () => string,
-  otherwise: Runner,
-): Promise<Runner> {
+  otherwise: SandboxRunner,
+): Promise<SandboxRunner> {
   const engine = await container.engine.find()
   if (!engine.available) return otherwise
   return {
@@ -80,9 +82,9 @@ async function chooseContainer(
 
 /** Looks once, when first asked. */
 export function createSandbox(options: SandboxOptions): Sandbox {
-  let chosen: Promise<Runner> | undefined
+  let chosen: Promise<SandboxRunner> | undefined
   const choose = () => {
-    chosen ??= chooseRunner(options)
+    chosen ??= chooseSandboxRunner(options)
     return chosen
   }
   return {

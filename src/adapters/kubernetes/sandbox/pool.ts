@@ -113,14 +113,14 @@ async function queueUp(line: Place[], signals: { caller: AbortSignal; closing: A
   return promise.finally(() => limit.removeEventListener('abort', leave))
 }
 
-type ShelfParts = {
+type WarmPodParts = {
   all(): Pod[]
   remove(name: string): Promise<void>
   faults: ReturnType<typeof createFaultNote>
 }
 
 /** The pods that nobody has taken. */
-function createShelf({ all, remove, faults }: ShelfParts) {
+function createWarmPods({ all, remove, faults }: WarmPodParts) {
   const taken = new Set<string>()
   const listFree = () =>
     all().filter(({ metadata }) => !taken.has(metadata.name) && metadata.deletionTimestamp === undefined)
@@ -167,7 +167,7 @@ export function createSandboxPool(options: SandboxPoolOptions): SandboxPool {
     onFault: faults.note,
   })
 
-  const shelf = createShelf({ all: () => cache.all(), remove: maker.remove, faults })
+  const warm = createWarmPods({ all: () => cache.all(), remove: maker.remove, faults })
 
   async function start(): Promise<void> {
     const name = `svc-sandbox-${pool}-${ids.hex(8)}`
@@ -185,7 +185,7 @@ export function createSandboxPool(options: SandboxPoolOptions): SandboxPool {
   }
 
   function refill(): void {
-    const free = shelf.listFree().filter((pod) => !starting.has(pod.metadata.name)).length + starting.size
+    const free = warm.listFree().filter((pod) => !starting.has(pod.metadata.name)).length + starting.size
     const present = cache.all().length
     const wanted = Math.min(size + waiting.length - free, most - present - starting.size)
     for (let more = 0; more < wanted; more += 1) void start()
@@ -193,8 +193,8 @@ export function createSandboxPool(options: SandboxPoolOptions): SandboxPool {
 
   function arrange(): void {
     if (closing.signal.aborted) return
-    shelf.tidy()
-    shelf.serve(waiting)
+    warm.tidy()
+    warm.serve(waiting)
     refill()
   }
 

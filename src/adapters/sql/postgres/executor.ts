@@ -5,7 +5,7 @@ import type { Statement } from '../database.ts'
 /** Texts that get a name; lists of varying length make new texts without end, which go unprepared. */
 const maxNamed = 300
 
-export type Runner = { query(query: QueryConfig): Promise<QueryResult> }
+export type QueryRunner = { query(query: QueryConfig): Promise<QueryResult> }
 
 export type Executor = {
   all<R>(statement: Statement<R>): Promise<R[]>
@@ -50,7 +50,7 @@ export function createPreparer(): Preparer {
   }
 }
 
-export function createExecutor(runner: Runner, { prepare }: Preparer): Executor {
+export function createExecutor(runner: QueryRunner, { prepare }: Preparer): Executor {
   return {
     all: async <R>(statement: Statement<R>) => (await runner.query(prepare(statement))).rows as R[],
     first: async <R>(statement: Statement<R>) => (await runner.query(prepare(statement))).rows[0] as R | undefined,
