@@ -1,4 +1,5 @@
 // What a person decides about an object: everything but what only the service sets, and how two of them differ.
+import { isJsonObject } from '../contract/json.ts'
 import { isKind, kinds } from '../contract/resources/index.ts'
 import { reservedPrefix } from '../contract/resources/metadata.ts'
 
@@ -24,7 +25,7 @@ export function pickOwn({ status: _status, ...document }: Given): OwnDocument {
       ...(ownLabels && { labels: ownLabels }),
       ...(ownAnnotations && { annotations: ownAnnotations }),
     },
-    ...(isObject(document.spec) && { spec: dropStamped(document.spec) }),
+    ...(isJsonObject(document.spec) && { spec: dropStamped(document.spec) }),
   }
 }
 
@@ -35,10 +36,6 @@ function dropStamped(spec: Record<string, unknown>): Record<string, unknown> {
 function dropReserved(keys: Keys | undefined): Keys | undefined {
   const own = Object.entries(keys ?? {}).filter(([key]) => !key.startsWith(reservedPrefix))
   return own.length === 0 ? undefined : Object.fromEntries(own)
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** `spec.model: "a" -> "b"` for each value that is not the same; defaults count as if they were written out. */
@@ -61,7 +58,7 @@ function fillDefaults(kind: string, spec: unknown): unknown {
 }
 
 function compare(path: string, before: unknown, after: unknown, differences: string[]): void {
-  if (isObject(before) && isObject(after)) {
+  if (isJsonObject(before) && isJsonObject(after)) {
     for (const key of new Set([...Object.keys(before), ...Object.keys(after)])) {
       compare(path === '' ? key : `${path}.${key}`, before[key], after[key], differences)
     }
