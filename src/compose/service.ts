@@ -147,6 +147,7 @@ function composeHttp(config: Config, mode: OpenedMode, parts: HttpParts): HttpAp
     isolateNamespaces: config.enforceNamespaceIsolation,
     chat: readChatSettings(config, mode.ownNamespace),
     audit: { level: config.auditLevel, report: tellAuditFailure(log) },
+    contextMode: config.contextTokenAuthzMode,
     ...(propagation === undefined ? {} : { propagation }),
     idempotencyKey: mode.idempotencyKey,
     ...(mode.ownerSecret === undefined ? {} : { ownerSecret: mode.ownerSecret }),

@@ -56,6 +56,8 @@ export type Access = {
    * its own, asked for when it does it.
    */
   serviceTool?: 'builtIn' | 'coordination'
+  /** It is one of a list that is made for the caller: without the right it is left out, and nobody is refused anything. */
+  entry?: true
 }
 
 /** `reason` in words for the caller. */

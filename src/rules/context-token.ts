@@ -1,5 +1,5 @@
 // What a context token allows: its scopes and every constraint of its `tctx`, each failing closed (CTX-019).
-import type { Access, Decision, TaskFacts } from '../contract/access.ts'
+import type { Access, AccessKind, Decision, TaskFacts } from '../contract/access.ts'
 import { actionOf, type ContextAction, nameAction } from './context-actions.ts'
 
 /** `off`: no checks. `audit`: what `enforce` would refuse is told and let through (CTX-020). */
@@ -94,8 +94,17 @@ function allowsTask(constraints: Constraints, facts: TaskFacts): boolean {
   return allowsWorkspaces(constraints, facts) && allowsModels(constraints, facts) && allowsTools(constraints, facts)
 }
 
-/** The constraints on the name of an object of the kind; a list of them names none, so it passes no such constraint. */
+/** Of these a list shows what the constraints allow, each entry asked for by its name. */
+const filteredKinds: readonly AccessKind[] = ['Agent', 'Provider', 'Tool']
+
+/** Whether the lists of the kind leave out what a context token does not allow, in the place of being refused. */
+export function isFiltered(kind: AccessKind): boolean {
+  return filteredKinds.includes(kind)
+}
+
+/** The constraints on the name of an object of the kind; a list that is not filtered names none, so it passes none. */
 function allowsName(constraints: Constraints, access: Access): boolean {
+  if (access.verb === 'list' && access.name === undefined && isFiltered(access.kind)) return true
   switch (access.kind) {
     case 'Task':
       return holds(access, constraints.task) && holds(access, constraints.taskName)

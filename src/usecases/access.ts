@@ -1,8 +1,9 @@
 // The authorization decision as a guard: passes, or Forbidden with the reason.
-import type { Access, Decision } from '../contract/access.ts'
+import type { Access, AccessKind, Decision } from '../contract/access.ts'
 import { isSvcError, SvcError } from '../errors.ts'
 import type { Caller } from '../ports/identity.ts'
 import type { Ports } from '../ports/index.ts'
+import { isFiltered } from '../rules/context-token.ts'
 import { authorize, resolveNamespace } from '../rules/permission.ts'
 
 function requireAllowed(decision: Decision): void {
@@ -38,6 +39,24 @@ export async function mayAccess(ports: Pick<Ports, 'authorizer'>, caller: Caller
     if (isSvcError(error, 'Forbidden')) return false
     throw error
   }
+}
+
+/** Those of a list that `mayAccess` lets pass, in their order. */
+export async function keepAllowed<T>(
+  ports: Pick<Ports, 'authorizer'>,
+  caller: Caller,
+  { of, read }: { of: readonly T[]; read: (one: T) => Access },
+): Promise<T[]> {
+  const rights = await Promise.all(of.map((one) => mayAccess(ports, caller, { ...read(one), entry: true })))
+  return of.filter((_one, at) => rights[at])
+}
+
+/**
+ * Whether lists of the kind may show this caller some and hide others. Roles and RBAC allow a list or refuse it; a context
+ * token may allow some by their names.
+ */
+export function seesSome({ authType }: Caller, kind: AccessKind): boolean {
+  return authType === 'contextToken' && isFiltered(kind)
 }
 
 /** The namespace a request acts in. */

@@ -2,6 +2,7 @@
 import type { BuiltinTool } from '../contract/api/tools.ts'
 import type { Ports } from '../ports/index.ts'
 import type { ResourceKey } from '../ports/resources.ts'
+import type { ContextMode } from '../rules/context-token.ts'
 import type { PropagationSettings } from '../rules/token-propagation.ts'
 import type { BudgetLedger } from './budgets/ledger.ts'
 import type { ChatSettings } from './chat/settings.ts'
@@ -20,6 +21,8 @@ export type UsecaseSettings = {
   isolateNamespaces?: boolean
   /** The Secret that stands for the service's own environment: only the owner may name it, lest its keys be sent elsewhere. */
   ownerSecret?: ResourceKey
+  /** What running tasks are held to of the context that asked for them; absent: nothing. */
+  contextMode?: ContextMode
   /** Absent: context tokens are off. */
   propagation?: PropagationSettings
   /** What the audit log keeps beside writes and refusals; and who is told when it cannot be written. */

@@ -16,7 +16,7 @@ import type {
   ResourceReader,
   ResourceText,
 } from '../ports/resources.ts'
-import { hasRight, requireAccess, requireRight } from './access.ts'
+import { hasRight, keepAllowed, requireAccess, requireRight, seesSome } from './access.ts'
 import { admit } from './admission/admission.ts'
 import { pickReserved, requireOwnKeys } from './admission/keys.ts'
 import type { Admitted } from './admission/request.ts'
@@ -38,6 +38,7 @@ export type ResourceUsecases = {
   checkCreate<K extends Kind>(caller: Caller, kind: K, body: NewResource<K>): Promise<void>
   /** NotFound. */
   get<K extends Kind>(caller: Caller, kind: K, key: ResourceKey): Promise<ResourceOf<K>>
+  /** What the caller may see; a page can have fewer than `limit` for that, or none, and more pages follow. */
   list<K extends Kind>(
     caller: Caller,
     kind: K,
@@ -139,6 +140,14 @@ async function getObject<K extends Kind>(resources: ResourceReader, kind: K, key
   return object
 }
 
+function writePage({ items, ...page }: ResourcePage<ResourceOf<Kind>>): ResourcePage<ResourceText> {
+  const write = (object: ResourceOf<Kind>) => ({
+    text: JSON.stringify(object),
+    resourceVersion: object.metadata.resourceVersion,
+  })
+  return { ...page, items: items.map(write) }
+}
+
 export function createResourceUsecases(deps: UsecaseDeps): ResourceUsecases {
   const { resources } = deps.ports
 
@@ -171,6 +180,17 @@ export function createResourceUsecases(deps: UsecaseDeps): ResourceUsecases {
     return draft as unknown as ResourceDraft<K>
   }
 
+  async function list<K extends Kind>(caller: Caller, kind: K, query: ListQuery & { namespace: string }) {
+    const access = { verb: 'list', kind, namespace: query.namespace } as const
+    await requireAccess(deps.ports, caller, access)
+    const page = await resources.list(kind, query)
+    if (!seesSome(caller, kind)) return page
+    const read = ({ metadata: { name } }: ResourceOf<K>) => ({ ...access, name })
+    // How many follow that the caller may see, nobody has counted.
+    const { remainingItemCount: _uncounted, ...shown } = page
+    return { ...shown, items: await keepAllowed(deps.ports, caller, { of: page.items, read }) }
+  }
+
   return {
     create: async (caller, kind, body) => resources.create(kind, await admitNew(caller, kind, body)),
     checkCreate: async (caller, kind, body) => void (await admitNew(caller, kind, body)),
@@ -178,10 +198,7 @@ export function createResourceUsecases(deps: UsecaseDeps): ResourceUsecases {
       await requireAccess(deps.ports, caller, { verb: 'get', kind, ...key })
       return getOrThrow(kind, key)
     },
-    async list(caller, kind, query) {
-      await requireAccess(deps.ports, caller, { verb: 'list', kind, namespace: query.namespace })
-      return resources.list(kind, query)
-    },
+    list,
     async getText(caller, kind, key) {
       await requireAccess(deps.ports, caller, { verb: 'get', kind, ...key })
       const found = await resources.getText(kind, key)
@@ -189,6 +206,7 @@ export function createResourceUsecases(deps: UsecaseDeps): ResourceUsecases {
       return found
     },
     async listText(caller, kind, query) {
+      if (seesSome(caller, kind)) return writePage(await list(caller, kind, query))
       await requireAccess(deps.ports, caller, { verb: 'list', kind, namespace: query.namespace })
       return resources.listText(kind, query)
     },

@@ -4,7 +4,7 @@ import type { Tool } from '../contract/resources/tool.ts'
 import { SvcError } from '../errors.ts'
 import type { Caller } from '../ports/identity.ts'
 import type { ListQuery, ResourceKey, ResourceText } from '../ports/resources.ts'
-import { requireAccess } from './access.ts'
+import { keepAllowed, requireAccess, seesSome } from './access.ts'
 import type { UsecaseDeps } from './deps.ts'
 import type { ResourceUsecases } from './resources.ts'
 
@@ -42,17 +42,25 @@ export function createToolUsecases({ builtinTools, ports }: UsecaseDeps, resourc
     }
   }
 
+  async function listBuiltins(caller: Caller, { namespace }: ToolQuery): Promise<BuiltinTool[]> {
+    const all = await builtinTools.list()
+    if (!seesSome(caller, 'Tool')) return all
+    const read = ({ name }: BuiltinTool) => ({ verb: 'list', kind: 'Tool', namespace, name }) as const
+    return keepAllowed(ports, caller, { of: all, read })
+  }
+
   /** The page that starts at the built-in tool of this number. */
   async function listFrom(offset: number, caller: Caller, query: ToolQuery): Promise<ToolPage> {
     // A label selector asks for resources; built-in tools have no labels.
-    const all = query.labelSelector === undefined ? await builtinTools.list() : []
+    const all = query.labelSelector === undefined ? await listBuiltins(caller, query) : []
     const builtins = all.slice(offset, offset + query.limit)
     const next = offset + builtins.length
     if (next < all.length) return { builtins, tools: [], continue: makeCursor(next) }
     const room = query.limit - builtins.length
     const custom = await listCustom(caller, { ...query, limit: Math.max(room, 1) })
     if (room > 0) return { ...custom, builtins }
-    return custom.tools.length > 0 ? { builtins, tools: [], continue: makeCursor(next) } : { builtins, tools: [] }
+    const hasMore = custom.tools.length > 0 || custom.continue !== undefined
+    return hasMore ? { builtins, tools: [], continue: makeCursor(next) } : { builtins, tools: [] }
   }
 
   return {

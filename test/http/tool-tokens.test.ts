@@ -1,7 +1,8 @@
 // Tokens for calls of tools: asked by workers with the token of their attempt, and exchanged for the task alone.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { SvcError } from '../../src/errors.ts'
-import type { ExchangeRequest } from '../../src/ports/identity.ts'
+import type { ExchangeRequest, TokenExchange } from '../../src/ports/identity.ts'
+import { contextActions } from '../../src/rules/context-actions.ts'
 import type { UsecaseSettings } from '../../src/usecases/index.ts'
 import { type Issuer, startIssuer } from '../fixtures/issuer.ts'
 import { trustIssuer } from './identity-members.ts'
@@ -84,6 +85,28 @@ describe('a token for one call of a tool', () => {
     expect((await take(name, token, 'lookup', 'other')).statusCode).toBe(403)
     expect((await take(plain.name, plain.token)).statusCode).toBe(403)
     expect(asked).toEqual([])
+  })
+
+  it('is refused for a tool that the context of the task does not allow, which its agent got since, where that is enforced', async () => {
+    const settings: Partial<UsecaseSettings> = { ...usecases, contextMode: 'enforce' }
+    const held = await startService({ ...trustIssuer(issuer, { mode: 'enforce' }), usecases: settings })
+    held.ports.tokenExchange = service.ports.tokenExchange as TokenExchange
+    const put = (line: string, names: string[]) =>
+      held.call(line, { payload: { name: 'bot', metadata: {}, spec: { tools: names.map((name) => ({ name })) } } })
+    await put('POST /api/v1/agents', ['lookup'])
+    const words = `${Object.values(contextActions).join(' ')} tools:call`
+    const allowedTools = ['lookup', 'web_search', 'code_exec', 'file_read', 'web_fetch', 'file_write']
+    const claims = { scope: words, tctx: { namespace: 'default', allowedTools } }
+    const headers = { 'txn-token': await issuer.signTransaction(claims) }
+    const payload = aiTask('held', { agentRef: { name: 'bot' } })
+    expect((await held.call('POST /api/v1/tasks', { token: null, headers, payload })).statusCode).toBe(201)
+    expect((await put('PUT /api/v1/agents/bot', ['lookup', 'other'])).statusCode).toBe(200)
+    const { token } = await held.runTask('held')
+    const takeFor = async (tool: string) =>
+      (await held.call(`POST /internal/v1/tool-tokens/default/held/${tool}`, { token })).statusCode
+    expect([await takeFor('lookup'), await takeFor('other')]).toEqual([200, 403])
+    expect(asked).toHaveLength(1)
+    await held.stop()
   })
 
   it('is refused once the attempt is over [TASK-045]', async () => {

@@ -7,7 +7,7 @@ import { builtinTools, createToolHost } from '../../tools/registry.ts'
 import { showTool, type TokenPropagation, type Tool, type ToolContext } from '../../tools/tool.ts'
 import { explainToolError } from '../../tools/tool-error.ts'
 import { issueToolToken } from '../../usecases/tool-token.ts'
-import { keepUsable } from '../../usecases/usable-tools.ts'
+import { keepUsable, requireUsable } from '../../usecases/usable-tools.ts'
 import { accountOf } from '../request.ts'
 import type { ProxyCall } from '../types.ts'
 import { type CustomTools, createCustomToolCache } from './custom-tools.ts'
@@ -62,6 +62,12 @@ async function keepOffered(
   return kept.flat()
 }
 
+/** Forbidden. */
+async function requireCalled({ ports }: ProxyLoopDeps, { caller, namespace }: ProxyCall, tool: Tool): Promise<void> {
+  const serviceTool = builtinTools.includes(tool) ? ({ serviceTool: 'builtIn' } as const) : {}
+  await requireUsable(ports, { caller, namespace, tool: tool.name, ...serviceTool })
+}
+
 /** A request's own transaction goes out with its tools; without an exchange there is nothing that may. */
 function openPropagation(deps: ProxyLoopDeps, { caller, namespace }: ProxyCall): TokenPropagation | undefined {
   if (deps.settings.propagation === undefined) return undefined
@@ -108,7 +114,9 @@ function createToolCaller(
     }
   }
   return async (toolCall, signal) => {
+    const called = server.find(({ name }) => name === toolCall.name)
     try {
+      if (called !== undefined) await requireCalled(deps, call, called)
       // Names may be given again, or by two authorities; accounts may not.
       return await runIn(
         await deps.ports.scratch.hold(accountOf(call.caller), [call.namespace, session]),

@@ -3,12 +3,13 @@
 import { createHash } from 'node:crypto'
 import { createCatalogMemory } from '../../catalog/memory.ts'
 import type { ChatRequest } from '../../contract/api/chat.ts'
+import type { ToolCall, ToolHost } from '../../llm/tool-host.ts'
 import type { ActionOrigin, Caller } from '../../ports/identity.ts'
 import type { SessionKey } from '../../ports/sessions.ts'
 import { identifyCaller } from '../../rules/caller-identity.ts'
 import { requireAccess } from '../access.ts'
 import { type BoundOrchestration, bindOrchestration } from '../orchestration/orchestration.ts'
-import { keepUsable } from '../usable-tools.ts'
+import { keepUsable, requireUsable } from '../usable-tools.ts'
 import type { ChatDeps } from './deps.ts'
 import { asksToManage } from './intent.ts'
 import { createModelChooser } from './models.ts'
@@ -91,7 +92,10 @@ export function createTurnMaker(deps: ChatDeps, settings: ChatSettings): TurnMak
       agent,
       redact,
       system: buildPrompt({ namespace, surroundings: around, builtinTools, manages, maxTasks, agent, instructions }),
-      tools: coordination.createCoordinationHost({ orchestration, toolTimeoutMs, clock }, offered),
+      tools: askFirst(
+        coordination.createCoordinationHost({ orchestration, toolTimeoutMs, clock }, offered),
+        ({ name }) => requireUsable(deps.ports, { caller, namespace, tool: name, serviceTool: 'coordination' }),
+      ),
       orchestration,
       hold: await holdSession(holding, key, id),
       spender,
@@ -99,6 +103,17 @@ export function createTurnMaker(deps: ChatDeps, settings: ChatSettings): TurnMak
   }
 
   return { prepare, close: memory.close }
+}
+
+/** A host whose calls run when nothing is said against them. */
+function askFirst(host: ToolHost, ask: (call: ToolCall) => Promise<void>): ToolHost {
+  return {
+    list: host.list,
+    async call(call, signal) {
+      await ask(call)
+      return host.call(call, signal)
+    },
+  }
 }
 
 /** With the first turn: a service that nobody chats with starts sooner. */

@@ -4,7 +4,7 @@ import type { Agent } from '../../contract/resources/agent.ts'
 import type { ResourceOf } from '../../contract/resources/index.ts'
 import type { Caller } from '../../ports/identity.ts'
 import type { Resources } from '../../ports/resources.ts'
-import { mayAccess } from '../access.ts'
+import { keepAllowed, mayAccess } from '../access.ts'
 import type { UsecaseDeps } from '../deps.ts'
 import { escapeText } from './markup.ts'
 import type { SecretWords } from './secret-words.ts'
@@ -69,8 +69,8 @@ function hideFrom(all: Surroundings, [agents, tools, skills, providers]: boolean
 }
 
 /** The name that a line begins with. */
-export function nameOf(line: string): string | undefined {
-  return line.split(' - ', 1)[0]
+export function nameOf(line: string): string {
+  return line.split(' - ', 1)[0] ?? line
 }
 
 /** A context token may allow some of a kind by their names: it is asked about each. */
@@ -79,13 +79,8 @@ async function keepNamed(
   caller: Caller,
   { namespace, all }: { namespace: string; all: Surroundings },
 ): Promise<Surroundings> {
-  const keep = async (kind: CatalogKind, lines: string[]) => {
-    const named = lines.map((line) => ({ line, name: nameOf(line) }))
-    const answers = await Promise.all(
-      named.map(({ name }) => name === undefined || mayAccess(ports, caller, { verb: 'get', kind, namespace, name })),
-    )
-    return lines.filter((_line, at) => answers[at])
-  }
+  const keep = (kind: CatalogKind, lines: string[]) =>
+    keepAllowed(ports, caller, { of: lines, read: (line) => ({ verb: 'get', kind, namespace, name: nameOf(line) }) })
   const [agents, tools, skills, providers] = await Promise.all([
     keep('Agent', all.agents),
     keep('Tool', all.tools),

@@ -2,7 +2,7 @@
 import type { ModelChoice } from '../../contract/api/assignment.ts'
 import type { Caller } from '../../ports/identity.ts'
 import type { Ports } from '../../ports/index.ts'
-import { mayAccess, requireAccess } from '../access.ts'
+import { keepAllowed, requireAccess } from '../access.ts'
 
 type Asked = { namespace: string; name: string; model: string }
 
@@ -17,13 +17,12 @@ export function requireModel(ports: Pick<Ports, 'authorizer'>, caller: Caller, a
 }
 
 /** Those that the caller may have answer, in their order. */
-export async function keepModels<T>(
+export function keepModels<T>(
   ports: Pick<Ports, 'authorizer'>,
   caller: Caller,
   { of, read }: { of: readonly T[]; read: (one: T) => Asked },
 ): Promise<T[]> {
-  const rights = await Promise.all(of.map((one) => mayAccess(ports, caller, callOf(read(one)))))
-  return of.filter((_one, index) => rights[index])
+  return keepAllowed(ports, caller, { of, read: (one) => callOf(read(one)) })
 }
 
 /** The choices without fallbacks that the caller may not use; Forbidden when the first is one of those. */

@@ -3,6 +3,8 @@ import { readTaskToken } from '../../catalog/task-token.ts'
 import type { Task } from '../../contract/resources/task.ts'
 import { SvcError } from '../../errors.ts'
 import type { WorkerIdentity } from '../../ports/identity.ts'
+import type { ResourceKey } from '../../ports/resources.ts'
+import { allowsTool } from '../../rules/context-token.ts'
 import { chooseTools } from '../../rules/tool-choice.ts'
 import type { UsecaseDeps } from '../deps.ts'
 import { issueToolToken, type ToolToken } from '../tool-token.ts'
@@ -14,13 +16,17 @@ export type WorkerToolTokens = {
 }
 
 export function createWorkerToolTokens(deps: UsecaseDeps): WorkerToolTokens {
+  const { settings } = deps
   const { resources, secrets } = deps.ports
 
+  /** Asked anew: the agent can have got another tool since the task started. */
   async function hasTool(task: Task, tool: string): Promise<boolean> {
     const { agentRef } = task.spec
     const { namespace } = task.metadata
     const agent = agentRef && (await resources.get('Agent', { namespace, ...agentRef }))
-    return chooseTools(task, agent).custom.some(({ name }) => name === tool)
+    const { context = {} } = task.spec.transaction ?? {}
+    const isAllowed = (one: ResourceKey) => allowsTool(one, context, settings.contextMode ?? 'off')
+    return chooseTools(task, agent).custom.some((one) => one.name === tool && isAllowed(one))
   }
 
   return {

@@ -15,20 +15,24 @@ export type ContextAuthorizerOptions = {
   rules: ContextRules
   /** RBAC and the protected namespaces in Kubernetes mode. */
   next?: Authorizer
-  /** Told of each decision, for the log and the metrics; `audit`: would have been denied. */
+  /** Told of each decision but those on entries of a list, for the log and the metrics; `audit`: would have been denied. */
   observe?: (authorization: ContextAuthorization) => void
 }
 
 const allowed: Decision = { allowed: true }
 
 export function createContextAuthorizer({ rules, next, observe }: ContextAuthorizerOptions): Authorizer {
+  function tell(authorization: ContextAuthorization): void {
+    if (authorization.access.entry !== true) observe?.(authorization)
+  }
+
   function decide(caller: Caller, access: Access): Decision {
     const { transaction } = caller
     if (transaction === undefined) return { allowed: false, reason: 'context token without a transaction' }
     const decision = decideContext(transaction, access, rules)
     const { action, cause: reason } = decision
     const result = decision.allowed ? 'allowed' : rules.mode === 'audit' ? 'audit' : 'denied'
-    observe?.({ action, result, reason, caller, access })
+    tell({ action, result, reason, caller, access })
     return result === 'denied' ? decision : allowed
   }
 
