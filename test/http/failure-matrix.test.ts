@@ -1,28 +1,18 @@
 // What each answer of a vendor means: the same by bytes passed on, in the tool loop, in chat and in a task.
-import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createSandbox } from '../../src/adapters/embedded/sandbox/sandbox.ts'
-import { systemIds } from '../../src/adapters/system/clock.ts'
-import { readLeftFiles, readWorkspaceFiles } from '../../src/adapters/workspaces/left-files.ts'
-import type { WorkAssignment } from '../../src/contract/api/assignment.ts'
 import { type CallFailure, failures, ruleOfCall } from '../../src/contract/failures.ts'
-import { createEgress } from '../../src/egress/egress.ts'
 import { errorStatus } from '../../src/errors.ts'
-import type { Egress } from '../../src/ports/egress.ts'
-import { runAssignment } from '../../src/worker/run-assignment.ts'
-import { type Proxied, startProxied, until, vendorKey } from '../fixtures/proxy/proxied.ts'
+import { type PlayedTasks, runPlayedTask, startPlayedTasks } from '../fixtures/proxy/played-task.ts'
+import { type Proxied, startProxied, until } from '../fixtures/proxy/proxied.ts'
 import { answerJson, llmaAnswer, type Received } from '../fixtures/proxy/upstream.ts'
 import { passBytes, runLoop, runTurn } from '../fixtures/proxy/ways.ts'
-import { startWorkerService, type WorkerService } from '../scenarios/worker-service.ts'
+import type { WorkerService } from '../scenarios/worker-service.ts'
 
 let proxied: Proxied
 let workers: WorkerService
-let egress: Egress
-let base: string
+let played: PlayedTasks
 /** Where no call may lead. */
 let inner: Server
 let innerCalls = 0
@@ -63,10 +53,9 @@ const cases: Case[] = [
 const away = 'refused-connection'
 
 beforeAll(async () => {
-  egress = createEgress()
   proxied = await startProxied()
-  workers = await startWorkerService()
-  base = await mkdtemp(join(tmpdir(), 'matrix-'))
+  played = await startPlayedTasks()
+  workers = played.workers
   inner = createServer((_request, response) => {
     innerCalls += 1
     response.end(JSON.stringify(llmaAnswer))
@@ -81,61 +70,18 @@ beforeAll(async () => {
 afterAll(async () => {
   expect(innerCalls).toBe(0)
   await proxied.stop()
-  await workers.close()
-  await egress.close()
+  await played.stop()
   await new Promise((resolve) => inner.close(resolve))
-  await rm(base, { recursive: true, force: true })
 })
 
 const addressOf = (name: string) =>
   name.endsWith(`--${away}`) ? 'http://127.0.0.1:9' : `${proxied.upstream.url}/${name}`
 
-/** Pauses between tries pass at once. */
-const clock = {
-  now: () => new Date(),
-  async sleep(ms: number, signal?: AbortSignal) {
-    signal?.throwIfAborted()
-    await new Promise<void>((resolve, reject) => {
-      setTimeout(resolve, ms <= 60_000 ? 1 : 2_000_000_000).unref()
-      signal?.addEventListener('abort', () => reject(signal.reason), { once: true })
-    })
-  },
-}
-
-/** A worker with real calls; only the service that it speaks to is played. */
-async function runTask(names: string[]): Promise<string> {
-  const choices = names.map((name) => ({
-    model: 'm',
-    provider: {
-      ...({ namespace: 'default', type: 'llma', trusted: true } as const),
-      name,
-      baseUrl: addressOf(name),
-      apiKey: vendorKey,
-    },
-  }))
-  const assignment: WorkAssignment = {
-    version: 1,
-    api: { url: workers.url, token: workers.token },
-    task: { namespace: 'default', name: 'job', uid: 'uid-1', attempt: 1, type: 'ai' },
-    loop: { maxIterations: 3, maxToolCalls: 128, toolTimeoutMs: 1000, systemPrompt: '', prompt: 'hi', tools: [] },
-    model: { choices },
-    customTools: [],
-    egress: { allowNetworks: [], deny: [] },
-    redact: [],
-  }
-  const workspaceRoot = await mkdtemp(join(base, 'w-'))
-  const deps = {
-    egress,
-    sandbox: createSandbox({ ids: systemIds }),
-    clock,
-    ids: systemIds,
-    workspaceRoot,
-    readLeftFiles,
-    readWorkspaceFiles,
-  }
-  const outcome = await runAssignment(JSON.stringify(assignment), deps, new AbortController().signal)
-  return outcome.ok ? 'answered' : outcome.reason
-}
+const runTask = (names: string[]) =>
+  runPlayedTask(
+    played,
+    names.map((name) => ({ name, baseUrl: addressOf(name) })),
+  )
 
 const all: [string, CallFailure][] = [...cases.map(([name, reason]): [string, CallFailure] => [name, reason])]
 all.push([away, 'ProviderUnreachable'])
