@@ -9,6 +9,16 @@ const report = process.env.SVC_TEST_REPORT
 /** Files of one worker share what they import: most of a small file's time went into loading it. */
 const together = { isolate: false }
 
+const onCluster = {
+  expect,
+  globalSetup: ['test/cluster/setup.ts'],
+  testTimeout: 120_000,
+  hookTimeout: 120_000,
+}
+
+/** They take a part of the cluster away, or fill it. */
+const filledClusters = ['test/cluster/end-to-end.test.ts', 'test/cluster/faults.test.ts']
+
 export default defineConfig({
   test: {
     maxWorkers: '100%',
@@ -41,12 +51,20 @@ export default defineConfig({
       // On a real cluster, where KUBECONFIG names one; elsewhere these are skipped.
       {
         test: {
+          ...onCluster,
           name: 'cluster',
           include: ['test/cluster/**/*.test.ts'],
-          expect,
-          globalSetup: ['test/cluster/setup.ts'],
-          testTimeout: 120_000,
-          hookTimeout: 120_000,
+          exclude: filledClusters,
+          sequence: { groupOrder: 1 },
+        },
+      },
+      {
+        test: {
+          ...onCluster,
+          name: 'cluster-filled',
+          include: filledClusters,
+          maxWorkers: 1,
+          sequence: { groupOrder: 2 },
         },
       },
     ],
