@@ -5,7 +5,7 @@ import type { Provider } from '../contract/resources/provider.ts'
 import { SvcError } from '../errors.ts'
 import type { Caller } from '../ports/identity.ts'
 import { chooseDefault } from '../rules/default-provider.ts'
-import { requireAccess, requireRight } from '../usecases/access.ts'
+import { mayAccess, requireAccess, requireRight } from '../usecases/access.ts'
 import type { UsecaseDeps } from '../usecases/deps.ts'
 import { keepModels } from '../usecases/providers/rights.ts'
 import { createOfferedModels } from './offered-models.ts'
@@ -29,6 +29,13 @@ function keepFirst(models: ListedModel[]): ListedModel[] {
   return models.filter(({ id }) => !known.has(id) && known.add(id))
 }
 
+/** Beyond what the clients of either family know; they leave alone what they do not know. */
+type Unavailable = { provider: string; message: string }
+
+function describeUnready({ status }: Provider): string | undefined {
+  return status?.ready === false ? (status.message ?? status.lastError) : undefined
+}
+
 type Asker = { caller: Caller; namespace: string }
 
 export type ModelLister = {
@@ -43,7 +50,21 @@ export function createModelLister(deps: UsecaseDeps, defaults: ProxyDefaults): M
   const offered = createOfferedModels(deps)
 
   async function listOffered(provider: Provider): Promise<ListedModel[]> {
-    return (await offered.list(provider)).map((model) => ({ id: nameModel(provider, model), model, provider }))
+    const { models } = await offered.ask(provider)
+    return models.map((model) => ({ id: nameModel(provider, model), model, provider }))
+  }
+
+  /** Those that the caller may use and that cannot answer now, each with why; they are tried all the same when asked. */
+  async function listUnavailable({ caller, namespace }: Asker): Promise<Unavailable[]> {
+    const { items } = await deps.ports.resources.list('Provider', { namespace })
+    const found = items.map(async (provider): Promise<Unavailable[]> => {
+      const { name } = provider.metadata
+      const message = (await offered.ask(provider)).fault?.message ?? describeUnready(provider)
+      if (message === undefined) return []
+      const may = await mayAccess(deps.ports, caller, { verb: 'use', kind: 'Provider', namespace, name })
+      return may ? [{ provider: name, message }] : []
+    })
+    return (await Promise.all(found)).flat()
   }
 
   async function listAll({ caller, namespace }: Asker): Promise<ListedModel[]> {
@@ -61,7 +82,11 @@ export function createModelLister(deps: UsecaseDeps, defaults: ProxyDefaults): M
   }
 
   return {
-    list: async (family, who) => writeModels(family, await listAll(who)),
+    list: async (family, who) => {
+      const models = writeModels(family, await listAll(who))
+      const unavailable = await listUnavailable(who)
+      return unavailable.length === 0 ? models : { ...models, unavailable_providers: unavailable }
+    },
     async get(family, id, who) {
       const found = (await listAll(who)).find((model) => model.id === id)
       if (found !== undefined) return writeModel(family, found)

@@ -11,14 +11,11 @@ export type DefaultProvider =
   /** Somebody has to choose one of these names. */
   | { outcome: 'several'; names: string[] }
 
-/** What no retry repairs. A provider that rests or cannot be reached for a while keeps its place. */
-const lasting = new Set(['ValidationFailed', 'CredentialRefused'])
-
-/** Whether it is set up so that it can answer, as far as anybody has seen. */
-export function isUsable({ spec, status }: Pick<Provider, 'spec' | 'status'>): boolean {
+/** Whether it is complete and has its key. One whose calls fail, that rests or that cannot be reached keeps its place. */
+function isUsable({ spec, status }: Pick<Provider, 'spec' | 'status'>): boolean {
   if (spec.type === 'demo') return false
   const ready = status?.conditions?.find(({ type }) => type === 'Ready')
-  return ready?.status !== 'False' || !lasting.has(ready.reason)
+  return ready?.status !== 'False' || ready.reason !== 'ValidationFailed'
 }
 
 /**

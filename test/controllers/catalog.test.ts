@@ -91,11 +91,12 @@ describe('a provider', () => {
     expect(looks).toEqual(['HEAD /v1'])
   })
 
-  it('is not ready when its address is refused, and is when it is only away', async () => {
+  it('is not ready when its address is refused, or does not answer', async () => {
     await bench.create('Provider', 'refused', { type: 'llmo', baseURL: 'http://169.254.169.254/v1' })
     expect(reasonOf(await readyWhen('Provider', 'refused', false))).toContain('169.254.169.254')
     await bench.create('Provider', 'away', { type: 'llmo', baseURL: 'http://127.0.0.1:9/v1' })
-    const away = await when('Provider', 'away', ({ status }) => status?.ready === true)
+    const away = await when('Provider', 'away', ({ status }) => status?.ready === false)
+    expect(reasonOf(away)).toContain('127.0.0.1')
     expect(away.status?.lastError).toContain('127.0.0.1')
     expect(away.status?.conditions?.[1]).toMatchObject({ type: 'Reachable', status: 'False' })
   })
@@ -133,11 +134,12 @@ describe('a provider', () => {
     const failing = await when('Provider', 'locked', ({ status }) => status?.lastError !== undefined)
     const message = 'the last 2 calls failed: HTTP 401: bad key'
     expect(failing.status).toMatchObject({
-      ready: true,
+      ready: false,
+      message: 'HTTP 401: bad key',
       lastError: 'HTTP 401: bad key',
       lastErrorAt: failedAt.toISOString(),
       conditions: [
-        { type: 'Ready', status: 'True' },
+        { type: 'Ready', status: 'False', reason: 'CallsFail' },
         { type: 'Answering', status: 'False', reason: 'CallsFail', message },
       ],
     })

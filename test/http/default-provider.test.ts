@@ -71,7 +71,7 @@ describe('the provider that answers where none is named', () => {
     expect(lastModel()).toBe('model-of-default')
   })
 
-  it('leaves out those whose key was refused, until none is left', async () => {
+  it('leaves out those without their key, until none is left', async () => {
     await addProvider('one')
     await addProvider('two')
     const refuse = (name: string) =>
@@ -81,7 +81,7 @@ describe('the provider that answers where none is named', () => {
           {
             type: 'Ready',
             status: 'False',
-            reason: 'CredentialRefused',
+            reason: 'ValidationFailed',
             message: 'no',
             lastTransitionTime: new Date().toISOString(),
           },

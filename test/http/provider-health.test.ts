@@ -71,7 +71,7 @@ describe.concurrent.each([
     await refused.text()
     await until(async () => (await answering(name))?.status === 'False', 'the failure to be told')
     const failing = await read(name)
-    expect(failing).toMatchObject({ ready: true, lastError: expect.stringContaining('HTTP 401') })
+    expect(failing).toMatchObject({ ready: false, lastError: expect.stringContaining('HTTP 401') })
     expect(conditionOf(failing, 'Answering')?.message).toContain('refused the API key')
     expect(JSON.stringify(failing)).not.toContain(vendorKey)
     expect(Date.parse(failing?.lastErrorAt ?? '')).toBeLessThanOrEqual(Date.now())

@@ -257,6 +257,10 @@ describe('the models', () => {
     await proxied.create('/api/v1/providers', { name: 'silent', namespace: 'silent', spec })
     const ids = (await list('/llma/v1/models?namespace=silent')).data.map(({ id }) => id)
     expect(ids).toEqual(['silent/m', 'm'])
+    // Why it offers none, in the vendor's words; it is asked all the same.
+    expect(await list('/llmo/v1/models?namespace=silent')).toMatchObject({
+      unavailable_providers: [{ provider: 'silent', message: expect.stringMatching(/API key.*HTTP 401/) }],
+    })
   })
 
   it('of a namespace without providers are none', async () => {

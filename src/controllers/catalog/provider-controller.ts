@@ -58,9 +58,20 @@ async function gather(context: ProviderContext, provider: Provider, address: End
   return { calls, address, cooling, now: context.clock.now() }
 }
 
-function makeConditions(provider: Provider, problem: string | undefined, { address, calls, now }: Seen) {
-  const reasons: [string, string] = ['ValidationSucceeded', 'ValidationFailed']
-  const outcome = { problem, good: 'the provider is complete and its key is there', reasons }
+type Problem = { reason: 'ValidationFailed' | 'NotReached' | 'CallsFail'; message: string }
+
+/** What it was tried with: the look at its address and, unless the vendor only asked for a pause, its last calls. */
+function findTrouble({ address, calls, cooling }: Seen): Problem | undefined {
+  if (address?.state === 'refused') return { reason: 'ValidationFailed', message: address.message }
+  if (calls?.failed !== undefined && calls.failures > 0 && cooling === undefined) {
+    return { reason: 'CallsFail', message: calls.failed.reason }
+  }
+  return address?.state === 'unreachable' ? { reason: 'NotReached', message: address.message } : undefined
+}
+
+function makeConditions(provider: Provider, problem: Problem | undefined, { address, calls, now }: Seen) {
+  const reasons: [string, string] = ['ValidationSucceeded', problem?.reason ?? 'ValidationFailed']
+  const outcome = { problem: problem?.message, good: 'the provider is complete and its key is there', reasons }
   const ready = setReady(provider.status?.conditions, outcome, now)
   const changes = [describeAddress(address), describeCalls(calls)].filter((change) => change !== undefined)
   return changes.reduce((conditions, change) => setCondition(conditions, change, now), ready)
@@ -83,17 +94,18 @@ async function reconcileProvider(context: ProviderContext, key: string, signal: 
   }
   const address = await checkAddress(context, provider, signal)
   if (signal.aborted) return undefined
-  const refused = address?.state === 'refused' ? address.message : undefined
-  const problem = (await findProblem(context, provider)) ?? refused
+  const lacking = await findProblem(context, provider)
   const seen = await gather(context, provider, address)
+  const problem: Problem | undefined =
+    lacking === undefined ? findTrouble(seen) : { reason: 'ValidationFailed', message: lacking }
   const { now } = seen
   const validated = provider.status?.lastValidated
   const isFresh = validated !== undefined && now.getTime() - Date.parse(validated) < settings.checkIntervalMs
-  const isSame = provider.status?.ready === (problem === undefined) && provider.status.message === problem
+  const isSame = provider.status?.ready === (problem === undefined) && provider.status.message === problem?.message
   const contact = findContact(provider, seen)
   await writeCatalogStatus(resources, 'Provider', provider, {
     ready: problem === undefined,
-    ...(problem !== undefined && { message: problem }),
+    ...(problem !== undefined && { message: problem.message }),
     lastValidated: isFresh && isSame ? validated : now.toISOString(),
     ...contact,
     conditions: makeConditions(provider, problem, seen),

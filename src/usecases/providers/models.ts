@@ -8,7 +8,10 @@ import type { RateLimits } from '../../ports/rate-limits.ts'
 import type { UsecaseDeps } from '../deps.ts'
 
 /** Where calls to this provider may go. */
-export function policyOf({ provider }: ModelChoice, settings: UsecaseDeps['settings']): EgressPolicy {
+export function policyOf(
+  { provider }: ModelChoice,
+  settings: Pick<UsecaseDeps['settings'], 'allowNetworks' | 'ownAddresses'>,
+): EgressPolicy {
   return {
     allowNetworks: [...settings.allowNetworks],
     deny: [...settings.ownAddresses()],
