@@ -1,5 +1,7 @@
-// What the end of a call says of the provider that was asked: one judgement for the service and its workers.
+// What the end of a call says of the provider that was asked, and when it rests: one judgement for the service and its workers.
 import { ruleOfCall } from '../contract/failures.ts'
+import type { CoolDown } from '../ports/rate-limits.ts'
+import type { ResourceKey } from '../ports/resources.ts'
 import type { ModelError } from './messages.ts'
 
 /** Undefined: it says nothing of the provider. A vendor that finds fault with a request answers. */
@@ -8,4 +10,31 @@ export function judgeCall(error: ModelError | undefined): 'answered' | 'failed' 
   const { blames } = ruleOfCall(error.reason)
   if (blames === 'nobody') return undefined
   return blames === 'request' ? 'answered' : 'failed'
+}
+
+/** The pause that follows from a failed call of the model; undefined: none. */
+export function restAfter(error: ModelError, model: string, now: Date): CoolDown | undefined {
+  const { rest } = ruleOfCall(error.reason)
+  if (rest === undefined) return undefined
+  return {
+    ...(rest.of === 'model' && model !== '' ? { model } : {}),
+    until: new Date(now.getTime() + (error.retryAfterMs ?? rest.ms)),
+    reason: error.message,
+    failure: error.reason,
+    asked: error.retryAfterMs !== undefined,
+  }
+}
+
+/** What a call is answered that is not made; undefined: it may be made. */
+export function refuseResting(
+  { namespace, name }: ResourceKey,
+  rest: CoolDown | undefined,
+  now: Date,
+): ModelError | undefined {
+  if (!rest?.asked || rest.until <= now) return undefined
+  return {
+    reason: rest.failure,
+    message: `Provider ${namespace}/${name} asked for a pause: ${rest.reason}`,
+    retryAfterMs: rest.until.getTime() - now.getTime(),
+  }
 }

@@ -98,3 +98,13 @@ export function startDeadline(clock: Clock, ms: number, onLate: () => void): Dea
   row.watch(() => rows.delete(ms)).catch(() => {})
   return deadline
 }
+
+// A signal that a time limit aborted says so: it was not the caller who gave up.
+export class TimeLimitError extends Error {
+  readonly limitMs: number
+
+  constructor(limitMs: number) {
+    super('The time limit was reached.')
+    this.limitMs = limitMs
+  }
+}

@@ -1,5 +1,5 @@
-import { isJsonObject, type JsonObject } from '../contract/json.ts'
 // JSON of foreign hands. Nested deeper than anybody means it, it would exhaust the stack of whoever writes it again.
+import { isJsonObject, type JsonObject } from '../contract/json.ts'
 
 export const deepestJson = 500
 

@@ -1,7 +1,7 @@
 // The tool loop: drives a saved state to its end, saving it before each effect. Chat, proxies and workers run this one.
 import type { Clock } from '../ports/clock.ts'
 import { createCollector } from './collect.ts'
-import { startDeadline } from './deadlines.ts'
+import { startDeadline, TimeLimitError } from './deadlines.ts'
 import { guardCall } from './guarded-call.ts'
 import { followSignals, waitUnlessAborted } from './linked-signal.ts'
 import { createSaver, type Saver } from './loop-saver.ts'
@@ -23,7 +23,6 @@ import {
 import { runToolCall } from './loop-tools.ts'
 import { addUsage, type ModelError, type ModelEvent, type ModelRequest, type Turn, textOf } from './messages.ts'
 import type { ModelClient } from './model.ts'
-import { TimeLimitError } from './time-limit.ts'
 import type { HostTool, ToolCall, ToolHost, ToolResult } from './tool-host.ts'
 
 export type LoopEvent =

@@ -4,8 +4,8 @@ import { askText } from '../../test/fixtures/llm/wire.ts'
 import type { ModelChoice } from '../contract/api/assignment.ts'
 import type { CoolDown } from '../ports/rate-limits.ts'
 import { collectTurn } from './collect.ts'
+import { TimeLimitError } from './deadlines.ts'
 import { createModelRouter, type EndedCall, type RouterDeps, type ServedCall } from './router.ts'
-import { TimeLimitError } from './time-limit.ts'
 
 const open = new AbortController().signal
 

@@ -8,11 +8,10 @@ import { isLast } from './guarded-call.ts'
 import { waitUnlessAborted } from './linked-signal.ts'
 import type { ModelError, ModelEvent } from './messages.ts'
 import type { Listener } from './model.ts'
-import { isPacked, unpackBody } from './packed-body.ts'
 import type { VendorFetch, VendorReader, VendorResponse } from './piped-fetch.ts'
-import { writeBody } from './request-body.ts'
 import { createFrameReader, IdleError, type IdleWatch, watchIdle } from './sse.ts'
 import { type CallTarget, classifyVendorError, makeModelError, readRefusal, type VendorError } from './vendor-error.ts'
+import { isPacked, unpackBody, writeBody } from './wire-body.ts'
 
 /** Reads one answer of a family. */
 export interface AnswerDecoder {

@@ -1,7 +1,7 @@
 // What a provider may be asked: its rate limit, and the pauses that its vendor asked for.
 import { SvcError } from '../errors.ts'
+import { refuseResting, restAfter } from '../llm/call-verdict.ts'
 import type { ModelError } from '../llm/messages.ts'
-import { refuseResting, restAfter } from '../llm/rests.ts'
 import type { Ports } from '../ports/index.ts'
 import { explainModelError } from '../usecases/providers/failure.ts'
 import type { Target } from './target.ts'

@@ -3,7 +3,7 @@
 import type { Price } from '../contract/resources/provider.ts'
 import type { EstimatedUsage } from '../llm/estimate.ts'
 import { addUsage, noUsage, type TokenUsage } from '../llm/messages.ts'
-import { computeCost } from '../llm/pricing.ts'
+import { computeCost } from '../llm/token-usage.ts'
 import type { Clock, Ids } from '../ports/clock.ts'
 import type { Usage, UsageRecord } from '../ports/usage.ts'
 import type { Spender } from '../rules/budget.ts'

@@ -1,5 +1,5 @@
-import type { HttpDeps } from '../deps.ts'
 // What the routes are made from.
+import type { HttpDeps } from '../deps.ts'
 
 export type RouteContext = HttpDeps & {
   /** True once the service has begun to stop. */

@@ -1,5 +1,5 @@
-import { isJsonObject, type JsonObject, tryParseJson } from '../../contract/json.ts'
 // The instructions the demo provider follows, and how it says what it is (PROV-014).
+import { isJsonObject, type JsonObject, tryParseJson } from '../../contract/json.ts'
 
 export const demoLabel = '[demo provider: this is no language model]'
 

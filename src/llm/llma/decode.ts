@@ -1,8 +1,7 @@
 // llma to neutral: frames and whole answers.
 import type { JsonObject } from '../../contract/json.ts'
-import type { ModelEvent, Raw, StopReason, TokenUsage } from '../messages.ts'
-import { noUsage } from '../messages.ts'
-import { readCount } from '../token-count.ts'
+import { type ModelEvent, noUsage, type Raw, type StopReason, type TokenUsage } from '../messages.ts'
+import { readCount } from '../token-usage.ts'
 import { type AnswerDecoder, StreamedError } from '../vendor-call.ts'
 import { readVendorError } from '../vendor-error.ts'
 import { createBlockReader } from './blocks.ts'

@@ -2,7 +2,7 @@
 import type { JsonObject } from '../../contract/json.ts'
 import { createCallIds } from '../call-ids.ts'
 import type { ModelEvent, Raw, StopReason, TokenUsage } from '../messages.ts'
-import { readCount, readNestedCount } from '../token-count.ts'
+import { readCount, readNestedCount } from '../token-usage.ts'
 import { type AnswerDecoder, StreamedError } from '../vendor-call.ts'
 import { readVendorError } from '../vendor-error.ts'
 import { type LlmoCallPart, LlmoChunk, type LlmoDelta, type LlmoUsage } from './schema.ts'

@@ -2,7 +2,7 @@
 import { ruleOfCall } from '../../contract/failures.ts'
 import type { SvcError } from '../../errors.ts'
 import type { ModelError, TokenUsage } from '../../llm/messages.ts'
-import { isPacked, unpackBody } from '../../llm/packed-body.ts'
+import { isPacked, unpackBody } from '../../llm/wire-body.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { PipeControl, PipeRequest, PipeSink } from '../../ports/egress.ts'
 import { explainModelError } from '../../usecases/providers/failure.ts'

@@ -1,7 +1,7 @@
 // Picks the token counts out of an answer while its bytes go by: only what holds them is parsed (PROXY-004).
 import { isJsonObject, type JsonObject } from '../../contract/json.ts'
 import { noUsage, type TokenUsage } from '../../llm/messages.ts'
-import { readCount, readNestedCount } from '../../llm/token-count.ts'
+import { readCount, readNestedCount } from '../../llm/token-usage.ts'
 import { skipNested } from './request-text.ts'
 
 export interface UsageScanner {

@@ -11,7 +11,7 @@ import type {
 import type { Price, Provider } from '../../contract/resources/provider.ts'
 import type { Task } from '../../contract/resources/task.ts'
 import { SvcError } from '../../errors.ts'
-import { computeCost } from '../../llm/pricing.ts'
+import { computeCost } from '../../llm/token-usage.ts'
 import type { WorkerIdentity } from '../../ports/identity.ts'
 import type { Lease, Limited, RateLimit } from '../../ports/rate-limits.ts'
 import type { ResourceKey, ResourceReader } from '../../ports/resources.ts'

@@ -1,6 +1,24 @@
 import { describe, expect, it } from 'vitest'
 import { Price } from '../contract/resources/provider.ts'
-import { computeCost } from './pricing.ts'
+import { computeCost, readCount, readNestedCount } from './token-usage.ts'
+
+it.each([0, 7, 1e12])('%d is a count', (value) => {
+  expect(readCount(value)).toBe(value)
+})
+
+it.each([-1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 1e13, '7', null, undefined, {}, [7]])('%j is none', (value) => {
+  expect(readCount(value)).toBeUndefined()
+})
+
+it.each([
+  [{ cached: 3 }, 3],
+  [{ cached: -3 }, undefined],
+  [null, undefined],
+  ['x', undefined],
+  [undefined, undefined],
+])('in %j there is %j', (value, count) => {
+  expect(readNestedCount(value, 'cached')).toBe(count)
+})
 
 const usage = { inputTokens: 1_000_000, outputTokens: 100_000, cachedTokens: 400_000 }
 

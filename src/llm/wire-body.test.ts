@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { ToolSchema } from './messages.ts'
 import { rememberBy } from './remembered.ts'
-import { writeBody } from './request-body.ts'
+import { writeBody } from './wire-body.ts'
 
 describe('the text of a body', () => {
   it('is its JSON, with tools and without', () => {

@@ -1,6 +1,19 @@
-// What a call cost, by the price its provider's owner has set. No price is built in.
+// Counts as vendors give them, and what a call cost by the price that its provider's owner has set. No price is built in.
+import type { JsonObject } from '../contract/json.ts'
 import type { Price } from '../contract/resources/provider.ts'
 import type { TokenUsage } from './messages.ts'
+
+/** No call has as many; a thousand times a million of these can still be added. */
+export const mostTokens = 1e12
+
+export function readCount(value: unknown): number | undefined {
+  return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= mostTokens ? value : undefined
+}
+
+/** A field of an object that may not be there. */
+export function readNestedCount(value: unknown, field: string): number | undefined {
+  return typeof value === 'object' && value !== null ? readCount((value as JsonObject)[field]) : undefined
+}
 
 export type Cost = { cost: number; currency: string }
 
