@@ -254,6 +254,18 @@ describe('a context token', () => {
     expect(made.json().metadata.namespace).toBe('team')
   })
 
+  it.each(['../x', 'Default', 'default ', 'default\n', 'a/b', 'x'.repeat(5000)])(
+    'has no right whatever the mode when its namespace is no name: %j [CTX-019]',
+    async (namespace) => {
+      for (const mode of ['enforce', 'audit', 'off'] as const) {
+        const claims = { scope: everyScope, tctx: { namespace } }
+        const made = await ask(mode, 'POST /api/v1/tasks', claims, task({ name: 'nowhere' }))
+        expect([made.statusCode, made.json().error?.message]).toEqual([403, expect.stringContaining('tctx.namespace')])
+        expect((await ask(mode, 'GET /api/v1/tasks', claims)).statusCode).toBe(403)
+      }
+    },
+  )
+
   it('is held to what a new task would do', async () => {
     const make = async (tctx: object, payload: object) =>
       (await ask('enforce', 'POST /api/v1/tasks', { scope: everyScope, tctx }, payload)).statusCode

@@ -1,4 +1,6 @@
 // Context tokens of the profile `kontxt`: signed transactions that say who asks, through which workload, and what for.
+import { Name } from '../../../contract/resources/metadata.ts'
+import { SvcError } from '../../../errors.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { Authenticator, Caller, CallerTransaction } from '../../../ports/identity.ts'
 import type { IssuerRights } from '../../../rules/issuer-rights.ts'
@@ -59,11 +61,17 @@ function readTransaction({ claims, header }: VerifiedToken): CallerTransaction {
   }
 }
 
+/** What names things in stores, addresses and folders is a name: Forbidden for any other text. */
+function requireName(namespace: string): string {
+  if (Name.safeParse(namespace).success) return namespace
+  throw new SvcError('Forbidden', 'tctx.namespace of this context token is no name of a namespace')
+}
+
 /** Forbidden for somebody who has no right here. Where the context has no readable namespace, it is that of the settings. */
 function toCaller(transaction: CallerTransaction, rights: IssuerRights): Caller {
   const { subject, issuer, scopes, context } = transaction
   const { namespace } = context
-  const signed = typeof namespace === 'string' && namespace !== '' ? { namespace } : {}
+  const signed = typeof namespace === 'string' && namespace !== '' ? { namespace: requireName(namespace) } : {}
   return {
     authType: 'contextToken',
     username: subject,
