@@ -12,6 +12,9 @@ import { createOfferedModels } from './offered-models.ts'
 import type { ProxyDefaults } from './resolve.ts'
 import type { ProxyFamily } from './types.ts'
 
+/** A provider's name, a "/" and a model's name. */
+const longestId = 63 + 1 + 256
+
 type ListedModel = { id: string; model: string; provider: Provider }
 
 function nameModel({ metadata }: Provider, model: string): string {
@@ -41,7 +44,7 @@ type Asker = { caller: Caller; namespace: string }
 export type ModelLister = {
   /** Those of a namespace that the caller may use, by the providers' names, as the clients of a family expect them. Forbidden. */
   list(family: ProxyFamily, who: Asker): Promise<JsonObject>
-  /** One of them by its id. NotFound. */
+  /** One of them by its id. NotFound; InvalidRequest for an id that is too long, which no vendor is asked about. */
   get(family: ProxyFamily, id: string, who: Asker): Promise<JsonObject>
   close(): void
 }
@@ -88,6 +91,8 @@ export function createModelLister(deps: UsecaseDeps, defaults: ProxyDefaults): M
       return unavailable.length === 0 ? models : { ...models, unavailable_providers: unavailable }
     },
     async get(family, id, who) {
+      if (id.length > longestId)
+        throw new SvcError('InvalidRequest', `model: must have at most ${longestId} characters`)
       const found = (await listAll(who)).find((model) => model.id === id)
       if (found !== undefined) return writeModel(family, found)
       throw new SvcError('NotFound', `model: there is no "${id}" here; the list of models shows what there is`)

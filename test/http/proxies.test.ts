@@ -246,6 +246,10 @@ describe('the models', () => {
       type: 'model',
     })
     await expect(llmo.models.retrieve('seller/none')).rejects.toBeInstanceOf(OpenAI.NotFoundError)
+    for (const path of ['/llma/v1/models', '/llmo/v1/models']) {
+      const answer = await proxied.service.call(`GET ${path}/${'m'.repeat(5000)}`)
+      expect([answer.statusCode, answer.body.length < 500]).toEqual([400, true])
+    }
     await expect(llma.models.retrieve('nobody')).rejects.toBeInstanceOf(Anthropic.NotFoundError)
     // Kept for a while: the vendors were not asked again.
     expect(proxied.upstream.received.length).toBe(asked)
