@@ -39,7 +39,9 @@ function explainUnknown(error: unknown, model: string | undefined): never {
   if (!isSvcError(error)) throw error
   const named = model?.includes('/') ? `there is no provider "${model.split('/', 1)[0]}"; ` : ''
   const message = `model: ${named}${error.message}; a request names one as provider/model`
-  throw new SvcError(error.reason, message, { cause: error })
+  // What the caller named is missing, whatever keeps the rest from answering.
+  const isMissing = named !== '' && error.reason === 'InvalidRequest'
+  throw new SvcError(isMissing ? 'NotFound' : error.reason, message, { cause: error })
 }
 
 type Resolver = { deps: UsecaseDeps; defaults: ProxyDefaults }

@@ -35,7 +35,7 @@ const withoutRight = new Set(['getWhoami', 'validateToken', 'getChatConfig'])
 /** The task here is part of no transaction, so there is nothing for it to take. */
 const withoutUse = new Set(['takeToolToken'])
 /** Routes for everybody. */
-const withoutCredential = new Set(['getHealth', 'getReadiness', 'getOpenApi'])
+const withoutCredential = new Set(['getHealth', 'getReadiness', 'getOpenApi', 'getInternalOpenApi'])
 
 const names = [
   ...['nobody', 'owner', 'second owner', 'editor', 'runner', 'viewer', 'bound here', 'bound elsewhere'],

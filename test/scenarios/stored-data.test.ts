@@ -41,6 +41,10 @@ async function openState(state: string): Promise<Service> {
   return opened.service
 }
 
+function forgetStatus(known: { status?: unknown; items?: { status?: unknown }[] }): void {
+  for (const object of [known, ...(known.items ?? [])]) delete object.status
+}
+
 describe.each(states)('a data folder of migration %s', (state) => {
   const answers = JSON.parse(readFileSync(join(fixtures, `${state}.json`), 'utf8')) as Record<string, object>
 
@@ -48,6 +52,8 @@ describe.each(states)('a data folder of migration %s', (state) => {
     const service = await openState(state)
     expect(Object.keys(answers).length).toBeGreaterThan(10)
     for (const [path, known] of Object.entries(answers)) {
+      // What a Provider's status says is of the present: nobody answers at the fixture's address.
+      if (path.includes('/providers')) forgetStatus(known)
       const answer = await service.call('GET', path)
       expect([path, answer.status, answer.body]).toMatchObject([path, 200, known])
     }
