@@ -6,6 +6,7 @@ import { isSvcError, SvcError } from '../errors.ts'
 import { chooseDefault } from '../rules/default-provider.ts'
 import type { CliContext, GlobalOptions } from './context.ts'
 import { namespaceOf } from './global-options.ts'
+import { askNumbered } from './numbered.ts'
 import { listPages } from './paging.ts'
 
 export type ModelChoice = { provider?: string | undefined; model?: string | undefined }
@@ -55,12 +56,8 @@ async function askWhich(providers: Provider[], names: string[], { context }: Ask
   const refusal = new SvcError('InvalidRequest', `several providers are set up and none is called default: ${others}`)
   if (openPrompt === undefined) throw refusal
   terminal.note('several providers are set up and none is called default:')
-  for (const [index, name] of names.entries()) terminal.note(`  ${index + 1}  ${name}`)
-  const prompt = openPrompt()
-  const typed = await prompt.ask('which one? ', []).finally(() => prompt.close())
-  const word = typeof typed === 'string' ? '' : typed.line.trim()
-  const name = names.includes(word) ? word : names[Number(word) - 1]
-  const chosen = providers.find(({ metadata }) => metadata.name === name)
+  const index = await askNumbered(names, { terminal, openPrompt })
+  const chosen = providers.find(({ metadata }) => metadata.name === names[index ?? -1])
   if (chosen === undefined) throw refusal
   return chosen
 }

@@ -234,4 +234,100 @@ describe.skipIf(!hasProgram('script'))('a conversation on a terminal', () => {
     terminal.type('/quit\r')
     await ended
   })
+
+  it('shows what answers, changes it, and tells what was spent', async () => {
+    script = () => [{ text: 'fine' }]
+    vendor.models = ['test-model', 'large-model']
+    await makeProvider(service, 'priced', vendor.url, {
+      defaultModel: 'priced-model',
+      price: { inputPerMillion: 1_000_000, outputPerMillion: 1_000_000 },
+    })
+    const terminal = openTerminal('chat --session changes')
+    const ended = new Promise((resolve) => terminal.child.once('exit', resolve))
+    const type = async (line: string, ...shown: RegExp[]) => {
+      await terminal.until(/> /)
+      terminal.type(`${line}\r`)
+      for (const pattern of shown) await terminal.until(pattern)
+    }
+    await type('/modle', /there is no command \/modle; did you mean \/model\?/)
+    await type('/cost', /nothing was used yet/)
+    await type('hello', /fine/, /\ds, 30 tokens \(20 in, 10 out\), 1 call without a price/)
+    await type('/cost', /30 tokens \(20 in, 10 out\), 1 call without a price/)
+    await type('/model nothing', /there is no model nothing; there are:/, /default\/test-model/, /default\/large-model/)
+    await type('/model large-model', /model large-model of provider default answers/)
+    await type('hello', /fine/)
+    expect(vendor.requests.at(-1)?.model).toBe('large-model')
+    await type('/provider nobody', /there is no provider nobody; there are:/, /default \(llmo/, /priced \(llmo/)
+    await type('/provider priced', /model priced-model of provider priced answers/)
+    await type('// and now?', /fine/, /30 tokens \(20 in, 10 out\), 30 USD/)
+    expect(vendor.requests.at(-1)).toMatchObject({ model: 'priced-model', messages: expect.anything() })
+    expect(vendor.requests.at(-1)?.messages.at(-1)?.content).toBe('// and now?')
+    await type('/provider', /model priced-model of provider priced answers/)
+    await type('/cost', /90 tokens \(60 in, 30 out\), 30 USD, 2 calls without a price/)
+    await type('/quit')
+    await ended
+    const { body } = await service.call<{ answeredBy: object }>('GET', '/api/v1/sessions/changes')
+    expect(body.answeredBy).toEqual({ namespace: 'default', name: 'priced', model: 'priced-model' })
+  })
+
+  it('lists the tasks that the session started, with their phases', async () => {
+    let calls = 0
+    script = () => {
+      calls += 1
+      return calls === 1
+        ? [{ call: { name: 'create_task', args: { name: 'from-chat', ...spec } } }]
+        : [{ text: 'made' }]
+    }
+    const terminal = openTerminal('chat --session starts')
+    const ended = new Promise((resolve) => terminal.child.once('exit', resolve))
+    await terminal.until(/> /)
+    terminal.type('/tasks\r')
+    await terminal.until(/the session has started no tasks/)
+    await terminal.until(/> /)
+    terminal.type('make a task\r')
+    await terminal.until(/made/)
+    await terminal.until(/> /)
+    terminal.type('/tasks\r')
+    await terminal.until(/NAME +TYPE +PHASE/)
+    await terminal.until(/from-chat\S* +container +(Pending|Queued|Running|Succeeded|Failed)/)
+    await terminal.until(/> /)
+    terminal.type('/quit\r')
+    await ended
+  })
+
+  it('resumes a session that is picked from the latest', async () => {
+    script = () => [{ text: 'fine' }]
+    await runSvc(['chat', '-q', '--session', 'older', 'a question of before'], service.env)
+    await runSvc(['chat', '-q', '--session', 'newer', 'another'], service.env)
+    const terminal = openTerminal('chat --resume')
+    const ended = new Promise((resolve) => terminal.child.once('exit', resolve))
+    await terminal.until(/1 {2}newer +\d+s ago, 2 messages +another/)
+    await terminal.until(/2 {2}older .*a question of before/)
+    await terminal.until(/which one\? /)
+    terminal.type('2\r')
+    await terminal.until(/> /)
+    terminal.type('/session\r')
+    await terminal.until(/session older: /)
+    await terminal.until(/> /)
+    terminal.type('/quit\r')
+    await ended
+  })
+})
+
+describe('svc chat --resume', () => {
+  it('takes a name, and says when there is none of that name or none at all', async () => {
+    script = () => [{ text: 'fine' }]
+    const known = await runSvc(['chat', '--session', 'known', 'hello'], service.env)
+    // What a turn cost is for people: nothing of it in a pipe.
+    expect(known.stderr).not.toContain('tokens')
+    expect((await runSvc(['chat', '-q', '--resume', 'known', 'and now?'], service.env)).stdout).toBe('fine\n')
+    expect(vendor.requests.at(-1)?.messages.filter(({ role }) => role === 'user')).toHaveLength(2)
+    const unknown = await runSvc(['chat', '--resume', 'unknown', 'hello'], service.env)
+    expect([unknown.code, unknown.stderr]).toEqual([1, expect.stringContaining('there is no session unknown')])
+    const unnamed = await runSvc(['chat', '--resume'], service.env, { input: 'hello' })
+    expect([unnamed.code, unnamed.stderr]).toEqual([2, expect.stringContaining('name the session to resume')])
+    const none = await runSvc(['-n', 'empty', 'chat', '--resume'], service.env, { input: 'hello' })
+    expect([none.code, none.stderr]).toEqual([1, expect.stringContaining('there is no session to resume yet')])
+    expect((await runSvc(['chat', '--resume', 'a', '--session', 'b', 'hello'], service.env)).code).toBe(2)
+  })
 })

@@ -1,132 +1,78 @@
-// A conversation at the terminal: a prompt, turns, and words that begin with a slash.
-import type { Client } from '../../client/client.ts'
-import type { ChatRequest } from '../../contract/api/chat.ts'
-import { getSession } from '../../contract/api/sessions.ts'
-import { isSvcError, messageOf } from '../../errors.ts'
-import type { CliContext, LinePrompt, Typed } from '../context.ts'
+// A conversation at the terminal: a prompt, turns, and commands that begin with a slash.
+import { messageOf } from '../../errors.ts'
+import type { CliContext, Typed } from '../context.ts'
+import { parseCommand, runCommand } from './commands.ts'
+import { describeTurn } from './spending.ts'
+import { type Conversation, findSession, readEntries, type Talk } from './talk.ts'
 import { sendMessage, type TurnEnd } from './turn.ts'
 
-export type Conversation = {
-  client: Client
-  context: CliContext
-  prompt: LinePrompt
-  /** Of every message. */
-  request: Omit<ChatRequest, 'message'>
-  quiet?: boolean | undefined
-}
-
-type State = {
-  sessionId: string | undefined
-  /** What was typed, for the arrow keys. */
-  history: string[]
-  /** The next Ctrl-C leaves. */
-  isLeaving: boolean
-}
-
-type Entry = { role: string; content: string; name?: string }
-
-const help = `  /help      these words
-  /history   the conversation so far
-  /session   the name of the session, and how to come back to it
-  /new       begin a new session
-  /quit      leave (also Ctrl-D)
-
-A pasted text is one message. Alt+Enter or Ctrl-J begins a line within a message. What is typed while an answer comes
-is kept for the next question. Ctrl-C ends the turn that runs; pressed twice it leaves. The arrow keys bring back what
-was typed.`
-
-/** Until the person leaves. Resolves to the session. */
-export async function converse(conversation: Conversation): Promise<string | undefined> {
-  const { context, prompt, request } = conversation
-  const state: State = { sessionId: request.sessionId, history: [], isLeaving: false }
-  if (state.sessionId !== undefined) state.history = await recallLines(conversation, state.sessionId)
+/** Until the person leaves. */
+export async function converse(conversation: Conversation): Promise<Talk> {
+  const { context, prompt } = conversation
+  const talk = await beginTalk(conversation)
   context.terminal.note(context.terminal.colors.dim('/help shows what can be typed'))
-  while (!(await answer(conversation, state, await prompt.ask('> ', state.history)))) {
-    // Every turn is its own; what lasts is in the state.
+  while (!(await answer(talk, await prompt.ask('> ', talk.history)))) {
+    // Every turn is its own; what lasts is in the talk.
   }
-  return state.sessionId
+  return talk
+}
+
+async function beginTalk(conversation: Conversation): Promise<Talk> {
+  const { client, request } = conversation
+  const { sessionId, provider, model } = request
+  const session = await findSession(client, request)
+  const remembered = provider === undefined ? session?.answeredBy : undefined
+  return {
+    ...conversation,
+    sessionId,
+    answering: { provider: provider ?? remembered?.name, model: model ?? remembered?.model },
+    history: readEntries(session).flatMap(({ role, content }) => (role === 'user' ? [content] : [])),
+    isLeaving: false,
+  }
 }
 
 /** True when the person leaves. */
-async function answer(conversation: Conversation, state: State, typed: Typed): Promise<boolean> {
+async function answer(talk: Talk, typed: Typed): Promise<boolean> {
   if (typed === 'end') return true
-  if (typed !== 'interrupt') return answerLine(conversation, state, typed.line.trim())
-  if (state.isLeaving) return true
-  state.isLeaving = true
-  conversation.context.terminal.note('Ctrl-C once more leaves')
+  if (typed !== 'interrupt') return answerLine(talk, typed.line.trim())
+  if (talk.isLeaving) return true
+  talk.isLeaving = true
+  talk.context.terminal.note('Ctrl-C once more leaves')
   return false
 }
 
 /** True when the person wants to leave. */
-async function answerLine(conversation: Conversation, state: State, line: string): Promise<boolean> {
-  state.isLeaving = false
+async function answerLine(talk: Talk, line: string): Promise<boolean> {
+  talk.isLeaving = false
   if (line === '') return false
-  if (line === '/quit' || line === '/exit') return true
-  if (/^\/\S*$/.test(line)) await runWord(conversation, state, line)
-  else await runTurn(conversation, state, line)
+  const command = parseCommand(line)
+  try {
+    if (command !== undefined) return await runCommand(talk, command)
+    await runTurn(talk, line)
+  } catch (error) {
+    const { terminal } = talk.context
+    terminal.note(`${terminal.colors.red('error:')} ${messageOf(error)}`)
+  }
   return false
 }
 
-async function runTurn({ client, context, request, quiet }: Conversation, state: State, message: string) {
-  const { terminal } = context
-  state.history.push(message)
-  const session = state.sessionId === undefined ? {} : { sessionId: state.sessionId }
-  try {
-    const end = await sendMessage(client, { ...request, ...session, message }, { context, quiet })
-    state.sessionId = end.sessionId
-    state.isLeaving = end.outcome === 'cancelled'
-    reportEnd(end, context)
-  } catch (error) {
-    terminal.note(`${terminal.colors.red('error:')} ${messageOf(error)}`)
-  }
+async function runTurn(talk: Talk, message: string): Promise<void> {
+  const { client, context, request, sessionId, quiet } = talk
+  talk.history.push(message)
+  const end = await sendMessage(client, { ...request, sessionId, message }, { context, quiet })
+  talk.sessionId = end.sessionId
+  talk.answering = end.answering ?? talk.answering
+  talk.isLeaving = end.outcome === 'cancelled'
+  reportEnd(end, { context, quiet })
 }
 
-/** What went wrong, if anything did. */
-export function reportEnd({ outcome, error }: TurnEnd, { terminal }: CliContext): void {
-  if (outcome === 'cancelled') terminal.note(terminal.colors.dim('cancelled'))
-  if (error !== undefined) terminal.note(`${terminal.colors.red('error:')} ${error.message}`)
-}
-
-async function runWord(conversation: Conversation, state: State, word: string): Promise<void> {
-  const { terminal } = conversation.context
-  if (word === '/help') terminal.note(help)
-  else if (word === '/new') state.sessionId = undefined
-  else if (word === '/session') terminal.note(describeSession(state.sessionId))
-  else if (word === '/history') await showHistory(conversation, state.sessionId)
-  else terminal.note(`${word} is no word of this program; /help shows them`)
-}
-
-export function describeSession(sessionId: string | undefined): string {
-  return sessionId === undefined
-    ? 'no session yet'
-    : `session ${sessionId}: \`svc chat --session ${sessionId}\` goes on`
-}
-
-async function showHistory(conversation: Conversation, sessionId: string | undefined): Promise<void> {
-  const { terminal } = conversation.context
-  const entries = sessionId === undefined ? [] : await readEntries(conversation, sessionId)
-  if (entries.length === 0) return terminal.note('nothing was said yet')
-  for (const { role, name, content } of entries) {
-    terminal.note(`${terminal.colors.bold(name === undefined ? role : `${role} ${name}`)}: ${content}`)
-  }
-}
-
-async function recallLines(conversation: Conversation, sessionId: string): Promise<string[]> {
-  const entries = await readEntries(conversation, sessionId)
-  return entries.filter(({ role }) => role === 'user').map(({ content }) => content)
-}
-
-/** None when the session is to be made by the first message. */
-async function readEntries({ client, request }: Conversation, sessionId: string): Promise<Entry[]> {
-  const query = request.namespace === undefined ? {} : { namespace: request.namespace }
-  try {
-    const { transcript } = await client.call(getSession, { params: { id: sessionId }, query })
-    return transcript
-      .split('\n')
-      .filter(Boolean)
-      .map((line) => JSON.parse(line) as Entry)
-  } catch (error) {
-    if (isSvcError(error, 'NotFound')) return []
-    throw error
-  }
+/** What went wrong, if anything did; on a terminal also time, tokens and cost. */
+export function reportEnd(
+  { outcome, error, usage }: TurnEnd,
+  { context: { terminal }, quiet }: { context: CliContext; quiet?: boolean | undefined },
+): void {
+  const { dim, red } = terminal.colors
+  if (outcome === 'cancelled') terminal.note(dim('cancelled'))
+  if (error !== undefined) terminal.note(`${red('error:')} ${error.message}`)
+  if (usage !== undefined && terminal.showsBoth && quiet !== true) terminal.note(dim(describeTurn(usage)))
 }

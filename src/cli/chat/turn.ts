@@ -1,7 +1,7 @@
 // Sends one message and shows what comes back; Ctrl-C ends the turn.
 import type { Client } from '../../client/client.ts'
 import { parseBody } from '../../client/event-stream.ts'
-import { type ChatFrame, type ChatRequest, sendChat } from '../../contract/api/chat.ts'
+import { type ChatFrame, type ChatRequest, type ChatUsage, sendChat } from '../../contract/api/chat.ts'
 import { SvcError } from '../../errors.ts'
 import type { CliContext } from '../context.ts'
 import { createScreen, type Screen } from './screen.ts'
@@ -11,6 +11,10 @@ export type TurnEnd = {
   /** `cancelled`: by Ctrl-C. */
   outcome: 'answered' | 'failed' | 'cancelled'
   error?: { code: string; message: string }
+  /** Name of the provider that was asked first, and its model. */
+  answering?: { provider: string | undefined; model: string | undefined }
+  /** Absent: the turn did not come to its end. */
+  usage?: ChatUsage
 }
 
 type Sending = { context: CliContext; quiet?: boolean | undefined }
@@ -35,6 +39,8 @@ export async function sendMessage(client: Client, body: ChatRequest, { context, 
 function note(end: TurnEnd, screen: Screen, event: string, frame: ChatFrame): void {
   end.sessionId = frame.sessionId
   if (frame.error !== undefined) end.error = frame.error
+  if (frame.usage !== undefined) end.usage = frame.usage
+  if (event === 'status') end.answering = { provider: frame.provider, model: frame.model }
   if (event === 'done') end.outcome = end.error === undefined ? 'answered' : 'failed'
   screen.show(event, frame)
 }

@@ -1,11 +1,12 @@
 // chat: talk with the orchestrator, in a conversation at the terminal or with one message from a script.
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import type { Client } from '../../client/client.ts'
 import { type ChatRequest, getChatConfig, sendChat } from '../../contract/api/chat.ts'
-import { getSession } from '../../contract/api/sessions.ts'
-import { isSvcError, SvcError } from '../../errors.ts'
+import { SvcError } from '../../errors.ts'
 import { printAnswer } from '../answers.ts'
-import { converse, describeSession, reportEnd } from '../chat/conversation.ts'
+import { converse, reportEnd } from '../chat/conversation.ts'
+import { pickSession, requireSession } from '../chat/resume.ts'
+import { describeSession, findSession, type Opening } from '../chat/talk.ts'
 import { sendMessage } from '../chat/turn.ts'
 import type { CliContext, GlobalOptions } from '../context.ts'
 import { ExitSignal, exitCodes } from '../failure.ts'
@@ -14,6 +15,8 @@ import { chooseModel } from '../model-choice.ts'
 
 type ChatOptions = {
   session?: string
+  /** True where no session is named. */
+  resume?: string | true
   agent?: string
   provider?: string
   model?: string
@@ -26,6 +29,11 @@ export function addChatCommand(program: Command, context: CliContext): void {
     .command('chat [message...]')
     .description('talk with the orchestrator, which makes and follows tasks; starts a service when none runs')
     .option('--session <id>', 'session to go on with; made when missing')
+    .addOption(
+      new Option('--resume [id]', 'session to go on with, chosen from the latest when none is named').conflicts(
+        'session',
+      ),
+    )
     .option('--agent <name>', 'agent that supplies provider, model and temperature')
     .option('--provider <name>', 'provider to ask (default: that of the session, `default`, or the only usable one)')
     .option('--model <name>', 'model of the provider')
@@ -48,33 +56,41 @@ type Invocation = { command: Command; context: CliContext }
 
 async function chat(words: string[], given: ChatOptions, { command, context }: Invocation): Promise<void> {
   const options = readGlobalOptions(command)
-  const request = buildRequest(given, options)
+  const place = { options, context }
   const message = words.length > 0 ? words.join(' ') : await context.readInput()
-  if (message === undefined) return startConversation(request, given, { options, context })
+  if (message === undefined) return startConversation(given, place)
   if (message.trim() === '') throw new SvcError('InvalidRequest', 'say something: svc chat "what runs right now?"')
   const { client } = await context.connectOrStart(options)
-  const body = { ...(await chooseProvider(client, request, { options, context })), message: message.trimEnd() }
-  if (options.output !== 'table') return printTurn(client, body, { options, context })
-  const end = await sendMessage(client, body, { context, quiet: given.quiet })
-  reportEnd(end, context)
-  if (!given.quiet) context.terminal.note(context.terminal.colors.dim(describeSession(end.sessionId)))
+  const body = { ...(await prepareRequest(client, given, place)), message: message.trimEnd() }
+  if (options.output !== 'table') return printTurn(client, body, place)
+  const { quiet } = given
+  const end = await sendMessage(client, body, { context, quiet })
+  reportEnd(end, { context, quiet })
+  const talk = { sessionId: end.sessionId, request: body }
+  if (!quiet) context.terminal.note(context.terminal.colors.dim(describeSession(talk)))
   if (end.outcome !== 'answered') throw new ExitSignal(exitCodes[end.outcome])
 }
 
 type Place = { options: GlobalOptions; context: CliContext }
 
-async function startConversation(request: Opening, { quiet }: ChatOptions, { options, context }: Place): Promise<void> {
+async function startConversation(given: ChatOptions, { options, context }: Place): Promise<void> {
   const { openPrompt } = context
   if (openPrompt === undefined) throw new SvcError('InvalidRequest', 'name a message: svc chat "what runs right now?"')
   const { client } = await context.connectOrStart(options)
-  const chosen = await chooseProvider(client, request, { options, context })
+  const request = await prepareRequest(client, given, { options, context })
   const prompt = openPrompt()
-  const talk = { client, context, prompt, request: chosen, quiet }
-  const sessionId = await converse(talk).finally(() => prompt.close())
-  if (sessionId !== undefined) context.terminal.note(describeSession(sessionId))
+  const conversation = { client, context, prompt, request, quiet: given.quiet }
+  const talk = await converse(conversation).finally(() => prompt.close())
+  if (talk.sessionId !== undefined) context.terminal.note(describeSession(talk))
 }
 
-type Opening = Omit<ChatRequest, 'message'>
+async function prepareRequest(client: Client, given: ChatOptions, place: Place): Promise<Opening> {
+  const request = buildRequest(given, place.options)
+  if (given.resume === undefined) return chooseProvider(client, request, place)
+  const resumed =
+    given.resume === true ? await pickSession(client, request, place.context) : await requireSession(client, request)
+  return chooseProvider(client, resumed, place)
+}
 
 /** What the request names or the session remembers; else as `svc run` does it: what the service would take, or the demo. */
 async function chooseProvider(client: Client, request: Opening, place: Place): Promise<Opening> {
@@ -87,15 +103,8 @@ async function chooseProvider(client: Client, request: Opening, place: Place): P
 }
 
 /** A conversation goes on with what has answered it (a session's last turn). */
-async function remembersModel(client: Client, { sessionId, namespace }: Opening): Promise<boolean> {
-  if (sessionId === undefined) return false
-  const query = { ...(namespace === undefined ? {} : { namespace }), maxMessages: 1 }
-  try {
-    return (await client.call(getSession, { params: { id: sessionId }, query })).answeredBy !== undefined
-  } catch (error) {
-    if (isSvcError(error, 'NotFound')) return false
-    throw error
-  }
+async function remembersModel(client: Client, request: Opening): Promise<boolean> {
+  return (await findSession(client, request, 1))?.answeredBy !== undefined
 }
 
 /** One JSON body; Ctrl-C ends the turn. */
@@ -108,7 +117,7 @@ async function printTurn(client: Client, body: ChatRequest, { options, context }
 
 function buildRequest(given: ChatOptions, options: GlobalOptions): Opening {
   const fields = {
-    sessionId: given.session,
+    sessionId: given.session ?? (given.resume === true ? undefined : given.resume),
     agentRef: given.agent,
     provider: given.provider,
     model: given.model,

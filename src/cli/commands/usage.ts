@@ -4,6 +4,7 @@ import { getUsage, type UsageItem, usageGroups } from '../../contract/api/usage.
 import { printList } from '../answers.ts'
 import type { CliContext } from '../context.ts'
 import { namespaceOf, readGlobalOptions } from '../global-options.ts'
+import { formatMoney } from '../money.ts'
 import type { Column } from '../output.ts'
 import { readSince } from '../since.ts'
 
@@ -29,7 +30,7 @@ type Invocation = { command: Command; context: CliContext }
 
 function formatCost({ cost, currency, estimatedCost }: UsageItem): string | undefined {
   if (cost === undefined) return undefined
-  return `${Number((cost + (estimatedCost ?? 0)).toFixed(4))} ${currency ?? ''}`.trimEnd()
+  return formatMoney(cost + (estimatedCost ?? 0), currency)
 }
 
 function sumEstimates({ estimatedInputTokens = 0, estimatedOutputTokens = 0 }: UsageItem): number | undefined {

@@ -61,6 +61,16 @@ export const ChatUsage = z
     toolCalls: field(count, 'Tool calls of the turn.', 1),
     tasksCreated: field(count, 'Tasks that the turn has created.', 0),
     duration: field(z.string(), 'How long the turn took, as a duration.', '2.4s'),
+    costs: field(
+      z.record(z.string(), z.number().min(0)).optional(),
+      'Cost of the turn by currency (ISO 4217), with that of estimated tokens. Absent: none of the calls has a price.',
+      { USD: 0.0123 },
+    ),
+    unpricedCalls: field(
+      count.optional(),
+      'Model calls among them that have no price, and so no part in `costs`. Absent: none.',
+      1,
+    ),
   })
   .meta({ id: 'ChatUsage' })
 export type ChatUsage = z.infer<typeof ChatUsage>

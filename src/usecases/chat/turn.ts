@@ -49,7 +49,7 @@ export async function runTurn(
   )
   if (closing.length > 0) listener.sink('message', { content: `\n\n${closing.join('\n\n')}` })
   const elapsedMs = clock.now().getTime() - started
-  const sums = sumUp({ ending, recorder, created: orchestration.created.length, elapsedMs })
+  const sums = sumUp({ ending, recorder, usage, created: orchestration.created.length, elapsedMs })
   const lost = await storeTurn(deps, parts, { ...ending, recorder, usage, closing: closing.join('\n\n') })
   unfollow()
   const failure = ending.failure ?? lost
@@ -195,16 +195,32 @@ function noteUsage({ id, hold, agent, caller }: TurnParts, call: Served): Counte
   }
 }
 
-type Sums = { ending: Ending; recorder: Recorder; created: number; elapsedMs: number }
+type Sums = { ending: Ending; recorder: Recorder; usage: CountedCall[]; created: number; elapsedMs: number }
 
-function sumUp({ ending, recorder, created, elapsedMs }: Sums): ChatUsage {
-  const { usage, llmCalls } = ending.state ?? {}
+function sumUp({ ending, recorder, usage, created, elapsedMs }: Sums): ChatUsage {
+  const { usage: tokens, llmCalls } = ending.state ?? {}
   return {
-    inputTokens: usage?.inputTokens ?? 0,
-    outputTokens: usage?.outputTokens ?? 0,
+    inputTokens: tokens?.inputTokens ?? 0,
+    outputTokens: tokens?.outputTokens ?? 0,
     llmCalls: llmCalls ?? 0,
     toolCalls: recorder.calls().length,
     tasksCreated: created,
     duration: formatDuration(elapsedMs),
+    ...sumCosts(usage),
+  }
+}
+
+/** A fallback may be paid in another currency. */
+function sumCosts(usage: CountedCall[]): Pick<ChatUsage, 'costs' | 'unpricedCalls'> {
+  const costs: Record<string, number> = {}
+  let unpricedCalls = 0
+  for (const { record } of usage) {
+    const { cost, currency, estimatedCost = 0 } = record
+    if (cost === undefined || currency === undefined) unpricedCalls += 1
+    else costs[currency] = (costs[currency] ?? 0) + cost + estimatedCost
+  }
+  return {
+    ...(Object.keys(costs).length > 0 && { costs }),
+    ...(unpricedCalls > 0 && { unpricedCalls }),
   }
 }

@@ -1,0 +1,55 @@
+// Has a person choose the session that `svc chat --resume` goes on with.
+import type { Client } from '../../client/client.ts'
+import { listSessions, type SessionItem } from '../../contract/api/sessions.ts'
+import { SvcError } from '../../errors.ts'
+import type { CliContext } from '../context.ts'
+import { askNumbered } from '../numbered.ts'
+import { formatAge } from '../output.ts'
+import { listPages } from '../paging.ts'
+import { cutTo } from '../printable.ts'
+import { findSession, type Opening, readEntries } from './talk.ts'
+
+const mostShown = 10
+/** The newest by their making, among which those are looked for that were written last. */
+const mostRead = 500
+/** Among so many of its newest messages a session shows the last question. */
+const messagesRead = 20
+const questionWidth = 60
+
+/** The named session. NotFound when there is none. */
+export async function requireSession(client: Client, request: Opening): Promise<Opening> {
+  if ((await findSession(client, request, 1)) !== undefined) return request
+  throw new SvcError('NotFound', `there is no session ${request.sessionId}: \`svc session list\` shows what there is`)
+}
+
+/** One of the latest conversations. NotFound when there is none; InvalidRequest when nobody chooses. */
+export async function pickSession(client: Client, request: Opening, context: CliContext): Promise<Opening> {
+  const { openPrompt, terminal } = context
+  const latest = await listLatest(client, request)
+  if (latest.length === 0) throw new SvcError('NotFound', 'there is no session to resume yet: `svc chat` begins one')
+  const names = latest.map(({ name }) => name)
+  const refusal = new SvcError('InvalidRequest', `name the session to resume: svc chat --resume ${names[0]}`)
+  if (openPrompt === undefined) throw refusal
+  const lines = await Promise.all(latest.map((item) => describeItem(client, item, context.now())))
+  const chosen = latest[(await askNumbered(names, { terminal, openPrompt, lines })) ?? -1]
+  if (chosen === undefined) throw refusal
+  // The list may go over several namespaces.
+  return { ...request, sessionId: chosen.name, namespace: chosen.namespace }
+}
+
+/** The list is newest first; sessions of tasks are no conversations. */
+async function listLatest(client: Client, { namespace }: Opening): Promise<SessionItem[]> {
+  const { items } = await listPages<SessionItem>(client, listSessions, { query: { namespace }, limit: mostRead })
+  return items
+    .filter(({ sessionType }) => sessionType === 'chat')
+    .toSorted((a, b) => (a.updatedAt < b.updatedAt ? 1 : -1))
+    .slice(0, mostShown)
+}
+
+async function describeItem(client: Client, item: SessionItem, now: Date): Promise<string> {
+  const { name, namespace, updatedAt, messageCount } = item
+  const session = await findSession(client, { sessionId: name, namespace }, messagesRead)
+  const question = readEntries(session).findLast(({ role }) => role === 'user')?.content ?? ''
+  const start = cutTo(question.replace(/\s+/g, ' '), questionWidth)
+  return `${name}  ${formatAge(updatedAt, now)} ago, ${messageCount} messages  ${start}`.trimEnd()
+}

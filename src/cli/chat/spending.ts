@@ -1,0 +1,35 @@
+// What turns and sessions have cost, in one line.
+import type { ChatUsage } from '../../contract/api/chat.ts'
+import type { UsageItem } from '../../contract/api/usage.ts'
+import { formatMoney } from '../money.ts'
+
+type Spending = Pick<ChatUsage, 'inputTokens' | 'outputTokens' | 'costs' | 'unpricedCalls'>
+
+/** `30 tokens (20 in, 10 out), 0.0012 USD, 1 call without a price`. */
+export function describeSpending({ inputTokens, outputTokens, costs = {}, unpricedCalls = 0 }: Spending): string {
+  const money = Object.entries(costs).map(([currency, cost]) => formatMoney(cost, currency))
+  const calls = unpricedCalls === 1 ? '1 call' : `${unpricedCalls} calls`
+  return [
+    `${inputTokens + outputTokens} tokens (${inputTokens} in, ${outputTokens} out)`,
+    ...money,
+    ...(unpricedCalls > 0 ? [`${calls} without a price`] : []),
+  ].join(', ')
+}
+
+/** The sums of one session, which has an item for each currency. */
+export function sumItems(items: readonly UsageItem[]): Spending {
+  const sum = { inputTokens: 0, outputTokens: 0, costs: {} as Record<string, number>, unpricedCalls: 0 }
+  for (const item of items) {
+    const { cost, currency = '', estimatedCost = 0, unpricedCalls = 0 } = item
+    sum.inputTokens += item.inputTokens
+    sum.outputTokens += item.outputTokens
+    sum.unpricedCalls += unpricedCalls
+    if (cost !== undefined) sum.costs[currency] = (sum.costs[currency] ?? 0) + cost + estimatedCost
+  }
+  return sum
+}
+
+/** `1.2s, 30 tokens (20 in, 10 out), 0.0012 USD`. */
+export function describeTurn(usage: ChatUsage): string {
+  return `${usage.duration}, ${describeSpending(usage)}`
+}

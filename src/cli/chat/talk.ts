@@ -1,0 +1,56 @@
+// What a conversation at the terminal knows, and what it reads of its session.
+import type { Client } from '../../client/client.ts'
+import type { ChatRequest } from '../../contract/api/chat.ts'
+import { getSession, type SessionDetail } from '../../contract/api/sessions.ts'
+import { isSvcError } from '../../errors.ts'
+import type { CliContext, LinePrompt } from '../context.ts'
+
+/** A request without what is said in it. */
+export type Opening = Omit<ChatRequest, 'message'>
+
+export type Conversation = {
+  client: Client
+  context: CliContext
+  prompt: LinePrompt
+  /** Of every message, until a command changes it. */
+  request: Opening
+  quiet?: boolean | undefined
+}
+
+export type Talk = Conversation & {
+  sessionId: string | undefined
+  /** What the next message goes to, as far as it is known. */
+  answering: { provider: string | undefined; model: string | undefined }
+  /** What was typed, for the arrow keys. */
+  history: string[]
+  /** The next Ctrl-C leaves. */
+  isLeaving: boolean
+}
+
+/** Undefined when the session is to be made by the first message. */
+export async function findSession(
+  client: Client,
+  { sessionId, namespace }: Opening,
+  maxMessages?: number,
+): Promise<SessionDetail | undefined> {
+  if (sessionId === undefined) return undefined
+  try {
+    return await client.call(getSession, { params: { id: sessionId }, query: { namespace, maxMessages } })
+  } catch (error) {
+    if (isSvcError(error, 'NotFound')) return undefined
+    throw error
+  }
+}
+
+export type Entry = { role: string; content: string; name?: string }
+
+export function readEntries(session: Pick<SessionDetail, 'transcript'> | undefined): Entry[] {
+  const lines = session?.transcript.split('\n').filter(Boolean) ?? []
+  return lines.map((line) => JSON.parse(line) as Entry)
+}
+
+export function describeSession({ sessionId, request }: { sessionId: string | undefined; request: Opening }): string {
+  if (sessionId === undefined) return 'no session yet'
+  const place = request.namespace === undefined ? '' : `-n ${request.namespace} `
+  return `session ${sessionId}: \`svc ${place}chat --session ${sessionId}\` goes on`
+}

@@ -1,0 +1,17 @@
+// Money as people read it.
+
+const digits = 4
+const significant = 2
+
+/** `1.2345 USD`; what is less than a ten-thousandth keeps two digits, so that only nothing reads 0. */
+export function formatMoney(amount: number, currency = ''): string {
+  const isTiny = amount < 10 ** -digits
+  const text = isTiny ? formatTiny(amount) : String(Number(amount.toFixed(digits)))
+  return `${text} ${currency}`.trimEnd()
+}
+
+function formatTiny(amount: number): string {
+  if (amount === 0) return '0'
+  const places = Math.min(100, Math.ceil(-Math.log10(amount)) + significant - 1)
+  return amount.toFixed(places).replace(/0+$/, '')
+}

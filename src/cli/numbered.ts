@@ -1,0 +1,24 @@
+// Has a person choose one of several, from a numbered list.
+import type { OpenPrompt } from './context.ts'
+import type { Terminal } from './terminal.ts'
+
+type Asking = {
+  terminal: Terminal
+  openPrompt: OpenPrompt
+  /** What stands beside the numbers. Without them: the names. */
+  lines?: readonly string[]
+}
+
+/** Index of the name that was chosen, by its number or by itself; undefined when none was. */
+export async function askNumbered(
+  names: readonly string[],
+  { terminal, openPrompt, lines = names }: Asking,
+): Promise<number | undefined> {
+  const width = String(lines.length).length
+  for (const [index, line] of lines.entries()) terminal.note(`  ${String(index + 1).padStart(width)}  ${line}`)
+  const prompt = openPrompt()
+  const typed = await prompt.ask('which one? ', []).finally(() => prompt.close())
+  const word = typeof typed === 'string' ? '' : typed.line.trim()
+  const index = names.includes(word) ? names.indexOf(word) : Number(word) - 1
+  return names[index] === undefined ? undefined : index
+}
