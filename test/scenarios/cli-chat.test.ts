@@ -275,7 +275,7 @@ describe.skipIf(!hasProgram('script'))('a conversation on a terminal', () => {
     script = () => {
       calls += 1
       return calls === 1
-        ? [{ call: { name: 'create_task', args: { name: 'from-chat', ...spec } } }]
+        ? [{ call: { name: 'create_container_task', args: { name: 'from-chat', command: ['true'] } } }]
         : [{ text: 'made' }]
     }
     const terminal = openTerminal('chat --session starts')

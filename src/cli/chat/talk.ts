@@ -42,7 +42,7 @@ export async function findSession(
   }
 }
 
-export type Entry = { role: string; content: string; name?: string }
+type Entry = { role: string; content: string; name?: string }
 
 export function readEntries(session: Pick<SessionDetail, 'transcript'> | undefined): Entry[] {
   const lines = session?.transcript.split('\n').filter(Boolean) ?? []

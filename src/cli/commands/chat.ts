@@ -85,11 +85,13 @@ async function startConversation(given: ChatOptions, { options, context }: Place
 }
 
 async function prepareRequest(client: Client, given: ChatOptions, place: Place): Promise<Opening> {
-  const request = buildRequest(given, place.options)
+  const { context, options } = place
+  const request = buildRequest(given, options)
   if (given.resume === undefined) return chooseProvider(client, request, place)
   const resumed =
-    given.resume === true ? await pickSession(client, request, place.context) : await requireSession(client, request)
-  return chooseProvider(client, resumed, place)
+    given.resume === true ? await pickSession(client, request, context) : await requireSession(client, request)
+  const { namespace } = resumed
+  return chooseProvider(client, resumed, { context, options: { ...options, ...(namespace && { namespace }) } })
 }
 
 /** What the request names or the session remembers; else as `svc run` does it: what the service would take, or the demo. */
