@@ -71,6 +71,17 @@ describe('POST /api/v1/chat', () => {
     ])
   })
 
+  it('tells what a turn cost, and calls without a price as such', async () => {
+    await start()
+    const price = { currency: 'EUR', inputPerMillion: 1_000_000, outputPerMillion: 2_000_000 }
+    const spec = { type: 'llmo', baseURL: vendor.url, defaultModel: 'm', price }
+    await service.call('POST /api/v1/providers', { payload: { name: 'priced', spec } })
+    expect((await chat({ message: 'x', provider: 'priced' })).json().usage.costs).toEqual({ EUR: 40 })
+    const { usage } = (await chat({ message: 'x' })).json()
+    expect(usage).toMatchObject({ inputTokens: 20, unpricedCalls: 1 })
+    expect(usage.costs).toBeUndefined()
+  })
+
   it('leaves a note of each write of the model, with its session, request and address', async () => {
     await start()
     script = (_request, count) =>

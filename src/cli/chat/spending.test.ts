@@ -6,10 +6,10 @@ const calls = { key: 'default/talk', inputTokens: 20, outputTokens: 10, cachedTo
 describe('what was spent', () => {
   it('tells tokens with their cost in each currency', () => {
     const sum = sumItems([
-      { ...calls, cost: 0.01, estimatedCost: 0.002, currency: 'USD' },
+      { ...calls, cost: 0.01, estimatedOutputTokens: 5, estimatedCost: 0.002, currency: 'USD' },
       { ...calls, cost: 2, currency: 'EUR' },
     ])
-    expect(describeSpending(sum)).toBe('60 tokens (40 in, 20 out), 0.012 USD, 2 EUR')
+    expect(describeSpending(sum)).toBe('65 tokens (40 in, 25 out), 0.012 USD, 2 EUR')
   })
 
   it('tells calls without a price as such, and never as 0', () => {

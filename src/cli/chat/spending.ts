@@ -16,13 +16,13 @@ export function describeSpending({ inputTokens, outputTokens, costs = {}, unpric
   ].join(', ')
 }
 
-/** The sums of one session, which has an item for each currency. */
+/** The sums of one session, which has an item for each currency; with estimates of what no vendor counted. */
 export function sumItems(items: readonly UsageItem[]): Spending {
   const sum = { inputTokens: 0, outputTokens: 0, costs: {} as Record<string, number>, unpricedCalls: 0 }
   for (const item of items) {
     const { cost, currency = '', estimatedCost = 0, unpricedCalls = 0 } = item
-    sum.inputTokens += item.inputTokens
-    sum.outputTokens += item.outputTokens
+    sum.inputTokens += item.inputTokens + (item.estimatedInputTokens ?? 0)
+    sum.outputTokens += item.outputTokens + (item.estimatedOutputTokens ?? 0)
     sum.unpricedCalls += unpricedCalls
     if (cost !== undefined) sum.costs[currency] = (sum.costs[currency] ?? 0) + cost + estimatedCost
   }
