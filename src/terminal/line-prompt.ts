@@ -70,7 +70,8 @@ function openPrompt({ stdin, stdout }: Terminal, { on, off }: typeof marks): Lin
   }
   const onExit = () => void stdout.write(off)
   process.once('exit', onExit)
-  stdin.on('data', onData).once('end', onEnd).once('error', onEnd)
+  // Closing a prompt pauses the input, which the next one must undo.
+  stdin.on('data', onData).once('end', onEnd).once('error', onEnd).resume()
   enterRaw()
   return {
     ask: (question, history) =>

@@ -251,7 +251,7 @@ describe.skipIf(!hasProgram('script'))('a conversation on a terminal', () => {
     }
     await type('/modle', /there is no command \/modle; did you mean \/model\?/)
     await type('/cost', /nothing was used yet/)
-    await type('hello', /fine/, /\ds, 30 tokens \(20 in, 10 out\), 1 call without a price/)
+    await type('hello', /fine/, /\dm?s, 30 tokens \(20 in, 10 out\), 1 call without a price/)
     await type('/cost', /30 tokens \(20 in, 10 out\), 1 call without a price/)
     await type('/model nothing', /there is no model nothing; there are:/, /default\/test-model/, /default\/large-model/)
     await type('/model large-model', /model large-model of provider default answers/)
@@ -289,7 +289,7 @@ describe.skipIf(!hasProgram('script'))('a conversation on a terminal', () => {
     await terminal.until(/> /)
     terminal.type('/tasks\r')
     await terminal.until(/NAME +TYPE +PHASE/)
-    await terminal.until(/from-chat\S* +container +(Pending|Queued|Running|Succeeded|Failed)/)
+    await terminal.until(/chat-starts-\S+ +container +(Pending|Queued|Running|Succeeded|Failed)/)
     await terminal.until(/> /)
     terminal.type('/quit\r')
     await ended
