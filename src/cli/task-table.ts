@@ -10,8 +10,3 @@ export const taskColumns = (now: Date): Column<Task>[] => [
   { title: 'AGE', value: (task) => formatAge(task.metadata.creationTimestamp, now) },
   { title: 'MESSAGE', value: (task) => task.status?.message },
 ]
-
-/** By uid, whose first part is the time in milliseconds (HTTP-029). */
-export function newestFirst(items: Task[]): Task[] {
-  return items.toSorted((a, b) => (a.metadata.uid < b.metadata.uid ? 1 : -1))
-}

@@ -7,8 +7,8 @@ import type { CliContext } from '../context.ts'
 import { editObject } from '../edit-object.ts'
 import { namespaceOf, readGlobalOptions } from '../global-options.ts'
 import { type Column, formatAge, formatYaml } from '../output.ts'
-import { listPages } from '../paging.ts'
-import { newestFirst, taskColumns } from '../task-table.ts'
+import { listNewest } from '../paging.ts'
+import { taskColumns } from '../task-table.ts'
 import { addAgentCreate } from './agent.ts'
 import { addConfigMapChanges } from './configmap.ts'
 import { addProviderCreate } from './provider.ts'
@@ -55,7 +55,7 @@ function addReadCommands(group: Command, entry: CatalogEntry, context: CliContex
   group
     .command('list')
     .alias('ls')
-    .description(`list ${entry.words[1]}`)
+    .description(`list ${entry.words[1]}, newest first`)
     .option('-l, --selector <labels>', 'only those with these labels')
     .action((given: { selector?: string }, command: Command) => listEntries(entry, given, { command, context }))
   group
@@ -97,10 +97,10 @@ export async function listEntries(entry: CatalogEntry, given: { selector?: strin
   const options = readGlobalOptions(command)
   const client = await context.connect(options)
   const query = { ...namespaceOf(options), labelSelector: given.selector }
-  const { items } = await listPages<ListedItem>(client, entry.list, { query })
+  const { items } = await listNewest<ListedItem>(client, entry.list, { query })
   const empty = `no ${entry.words[1]}${describePlace(options)}; ${entry.hint}`
   if (entry.kind === 'Task') {
-    const tasks = newestFirst(items as unknown as Task[])
+    const tasks = items as unknown as Task[]
     return printList(context, options, { items: tasks, columns: taskColumns(context.now()), empty })
   }
   await printList(context, options, { items, columns: columns(context.now()), empty })

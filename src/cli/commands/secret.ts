@@ -6,14 +6,14 @@ import { describePlace, printList } from '../answers.ts'
 import type { CliContext } from '../context.ts'
 import { gather, namespaceOf, readGlobalOptions } from '../global-options.ts'
 import { formatAge } from '../output.ts'
-import { listPages } from '../paging.ts'
+import { listNewest } from '../paging.ts'
 
 export function addSecretCommands(program: Command, context: CliContext): void {
   const secret = program.command('secret').description('keys and passwords that resources refer to')
   secret
     .command('list')
     .alias('ls')
-    .description('names of secrets')
+    .description('names of secrets, newest first')
     .action((_options: unknown, command: Command) => listAll(command, context))
   secret
     .command('create <name>')
@@ -49,7 +49,7 @@ export function addSecretCommands(program: Command, context: CliContext): void {
 async function listAll(command: Command, context: CliContext): Promise<void> {
   const options = readGlobalOptions(command)
   const client = await context.connect(options)
-  const { items } = await listPages<SecretItem>(client, listSecrets, { query: namespaceOf(options) })
+  const { items } = await listNewest<SecretItem>(client, listSecrets, { query: namespaceOf(options) })
   await printList(context, options, {
     items,
     columns: [

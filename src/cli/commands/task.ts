@@ -9,8 +9,8 @@ import { printOutcome } from '../follow.ts'
 import { namespaceOf, readCount, readGlobalOptions } from '../global-options.ts'
 import { watchTask } from '../interruption.ts'
 import { formatFields } from '../output.ts'
-import { listPages } from '../paging.ts'
-import { newestFirst, taskColumns } from '../task-table.ts'
+import { listNewest } from '../paging.ts'
+import { taskColumns } from '../task-table.ts'
 import { type AddTaskCommand, type TaskCall, targetOf } from './task-call.ts'
 import { addTaskChangeCommands } from './task-changes.ts'
 import { addTaskPruneCommand } from './task-prune.ts'
@@ -59,12 +59,12 @@ async function listThem(given: ListOptions, command: Command, context: CliContex
   const client = await context.connect(options)
   const { phase, type, agent, selector: labelSelector } = given
   const query = { ...namespaceOf(options), phase, type, agent, labelSelector }
-  const { items, hasMore } = await listPages<Task>(client, listTasks, {
+  const { items, hasMore } = await listNewest<Task>(client, listTasks, {
     query,
     limit: readCount('--limit', given.limit),
   })
   const empty = `no such task${describePlace(options)}; \`svc run "say hello"\` makes one`
-  await printList(context, options, { items: newestFirst(items), columns: taskColumns(context.now()), empty })
+  await printList(context, options, { items, columns: taskColumns(context.now()), empty })
   if (hasMore) context.terminal.note(`there are more than ${items.length}; --limit shows more of them`)
 }
 
