@@ -1,6 +1,6 @@
 // How a command answers: in the format that was asked for, a table or text for people otherwise.
 import type { CliContext, GlobalOptions } from './context.ts'
-import { type Column, formatData, formatTable } from './output.ts'
+import { type Column, formatData, formatTable, nameOf } from './output.ts'
 
 /** Prints `value` as asked for; `human` makes the text for people. */
 export async function printAnswer(
@@ -17,14 +17,20 @@ type Listing<T> = {
   columns: Column<T>[]
   /** Said instead of an empty table, with what to do. */
   empty: string
+  /** Of all items, where `svc get KIND/NAME` finds them. */
+  kind?: string
 }
 
 /** Prints the items as asked for; a table leaves out columns that no item fills. */
 export async function printList<T>(context: CliContext, options: GlobalOptions, listing: Listing<T>): Promise<void> {
-  const { items, columns, empty } = listing
-  if (items.length === 0 && options.output === 'table') return context.terminal.note(empty)
-  const used = columns.filter((column) => items.some((item) => (column.value(item) ?? '') !== ''))
-  await printAnswer(context, options, items, () => formatTable(items, used, context.terminal.width))
+  const { items, columns, empty, kind } = listing
+  const { terminal } = context
+  const { output, wide = false } = options
+  if (items.length === 0 && (output === 'table' || output === 'name')) return terminal.note(empty)
+  if (output === 'name') return terminal.print(items.map((item) => nameOf(item, kind)).join('\n'))
+  const shown = columns.filter((column) => wide || !column.wide)
+  const used = shown.filter((column) => items.some((item) => (column.value(item) ?? '') !== ''))
+  await printAnswer(context, options, items, () => formatTable(items, used, wide ? undefined : terminal.width))
 }
 
 /** ` in namespace x` where one was named. */

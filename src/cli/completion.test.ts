@@ -23,7 +23,7 @@ describe('completion', () => {
     ['svc task l', ['list', 'logs']],
     ['svc -o json task re', ['result', 'resume', 'retry']],
     ['svc --namespace x task ca', ['cancel']],
-    ['svc -o ', ['table', 'json', 'yaml']],
+    ['svc -o ', ['table', 'wide', 'json', 'yaml', 'name']],
     ['svc task list --phase Su', ['Succeeded']],
     ['svc token create --server-tools o', ['on', 'off']],
     ['svc --output = j', ['json']],

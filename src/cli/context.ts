@@ -1,13 +1,16 @@
 // What the commands are given: the terminal, and ways to find, start and stop a service. Composed in src/compose.
 import type { Client } from '../client/client.ts'
 import type { KeptLogins } from './login/kept-logins.ts'
+import type { OutputFormat } from './output.ts'
 import type { Terminal } from './terminal.ts'
 
 export type GlobalOptions = {
   server?: string
   token?: string
   namespace?: string
-  output: 'table' | 'json' | 'yaml'
+  output: OutputFormat
+  /** Tables show all their columns. */
+  wide?: boolean
   /** Settings given as flags (`--data-dir`), by setting name. */
   settings: Record<string, unknown>
   /** `--config`. */

@@ -90,8 +90,9 @@ type Printing = { context: CliContext; options: GlobalOptions }
 export async function printOutcome(client: Client, followed: Followed, printing: Printing): Promise<number> {
   const { task } = followed
   const { terminal } = printing.context
+  const { output } = printing.options
   const result = await readResult(client, task)
-  const data = await formatData(printing.options.output, { task, result })
+  const data = await formatData(output, output === 'name' ? task : { task, result })
   if (data !== undefined) terminal.print(data)
   else if (result !== undefined && !isOnScreen(result, followed, terminal.showsBoth))
     terminal.print(result.replace(/\n$/, ''))

@@ -1,10 +1,11 @@
 // Reads the options that every command takes.
-import { type Command, Option } from 'commander'
+import { type Command, InvalidArgumentError, Option } from 'commander'
 import { SvcError } from '../errors.ts'
 import type { GlobalOptions } from './context.ts'
-import { type OutputFormat, outputFormats } from './output.ts'
+import { readTemplate } from './json-path.ts'
+import { type OutputFormat, outputFormats, pathPrefix } from './output.ts'
 
-type RawOptions = Record<string, unknown> & { output: OutputFormat }
+type RawOptions = Record<string, unknown> & { output: OutputFormat | 'wide' }
 
 const folderSettings = ['dataDir', 'configDir']
 
@@ -13,10 +14,23 @@ export function addGlobalOptions(program: Command): void {
     .option('--server <url>', 'address of the service (SVC_SERVER)')
     .option('--token <token>', 'credential (SVC_TOKEN)')
     .option('-n, --namespace <name>', 'namespace to act in')
-    .addOption(new Option('-o, --output <format>', 'how answers are printed').choices(outputFormats).default('table'))
+    .addOption(
+      new Option('-o, --output <format>', 'how answers are printed: table, wide, json, yaml, name, jsonpath=TEMPLATE')
+        .argParser(readOutput)
+        .default('table'),
+    )
     .option('--config <file>', 'YAML file of settings (SVC_CONFIG)')
     .option('--data-dir <dir>', 'data folder of the local service (SVC_DATA_DIR)')
     .option('--config-dir <dir>', 'folder of the token and key (SVC_CONFIG_DIR)')
+}
+
+function readOutput(text: string): string {
+  if (text.startsWith(pathPrefix)) {
+    readTemplate(text.slice(pathPrefix.length))
+    return text
+  }
+  if (outputFormats.some((format) => format === text)) return text
+  throw new InvalidArgumentError(`Allowed choices are ${outputFormats.join(', ')}, ${pathPrefix}TEMPLATE.`)
 }
 
 /** Global options of the command that ran, wherever on the line they stood. */
@@ -24,7 +38,7 @@ export function readGlobalOptions(command: Command, extraSettings: Record<string
   const raw = command.optsWithGlobals<RawOptions>()
   const folders = folderSettings.filter((name) => raw[name] !== undefined).map((name) => [name, raw[name]])
   return {
-    output: raw.output,
+    ...(raw.output === 'wide' ? { output: 'table', wide: true } : { output: raw.output }),
     settings: { ...Object.fromEntries(folders), ...extraSettings },
     ...pick(raw, 'server'),
     ...pick(raw, 'token'),

@@ -1,11 +1,21 @@
 // How answers are printed: tables for people, JSON and YAML for programs.
+import { SvcError } from '../errors.ts'
+import { fillTemplate } from './json-path.ts'
 import { cutTo, padTo, widthOf } from './printable.ts'
 
-export type OutputFormat = 'table' | 'json' | 'yaml'
-export const outputFormats: OutputFormat[] = ['table', 'json', 'yaml']
+/** The last one is a template, see json-path.ts. */
+export type OutputFormat = 'table' | 'json' | 'yaml' | 'name' | `jsonpath=${string}`
+/** As they are typed, but for paths; `wide` is a table with all its columns. */
+export const outputFormats = ['table', 'wide', 'json', 'yaml', 'name'] as const
+export const pathPrefix = 'jsonpath='
 
 type Cell = string | number | boolean | undefined | null
-export type Column<T> = { title: string; value: (item: T) => Cell }
+export type Column<T> = {
+  title: string
+  value: (item: T) => Cell
+  /** Shown by `-o wide` alone. */
+  wide?: boolean
+}
 
 const gap = 2
 /** A last column narrower than this is not worth cutting for: the line wraps. */
@@ -33,11 +43,28 @@ export function formatFields(fields: [string, Cell][]): string {
   return shown.map(([title, value]) => `${`${title}:`.padEnd(width + 2)}${formatCell(value)}`).join('\n')
 }
 
-/** The value as JSON or YAML; undefined for `table`, which the caller prints in its own way. */
+/** The value for programs; undefined for `table`, which the caller prints in its own way. */
 export async function formatData(format: OutputFormat, value: unknown): Promise<string | undefined> {
   if (format === 'json') return JSON.stringify(value, null, 2)
   if (format === 'yaml') return formatYaml(value)
-  return undefined
+  if (format === 'name') return (Array.isArray(value) ? value : [value]).map((one) => nameOf(one)).join('\n')
+  if (format === 'table') return undefined
+  return fillTemplate(format.slice(pathPrefix.length), Array.isArray(value) ? listOf(value) : value)
+}
+
+/** Several objects as one; paths find them below `items`. */
+export function listOf(items: unknown[]) {
+  return { apiVersion: 'v1', kind: 'List', items }
+}
+
+type Named = { kind?: string; name?: string; metadata?: { name?: string } }
+
+/** `agent/a` where the object tells its kind, or is of the kind that is given; otherwise its name alone. */
+export function nameOf(value: unknown, ofKind?: string): string {
+  const { kind = ofKind, name, metadata } = (value ?? {}) as Named
+  const found = metadata?.name ?? name
+  if (found === undefined) throw new SvcError('InvalidRequest', 'this answer has no name; take -o json')
+  return kind === undefined ? found : `${kind.toLowerCase()}/${found}`
 }
 
 /** Loaded when it is asked for: most commands print tables. */
@@ -57,6 +84,13 @@ export function formatAge(timestamp: string | undefined, now: Date): string {
   const elapsed = Math.max(0, now.getTime() - Date.parse(timestamp))
   const unit = ageUnits.find(([length]) => elapsed >= length)
   return unit ? `${Math.floor(elapsed / unit[0])}${unit[1]}` : `${Math.floor(elapsed / 1000)}s`
+}
+
+/** `app=a,team=b`. */
+export function formatLabels(labels: Record<string, string> | undefined): string {
+  return Object.entries(labels ?? {})
+    .map(([key, value]) => `${key}=${value}`)
+    .join(',')
 }
 
 const kibi = 1024

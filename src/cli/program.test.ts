@@ -20,7 +20,9 @@ describe('a wrong command line', () => {
     [['run', '- do this'], /svc run -- "- like this"/],
     [['task', 'get'], /missing required argument 'name'/],
     [['down', 'x'], /too many arguments/],
-    [['-o', 'xml', 'task', 'list'], /Allowed choices are table, json, yaml/],
+    [['-o', 'xml', 'task', 'list'], /Allowed choices are table, wide, json, yaml, name, jsonpath=TEMPLATE/],
+    [['task', 'list', '-o', 'jsonpath={range .items[*]}'], /`range .items\[\*\]` cannot be read; there are paths/],
+    [['task', 'list', '-o', 'jsonpath='], /cannot be read/],
     [['task', 'list', '--limit', 'x'], /--limit x: must be a whole number/],
     [['task', 'logs', 'a', '--tail', '0'], /--tail 0: must be a whole number/],
     [['get', 'widgets'], /`widgets` is no kind.*Agent, Provider, Tool, Skill, ConfigMap, Task/],
@@ -219,5 +221,46 @@ describe('svc explain', () => {
   it('gives the same as JSON', async () => {
     const { stdout } = await run(['explain', 'provider.spec.rateLimit', '-o', 'json'])
     expect(JSON.parse(stdout).fields[0]).toMatchObject({ name: 'requestsPerMinute', type: 'integer', example: 60 })
+  })
+})
+
+describe('an answer', () => {
+  const metadata = { namespace: 'default', creationTimestamp: '2029-12-31T00:00:00Z', labels: { team: 'x' } }
+  const objectOf = (name: string) => ({
+    kind: 'Agent',
+    metadata: { ...metadata, name },
+    spec: { model: { name: 'm' } },
+  })
+  const answers = {
+    'GET /api/v1/agents': { items: [objectOf('a'), objectOf('b')], metadata: {} },
+    'GET /api/v1/agents/:name': ({ params }: { params?: unknown }) => objectOf((params as { name: string }).name),
+    'GET /api/v1/configmaps': { items: [{ metadata: { ...metadata, name: 'c' }, keys: ['k'] }], metadata: {} },
+    'GET /api/v1/sessions': { items: [{ name: 's' }], metadata: {} },
+  }
+  it.each([
+    ['agent list -o name', 'agent/a\nagent/b\n'],
+    ['get configmaps -o name', 'configmap/c\n'],
+    ['session list -o name', 's\n'],
+    ['get agent a b -o name', 'agent/a\nagent/b\n'],
+    ['agent list -o jsonpath={.items[*].metadata.name}', 'a b\n'],
+    ['get agent a b -o jsonpath={.items[1].spec.model.name}', 'm\n'],
+    ['get agent a -o jsonpath={.metadata.name}', 'a\n'],
+  ])('of %s is %j', async (line, stdout) => {
+    expect(await run(line.split(' '), { answers })).toMatchObject({ code: 0, stdout, stderr: '' })
+  })
+
+  it('of -o wide has more columns, and none that is cut', async () => {
+    const terminal = { columns: 30 }
+    const narrow = await run(['agent', 'list'], { answers, terminal })
+    const wide = await run(['agent', 'list', '-o', 'wide'], { answers, terminal })
+    expect(narrow.stdout).not.toContain('LABELS')
+    expect(wide.stdout).toMatch(/^NAMESPACE +NAME +MODEL +LABELS +AGE\ndefault +a +m +team=x +1d$/m)
+  })
+
+  it('that has no name says so', async () => {
+    const named = await run(['task', 'result', 'a', '-o', 'name'], {
+      answers: { 'GET /api/v1/tasks/:id/result': { result: 'x' } },
+    })
+    expect(named).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('has no name; take -o json') })
   })
 })

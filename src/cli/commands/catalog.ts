@@ -6,7 +6,7 @@ import { type CatalogEntry, catalog } from '../catalog.ts'
 import type { CliContext } from '../context.ts'
 import { editObject } from '../edit-object.ts'
 import { namespaceOf, readGlobalOptions } from '../global-options.ts'
-import { type Column, formatAge, formatYaml } from '../output.ts'
+import { type Column, formatAge, formatLabels, formatYaml, listOf, nameOf } from '../output.ts'
 import { listNewest } from '../paging.ts'
 import { taskColumns } from '../task-table.ts'
 import { addAgentCreate } from './agent.ts'
@@ -16,6 +16,7 @@ import { addProviderCreate } from './provider.ts'
 /** What lists of all kinds have in common; built-in tools and skill summaries carry no metadata. */
 type ListedItem = {
   name?: string
+  namespace?: string
   description?: string
   phase?: string
   builtin?: boolean
@@ -23,7 +24,7 @@ type ListedItem = {
   /** Of a config map. */
   keys?: string[]
   reason?: string
-  metadata?: { name: string; creationTimestamp?: string }
+  metadata?: { name: string; namespace?: string; creationTimestamp?: string; labels?: Record<string, string> }
   spec?: {
     type?: string
     description?: string
@@ -79,10 +80,13 @@ function addReadCommands(group: Command, entry: CatalogEntry, context: CliContex
 }
 
 const columns = (now: Date): Column<ListedItem>[] => [
+  { title: 'NAMESPACE', wide: true, value: (item) => item.metadata?.namespace ?? item.namespace },
   { title: 'NAME', value: (item) => item.metadata?.name ?? item.name },
   { title: 'TYPE', value: (item) => item.spec?.type ?? (item.builtin ? 'built-in' : undefined) },
   { title: 'MODEL', value: (item) => item.spec?.defaultModel ?? item.spec?.model?.name },
   { title: 'READY', value: (item) => item.status?.ready ?? item.available ?? item.status?.phase ?? item.phase },
+  { title: 'PROVIDER', wide: true, value: (item) => item.spec?.providerRef?.name },
+  { title: 'LABELS', wide: true, value: (item) => formatLabels(item.metadata?.labels) },
   { title: 'KEYS', value: (item) => item.keys?.join(',') },
   { title: 'AGE', value: (item) => formatAge(item.metadata?.creationTimestamp, now) },
   { title: 'DESCRIPTION', value: describeItem },
@@ -101,9 +105,9 @@ export async function listEntries(entry: CatalogEntry, given: { selector?: strin
   const empty = `no ${entry.words[1]}${describePlace(options)}; ${entry.hint}`
   if (entry.kind === 'Task') {
     const tasks = items as unknown as Task[]
-    return printList(context, options, { items: tasks, columns: taskColumns(context.now()), empty })
+    return printList(context, options, { items: tasks, columns: taskColumns(context.now()), empty, kind: entry.kind })
   }
-  await printList(context, options, { items, columns: columns(context.now()), empty })
+  await printList(context, options, { items, columns: columns(context.now()), empty, kind: entry.kind })
 }
 
 /** One object as it is; several as one List in JSON, and as documents in YAML. */
@@ -114,8 +118,10 @@ export async function showEntries(entry: CatalogEntry, names: string[], { comman
   for (const name of names) {
     values.push(await client.call(entry.get, { params: { [entry.parameter]: name }, query: namespaceOf(options) }))
   }
-  const list = values.length === 1 ? values[0] : { apiVersion: 'v1', kind: 'List', items: values }
-  if (options.output === 'json') return printAnswer(context, options, list, () => '')
+  if (options.output === 'name') return context.terminal.print(values.map((one) => nameOf(one, entry.kind)).join('\n'))
+  const list = values.length === 1 ? values[0] : listOf(values)
+  const isText = options.output === 'table' || options.output === 'yaml'
+  if (!isText) return printAnswer(context, options, list, () => '')
   context.terminal.print((await Promise.all(values.map(formatYaml))).join('\n---\n'))
   if (!entry.note || options.output !== 'table') return
   for (const [index, name] of names.entries()) context.terminal.note(entry.note(values[index], name))

@@ -64,7 +64,7 @@ async function listThem(given: ListOptions, command: Command, context: CliContex
     limit: readCount('--limit', given.limit),
   })
   const empty = `no such task${describePlace(options)}; \`svc run "say hello"\` makes one`
-  await printList(context, options, { items, columns: taskColumns(context.now()), empty })
+  await printList(context, options, { items, columns: taskColumns(context.now()), empty, kind: 'Task' })
   if (hasMore) context.terminal.note(`there are more than ${items.length}; --limit shows more of them`)
 }
 
