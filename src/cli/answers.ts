@@ -21,16 +21,23 @@ type Listing<T> = {
   kind?: string
 }
 
-/** Prints the items as asked for; a table leaves out columns that no item fills. */
+/** Prints the items as asked for. */
 export async function printList<T>(context: CliContext, options: GlobalOptions, listing: Listing<T>): Promise<void> {
   const { items, columns, empty, kind } = listing
   const { terminal } = context
   const { output, wide = false } = options
   if (items.length === 0 && (output === 'table' || output === 'name')) return terminal.note(empty)
   if (output === 'name') return terminal.print(items.map((item) => nameOf(item, kind)).join('\n'))
+  await printAnswer(context, options, items, () => formatItems(items, columns, { wide, width: terminal.width }))
+}
+
+type TableShape = { wide?: boolean; width: number | undefined }
+
+/** A table without columns that no item fills; a wide one has all others and is never cut. */
+export function formatItems<T>(items: T[], columns: Column<T>[], { wide = false, width }: TableShape): string {
   const shown = columns.filter((column) => wide || !column.wide)
   const used = shown.filter((column) => items.some((item) => (column.value(item) ?? '') !== ''))
-  await printAnswer(context, options, items, () => formatTable(items, used, wide ? undefined : terminal.width))
+  return formatTable(items, used, wide ? undefined : width)
 }
 
 /** ` in namespace x` where one was named. */

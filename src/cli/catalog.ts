@@ -138,3 +138,18 @@ export function findEntry(word: string): CatalogEntry {
   const elsewhere = word.toLowerCase().startsWith('secret') ? '; secrets have commands of their own: `svc secret`' : ''
   throw new SvcError('InvalidRequest', `\`${word}\` is no kind that can be used here; there are ${known}${elsewhere}`)
 }
+
+/** `agent x y` and `agent/x agent/y`, as `-o name` prints them, alike. */
+export function readTargets(kind: string, names: string[]): { entry: CatalogEntry; targets: string[] } {
+  const [word = '', name] = kind.split('/')
+  const entry = findEntry(word)
+  const others = names.map((other) => readTarget(entry, other))
+  return { entry, targets: name === undefined ? others : [name, ...others] }
+}
+
+function readTarget(entry: CatalogEntry, text: string): string {
+  const [word = '', name] = text.split('/')
+  if (name === undefined) return text
+  if (findEntry(word) === entry) return name
+  throw new SvcError('InvalidRequest', `\`${text}\` is no ${entry.words[0]}; name one kind at a time`)
+}

@@ -37,6 +37,8 @@ describe('completion', () => {
     ['svc run --provider c', ['claude']],
     ['svc secret delete ', ['key']],
     ['svc configmap update ', ['texts']],
+    ['svc task cancel one o', ['one', 'other']],
+    ['svc describe task o', ['one', 'other']],
     ['svc agent create --tool f', ['file_read']],
   ])('of `%s` is %j', async (line, words) => {
     expect((await complete(line)).words).toEqual(words)

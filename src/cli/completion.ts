@@ -98,8 +98,10 @@ async function completeArgument(line: Line, context: CliContext): Promise<string
   const group = command.parent?.name() ?? ''
   if (command.name() === 'completion') return given.length > 0 ? [] : ['bash', 'zsh', 'fish']
   if (group === 'svc') return completeKind(line, context)
-  const takesName = command.registeredArguments[0]?.name() === 'name' && command.name() !== 'create'
-  return takesName && given.length === 0 ? listNames(group, line, context) : []
+  const [first] = command.registeredArguments
+  const isOpen = given.length === 0 || first?.variadic === true
+  const takesName = /^names?$/.test(first?.name() ?? '') && command.name() !== 'create'
+  return takesName && isOpen ? listNames(group, line, context) : []
 }
 
 /** For `svc get` and `svc delete`. */

@@ -42,3 +42,30 @@ export function listProblems({ details = [], message }: SvcError): string[] {
   if (details.length === 1 && first && message.includes(first.message)) return []
   return details.map((problem) => `${problem.path === '' ? '' : `${problem.path}: `}${problem.message}`)
 }
+
+/** Tells why one of several failed and gives the exit code; throws what would happen to each of the others as well. */
+export function tellOneOf(error: unknown, label: string, terminal: Terminal): number {
+  if (!isSvcError(error) || error.reason === 'Unavailable' || error.reason === 'Unauthenticated') throw error
+  terminal.note(`${terminal.colors.red('error:')} ${label}: ${error.message}`)
+  for (const problem of listProblems(error)) terminal.note(`  ${problem}`)
+  return exitCodeOf(error)
+}
+
+/** One after the other; a failure is told and does not keep the others from being done. */
+export async function doEachName(
+  names: string[],
+  terminal: Terminal,
+  work: (name: string) => Promise<void>,
+): Promise<void> {
+  const [only, ...more] = names
+  if (only !== undefined && more.length === 0) return work(only)
+  let code: number = exitCodes.ok
+  for (const name of names) {
+    try {
+      await work(name)
+    } catch (error) {
+      code = tellOneOf(error, name, terminal)
+    }
+  }
+  if (code !== exitCodes.ok) throw new ExitSignal(code)
+}

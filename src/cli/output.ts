@@ -1,4 +1,5 @@
 // How answers are printed: tables for people, JSON and YAML for programs.
+import { isJsonObject } from '../contract/json.ts'
 import { SvcError } from '../errors.ts'
 import { fillTemplate } from './json-path.ts'
 import { cutTo, padTo, widthOf } from './printable.ts'
@@ -47,9 +48,19 @@ export function formatFields(fields: [string, Cell][]): string {
 export async function formatData(format: OutputFormat, value: unknown): Promise<string | undefined> {
   if (format === 'json') return JSON.stringify(value, null, 2)
   if (format === 'yaml') return formatYaml(value)
-  if (format === 'name') return (Array.isArray(value) ? value : [value]).map((one) => nameOf(one)).join('\n')
+  if (format === 'name')
+    return itemsOf(value)
+      .map((one) => nameOf(one))
+      .join('\n')
   if (format === 'table') return undefined
-  return fillTemplate(format.slice(pathPrefix.length), Array.isArray(value) ? listOf(value) : value)
+  const text = fillTemplate(format.slice(pathPrefix.length), Array.isArray(value) ? listOf(value) : value)
+  // Every answer gets a line break; a template may bring its own.
+  return text.replace(/\n$/, '')
+}
+
+function itemsOf(value: unknown): unknown[] {
+  if (Array.isArray(value)) return value
+  return isJsonObject(value) && value.kind === 'List' && Array.isArray(value.items) ? value.items : [value]
 }
 
 /** Several objects as one; paths find them below `items`. */

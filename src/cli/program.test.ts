@@ -28,6 +28,8 @@ describe('a wrong command line', () => {
     [['get', 'widgets'], /`widgets` is no kind.*Agent, Provider, Tool, Skill, ConfigMap, Task/],
     [['delete'], /say what to delete/],
     [['delete', 'agent'], /say which/],
+    [['delete', 'agent/a', 'tool/b'], /`tool\/b` is no agent; name one kind at a time/],
+    [['describe', 'widget', 'a'], /`widget` is no kind/],
     [['explain', 'tsk'], /no kind `tsk`; did you mean task\?/],
     [
       ['explain', 'task.spec.retryPolcy'],
@@ -245,6 +247,7 @@ describe('an answer', () => {
     ['agent list -o jsonpath={.items[*].metadata.name}', 'a b\n'],
     ['get agent a b -o jsonpath={.items[1].spec.model.name}', 'm\n'],
     ['get agent a -o jsonpath={.metadata.name}', 'a\n'],
+    ['get agent a -o jsonpath={.metadata.name}{"\\n"}', 'a\n'],
   ])('of %s is %j', async (line, stdout) => {
     expect(await run(line.split(' '), { answers })).toMatchObject({ code: 0, stdout, stderr: '' })
   })
@@ -262,5 +265,111 @@ describe('an answer', () => {
       answers: { 'GET /api/v1/tasks/:id/result': { result: 'x' } },
     })
     expect(named).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('has no name; take -o json') })
+  })
+})
+
+describe('several names', () => {
+  const verbs = [
+    ['cancel', 'POST /api/v1/tasks/:id/cancel'],
+    ['retry', 'POST /api/v1/tasks/:id/retry'],
+    ['delete', 'DELETE /api/v1/tasks/:id'],
+    ['suspend', 'PUT /api/v1/tasks/:id'],
+    ['resume', 'PUT /api/v1/tasks/:id'],
+  ] as const
+  const idOf = ({ params }: { params?: unknown }) => (params as { id: string }).id
+  const answerFor = (verb: string) => (input: { params?: unknown }) => {
+    if (idOf(input) === 'b') throw new SvcError('NotFound', `no task b to ${verb}`)
+    return { kind: 'Task', metadata: { name: `${idOf(input)}-2` }, spec: {} }
+  }
+  const answers = (verb: string, route: string) => ({
+    'GET /api/v1/tasks/:id': { metadata: { name: 'x' }, spec: {} },
+    [route]: answerFor(verb),
+  })
+
+  it.each(verbs)('task %s does each, tells which failed, and ends with its code', async (verb, route) => {
+    const { code, stderr, calls } = await run(['task', verb, 'a', 'b', 'task/c'], { answers: answers(verb, route) })
+    const asked = calls.filter((call) => call.route === route).map(({ input }) => idOf(input))
+    expect({ code, asked }).toEqual({ code: 1, asked: ['a', 'b', 'c'] })
+    expect(stderr).toContain(`error: b: no task b to ${verb}\n`)
+  })
+
+  it('give retry one answer for programs', async () => {
+    const [, [verb, route]] = verbs
+    const { stdout } = await run(['task', 'retry', 'a', 'c', '-o', 'json'], { answers: answers(verb, route) })
+    expect((JSON.parse(stdout) as { metadata: object }[]).map(({ metadata }) => metadata)).toEqual([
+      { name: 'a-2' },
+      { name: 'c-2' },
+    ])
+  })
+
+  it.each([
+    ['session delete a b', 'DELETE /api/v1/sessions/:id'],
+    ['secret delete a b', 'DELETE /api/v1/secrets/:name'],
+    ['agent delete a b', 'DELETE /api/v1/agents/:name'],
+    ['delete agent/a agent/b', 'DELETE /api/v1/agents/:name'],
+  ])('%s goes on after a failure', async (line, route) => {
+    const refuse = new SvcError('NotFound', 'is not there')
+    const { code, calls } = await run(line.split(' '), { answers: { [route]: refuse } })
+    expect({ code, count: calls.length }).toEqual({ code: 1, count: 2 })
+    expect(calls.map(({ input }) => Object.values(input.params as object)[0])).toEqual(['a', 'b'])
+  })
+})
+
+describe('svc get all and describe', () => {
+  const none = { items: [], metadata: {} }
+  const metadata = { namespace: 'default', creationTimestamp: '2029-12-31T00:00:00Z' }
+  const condition = { type: 'Ready', status: 'False', reason: 'KeyRefused', message: 'the key is refused' }
+  const task = { kind: 'Task', metadata: { ...metadata, name: 't' }, spec: { type: 'container' } }
+  const provider = {
+    kind: 'Provider',
+    metadata: { ...metadata, name: 'p', labels: { team: 'x' } },
+    spec: { type: 'llma' },
+    status: { ready: false, conditions: [{ ...condition, lastTransitionTime: '2029-12-31T23:00:00Z' }] },
+  }
+  const event = { createdAt: '2029-12-31T23:59:00Z', attempt: 1, type: 'PhaseChanged', phase: 'Running' }
+  const lists = {
+    'GET /api/v1/agents': none,
+    'GET /api/v1/providers': { items: [provider], metadata: {} },
+    'GET /api/v1/tools': { items: [{ name: 'file_read', builtin: true }], metadata: {} },
+    'GET /api/v1/skills': none,
+    'GET /api/v1/configmaps': none,
+    'GET /api/v1/tasks': { items: [task], metadata: {} },
+  }
+  const objects = {
+    'GET /api/v1/providers/:name': provider,
+    'GET /api/v1/tasks/:id': task,
+    'GET /api/v1/tasks/:id/events': {
+      items: [
+        { ...event, message: 'second' },
+        { ...event, message: 'first' },
+      ],
+      metadata: {},
+    },
+  }
+
+  it('show what was made of every kind', async () => {
+    const { stdout } = await run(['get', 'all'], { answers: lists })
+    expect(stdout).toMatch(/^NAME .*\nprovider\/p +llma .*\n\nNAME .*\ntask\/t +container /)
+    expect(stdout).not.toContain('file_read')
+    expect((await run(['get', 'all', '-o', 'name'], { answers: lists })).stdout).toBe('provider/p\ntask/t\n')
+  })
+
+  it('say where there is nothing', async () => {
+    const answers = { ...lists, 'GET /api/v1/providers': none, 'GET /api/v1/tasks': none }
+    const { stdout, stderr } = await run(['-n', 'x', 'get', 'all'], { answers })
+    expect({ stdout, stderr }).toEqual({ stdout: '', stderr: expect.stringContaining('nothing in namespace x') })
+  })
+
+  it('tell of an object its fields and conditions', async () => {
+    const { stdout } = await run(['describe', 'provider', 'p'], { answers: objects })
+    expect(stdout).toMatch(/^kind: +Provider\nname: +p\n.*labels: +team=x\n/s)
+    expect(stdout).toContain('spec:\n  type: llma\nstatus:\n  ready: false\n')
+    expect(stdout).toMatch(/conditions:\nTYPE .*\nReady +False +KeyRefused +1h +the key is refused$/m)
+  })
+
+  it('tell of a task its last events, oldest first', async () => {
+    const { stdout, calls } = await run(['describe', 'task/t', 't'], { answers: objects })
+    expect(stdout).toMatch(/last events:\nAGE .*\n1m .*first\n1m .*second\n\n---\nkind: +Task/)
+    expect(calls[1]?.input.query).toMatchObject({ limit: 10 })
   })
 })

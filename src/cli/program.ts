@@ -39,6 +39,7 @@ const groups: Record<string, () => Promise<AddCommands>> = {
   audit: async () => (await import('./commands/audit.ts')).addAuditCommand,
   apply: async () => (await files()).addApplyCommand,
   get: async () => (await files()).addGetCommand,
+  describe: async () => (await import('./commands/describe.ts')).addDescribeCommand,
   delete: async () => (await files()).addDeleteCommand,
   explain: async () => (await import('./commands/explain.ts')).addExplainCommand,
   completion: async () => (await import('./commands/completion.ts')).addCompletionCommand,

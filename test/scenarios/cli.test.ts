@@ -149,7 +149,11 @@ describe('svc task', () => {
     const names = async (...flags: string[]) =>
       (await readJson<{ metadata: { name: string } }[]>(['task', 'list', ...flags])).map((task) => task.metadata.name)
     expect((await names('--type', 'container')).slice(0, 2)).toEqual(['fails', 'made'])
-    expect(await names('--limit', '1')).toHaveLength(1)
+    expect(await names('--limit', '1', '--type', 'container')).toEqual(['fails'])
+    const flags = ['--limit', '2', '--type', 'container']
+    expect((await svc(['task', 'list', ...flags, '-o', 'name'])).stdout).toBe('task/fails\ntask/made\n')
+    const path = 'jsonpath={.items[*].metadata.name}{"\\n"}'
+    expect((await svc(['task', 'list', ...flags, '-o', path])).stdout).toBe('fails made\n')
     expect(await names('--phase', 'Succeeded', '--type', 'container')).toEqual(['made'])
     const none = await svc(['-n', 'empty', 'task', 'list'])
     expect(none).toMatchObject({ code: 0, stdout: '', stderr: expect.stringContaining('in namespace empty') })
@@ -163,6 +167,8 @@ describe('svc task', () => {
     expect((await svc(['task', 'logs', '-f', 'made'])).stdout).toBe('one\ntwo\nthree\n')
     expect((await svc(['task', 'result', 'made'])).stdout).toBe('one\ntwo\nthree\n')
     expect((await svc(['task', 'get', 'made', '-o', 'yaml'])).stdout).toContain('kind: Task\n')
+    expect((await svc(['describe', 'task', 'made'])).stdout).toMatch(/phase: Succeeded.*last events:.*Running.*Succeeded/s)
+    expect((await svc(['get', 'all', '-o', 'name'])).stdout).toContain('task/made\n')
   })
 
   it('ends with the code of the phase that a task ended in', async () => {

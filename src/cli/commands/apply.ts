@@ -3,14 +3,15 @@ import type { Command } from 'commander'
 import type { Client } from '../../client/client.ts'
 import { isSvcError, SvcError } from '../../errors.ts'
 import { printAnswer } from '../answers.ts'
-import { type CatalogEntry, findEntry } from '../catalog.ts'
+import { readTargets } from '../catalog.ts'
 import type { CliContext, GlobalOptions } from '../context.ts'
-import { ExitSignal, exitCodeOf, exitCodes, listProblems } from '../failure.ts'
+import { doEachName, ExitSignal, exitCodes, tellOneOf } from '../failure.ts'
 import { readGlobalOptions } from '../global-options.ts'
 import { type Manifest, readManifests } from '../manifests.ts'
 import { listDifferences, pickOwn } from '../own-fields.ts'
 import { listPages } from '../paging.ts'
 import { listEntries, removeEntry, showEntries } from './catalog.ts'
+import { listEverything } from './get-all.ts'
 
 type Invocation = { command: Command; context: CliContext }
 
@@ -34,9 +35,10 @@ and applied any number of times. Exit code 0 means that everything is as the fil
 export function addGetCommand(program: Command, context: CliContext): void {
   program
     .command('get <kind> [names...]')
-    .description('list a kind, or show some of it: get agents, get agent NAME, get agent/NAME')
+    .description('list a kind, or all, or show some of it: get agents, get all, get agent NAME, get agent/NAME')
     .option('-l, --selector <labels>', 'only those with these labels')
     .action(async (kind: string, names: string[], given: { selector?: string }, command: Command) => {
+      if (kind === 'all' && names.length === 0) return listEverything(given, { command, context })
       const { entry, targets } = readTargets(kind, names)
       if (targets.length === 0) return listEntries(entry, given, { command, context })
       await showEntries(entry, targets, { command, context })
@@ -58,16 +60,10 @@ export function addDeleteCommand(program: Command, context: CliContext): void {
     })
 }
 
-/** `agent x y` and `agent/x` alike. */
-function readTargets(kind: string, names: string[]): { entry: CatalogEntry; targets: string[] } {
-  const [word = '', name] = kind.split('/')
-  return { entry: findEntry(word), targets: name === undefined ? names : [name, ...names] }
-}
-
 async function removeNamed(kind: string, names: string[], invocation: Invocation): Promise<void> {
   const { entry, targets } = readTargets(kind, names)
   if (targets.length === 0) throw new SvcError('InvalidRequest', `say which: \`svc delete ${kind} NAME\``)
-  for (const name of targets) await removeEntry(entry, name, invocation)
+  await doEachName(targets, invocation.context.terminal, (name) => removeEntry(entry, name, invocation))
 }
 
 type Batch = { context: CliContext; options: GlobalOptions }
@@ -105,7 +101,7 @@ async function doEach(manifests: Manifest[], work: Work, { context, options }: B
       outcomes.push({ kind: manifest.entry.kind, name: manifest.name, ...done })
       if (options.output === 'table') tellDone(manifest, done, context)
     } catch (error) {
-      code = tellFailure(error, manifest, context)
+      code = tellOneOf(error, `${manifest.label} (${manifest.place})`, context.terminal)
     }
   }
   if (options.output !== 'table') await printAnswer(context, options, outcomes, () => '')
@@ -115,14 +111,6 @@ async function doEach(manifests: Manifest[], work: Work, { context, options }: B
 function tellDone({ label }: Manifest, { outcome, differences = [] }: Done, { terminal }: CliContext): void {
   terminal.print(`${label} ${outcome}`)
   for (const line of differences) terminal.note(`  ${line}`)
-}
-
-/** Gives the exit code; throws what would happen to every other manifest as well. */
-function tellFailure(error: unknown, { label, place }: Manifest, { terminal }: CliContext): number {
-  if (!isSvcError(error) || error.reason === 'Unavailable' || error.reason === 'Unauthenticated') throw error
-  terminal.note(`${terminal.colors.red('error:')} ${label} (${place}): ${error.message}`)
-  for (const problem of listProblems(error)) terminal.note(`  ${problem}`)
-  return exitCodeOf(error)
 }
 
 function locate({ entry, name, namespace }: Manifest) {

@@ -1,10 +1,10 @@
 // agent, provider, tool and skill: the things that tasks refer to.
 import type { Command } from 'commander'
-import type { Task } from '../../contract/resources/task.ts'
 import { describePlace, printAnswer, printList } from '../answers.ts'
 import { type CatalogEntry, catalog } from '../catalog.ts'
 import type { CliContext } from '../context.ts'
 import { editObject } from '../edit-object.ts'
+import { doEachName } from '../failure.ts'
 import { namespaceOf, readGlobalOptions } from '../global-options.ts'
 import { type Column, formatAge, formatLabels, formatYaml, listOf, nameOf } from '../output.ts'
 import { listNewest } from '../paging.ts'
@@ -14,7 +14,7 @@ import { addConfigMapChanges } from './configmap.ts'
 import { addProviderCreate } from './provider.ts'
 
 /** What lists of all kinds have in common; built-in tools and skill summaries carry no metadata. */
-type ListedItem = {
+export type ListedItem = {
   name?: string
   namespace?: string
   description?: string
@@ -75,8 +75,13 @@ function addReadCommands(group: Command, entry: CatalogEntry, context: CliContex
     .alias('rm')
     .description(`remove one ${word}, or several`)
     .action(async (names: string[], _given: unknown, command: Command) => {
-      for (const name of names) await removeEntry(entry, name, { command, context })
+      await doEachName(names, context.terminal, (name) => removeEntry(entry, name, { command, context }))
     })
+}
+
+/** How lists of the kind look. */
+export function columnsOf(entry: CatalogEntry, now: Date): Column<ListedItem>[] {
+  return entry.kind === 'Task' ? (taskColumns(now) as unknown as Column<ListedItem>[]) : columns(now)
 }
 
 const columns = (now: Date): Column<ListedItem>[] => [
@@ -103,11 +108,7 @@ export async function listEntries(entry: CatalogEntry, given: { selector?: strin
   const query = { ...namespaceOf(options), labelSelector: given.selector }
   const { items } = await listNewest<ListedItem>(client, entry.list, { query })
   const empty = `no ${entry.words[1]}${describePlace(options)}; ${entry.hint}`
-  if (entry.kind === 'Task') {
-    const tasks = items as unknown as Task[]
-    return printList(context, options, { items: tasks, columns: taskColumns(context.now()), empty, kind: entry.kind })
-  }
-  await printList(context, options, { items, columns: columns(context.now()), empty, kind: entry.kind })
+  await printList(context, options, { items, columns: columnsOf(entry, context.now()), empty, kind: entry.kind })
 }
 
 /** One object as it is; several as one List in JSON, and as documents in YAML. */

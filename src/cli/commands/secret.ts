@@ -4,6 +4,7 @@ import { createSecret, deleteSecret, listSecrets, type SecretItem } from '../../
 import { SvcError } from '../../errors.ts'
 import { describePlace, printList } from '../answers.ts'
 import type { CliContext } from '../context.ts'
+import { doEachName } from '../failure.ts'
 import { gather, namespaceOf, readGlobalOptions } from '../global-options.ts'
 import { formatAge } from '../output.ts'
 import { listNewest } from '../paging.ts'
@@ -28,14 +29,16 @@ export function addSecretCommands(program: Command, context: CliContext): void {
     .addHelpText('after', '\nA line break at the end of a file is no part of the value.')
     .action((name: string, _options: unknown, command: Command) => create(name, command, context))
   secret
-    .command('delete <name>')
+    .command('delete <names...>')
     .alias('rm')
-    .description('remove a secret')
-    .action(async (name: string, _options: unknown, command: Command) => {
+    .description('remove one secret, or several')
+    .action(async (names: string[], _options: unknown, command: Command) => {
       const options = readGlobalOptions(command)
       const client = await context.connect(options)
-      await client.call(deleteSecret, { params: { name }, query: namespaceOf(options) })
-      context.terminal.note(`secret ${name} deleted`)
+      await doEachName(names, context.terminal, async (name) => {
+        await client.call(deleteSecret, { params: { name }, query: namespaceOf(options) })
+        context.terminal.note(`secret ${name} deleted`)
+      })
     })
   secret
     .command('rotate-key')

@@ -3,6 +3,7 @@ import type { Command } from 'commander'
 import { deleteSession, getSession, listSessions, type SessionItem } from '../../contract/api/sessions.ts'
 import { describePlace, printAnswer, printList } from '../answers.ts'
 import type { CliContext } from '../context.ts'
+import { doEachName } from '../failure.ts'
 import { namespaceOf, readCount, readGlobalOptions } from '../global-options.ts'
 import { formatAge } from '../output.ts'
 import { listPages } from '../paging.ts'
@@ -20,14 +21,16 @@ export function addSessionCommands(program: Command, context: CliContext): void 
     .option('--tail <messages>', 'only the newest messages')
     .action((name: string, given: { tail?: string }, command: Command) => show(name, given, { command, context }))
   session
-    .command('delete <name>')
+    .command('delete <names...>')
     .alias('rm')
-    .description('remove a session and its transcript')
-    .action(async (name: string, _options: unknown, command: Command) => {
+    .description('remove one session, or several, with their transcripts')
+    .action(async (names: string[], _options: unknown, command: Command) => {
       const options = readGlobalOptions(command)
       const client = await context.connect(options)
-      await client.call(deleteSession, { params: { id: name }, query: namespaceOf(options) })
-      context.terminal.note(`session ${name} deleted`)
+      await doEachName(names, context.terminal, async (name) => {
+        await client.call(deleteSession, { params: { id: name }, query: namespaceOf(options) })
+        context.terminal.note(`session ${name} deleted`)
+      })
     })
 }
 

@@ -5,8 +5,8 @@ import { changeSpec } from '../task-spec.ts'
 import { type AddTaskCommand, type TaskCall, targetOf } from './task-call.ts'
 
 export function addTaskChangeCommands(add: AddTaskCommand): void {
-  add('suspend <name>', 'hold back a task that has not started, or the runs of a schedule', suspendBy(true))
-  add('resume <name>', 'let it start, or make runs, again', suspendBy(false))
+  add('suspend <names...>', 'hold back tasks that have not started, or the runs of schedules', suspendBy(true))
+  add('resume <names...>', 'let them start, or make runs, again', suspendBy(false))
   add('edit <name>', 'change a task that has not started, or a schedule, in $EDITOR', edit)
 }
 

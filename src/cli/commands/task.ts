@@ -4,7 +4,7 @@ import { cancelTask, deleteTask, getTask, listTasks, retryTask, runTask } from '
 import { promptOf, type Task } from '../../contract/resources/task.ts'
 import { describePlace, printAnswer, printList } from '../answers.ts'
 import type { CliContext } from '../context.ts'
-import { ExitSignal } from '../failure.ts'
+import { doEachName, ExitSignal } from '../failure.ts'
 import { printOutcome } from '../follow.ts'
 import { namespaceOf, readCount, readGlobalOptions } from '../global-options.ts'
 import { watchTask } from '../interruption.ts'
@@ -22,11 +22,12 @@ export function addTaskCommands(program: Command, context: CliContext): void {
     task
       .command(usage)
       .description(description)
-      .action(async (name: string, ...rest: unknown[]) => {
+      .action(async (first: string | string[], ...rest: unknown[]) => {
         const command = rest.at(-1) as Command
         const options = readGlobalOptions(command)
         const client = await context.connect(options)
-        await action({ client, options, context, given: command.opts(), more: command.args.slice(1) }, name)
+        const call = { client, options, context, given: command.opts(), more: command.args.slice(1) }
+        await doEachName([first].flat().map(readName), context.terminal, (name) => action(call, name))
       })
   task
     .command('list')
@@ -41,15 +42,23 @@ export function addTaskCommands(program: Command, context: CliContext): void {
   add('get <name>', 'a task and how it stands', showTask)
   addTaskRecordCommands(add)
   add('wait <name>', 'follow it to its end and print its result; the exit code tells how it ended', waitFor)
-  add('cancel <name>', 'stop it; it stays, in phase Cancelled', cancel).option(
+  add('cancel <names...>', 'stop one, or several; they stay, in phase Cancelled', cancel).option(
     '--reason <text>',
-    'why; shown in its status',
+    'why; shown in the status',
   )
   addTaskChangeCommands(add)
   add('run <name>', 'make a run of a schedule now; prints its name', runNow)
-  add('retry <name>', 'run a finished task again, as a new task', retry)
+  task
+    .command('retry <names...>')
+    .description('run a finished task, or several, again as new tasks; prints their names')
+    .action((names: string[], _given: unknown, command: Command) => retry(names.map(readName), command, context))
   addTaskPruneCommand(task, context)
-  add('delete <name>', 'stop it and remove it with its records', remove).alias('rm')
+  add('delete <names...>', 'stop one, or several, and remove them with their records', remove).alias('rm')
+}
+
+/** Also as `-o name` prints it. */
+function readName(text: string): string {
+  return text.replace(/^task\//, '')
 }
 
 type ListOptions = { phase?: string; type?: string; agent?: string; selector?: string; limit: string }
@@ -124,9 +133,19 @@ async function runNow({ client, options, context }: TaskCall, name: string): Pro
   await printAnswer(context, options, made, () => made.name)
 }
 
-async function retry({ client, options, context }: TaskCall, name: string): Promise<void> {
-  const task = await client.call(retryTask, targetOf(name, options))
-  await printAnswer(context, options, task, () => task.metadata.name)
+async function retry(names: string[], command: Command, context: CliContext): Promise<void> {
+  const options = readGlobalOptions(command)
+  const client = await context.connect(options)
+  const made: Task[] = []
+  try {
+    await doEachName(names, context.terminal, async (name) => {
+      made.push(await client.call(retryTask, targetOf(name, options)))
+    })
+  } finally {
+    const answer = names.length === 1 ? made[0] : made
+    const print = () => made.map((task) => task.metadata.name).join('\n')
+    if (made.length > 0) await printAnswer(context, options, answer, print)
+  }
 }
 
 async function remove({ client, options, context }: TaskCall, name: string): Promise<void> {
