@@ -73,8 +73,9 @@ describe('a list of the newest', () => {
       { name: 'built-in-a' },
       dated('new', '2030-01-02T00:00:00Z', 'a'),
       { name: 'built-in-b' },
+      { name: 'newest', createdAt: '2030-01-03T00:00:00Z' },
     ]
     const listed = await listSome(pageOf(items, undefined))
-    expect(listed.items).toEqual([items[1], items[3], items[2], items[0]])
+    expect(listed.items).toEqual([items[1], items[3], items[4], items[2], items[0]])
   })
 })

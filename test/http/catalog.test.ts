@@ -64,9 +64,10 @@ describe('agents, skills, tools and providers', () => {
 
 describe('a skill', () => {
   it('is a summary in lists and raw Markdown at /content [SKILL-001]', async () => {
-    await post('skills', { name: 'md', spec: { description: 'd', tags: ['x'], content: { inline: '# Title\n' } } })
+    const spec = { description: 'd', tags: ['x'], content: { inline: '# Title\n' } }
+    const createdAt = (await post('skills', { name: 'md', spec })).json().metadata.creationTimestamp
     const { items } = (await service.call('GET /api/v1/skills')).json()
-    expect(items.at(-1)).toEqual({ name: 'md', namespace: 'default', description: 'd', tags: ['x'] })
+    expect(items.at(-1)).toEqual({ name: 'md', namespace: 'default', description: 'd', tags: ['x'], createdAt })
     const answer = await service.call('GET /api/v1/skills/md/content')
     expect([answer.body, answer.headers['content-type']]).toEqual(['# Title\n', 'text/markdown; charset=utf-8'])
     expect((await service.call('GET /api/v1/skills/none/content')).statusCode).toBe(404)
@@ -83,6 +84,8 @@ describe('a custom tool', () => {
     const answer = await service.call('GET /api/v1/tools/weather')
     expect(answer.statusCode).toBe(200)
     expect(answer.json()).toMatchObject({ metadata: created.metadata, spec })
+    const { items } = (await service.call('GET /api/v1/tools')).json()
+    expect(items.at(-1)).toMatchObject({ name: 'weather', createdAt: created.metadata.creationTimestamp })
     expect(answer.json()).toEqual({ ...created, ...(answer.json().status && { status: answer.json().status }) })
     for (const line of ['GET /api/v1/tools/none-such', 'GET /api/v1/tools/weather?namespace=other']) {
       expect((await service.call(line)).statusCode).toBe(404)

@@ -167,7 +167,9 @@ describe('svc task', () => {
     expect((await svc(['task', 'logs', '-f', 'made'])).stdout).toBe('one\ntwo\nthree\n')
     expect((await svc(['task', 'result', 'made'])).stdout).toBe('one\ntwo\nthree\n')
     expect((await svc(['task', 'get', 'made', '-o', 'yaml'])).stdout).toContain('kind: Task\n')
-    expect((await svc(['describe', 'task', 'made'])).stdout).toMatch(/phase: Succeeded.*last events:.*Running.*Succeeded/s)
+    expect((await svc(['describe', 'task', 'made'])).stdout).toMatch(
+      /phase: Succeeded.*last events:.*Running.*Succeeded/s,
+    )
     expect((await svc(['get', 'all', '-o', 'name'])).stdout).toContain('task/made\n')
   })
 

@@ -21,6 +21,8 @@ export type ListedItem = {
   phase?: string
   builtin?: boolean
   available?: boolean
+  /** Of summaries, which carry no metadata. */
+  createdAt?: string
   /** Of a config map. */
   keys?: string[]
   reason?: string
@@ -93,7 +95,7 @@ const columns = (now: Date): Column<ListedItem>[] => [
   { title: 'PROVIDER', wide: true, value: (item) => item.spec?.providerRef?.name },
   { title: 'LABELS', wide: true, value: (item) => formatLabels(item.metadata?.labels) },
   { title: 'KEYS', value: (item) => item.keys?.join(',') },
-  { title: 'AGE', value: (item) => formatAge(item.metadata?.creationTimestamp, now) },
+  { title: 'AGE', value: (item) => formatAge(item.metadata?.creationTimestamp ?? item.createdAt, now) },
   { title: 'DESCRIPTION', value: describeItem },
 ]
 

@@ -2,7 +2,7 @@
 
 import { z } from 'zod'
 import { field } from '../field.ts'
-import { Name } from '../resources/metadata.ts'
+import { Name, Timestamp } from '../resources/metadata.ts'
 import { Skill } from '../resources/skill.ts'
 import { NamespaceQuery } from './list.ts'
 import { defineCreate, defineDelete, defineGet, defineList, defineUpdate } from './resource-routes.ts'
@@ -21,6 +21,7 @@ export const SkillSummary = z
     author: field(z.string().optional(), 'Who wrote it.', 'Ada'),
     tags: field(z.array(z.string()).optional(), 'Words to find it by.', ['writing']),
     phase: field(z.enum(['Ready', 'Error']).optional(), 'Whether the skill can be used.'),
+    createdAt: field(Timestamp, 'When it was created.'),
   })
   .meta({ id: 'SkillSummary' })
 export type SkillSummary = z.infer<typeof SkillSummary>

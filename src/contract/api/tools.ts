@@ -2,7 +2,7 @@
 
 import { z } from 'zod'
 import { field } from '../field.ts'
-import { Name } from '../resources/metadata.ts'
+import { Name, Timestamp } from '../resources/metadata.ts'
 import { ToolName } from '../resources/references.ts'
 import { Tool } from '../resources/tool.ts'
 import { defineCreate, defineDelete, defineGet, defineList, defineUpdate } from './resource-routes.ts'
@@ -37,6 +37,7 @@ export const CustomToolItem = z
       'Address that each call is sent to. Absent while it is not known.',
       'https://api.example.com/weather',
     ),
+    createdAt: field(Timestamp, 'When it was created.'),
   })
   .meta({ id: 'CustomTool' })
 export type CustomToolItem = z.infer<typeof CustomToolItem>

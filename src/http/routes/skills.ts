@@ -18,6 +18,7 @@ function summarizeSkill({ metadata, spec, status }: Skill): routes.SkillSummary 
     author,
     tags,
     phase: status?.phase,
+    createdAt: metadata.creationTimestamp,
   }
 }
 

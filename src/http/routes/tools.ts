@@ -16,6 +16,7 @@ function presentTool({ metadata, spec, status }: Tool): routes.CustomToolItem {
     description: spec.description,
     available: status?.available ?? false,
     ...(url ? { url } : {}),
+    createdAt: metadata.creationTimestamp,
   }
 }
 
