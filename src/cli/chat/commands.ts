@@ -2,10 +2,10 @@
 import { listTasks } from '../../contract/api/tasks.ts'
 import { getUsage } from '../../contract/api/usage.ts'
 import type { Task } from '../../contract/resources/task.ts'
+import { formatItems } from '../answers.ts'
 import { findNearest } from '../nearest.ts'
-import { formatTable } from '../output.ts'
-import { listPages } from '../paging.ts'
-import { newestFirst, taskColumns } from '../task-table.ts'
+import { listNewest } from '../paging.ts'
+import { taskColumns } from '../task-table.ts'
 import { answerModel, answerProvider } from './answering.ts'
 import { describeSpending, sumItems } from './spending.ts'
 import { describeSession, findSession, readEntries, type Talk } from './talk.ts'
@@ -114,7 +114,7 @@ async function showCost(talk: Talk): Promise<undefined> {
 async function showTasks(talk: Talk): Promise<undefined> {
   const { client, sessionId, request, context } = talk
   const query = { namespace: request.namespace, labelSelector: `svc.ai/chat-session=${sessionId}` }
-  const items = sessionId === undefined ? [] : (await listPages<Task>(client, listTasks, { query })).items
+  const items = sessionId === undefined ? [] : (await listNewest<Task>(client, listTasks, { query })).items
   if (items.length === 0) return say(talk, 'the session has started no tasks')
-  say(talk, formatTable(newestFirst(items), taskColumns(context.now()), context.terminal.width))
+  say(talk, formatItems(items, taskColumns(context.now()), { width: context.terminal.width }))
 }
