@@ -2,6 +2,8 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { SvcError } from '../../src/errors.ts'
+import type { Egress } from '../../src/ports/egress.ts'
 import { ownerToken, startService } from '../http/service.ts'
 
 /** Phases stop where this is over; what is left is said in the report. */
@@ -22,8 +24,13 @@ function readOptions(url: string): string[] {
   ]
 }
 
+const refuse = () => Promise.reject(new SvcError('UpstreamFailed', 'nothing is dialled while the API is asked'))
+
+/** Providers of the examples have addresses of others. */
+const nowhere = new Proxy({}, { get: () => refuse }) as Egress
+
 async function run(program: string): Promise<number> {
-  const service = await startService({ logLevel: 'error' })
+  const service = await startService({ logLevel: 'error', egress: nowhere })
   const child = spawn(program, readOptions(await service.listen()), { stdio: 'inherit' })
   const status = await new Promise<number>((resolve, reject) => {
     child.once('error', reject)

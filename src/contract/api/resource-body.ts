@@ -90,8 +90,8 @@ function readBody<K extends Kind>(kind: K, body: unknown): Reading<UpdateBody<K>
 function shapeOf<K extends Kind>(kind: K, id: string): z.ZodType<unknown, BodyInput<K>> {
   const shape = z.strictObject({
     ...ignoredShape,
-    name: field(Name.optional(), 'Name of the object; the same as `metadata.name`.', 'nightly-report'),
-    namespace: field(Name.optional(), 'Namespace of the object; the same as `metadata.namespace`.', 'default'),
+    name: field(givenName, 'Name of the object; the same as `metadata.name`.', 'nightly-report'),
+    namespace: field(givenName, 'Namespace of the object; the same as `metadata.namespace`.', 'default'),
     metadata: field(MetadataInput.optional(), 'Name, namespace, labels and annotations.'),
     spec: field(kinds[kind].spec, 'What is wanted.'),
   })
