@@ -165,7 +165,7 @@ describe.skipIf(postgresMissing !== undefined)('a PostgreSQL that fails', () => 
   })
 
   it('makes units wait for a connection, and refuses them when none comes free', async () => {
-    const small = await openReplica(server, name, { poolSize: 2, connectTimeoutMs: 300 })
+    const small = await openReplica(server, name, { poolSize: 2, connectTimeoutMs: 2000 })
     const held = Promise.withResolvers<void>()
     const started = [0, 1].map(() => Promise.withResolvers<void>())
     const holders = started.map(({ resolve }) =>
