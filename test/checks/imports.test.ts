@@ -120,12 +120,9 @@ function listLoaded(path: string, loaded = new Set([path])): string[] {
   return [...loaded]
 }
 
-/** The first cycle among value imports, as a list of files. */
+/** The first cycle, of types as well as values, as a list of files. */
 function findCycle(edges: Import[]): string[] | undefined {
-  const graph = Map.groupBy(
-    edges.filter((edge) => !edge.typeOnly),
-    (edge) => edge.from,
-  )
+  const graph = Map.groupBy(edges, (edge) => edge.from)
   const done = new Set<string>()
   function visit(node: string, path: string[]): string[] | undefined {
     if (path.includes(node)) return [...path.slice(path.indexOf(node)), node]
