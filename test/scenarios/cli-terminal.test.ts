@@ -146,7 +146,7 @@ describe('completion', () => {
   it('in bash knows commands, options, values and the names that are there', async () => {
     expect(await bash('ta')).toEqual(['task'])
     expect(await bash('-n', 'default', 'task', 'l')).toEqual(['list', 'logs'])
-    expect(await bash('-o', '')).toEqual(['table', 'json', 'yaml'])
+    expect(await bash('-o', '')).toEqual(['table', 'wide', 'json', 'yaml', 'name'])
     expect(await bash('run', '--agent', 'k')).toEqual(['known'])
     expect(await bash('get', 'agents', '')).toEqual(['known'])
     expect(await bash('apply', '-f', '')).toEqual([])
