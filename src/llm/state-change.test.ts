@@ -15,6 +15,12 @@ describe('the change between two states', () => {
     )
   })
 
+  it.each(['toString', '__proto__', 'constructor'])('tells of the end of a field called %s', (name) => {
+    const before = JSON.parse(`{"${name}":[]}`)
+    expect(findChange(before, {})).toEqual({ fields: {}, without: [name] })
+    expect(applyChange(before, { fields: {}, without: [name] })).toEqual({})
+  })
+
   it('holds no more than what has changed', () => {
     const messages = [{ role: 'user', content: ['x'.repeat(10_000)] }]
     const before = { messages, pending: [{ id: 'a' }, { id: 'b' }], text: 'old', gone: 1 }

@@ -19,7 +19,9 @@ function findParts(before: JsonObject | unknown[], after: JsonObject | unknown[]
 }
 
 function compareObjects(before: JsonObject, after: JsonObject): StateChange {
-  const without = Object.keys(before).filter((key) => before[key] !== undefined && after[key] === undefined)
+  // Own fields alone: every object inherits `toString`.
+  const has = (object: JsonObject, key: string) => Object.hasOwn(object, key) && object[key] !== undefined
+  const without = Object.keys(before).filter((key) => has(before, key) && !has(after, key))
   return { fields: findParts(before, after), ...(without.length === 0 ? {} : { without }) }
 }
 
