@@ -2,6 +2,7 @@
 
 import { z } from 'zod'
 import { field } from '../field.ts'
+import { countedFields } from '../resources/model-use.ts'
 import { RecordedCaller } from './caller.ts'
 import { ListMetadata, NamespaceQuery, TimeParameter } from './list.ts'
 import { defineRoute } from './route.ts'
@@ -17,14 +18,7 @@ export const UsageItem = z
       'default/nightly-report',
     ),
     caller: field(RecordedCaller.optional(), 'The caller, with the name used last.'),
-    inputTokens: field(z.int().min(0), 'Input tokens, as the vendors counted them.', 1200),
-    outputTokens: field(z.int().min(0), 'Output tokens, as the vendors counted them.', 340),
-    cachedTokens: field(
-      z.int().min(0),
-      "Input tokens that were read from the vendor's cache; part of `inputTokens`.",
-      1000,
-    ),
-    llmCalls: field(z.int().min(0), 'Number of model calls.', 3),
+    ...countedFields,
     cost: field(z.number().min(0).optional(), 'Cost in `currency`. Absent: none of the calls has a price.', 0.0123),
     unpricedCalls: field(
       z.int().min(0).optional(),

@@ -6,6 +6,7 @@ import { Duration } from '../duration.ts'
 import { field } from '../field.ts'
 import { Execution, ResourceRequirements } from './execution.ts'
 import { Condition, defineResource, Name, Timestamp } from './metadata.ts'
+import { samplingFields } from './model-use.ts'
 import { RateLimit } from './provider.ts'
 import { AgentRef, ConfigMapKeyRef, ModelFallback, ProviderRef, SecretRef, SkillRef, ToolName } from './references.ts'
 import { VendorType } from './vendor.ts'
@@ -25,16 +26,7 @@ export const AgentModel = z.strictObject({
     "Name of the model, as the provider knows it. Without it: the provider's `defaultModel`.",
     'large-model',
   ),
-  temperature: field(
-    z.number().min(0).max(2).optional(),
-    "Sampling temperature, from 0 to 2. Without it: the vendor's own default.",
-    0.2,
-  ),
-  maxTokens: field(
-    z.int().min(1).optional(),
-    "Output tokens of one model call at most. Without it: the vendor's own limit.",
-    4096,
-  ),
+  ...samplingFields,
   fallbacks: field(
     z.array(ModelFallback).max(8, 'must be at most 8').optional(),
     'Providers to try in this order when the first one cannot be reached or is cooling down; at most 8.',

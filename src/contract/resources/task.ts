@@ -6,6 +6,7 @@ import { field } from '../field.ts'
 import { Schedule, TimeZone } from '../schedule.ts'
 import { EnvVar, Execution, ProcessText, ResourceRequirements, Workspace } from './execution.ts'
 import { Condition, defineResource, ForeignName, Name, RecordName, Timestamp } from './metadata.ts'
+import { countedFields, samplingFields } from './model-use.ts'
 import { AgentRef, ProviderRef, refersTo, SkillRef, TaskRef, ToolName, WebAddress } from './references.ts'
 import { RequestedBy, Transaction } from './requester.ts'
 import { VendorType } from './vendor.ts'
@@ -79,16 +80,7 @@ export const AiSettings = z.strictObject({
     'Summarize https://example.com in three sentences',
   ),
   systemPrompt: field(z.string().optional(), "System prompt; added to the agent's.", 'Answer in plain text.'),
-  temperature: field(
-    z.number().min(0).max(2).optional(),
-    "Sampling temperature, from 0 to 2. Without it: the vendor's own default.",
-    0.2,
-  ),
-  maxTokens: field(
-    z.int().min(1).optional(),
-    "Output tokens of one model call at most. Without it: the vendor's own limit.",
-    4096,
-  ),
+  ...samplingFields,
   skills: field(z.array(SkillRef).max(100).optional(), 'Skills whose text is added to the system prompt, at most 100.'),
   tools: field(z.array(ToolName).optional(), "Names of tools that the model may call, added to the agent's.", [
     'web_fetch',
@@ -343,14 +335,7 @@ export type WebhookStatus = z.infer<typeof WebhookStatus>
 
 /** Tokens and cost of all attempts so far. */
 export const TaskUsage = z.object({
-  inputTokens: field(z.int().min(0), 'Input tokens, as the vendors counted them.', 1200),
-  outputTokens: field(z.int().min(0), 'Output tokens, as the vendors counted them.', 340),
-  cachedTokens: field(
-    z.int().min(0),
-    "Input tokens that were read from the vendor's cache; part of `inputTokens`.",
-    1000,
-  ),
-  llmCalls: field(z.int().min(0), 'Number of model calls.', 3),
+  ...countedFields,
   cost: field(
     z.number().nonnegative().optional(),
     'Cost in `currency`, at the prices that the providers had at the time. Without it: no price was set.',

@@ -1,0 +1,29 @@
+// Fields that stand wherever a model is chosen, and wherever its calls are counted.
+import { z } from 'zod'
+import { field } from '../field.ts'
+
+/** How a model is asked, of agents and of tasks. */
+export const samplingFields = {
+  temperature: field(
+    z.number().min(0).max(2).optional(),
+    "Sampling temperature, from 0 to 2. Without it: the vendor's own default.",
+    0.2,
+  ),
+  maxTokens: field(
+    z.int().min(1).optional(),
+    "Output tokens of one model call at most. Without it: the vendor's own limit.",
+    4096,
+  ),
+}
+
+/** What calls used, as the vendors counted it. */
+export const countedFields = {
+  inputTokens: field(z.int().min(0), 'Input tokens, as the vendors counted them.', 1200),
+  outputTokens: field(z.int().min(0), 'Output tokens, as the vendors counted them.', 340),
+  cachedTokens: field(
+    z.int().min(0),
+    "Input tokens that were read from the vendor's cache; part of `inputTokens`.",
+    1000,
+  ),
+  llmCalls: field(z.int().min(0), 'Number of model calls.', 3),
+}
