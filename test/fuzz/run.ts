@@ -2,9 +2,10 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { SvcError } from '../../src/errors.ts'
+import { createEgress } from '../../src/egress/egress.ts'
 import type { Egress } from '../../src/ports/egress.ts'
-import { ownerToken, startService } from '../http/service.ts'
+import { type StrictVendor, startStrictVendor } from '../fixtures/proxy/strict-vendor.ts'
+import { ownerToken, type Service, startService } from '../http/service.ts'
 
 /** Phases stop where this is over; what is left is said in the report. */
 const mostSeconds = Number(process.env.SVC_FUZZ_SECONDS ?? 150)
@@ -24,20 +25,44 @@ function readOptions(url: string): string[] {
   ]
 }
 
-const refuse = () => Promise.reject(new SvcError('UpstreamFailed', 'nothing is dialled while the API is asked'))
+/** Providers of the examples have addresses of others: whatever is dialled, one vendor on this machine answers. */
+function leadTo(vendor: StrictVendor): Egress {
+  const egress = createEgress()
+  const policy = { allowNetworks: [], deny: [], trusted: vendor.url }
+  const moved = (url: string) => vendor.url + new URL(url).pathname
+  return {
+    openPipe: (url) => egress.openPipe(moved(url), policy),
+    request: (request, signal) => egress.request({ ...request, url: moved(request.url), policy }, signal),
+    fetchWith: () => (input, init) => {
+      const request = new Request(input, init)
+      return egress.fetchWith(policy)(new Request(moved(request.url), request))
+    },
+    close: () => egress.close(),
+  }
+}
 
-/** Providers of the examples have addresses of others. */
-const nowhere = new Proxy({}, { get: () => refuse }) as Egress
+/** The one that the examples of the proxies name, in an address and by a model. */
+async function addProvider({ call }: Service): Promise<void> {
+  const spec = { type: 'llma', baseURL: 'https://vendor.example', defaultModel: 'model-1' }
+  const made = await call('POST /api/v1/providers', { payload: { name: 'main', spec } })
+  if (made.statusCode !== 201) throw new Error(`the provider could not be made: ${made.body}`)
+}
 
 async function run(program: string): Promise<number> {
-  const service = await startService({ logLevel: 'error', egress: nowhere })
+  const vendor = await startStrictVendor(() => ({ text: 'hello' }))
+  const egress = leadTo(vendor)
+  const service = await startService({ logLevel: 'error', egress })
+  await addProvider(service)
   const child = spawn(program, readOptions(await service.listen()), { stdio: 'inherit' })
   const status = await new Promise<number>((resolve, reject) => {
     child.once('error', reject)
     child.once('exit', (code) => resolve(code ?? 1))
   })
   for (const line of service.logged) process.stdout.write(line)
+  console.log(`${vendor.asked.length} requests reached the vendor.`)
   await service.stop()
+  await egress.close()
+  await vendor.stop()
   return status
 }
 

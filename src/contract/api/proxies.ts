@@ -9,8 +9,8 @@ import type { Route, RouteResponse } from './route.ts'
 export const LlmaRequest = z
   .looseObject({
     model: field(
-      z.string().optional(),
-      "`provider/model`, or a model of the default provider. Without it: the provider's default model.",
+      z.string().nullish(),
+      "`provider/model`, or a model of the default provider. Without it, or null: the provider's default model.",
       'main/model-1',
     ),
     messages: field(
@@ -18,7 +18,7 @@ export const LlmaRequest = z
       'The conversation so far.',
     ),
     max_tokens: field(z.int().optional(), 'Output tokens at most.', 1024),
-    stream: field(z.boolean().optional(), 'Stream the answer as events.'),
+    stream: field(z.boolean().nullish(), 'Stream the answer as events. Null is the default, false.'),
   })
   .meta({ id: 'LlmaRequest' })
 
@@ -26,22 +26,22 @@ export const LlmaRequest = z
 export const LlmoRequest = z
   .looseObject({
     model: field(
-      z.string().optional(),
-      "`provider/model`, or a model of the default provider. Without it: the provider's default model.",
+      z.string().nullish(),
+      "`provider/model`, or a model of the default provider. Without it, or null: the provider's default model.",
       'main/large-model',
     ),
     messages: field(
       z.array(z.looseObject({ role: field(z.string(), 'Who speaks.', 'user') })),
       'The conversation so far.',
     ),
-    stream: field(z.boolean().optional(), 'Stream the answer as events.'),
+    stream: field(z.boolean().nullish(), 'Stream the answer as events. Null is the default, false.'),
   })
   .meta({ id: 'LlmoRequest' })
 
 /** A request that is passed through whole. */
 export const PassedRequest = z
   .looseObject({
-    model: field(z.string().optional(), '`provider/model`, or a model of the default provider.', 'main/large-model'),
+    model: field(z.string().nullish(), '`provider/model`, or a model of the default provider.', 'main/large-model'),
   })
   .meta({ id: 'PassedRequest' })
 
