@@ -18,7 +18,7 @@ export const LlmaRequest = z
       'The conversation so far.',
     ),
     max_tokens: field(z.int().optional(), 'Output tokens at most.', 1024),
-    stream: field(z.boolean().nullish(), 'Stream the answer as events. Null is the default, false.'),
+    stream: field(z.boolean().nullish(), 'Stream the answer as events. Null is the default, false.', true),
   })
   .meta({ id: 'LlmaRequest' })
 
@@ -34,7 +34,7 @@ export const LlmoRequest = z
       z.array(z.looseObject({ role: field(z.string(), 'Who speaks.', 'user') })),
       'The conversation so far.',
     ),
-    stream: field(z.boolean().nullish(), 'Stream the answer as events. Null is the default, false.'),
+    stream: field(z.boolean().nullish(), 'Stream the answer as events. Null is the default, false.', true),
   })
   .meta({ id: 'LlmoRequest' })
 
