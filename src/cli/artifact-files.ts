@@ -10,6 +10,7 @@ import { ArtifactPath, getTaskArtifact, listTaskArtifacts } from '../contract/ap
 import type { Task } from '../contract/resources/task.ts'
 import { SvcError } from '../errors.ts'
 import { formatSize } from './output.ts'
+import { quoteWord, typed } from './typed.ts'
 
 /** How routes name a task. */
 export type TaskTarget = { params: { id: string }; query: { namespace?: string } }
@@ -56,10 +57,5 @@ export function describeFiles({ metadata }: Task, files: ArtifactItem[]): string
   const more = files.length > mostNamed ? `, and ${files.length - mostNamed} more` : ''
   const names = files.slice(0, mostNamed).map(({ filename }) => filename)
   const what = files.length === 1 ? quoteWord(first.filename) : '--all'
-  return `files (${size}): ${names.join(', ')}${more}\nfetch them: svc task download ${metadata.name} ${what}`
-}
-
-/** A word of a POSIX shell. */
-function quoteWord(text: string): string {
-  return /^[\w./@%+=:,-]+$/.test(text) && !text.startsWith('-') ? text : `'${text.replaceAll("'", "'\\''")}'`
+  return `files (${size}): ${names.join(', ')}${more}\nfetch them: ${typed(`task download ${metadata.name} ${what}`)}`
 }

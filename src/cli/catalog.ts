@@ -20,6 +20,7 @@ import { createSkill, deleteSkill, getSkill, listSkills, updateSkill } from '../
 import { createTask, deleteTask, getTask, listTasks, updateTask } from '../contract/api/tasks.ts'
 import { createTool, deleteTool, getTool, listTools, updateTool } from '../contract/api/tools.ts'
 import { SvcError } from '../errors.ts'
+import { typed } from './typed.ts'
 
 export type CatalogEntry = {
   kind: string
@@ -29,7 +30,7 @@ export type CatalogEntry = {
   words: [string, string, ...string[]]
   description: string
   /** How to make one. */
-  hint: string
+  hint: () => string
   /** Name of the path parameter. */
   parameter: 'id' | 'name'
   create: Route
@@ -49,7 +50,7 @@ function tellServerTools(object: unknown, name: string): string {
   if (isOff) return `server tools are off for ${name}: the proxies add no tools to its requests (spec.serverTools)`
   return (
     `server tools are on: the proxies add the service's tools to requests for ${name}. Off for it: spec.serverTools: false; ` +
-    'for a token: svc token create NAME --server-tools off; for one request: the header X-Svc-Tools: disabled'
+    `for a token: ${typed('token create NAME --server-tools off')}; for one request: the header X-Svc-Tools: disabled`
   )
 }
 
@@ -58,7 +59,7 @@ export const catalog: CatalogEntry[] = [
     kind: 'Agent',
     words: ['agent', 'agents', 'ag'],
     description: 'who does the work: a model, a prompt, tools and skills',
-    hint: '`svc agent create --help` tells how to make one',
+    hint: () => `\`${typed('agent create --help')}\` tells how to make one`,
     parameter: 'name',
     create: createAgent,
     get: getAgent,
@@ -70,7 +71,7 @@ export const catalog: CatalogEntry[] = [
     kind: 'Provider',
     words: ['provider', 'providers', 'prov'],
     description: 'services that answer for language models',
-    hint: '`svc provider create --help` tells how to make one',
+    hint: () => `\`${typed('provider create --help')}\` tells how to make one`,
     parameter: 'name',
     create: createProvider,
     get: getProvider,
@@ -83,7 +84,7 @@ export const catalog: CatalogEntry[] = [
     kind: 'Tool',
     words: ['tool', 'tools'],
     description: 'tools that models may call: the built-in ones and your own',
-    hint: '`svc apply -f FILE` makes one',
+    hint: () => `\`${typed('apply -f FILE')}\` makes one`,
     parameter: 'name',
     create: createTool,
     get: getTool,
@@ -95,7 +96,7 @@ export const catalog: CatalogEntry[] = [
     kind: 'Skill',
     words: ['skill', 'skills', 'sk'],
     description: 'texts that agents know by heart',
-    hint: '`svc apply -f FILE` makes one',
+    hint: () => `\`${typed('apply -f FILE')}\` makes one`,
     parameter: 'name',
     create: createSkill,
     get: getSkill,
@@ -108,7 +109,7 @@ export const catalog: CatalogEntry[] = [
     apiVersion: 'v1',
     words: ['configmap', 'configmaps', 'cm'],
     description: 'texts that tasks, agents and skills refer to',
-    hint: '`svc configmap create --help` tells how to make one',
+    hint: () => `\`${typed('configmap create --help')}\` tells how to make one`,
     parameter: 'name',
     create: createConfigMap,
     get: getConfigMap,
@@ -120,7 +121,7 @@ export const catalog: CatalogEntry[] = [
     kind: 'Task',
     words: ['task', 'tasks', 'st'],
     description: 'pieces of work: see, follow, steer',
-    hint: '`svc run "say hello"` makes one',
+    hint: () => `\`${typed('run "say hello"')}\` makes one`,
     parameter: 'id',
     create: createTask,
     get: getTask,
@@ -135,7 +136,9 @@ export function findEntry(word: string): CatalogEntry {
   const entry = catalog.find((known) => known.kind === word || known.words.includes(word.toLowerCase()))
   if (entry) return entry
   const known = catalog.map((candidate) => candidate.kind).join(', ')
-  const elsewhere = word.toLowerCase().startsWith('secret') ? '; secrets have commands of their own: `svc secret`' : ''
+  const elsewhere = word.toLowerCase().startsWith('secret')
+    ? `; secrets have commands of their own: \`${typed('secret')}\``
+    : ''
   throw new SvcError('InvalidRequest', `\`${word}\` is no kind that can be used here; there are ${known}${elsewhere}`)
 }
 

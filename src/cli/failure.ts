@@ -2,6 +2,7 @@
 import { CommanderError } from 'commander'
 import { isSvcError, messageOf, type SvcError } from '../errors.ts'
 import type { Terminal } from './terminal.ts'
+import { typed } from './typed.ts'
 
 /** Exit codes; scripts may rely on them. The last is what shells give a program that Ctrl-C ended. */
 export const exitCodes = { ok: 0, failed: 1, usage: 2, unreachable: 3, cancelled: 4, interrupted: 130 } as const
@@ -26,7 +27,7 @@ export function reportFailure(error: unknown, terminal: Terminal): number {
 function explainReason(error: SvcError, terminal: Terminal): number {
   for (const line of listProblems(error)) terminal.note(`  ${line}`)
   if (error.reason === 'Unauthenticated') {
-    terminal.note('Give a token with --token or SVC_TOKEN; its owner makes one with `svc token create NAME`.')
+    terminal.note(`Give a token with --token or SVC_TOKEN; its owner makes one with \`${typed('token create NAME')}\`.`)
   }
   return exitCodeOf(error)
 }

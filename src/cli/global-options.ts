@@ -4,10 +4,13 @@ import { SvcError } from '../errors.ts'
 import type { GlobalOptions } from './context.ts'
 import { readTemplate } from './json-path.ts'
 import { type OutputFormat, outputFormats, pathPrefix } from './output.ts'
+import { quoteWord } from './typed.ts'
 
 type RawOptions = Record<string, unknown> & { output: OutputFormat | 'wide' }
 
 const folderSettings = ['dataDir', 'configDir']
+/** Where to look; a credential is never shown. */
+const placeOptions = ['server', 'namespace', 'config', ...folderSettings]
 
 export function addGlobalOptions(program: Command): void {
   program
@@ -22,6 +25,18 @@ export function addGlobalOptions(program: Command): void {
     .option('--config <file>', 'YAML file of settings (SVC_CONFIG)')
     .option('--data-dir <dir>', 'data folder of the local service (SVC_DATA_DIR)')
     .option('--config-dir <dir>', 'folder of the token and key (SVC_CONFIG_DIR)')
+}
+
+/** What the line itself says about where to look, for the lines that are to follow. */
+export function listPlaceFlags(program: Command): string[] {
+  const given = program.options.filter((option) => {
+    const name = option.attributeName()
+    return placeOptions.includes(name) && program.getOptionValueSource(name) === 'cli'
+  })
+  return given.flatMap((option) => [
+    option.short ?? option.long ?? '',
+    quoteWord(String(program.getOptionValue(option.attributeName()))),
+  ])
 }
 
 function readOutput(text: string): string {

@@ -6,6 +6,7 @@ import { isSvcError } from '../errors.ts'
 import type { CliContext } from './context.ts'
 import { ExitSignal, exitCodes } from './failure.ts'
 import { type Followed, followTask } from './follow.ts'
+import { typed } from './typed.ts'
 
 type Following = { context: CliContext; quiet?: boolean | undefined }
 
@@ -14,7 +15,7 @@ export async function watchTask(client: Client, task: Task, following: Following
   const followed = await follow(client, task, following)
   if (followed) return followed
   const { name } = task.metadata
-  const next = `\`svc task wait ${name}\` follows it again, \`svc task cancel ${name}\` stops it`
+  const next = `\`${typed(`task wait ${name}`)}\` follows it again, \`${typed(`task cancel ${name}`)}\` stops it`
   following.context.terminal.note(`${name} goes on: ${next}`)
   throw new ExitSignal(exitCodes.interrupted)
 }
@@ -29,7 +30,7 @@ export async function driveTask(client: Client, task: Task, following: Following
   await cancel(client, target)
   const ended = await follow(client, await client.call(getTask, target), following)
   if (ended) return ended
-  following.context.terminal.note(`${name} is still being cancelled: \`svc task get ${name}\``)
+  following.context.terminal.note(`${name} is still being cancelled: \`${typed(`task get ${name}`)}\``)
   throw new ExitSignal(exitCodes.interrupted)
 }
 

@@ -8,6 +8,7 @@ import type { CliContext, GlobalOptions } from './context.ts'
 import { namespaceOf } from './global-options.ts'
 import { askNumbered } from './numbered.ts'
 import { listPages } from './paging.ts'
+import { typed } from './typed.ts'
 
 export type ModelChoice = { provider?: string | undefined; model?: string | undefined }
 
@@ -40,7 +41,7 @@ async function chooseProvider(client: Client, given: Wanted, asking: Asking): Pr
     if (named !== undefined) return named
     throw new SvcError(
       'InvalidRequest',
-      `there is no provider ${given.provider}: \`svc provider list\` shows what there is`,
+      `there is no provider ${given.provider}: \`${typed('provider list')}\` shows what there is`,
     )
   }
   const { items } = await listPages<Provider>(client, listProviders, { query: namespaceOf(options) })
@@ -81,8 +82,7 @@ async function takeDemo(client: Client, asking: Asking): Promise<void> {
 
 function advise({ context, options }: Asking): string {
   const [key] = context.readModelHints(options).keys
-  const place = options.namespace === undefined ? '' : `-n ${options.namespace} `
-  const create = `svc ${place}provider create default --type`
+  const create = typed('provider create default --type')
   if (key !== undefined) {
     const type = key.startsWith('OPENAI') ? 'llmo' : 'llma'
     return `the service does not have your ${key}; give it: ${create} ${type} --key-from-env ${key} --model MODEL`

@@ -3,7 +3,8 @@ import { Command } from 'commander'
 import { completeLine } from './completion.ts'
 import type { CliContext } from './context.ts'
 import { exitCodes, reportFailure } from './failure.ts'
-import { addGlobalOptions } from './global-options.ts'
+import { addGlobalOptions, listPlaceFlags } from './global-options.ts'
+import { setPlace, typed } from './typed.ts'
 
 type AddCommands = (program: Command, context: CliContext) => void
 
@@ -50,6 +51,7 @@ const completeWord = '__complete'
 
 /** Runs one command line; resolves to the exit code. */
 export async function runCommandLine(argv: string[], context: CliContext): Promise<number> {
+  setPlace([])
   try {
     if (argv[0] === completeWord) return await complete(argv.slice(1), context)
     const program = await createProgram(argv, context)
@@ -91,16 +93,17 @@ function createBareProgram(context: CliContext): Command {
     .exitOverride()
     .addHelpText(
       'after',
-      '\nFirst steps:\n  svc run "say hello"     run a task; starts a service when none runs\n  svc doctor              what this machine lacks, and how to get it',
+      () =>
+        `\nFirst steps:\n  ${typed('run "say hello"')}   run a task; starts a service when none runs\n  ${typed('doctor           ')}   what this machine lacks, and how to get it`,
     )
   addGlobalOptions(program)
-  return program
+  return program.hook('preAction', () => setPlace(listPlaceFlags(program)))
 }
 
 /** Tells what to do about a wrong line, beyond the suggestion that is there already. */
 function explainMistake(text: string): string {
   const hint = /unknown option '-[^']*\s/.test(text)
-    ? 'A text that begins with a dash goes after two: svc run -- "- like this".'
+    ? `A text that begins with a dash goes after two: ${typed('run -- "- like this"')}.`
     : /unknown (option|command)|missing|too many|required/.test(text) && !text.includes('Did you mean')
       ? 'Add --help to see what there is.'
       : ''

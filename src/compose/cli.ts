@@ -2,12 +2,14 @@
 import type { CliContext, GlobalOptions, SettingValue } from '../cli/context.ts'
 import { runCommandLine } from '../cli/program.ts'
 import { createTerminal } from '../cli/terminal.ts'
+import { setCommand } from '../cli/typed.ts'
 import { readEnvironment } from '../config/environment.ts'
 import { listUnknownVariables } from '../config/load.ts'
 import { describeSettings, type Setting, settings } from '../config/settings.ts'
 import { SvcError } from '../errors.ts'
+import { findCommandName } from '../launch/command-name.ts'
 import { configOf, connect, connectOrStart, isAlive, isRunning, keptLogins, serverAddress } from '../launch/connect.ts'
-import { version } from '../launch/program-files.ts'
+import { launcherPath, version } from '../launch/program-files.ts'
 import { readServiceNote } from '../launch/service-file.ts'
 import { readInput, readTexts } from '../terminal/input.ts'
 import { handleInterrupts, type Interrupts } from '../terminal/interrupts.ts'
@@ -16,6 +18,7 @@ import { createLinePrompt } from '../terminal/line-prompt.ts'
 /** Runs one command line; resolves to the exit code. */
 export async function main(argv: string[]): Promise<number> {
   endWithReader()
+  setCommand(findCommandName({ env: readEnvironment(), launcher: launcherPath, folder: process.cwd() }))
   return runCommandLine(argv, createContext(handleInterrupts(() => new Date())))
 }
 

@@ -1,5 +1,6 @@
 // `svc up`: the service in the foreground, from its configuration to its last word.
 
+import { typed } from '../cli/typed.ts'
 import type { Config } from '../config/load.ts'
 import { SvcError } from '../errors.ts'
 import { removeServiceNote, writePrivateFile } from '../launch/service-file.ts'
@@ -80,8 +81,8 @@ function greet(url: string, token: OwnerToken, config: Config): void {
     token.isNew ? `  token:        ${token.text}` : `  token:        kept in ${config.paths.tokenFile}`,
     '',
     '  Next, in another terminal:',
-    '    npx svc run "write hello to notes.txt, then read notes.txt"',
-    '    npx svc doctor',
+    `    ${typed('run "write hello to notes.txt, then read notes.txt"')}`,
+    `    ${typed('doctor')}`,
     '',
     '  Ctrl-C stops it.',
     '',

@@ -110,7 +110,7 @@ function readConfigFile(path: string): Record<string, unknown> {
 function unknownNames(given: Record<string, unknown>, prefix: string): Problem[] {
   return Object.keys(given)
     .filter((name) => !(name in settings))
-    .map((name) => ({ path: `${prefix}${name}`, message: 'is not a setting; `svc config print` lists them' }))
+    .map((name) => ({ path: `${prefix}${name}`, message: 'is not a setting; `config print` lists them' }))
 }
 
 /** What the command line itself reads beside the settings. */

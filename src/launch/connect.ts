@@ -4,6 +4,7 @@ import { isUnreaped } from '../adapters/embedded/confinement/process-record.ts'
 import type { GlobalOptions, StartedService } from '../cli/context.ts'
 import { findLoginToken } from '../cli/login/current-token.ts'
 import { createKeptLogins, type KeptLogins } from '../cli/login/kept-logins.ts'
+import { typed } from '../cli/typed.ts'
 import { type Client, createClient } from '../client/client.ts'
 import { readEnvironment } from '../config/environment.ts'
 import { type Config, loadConfig } from '../config/load.ts'
@@ -23,7 +24,7 @@ export async function connect(options: GlobalOptions): Promise<Client> {
   if (found && (found.pid === undefined || (await isRunning(found.pid)))) return createClient(found)
   throw new SvcError(
     'Unavailable',
-    'no service runs here. Start one with `svc up`, or name one with --server and --token',
+    `no service runs here. Start one with \`${typed('up')}\`, or name one with --server and --token`,
   )
 }
 
@@ -50,7 +51,10 @@ async function findService(options: GlobalOptions): Promise<FoundService | undef
   const url = readAddress(named)
   const known = token ?? (await findLogin(url, options)) ?? (note?.url === url ? note.token : undefined)
   if (known === undefined) {
-    throw new SvcError('InvalidRequest', `give a token for ${url} with --token or SVC_TOKEN, or log in with svc login`)
+    throw new SvcError(
+      'InvalidRequest',
+      `give a token for ${url} with --token or SVC_TOKEN, or log in with \`${typed('login')}\``,
+    )
   }
   return { url, token: known, pid: undefined }
 }

@@ -39,7 +39,7 @@ export function chooseDefault(providers: readonly Provider[], preferred: readonl
 /** What to do about it, in one sentence. */
 export function explainNoDefault(found: Exclude<DefaultProvider, { outcome: 'chosen' }>, namespace: string): string {
   if (found.outcome === 'none') {
-    return `no provider is named and namespace "${namespace}" has none called "${defaultProviderName}"; create it (svc provider create ${defaultProviderName}) or name another`
+    return `no provider is named and namespace "${namespace}" has none called "${defaultProviderName}"; create it or name another`
   }
   const names = found.names.map((name) => `"${name}"`).join(', ')
   return `namespace "${namespace}" has several providers (${names}), none of them called "${defaultProviderName}": name one, with --provider ${found.names[0]} on the command line`

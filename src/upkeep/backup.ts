@@ -125,7 +125,7 @@ async function readManifest(folder: string): Promise<Manifest> {
   if (manifest.format === format) return manifest
   throw new SvcError(
     'InvalidRequest',
-    `${folder} was made by svc ${manifest.version}, in a way that this one cannot read`,
+    `${folder} was made by version ${manifest.version}, in a way that this one cannot read`,
   )
 }
 

@@ -12,6 +12,7 @@ import { systemIds } from '../adapters/system/clock.ts'
 import { describeSize, type WorkspaceSize } from '../adapters/workspaces/size.ts'
 import { findSizeLayer } from '../adapters/workspaces/workspaces.ts'
 import type { Finding } from '../cli/context.ts'
+import { typed } from '../cli/typed.ts'
 import type { Config } from '../config/load.ts'
 import { isAlive } from '../launch/connect.ts'
 import { readServiceNote } from '../launch/service-file.ts'
@@ -76,7 +77,7 @@ function checkKeys(config: Config): Finding {
     what,
     state: 'warning',
     detail: 'none in the environment; only the demo provider and providers with secrets work',
-    fix: 'export ANTHROPIC_API_KEY or OPENAI_API_KEY, or `svc provider create`',
+    fix: `export ANTHROPIC_API_KEY or OPENAI_API_KEY, or \`${typed('provider create --help')}\``,
   }
 }
 
@@ -101,7 +102,7 @@ async function checkService(config: Config): Promise<Finding> {
     what: 'service',
     state: 'warning',
     detail: `port ${config.port} is taken`,
-    fix: 'svc up --port 0 picks a free one',
+    fix: `${typed('up --port 0')} picks a free one`,
   }
 }
 
@@ -141,7 +142,7 @@ async function checkWorkspaces({ workspaceSize }: Machine): Promise<Finding> {
       what,
       state: 'warning',
       detail: `at most ${size}; watched while they are written to, for a file system of their own cannot be had: ${layer.why}`,
-      fix: 'start `svc up` as root with CAP_SYS_ADMIN, loop devices and e2fsprogs',
+      fix: `\`${typed('up')}\` as root with CAP_SYS_ADMIN, loop devices and e2fsprogs`,
     }
   } finally {
     rmSync(folder, { recursive: true, force: true })

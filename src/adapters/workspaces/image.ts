@@ -109,7 +109,7 @@ export function findMountProblem(): string | undefined {
   if (process.platform !== 'linux') return 'it needs Linux'
   if (process.getuid?.() !== 0) return 'the service does not run as root'
   if (!hasOwnMounts())
-    return 'the service has no mount namespace of its own (`svc up` makes one with unshare where it may)'
+    return 'the service has no mount namespace of its own (its launcher makes one with unshare where it may)'
   return listMounts().some(({ point, isShared }) => point === '/' && isShared)
     ? 'mounts of its mount namespace are shared with others'
     : undefined

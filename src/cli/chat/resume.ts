@@ -7,6 +7,7 @@ import { askNumbered } from '../numbered.ts'
 import { formatAge } from '../output.ts'
 import { listPages } from '../paging.ts'
 import { cutTo } from '../printable.ts'
+import { typed } from '../typed.ts'
 import { findSession, type Opening, readEntries } from './talk.ts'
 
 const mostShown = 10
@@ -19,16 +20,20 @@ const questionWidth = 60
 /** The named session. NotFound when there is none. */
 export async function requireSession(client: Client, request: Opening): Promise<Opening> {
   if ((await findSession(client, request, 1)) !== undefined) return request
-  throw new SvcError('NotFound', `there is no session ${request.sessionId}: \`svc session list\` shows what there is`)
+  throw new SvcError(
+    'NotFound',
+    `there is no session ${request.sessionId}: \`${typed('session list')}\` shows what there is`,
+  )
 }
 
 /** One of the latest conversations. NotFound when there is none; InvalidRequest when nobody chooses. */
 export async function pickSession(client: Client, request: Opening, context: CliContext): Promise<Opening> {
   const { openPrompt, terminal } = context
   const latest = await listLatest(client, request)
-  if (latest.length === 0) throw new SvcError('NotFound', 'there is no session to resume yet: `svc chat` begins one')
+  if (latest.length === 0)
+    throw new SvcError('NotFound', `there is no session to resume yet: \`${typed('chat')}\` begins one`)
   const names = latest.map(({ name }) => name)
-  const refusal = new SvcError('InvalidRequest', `name the session to resume: svc chat --resume ${names[0]}`)
+  const refusal = new SvcError('InvalidRequest', `name the session to resume: ${typed(`chat --resume ${names[0]}`)}`)
   if (openPrompt === undefined) throw refusal
   const lines = await Promise.all(latest.map((item) => describeItem(client, item, context.now())))
   const chosen = latest[(await askNumbered(names, { terminal, openPrompt, lines })) ?? -1]

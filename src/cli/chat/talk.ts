@@ -4,6 +4,7 @@ import type { ChatRequest } from '../../contract/api/chat.ts'
 import { getSession, type SessionDetail } from '../../contract/api/sessions.ts'
 import { isSvcError } from '../../errors.ts'
 import type { CliContext, LinePrompt } from '../context.ts'
+import { typed } from '../typed.ts'
 
 /** A request without what is said in it. */
 export type Opening = Omit<ChatRequest, 'message'>
@@ -49,8 +50,7 @@ export function readEntries(session: Pick<SessionDetail, 'transcript'> | undefin
   return lines.map((line) => JSON.parse(line) as Entry)
 }
 
-export function describeSession({ sessionId, request }: { sessionId: string | undefined; request: Opening }): string {
+export function describeSession({ sessionId }: { sessionId: string | undefined }): string {
   if (sessionId === undefined) return 'no session yet'
-  const place = request.namespace === undefined ? '' : `-n ${request.namespace} `
-  return `session ${sessionId}: \`svc ${place}chat --session ${sessionId}\` goes on`
+  return `session ${sessionId}: \`${typed(`chat --session ${sessionId}`)}\` goes on`
 }

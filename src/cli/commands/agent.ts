@@ -3,6 +3,7 @@ import type { Command } from 'commander'
 import { createAgent } from '../../contract/api/agents.ts'
 import type { CliContext } from '../context.ts'
 import { gather, namespaceOf, readGlobalOptions } from '../global-options.ts'
+import { typed } from '../typed.ts'
 
 type AgentOptions = { provider?: string; model?: string; system?: string; tool?: string[]; skill?: string[] }
 
@@ -31,5 +32,5 @@ async function create(name: string, given: AgentOptions, { command, context }: I
     ...(given.skill === undefined ? {} : { skills: given.skill.map((skill) => ({ name: skill })) }),
   }
   await client.call(createAgent, { body: { name, ...namespaceOf(options), spec } })
-  context.terminal.note(`agent ${name} created; try it: svc run --agent ${name} "say hello"`)
+  context.terminal.note(`agent ${name} created; try it: ${typed(`run --agent ${name} "say hello"`)}`)
 }

@@ -10,6 +10,7 @@ import { readGlobalOptions } from '../global-options.ts'
 import { type Manifest, readManifests } from '../manifests.ts'
 import { listDifferences, pickOwn } from '../own-fields.ts'
 import { listPages } from '../paging.ts'
+import { typed } from '../typed.ts'
 import { listEntries, removeEntry, showEntries } from './catalog.ts'
 import { listEverything } from './get-all.ts'
 
@@ -26,7 +27,7 @@ export function addApplyCommand(program: Command, context: CliContext): void {
     .addHelpText(
       'after',
       `
-What only the service sets (status, uid, version, requestedBy) is left out, so that what \`svc get -o yaml\` gave can be changed
+What only the service sets (status, uid, version, requestedBy) is left out, so that what \`${typed('get -o yaml')}\` gave can be changed
 and applied any number of times. Exit code 0 means that everything is as the files have it.`,
     )
     .action((given: ApplyOptions, command: Command) => applyFiles(given, { command, context }))
@@ -56,13 +57,16 @@ export function addDeleteCommand(program: Command, context: CliContext): void {
     .action((kind: string | undefined, names: string[], given: DeleteOptions, command: Command) => {
       if (given.file && kind === undefined) return removeFiles(given.file, given, { command, context })
       if (!given.file && kind !== undefined) return removeNamed(kind, names, { command, context })
-      throw new SvcError('InvalidRequest', 'say what to delete: `svc delete KIND NAME` or `svc delete -f FILE`')
+      throw new SvcError(
+        'InvalidRequest',
+        `say what to delete: \`${typed('delete KIND NAME')}\` or \`${typed('delete -f FILE')}\``,
+      )
     })
 }
 
 async function removeNamed(kind: string, names: string[], invocation: Invocation): Promise<void> {
   const { entry, targets } = readTargets(kind, names)
-  if (targets.length === 0) throw new SvcError('InvalidRequest', `say which: \`svc delete ${kind} NAME\``)
+  if (targets.length === 0) throw new SvcError('InvalidRequest', `say which: \`${typed(`delete ${kind} NAME`)}\``)
   await doEachName(targets, invocation.context.terminal, (name) => removeEntry(entry, name, invocation))
 }
 

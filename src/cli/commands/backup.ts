@@ -3,6 +3,7 @@ import type { Command } from 'commander'
 import { printAnswer } from '../answers.ts'
 import type { BackupNote, CliContext } from '../context.ts'
 import { readGlobalOptions } from '../global-options.ts'
+import { typed } from '../typed.ts'
 
 type BackupFlags = { withKey?: boolean }
 type RestoreFlags = { replace?: boolean }
@@ -40,7 +41,7 @@ function describeBackup(folder: string, { bodies, secrets, hasKey }: BackupNote)
 }
 
 function describeRestored({ takenAt, secrets, hasKey }: BackupNote): string {
-  const told = `restored the store as of ${takenAt}; start it with \`svc up\``
+  const told = `restored the store as of ${takenAt}; start it with \`${typed('up')}\``
   if (secrets === 0 || hasKey) return told
   return `${told}\n${secrets} secrets are sealed: they need the secret key of the service that was backed up`
 }

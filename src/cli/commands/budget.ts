@@ -13,6 +13,7 @@ import { printAnswer, printList } from '../answers.ts'
 import type { CliContext } from '../context.ts'
 import { readGlobalOptions } from '../global-options.ts'
 import type { Column } from '../output.ts'
+import { typed } from '../typed.ts'
 
 type SetOptions = {
   forToken?: string
@@ -33,8 +34,8 @@ export function addBudgetCommands(program: Command, context: CliContext): void {
     .option('--cost <amount>', 'most money, by the prices of the providers')
     .option('--currency <code>', 'of --cost (default: USD)')
     .addOption(new Option('--per <period>', 'when it begins anew, in UTC').choices(budgetPeriods).default('month'))
-    .option('--for-token <id>', 'what this token and its tasks use (svc token list)')
-    .option('--for-caller <id>', 'what this caller and its tasks use (svc usage --by caller)')
+    .option('--for-token <id>', `what this token and its tasks use (${typed('token list')})`)
+    .option('--for-caller <id>', `what this caller and its tasks use (${typed('usage --by caller')})`)
     .option('--for-agent <name>', 'what this agent uses; with --namespace')
     .addHelpText(
       'after',
@@ -42,8 +43,8 @@ export function addBudgetCommands(program: Command, context: CliContext): void {
 With --namespace it is for what is used there; without any, for the whole service. Who has used it up is refused, with the
 reason, in chat, tasks and proxies.
 
-  svc -n team budget set team --tokens 5M --per day
-  svc budget set ci --for-token tok-0123 --cost 20 --per month`,
+  ${typed('-n team budget set team --tokens 5M --per day')}
+  ${typed('budget set ci --for-token tok-0123 --cost 20 --per month')}`,
     )
     .action((name: string, given: SetOptions, command: Command) => setBudget(name, given, { command, context }))
   budget
@@ -132,6 +133,6 @@ async function listAll({ command, context }: Invocation): Promise<void> {
   const options = readGlobalOptions(command)
   const client = await context.connect(options)
   const { items } = await client.call(listBudgets, {})
-  const empty = 'no budgets; `svc budget set NAME --tokens 5M --per day` makes one'
+  const empty = `no budgets; \`${typed('budget set NAME --tokens 5M --per day')}\` makes one`
   await printList(context, options, { items, columns, empty })
 }

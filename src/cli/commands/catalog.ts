@@ -9,6 +9,7 @@ import { namespaceOf, readGlobalOptions } from '../global-options.ts'
 import { type Column, formatAge, formatLabels, formatYaml, listOf, nameOf } from '../output.ts'
 import { listNewest } from '../paging.ts'
 import { taskColumns } from '../task-table.ts'
+import { typed } from '../typed.ts'
 import { addAgentCreate } from './agent.ts'
 import { addConfigMapChanges } from './configmap.ts'
 import { addProviderCreate } from './provider.ts'
@@ -49,7 +50,7 @@ export function addCatalogCommands(word: string): (program: Command, context: Cl
     if (word === 'provider') addProviderCreate(group, context)
     else if (word === 'agent') addAgentCreate(group, context)
     else if (word === 'configmap') addConfigMapChanges(group, context)
-    else group.addHelpText('after', `\nTo make or change one: svc apply -f FILE, with kind: ${entry.kind}`)
+    else group.addHelpText('after', `\nTo make or change one: ${typed('apply -f FILE')}, with kind: ${entry.kind}`)
   }
 }
 
@@ -109,7 +110,7 @@ export async function listEntries(entry: CatalogEntry, given: { selector?: strin
   const client = await context.connect(options)
   const query = { ...namespaceOf(options), labelSelector: given.selector }
   const { items } = await listNewest<ListedItem>(client, entry.list, { query })
-  const empty = `no ${entry.words[1]}${describePlace(options)}; ${entry.hint}`
+  const empty = `no ${entry.words[1]}${describePlace(options)}; ${entry.hint()}`
   await printList(context, options, { items, columns: columnsOf(entry, context.now()), empty, kind: entry.kind })
 }
 

@@ -12,6 +12,7 @@ import type { CliContext, GlobalOptions } from '../context.ts'
 import { ExitSignal, exitCodes } from '../failure.ts'
 import { namespaceOf, readGlobalOptions } from '../global-options.ts'
 import { chooseModel } from '../model-choice.ts'
+import { typed } from '../typed.ts'
 
 type ChatOptions = {
   session?: string
@@ -43,7 +44,7 @@ export function addChatCommand(program: Command, context: CliContext): void {
       'after',
       `
 Without a message a conversation begins; /help shows what can be typed in it.
-In a pipe the message comes from standard input: \`echo "what runs?" | svc chat\`.
+In a pipe the message comes from standard input: \`echo "what runs?" | ${typed('chat')}\`.
 With --output json the whole turn is one JSON body: sessionId, message, toolCalls, usage.
 Ctrl-C ends the turn that runs; pressed twice it leaves.
 
@@ -59,7 +60,8 @@ async function chat(words: string[], given: ChatOptions, { command, context }: I
   const place = { options, context }
   const message = words.length > 0 ? words.join(' ') : await context.readInput()
   if (message === undefined) return startConversation(given, place)
-  if (message.trim() === '') throw new SvcError('InvalidRequest', 'say something: svc chat "what runs right now?"')
+  if (message.trim() === '')
+    throw new SvcError('InvalidRequest', `say something: ${typed('chat "what runs right now?"')}`)
   const { client } = await context.connectOrStart(options)
   const body = { ...(await prepareRequest(client, given, place)), message: message.trimEnd() }
   if (options.output !== 'table') return printTurn(client, body, place)
@@ -75,7 +77,8 @@ type Place = { options: GlobalOptions; context: CliContext }
 
 async function startConversation(given: ChatOptions, { options, context }: Place): Promise<void> {
   const { openPrompt } = context
-  if (openPrompt === undefined) throw new SvcError('InvalidRequest', 'name a message: svc chat "what runs right now?"')
+  if (openPrompt === undefined)
+    throw new SvcError('InvalidRequest', `name a message: ${typed('chat "what runs right now?"')}`)
   const { client } = await context.connectOrStart(options)
   const request = await prepareRequest(client, given, { options, context })
   const prompt = openPrompt()

@@ -2,6 +2,7 @@
 import type { Command } from 'commander'
 import { SvcError } from '../../errors.ts'
 import type { CliContext } from '../context.ts'
+import { typed } from '../typed.ts'
 
 export function addCompletionCommand(program: Command, context: CliContext): void {
   program
@@ -9,7 +10,7 @@ export function addCompletionCommand(program: Command, context: CliContext): voi
     .description('print a completion script for bash, zsh or fish')
     .addHelpText(
       'after',
-      '\nbash: source <(svc completion bash)\nzsh:  source <(svc completion zsh)\nfish: svc completion fish | source',
+      `\nbash: source <(${typed('completion bash')})\nzsh:  source <(${typed('completion zsh')})\nfish: ${typed('completion fish')} | source`,
     )
     .action((shell: string) => context.terminal.print(findScript(shell)))
 }

@@ -8,13 +8,14 @@ import { printAnswer } from '../answers.ts'
 import type { CliContext } from '../context.ts'
 import { readGlobalOptions } from '../global-options.ts'
 import { findNearest } from '../nearest.ts'
+import { typed } from '../typed.ts'
 
 export function addExplainCommand(program: Command, context: CliContext): void {
   program
     .command('explain [path]')
     .description('what a kind or a field means, with type, default and example')
     .option('--recursive', 'all fields below it, by name and type')
-    .addHelpText('after', '\nExamples:\n  svc explain task\n  svc explain task.spec.retryPolicy')
+    .addHelpText('after', `\nExamples:\n  ${typed('explain task')}\n  ${typed('explain task.spec.retryPolicy')}`)
     .action((path: string | undefined, given: { recursive?: boolean }, command: Command) =>
       explain(path, given, { command, context }),
     )

@@ -6,6 +6,7 @@ import type { CliContext } from '../context.ts'
 import { namespaceOf, readGlobalOptions } from '../global-options.ts'
 import { type Column, nameOf } from '../output.ts'
 import { listNewest } from '../paging.ts'
+import { typed } from '../typed.ts'
 import { columnsOf, type ListedItem } from './catalog.ts'
 
 type Invocation = { command: Command; context: CliContext }
@@ -25,7 +26,7 @@ export async function listEverything(given: { selector?: string }, { command, co
   const all = found.flatMap(({ entry, items }) => items.map((item) => ({ kind: entry.kind, ...item })))
   const isRead = options.output === 'table' || options.output === 'name'
   if (isRead && all.length === 0)
-    return terminal.note(`nothing${describePlace(options)}; \`svc run "say hello"\` makes a task`)
+    return terminal.note(`nothing${describePlace(options)}; \`${typed('run "say hello"')}\` makes a task`)
   const shape = { wide: options.wide === true, width: terminal.width }
   const tables = () => found.map(({ entry, items }) => formatItems(items, namedColumns(entry, context), shape))
   await printAnswer(context, options, all, () => tables().join('\n\n'))

@@ -6,6 +6,7 @@ import { createSecret, deleteSecret } from '../../contract/api/secrets.ts'
 import { SvcError } from '../../errors.ts'
 import type { CliContext, GlobalOptions } from '../context.ts'
 import { namespaceOf, readGlobalOptions } from '../global-options.ts'
+import { typed } from '../typed.ts'
 
 type ProviderOptions = { type: string; model?: string; baseUrl?: string; secret?: string; keyFromEnv?: string }
 type SecretRef = { name: string; key?: string }
@@ -40,8 +41,7 @@ async function create(name: string, given: ProviderOptions, { command, context }
     throw error
   }
   const model = given.model === undefined && given.type !== 'demo' ? ' --model MODEL' : ''
-  const place = options.namespace === undefined ? '' : `-n ${options.namespace} `
-  context.terminal.note(`provider ${name} created; try it: svc ${place}run --provider ${name}${model} "say hello"`)
+  context.terminal.note(`provider ${name} created; try it: ${typed(`run --provider ${name}${model} "say hello"`)}`)
 }
 
 function buildSpec(given: ProviderOptions, secretRef: SecretRef | undefined) {

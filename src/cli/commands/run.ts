@@ -17,6 +17,7 @@ import { namespaceOf, readGlobalOptions } from '../global-options.ts'
 import { driveTask } from '../interruption.ts'
 import { chooseModel, type ModelChoice } from '../model-choice.ts'
 import { changeSpec } from '../task-spec.ts'
+import { typed } from '../typed.ts'
 
 type RunOptions = {
   agent?: string
@@ -50,8 +51,8 @@ export function addRunCommand(program: Command, context: CliContext): void {
     .addHelpText(
       'after',
       `
-The prompt may also come from standard input: \`svc run < prompt.txt\`, or \`-\` for the prompt.
-One that begins with a dash goes after two: svc run -- "- like this".
+The prompt may also come from standard input: \`${typed('run < prompt.txt')}\`, or \`-\` for the prompt.
+One that begins with a dash goes after two: ${typed('run -- "- like this"')}.
 Ctrl-C cancels the task.
 
 --here takes what Git would commit, or else everything but what tools make again (.git, node_modules, ...); files named .env
@@ -113,7 +114,7 @@ async function offerChanges(client: Client, task: Task, { folder, digests, given
   }
   terminal.note(describeChanges(changes))
   if (given.yes || (await agrees(context))) return applyChanges(changes, place, context)
-  terminal.note(`nothing was changed here; \`svc task download ${task.metadata.name} --all\` fetches the files`)
+  terminal.note(`nothing was changed here; \`${typed(`task download ${task.metadata.name} --all`)}\` fetches the files`)
   return true
 }
 
@@ -130,7 +131,8 @@ async function tellMore(client: Client, task: Task, { given, context }: Pick<Off
   const { terminal } = context
   const files = given.here ? undefined : describeFiles(task, await listFiles(client, targetOfTask(task)))
   if (files !== undefined) terminal.note(`\n${files}`)
-  const more = `look closer: svc task get ${name}, svc task events ${name}, svc task logs ${name}`
+  const words = ['get', 'events', 'logs']
+  const more = `look closer: ${words.map((word) => typed(`task ${word} ${name}`)).join(', ')}`
   terminal.note(`\n${terminal.colors.dim(more)}`)
 }
 
@@ -140,13 +142,13 @@ async function readPrompt(words: string[], context: CliContext): Promise<string>
   if (prompt !== undefined && prompt.trim() !== '') return isElsewhere ? prompt.trimEnd() : prompt
   throw new SvcError(
     'InvalidRequest',
-    'say what is to be done: svc run "write hello to notes.txt, then read notes.txt"',
+    `say what is to be done: ${typed('run "write hello to notes.txt, then read notes.txt"')}`,
   )
 }
 
 function announceService({ url, pid, logFile, idleExit }: StartedService, { terminal }: CliContext): void {
   terminal.note(`started a service at ${url} (pid ${pid}, log ${logFile})`)
-  terminal.note(`it stops by itself after ${idleExit} without work; \`svc down\` stops it now`)
+  terminal.note(`it stops by itself after ${idleExit} without work; \`${typed('down')}\` stops it now`)
 }
 
 type Place = { options: GlobalOptions; context: CliContext }

@@ -8,6 +8,7 @@ import { doEachName } from '../failure.ts'
 import { gather, namespaceOf, readGlobalOptions } from '../global-options.ts'
 import { formatAge } from '../output.ts'
 import { listNewest } from '../paging.ts'
+import { typed } from '../typed.ts'
 
 export function addSecretCommands(program: Command, context: CliContext): void {
   const secret = program.command('secret').description('keys and passwords that resources refer to')
@@ -63,7 +64,7 @@ async function listAll(command: Command, context: CliContext): Promise<void> {
       { title: 'HOSTS', value: (item) => item.allowedHosts?.join(',') },
       { title: 'AGE', value: (item) => formatAge(item.createdAt, context.now()) },
     ],
-    empty: `no secrets${describePlace(options)}; \`svc secret create --help\` tells how to make one`,
+    empty: `no secrets${describePlace(options)}; \`${typed('secret create --help')}\` tells how to make one`,
   })
 }
 

@@ -8,6 +8,7 @@ import type { CliContext, Finding, GlobalOptions, SettingHelp } from '../context
 import { ExitSignal, exitCodes } from '../failure.ts'
 import { namespaceOf, readGlobalOptions } from '../global-options.ts'
 import { formatFields, formatTable } from '../output.ts'
+import { typed } from '../typed.ts'
 
 const globalFlags = ['--data-dir', '--config-dir']
 
@@ -27,7 +28,7 @@ export function addDownCommand(program: Command, context: CliContext): void {
       if (options.server !== undefined)
         throw new SvcError(
           'InvalidRequest',
-          '`svc down` stops the service of this machine’s data folder; it takes no --server',
+          `\`${typed('down')}\` stops the service of this machine’s data folder; it takes no --server`,
         )
       const stopped = await context.stop(options)
       context.terminal.note(stopped ? 'stopped' : 'no service runs on this data folder')

@@ -7,6 +7,7 @@ import { doEachName } from '../failure.ts'
 import { namespaceOf, readCount, readGlobalOptions } from '../global-options.ts'
 import { formatAge } from '../output.ts'
 import { listPages } from '../paging.ts'
+import { typed } from '../typed.ts'
 
 export function addSessionCommands(program: Command, context: CliContext): void {
   const session = program.command('session').description('conversations that tasks continue')
@@ -48,7 +49,7 @@ async function listAll(command: Command, context: CliContext): Promise<void> {
       { title: 'TASK', value: (item) => item.activeTask },
       { title: 'UPDATED', value: (item) => formatAge(item.updatedAt, context.now()) },
     ],
-    empty: `no sessions${describePlace(options)}; \`svc run --session NAME "say hello"\` makes one`,
+    empty: `no sessions${describePlace(options)}; \`${typed('run --session NAME "say hello"')}\` makes one`,
   })
 }
 

@@ -12,6 +12,7 @@ import { ExitSignal, exitCodes } from '../failure.ts'
 import { readCount } from '../global-options.ts'
 import { formatSize } from '../output.ts'
 import { listPages } from '../paging.ts'
+import { typed } from '../typed.ts'
 import { type AddTaskCommand, type TaskCall, targetOf } from './task-call.ts'
 
 export function addTaskRecordCommands(add: AddTaskCommand): void {
@@ -24,7 +25,7 @@ export function addTaskRecordCommands(add: AddTaskCommand): void {
   add('download <name> [file]', 'fetch one of its files into this folder, or all of them', download)
     .option('--all', 'every file, into a folder named after the task')
     .option('--to <path>', 'write it, or them, there; `-` is standard output, for one file')
-    .addHelpText('after', '\n`svc task artifacts NAME` lists the files.')
+    .addHelpText('after', `\n\`${typed('task artifacts NAME')}\` lists the files.`)
 }
 
 async function showLogs(call: TaskCall, name: string): Promise<void> {

@@ -11,6 +11,7 @@ import { watchTask } from '../interruption.ts'
 import { formatFields } from '../output.ts'
 import { listNewest } from '../paging.ts'
 import { taskColumns } from '../task-table.ts'
+import { typed } from '../typed.ts'
 import { type AddTaskCommand, type TaskCall, targetOf } from './task-call.ts'
 import { addTaskChangeCommands } from './task-changes.ts'
 import { addTaskPruneCommand } from './task-prune.ts'
@@ -72,7 +73,7 @@ async function listThem(given: ListOptions, command: Command, context: CliContex
     query,
     limit: readCount('--limit', given.limit),
   })
-  const empty = `no such task${describePlace(options)}; \`svc run "say hello"\` makes one`
+  const empty = `no such task${describePlace(options)}; \`${typed('run "say hello"')}\` makes one`
   await printList(context, options, { items, columns: taskColumns(context.now()), empty, kind: 'Task' })
   if (hasMore) context.terminal.note(`there are more than ${items.length}; --limit shows more of them`)
 }

@@ -5,6 +5,7 @@ import { createToken, deleteToken, listTokens } from '../../contract/api/tokens.
 import { printAnswer, printList } from '../answers.ts'
 import type { CliContext } from '../context.ts'
 import { readGlobalOptions } from '../global-options.ts'
+import { typed } from '../typed.ts'
 
 type CreateOptions = { bind?: string; role?: Role; readOnly?: boolean; expires?: string; serverTools?: 'on' | 'off' }
 
@@ -70,6 +71,6 @@ async function listAll(command: Command, context: CliContext): Promise<void> {
       { title: 'EXPIRES', value: (item) => item.expiresAt ?? 'never' },
       { title: 'LAST USED', value: (item) => item.lastUsedAt ?? 'never' },
     ],
-    empty: "none beside the owner's; `svc token create NAME` makes one",
+    empty: `none beside the owner's; \`${typed('token create NAME')}\` makes one`,
   })
 }

@@ -1,0 +1,24 @@
+// A command as this person can type it here: every hint is printed by it.
+
+let command = 'svc'
+let place: readonly string[] = []
+
+/** Of the whole process: what starts the program, such as `npx svc`. Set once, by who composes it. */
+export function setCommand(words: string): void {
+  command = words
+}
+
+/** What on this line says where to look, such as `-n team`: a hint without it would lead elsewhere. */
+export function setPlace(flags: readonly string[]): void {
+  place = flags
+}
+
+/** `npx svc task list` for `task list`. */
+export function typed(words: string): string {
+  return [command, ...place, words].join(' ')
+}
+
+/** A word of a POSIX shell. */
+export function quoteWord(text: string): string {
+  return /^[\w./@%+=:,-]+$/.test(text) && !text.startsWith('-') ? text : `'${text.replaceAll("'", "'\\''")}'`
+}
