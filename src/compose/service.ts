@@ -22,7 +22,7 @@ import { createMetrics, type Metrics } from '../observability/metrics.ts'
 import type { Traces } from '../observability/traces.ts'
 import type { Ports } from '../ports/index.ts'
 import type { ResourceReader } from '../ports/resources.ts'
-import { createProxies } from '../proxy/index.ts'
+import { createProxies, tryProvider } from '../proxy/index.ts'
 import { createOwnAddresses, type Listening, urlOf, workerUrlOf } from '../service/addresses.ts'
 import { followNames } from '../service/followed-names.ts'
 import { watchIdleness } from '../service/idle-exit.ts'
@@ -189,6 +189,7 @@ function composeControllers(
       return ownAddresses()
     },
   }
+  const trialSettings = { allowNetworks: config.allowNetwork, ownAddresses }
   const search = searchOf(config)
   const propagation = propagationOf(config)
   const deps = { ...ports, log: log.child({ name: 'controllers' }) }
@@ -215,7 +216,11 @@ function composeControllers(
         ...(propagation === undefined ? {} : { propagation }),
       },
     }),
-    ...createCatalogControllers({ ...deps, settings: { ...defaultCatalogSettings, egress } }),
+    ...createCatalogControllers({
+      ...deps,
+      tryProvider: (provider, signal) => tryProvider({ ports, settings: trialSettings }, provider, signal),
+      settings: { ...defaultCatalogSettings, egress },
+    }),
     ...(sweepWorkloads === undefined ? [] : [createWorkloadSweepController({ ...deps, sweep: sweepWorkloads })]),
     createSweepController({
       ...deps,

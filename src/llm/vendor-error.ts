@@ -122,11 +122,16 @@ const openings: Record<CallFailure, (target: CallTarget) => string> = {
   Stopped: () => 'The call was cancelled',
 }
 
+/** A vendor's words stand in logs, conditions and on terminals: they drive none of them. */
+function makePlain(words: string): string {
+  return words.replace(/[\p{Cc}\u202a-\u202e\u2066-\u2069]+/gu, ' ').slice(0, 2000)
+}
+
 /** One sentence for a user: what is wrong, what to do, and the vendor's own words (PROV-013). */
 export function makeModelError(reason: CallFailure, target: CallTarget, detail: Partial<VendorError> = {}): ModelError {
   const opening = openings[reason]({ ...target, provider: `Provider ${target.provider}` })
   const status = detail.status === undefined ? '' : ` (HTTP ${detail.status})`
-  const words = detail.message === undefined ? '.' : `: ${detail.message.slice(0, 2000)}`
+  const words = detail.message === undefined ? '.' : `: ${makePlain(detail.message)}`
   return {
     reason,
     message: `${opening}${status}${words}`,
@@ -158,6 +163,14 @@ function explainAddress({ status, headers, url }: Refusal, found: unknown): stri
   return found === undefined && status === 404 ? `there is no such API at ${url}` : undefined
 }
 
+/** Of a page for people, as gateways send them, its title. */
+function summarizeBody(text: string): string {
+  const words = text.trim().slice(0, 65_536)
+  if (!/^<(!doctype|html)/i.test(words)) return words.slice(0, 500) || 'no further details'
+  const title = /<title[^>]*>([^<]{1,300})/i.exec(words)?.[1]?.trim()
+  return title ? `an HTML page with the title "${title}"` : 'an HTML page'
+}
+
 /** What an answer that is none means. `text` is its body. */
 export function readRefusal(refusal: Refusal, target: CallTarget): ModelError {
   const { status, headers, text, now } = refusal
@@ -165,7 +178,7 @@ export function readRefusal(refusal: Refusal, target: CallTarget): ModelError {
   const elsewhere = explainAddress(refusal, found)
   if (elsewhere !== undefined) return makeModelError('WrongAddress', target, { status, message: elsewhere })
   const retryAfterMs = readRetryAfter(headers, now)
-  const error: VendorError = { message: text.trim().slice(0, 500) || 'no further details', ...found, status }
+  const error: VendorError = { message: summarizeBody(text), ...found, status }
   return classifyVendorError(retryAfterMs === undefined ? error : { ...error, retryAfterMs }, target)
 }
 

@@ -1,7 +1,9 @@
 // The proxies: from a caller's request to either a passage (bytes) or an answer of the loop.
+import type { ProviderTest } from '../contract/api/providers.ts'
 import { SvcError } from '../errors.ts'
 import { dialectsOf } from '../llm/llmo/dialect.ts'
 import type { Caller } from '../ports/identity.ts'
+import type { ResourceKey } from '../ports/resources.ts'
 import { requireAccess, requireRight } from '../usecases/access.ts'
 import type { UsecaseDeps } from '../usecases/deps.ts'
 import { keepModels, requireModel } from '../usecases/providers/rights.ts'
@@ -12,6 +14,7 @@ import { createProxyLoop } from './loop/run.ts'
 import { createLoopPlans } from './loop-plans.ts'
 import { createModelLister, type ModelLister } from './models.ts'
 import { createProviderLimits } from './provider-limits.ts'
+import { testProvider } from './provider-test.ts'
 import { planPassage } from './relay/passages.ts'
 import { type RequestFields, readRequestFields } from './relay/request-text.ts'
 import { accountOf, type ProxyPlan, type ProxyRequest, type ProxySample, wantsTools } from './request.ts'
@@ -19,6 +22,8 @@ import { createTargets, type ProxyDefaults } from './resolve.ts'
 import { requireSpending, type SpendingRequest } from './spender.ts'
 import { endpointFamilies, isConversation, type Target } from './target.ts'
 import { createUsageMeter } from './usage-meter.ts'
+
+export { tryProvider } from './provider-trial.ts'
 
 export type ProxySettings = {
   defaults: ProxyDefaults
@@ -35,6 +40,8 @@ export type Proxies = {
   plan(request: ProxyRequest): Promise<ProxyPlan>
   listModels: ModelLister['list']
   getModel: ModelLister['get']
+  /** Tries a provider now. Forbidden, NotFound. */
+  testProvider(caller: Caller, key: ResourceKey): Promise<ProviderTest>
   /** Writes what is not written yet and forgets the rest. */
   close(): Promise<void>
 }
@@ -118,6 +125,7 @@ export function createProxies(usecases: UsecaseDeps, settings: ProxySettings): P
     },
     listModels: models.list,
     getModel: models.get,
+    testProvider: (caller, key) => testProvider(usecases, caller, key),
     async close() {
       targets.close()
       models.close()

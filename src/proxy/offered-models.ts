@@ -1,12 +1,13 @@
 // What a vendor really offers, asked of it and kept for a minute. A vendor that does not say offers nothing here.
 import { createCatalogMemory } from '../catalog/memory.ts'
 import type { Provider } from '../contract/resources/provider.ts'
+import type { ProviderTrial } from '../ports/provider-trial.ts'
 import type { UsecaseDeps } from '../usecases/deps.ts'
-import { canBeTried, type Trial, tryProvider } from './provider-trial.ts'
+import { tryProvider } from './provider-trial.ts'
 
 export type OfferedModels = {
   /** The vendor's own names, or why it gives none. */
-  ask(provider: Provider): Promise<Trial>
+  ask(provider: Provider): Promise<ProviderTrial>
   close(): void
 }
 
@@ -15,11 +16,10 @@ const timeoutMs = 5000
 
 export function createOfferedModels(deps: Pick<UsecaseDeps, 'ports' | 'settings'>): OfferedModels {
   const memory = createCatalogMemory(deps.ports, { kinds: ['Provider'], longestMs: keptMs })
-  const cache = memory.createCache<Trial>()
+  const cache = memory.createCache<ProviderTrial>()
 
   return {
     async ask(provider) {
-      if (!canBeTried(provider)) return { models: [] }
       const { namespace, name } = provider.metadata
       const load = () => tryProvider(deps, provider, AbortSignal.timeout(timeoutMs)).catch(() => ({ models: [] }))
       return cache.get(`${namespace}/${name}`, { namespace, load })

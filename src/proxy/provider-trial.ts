@@ -1,23 +1,15 @@
 // Tries a provider without spending a token: asks the vendor, with the provider's own key, which models it offers.
 import { assignProvider } from '../catalog/models.ts'
+import type { CallFailure } from '../contract/failures.ts'
 import type { Provider } from '../contract/resources/provider.ts'
 import { isSvcError, messageOf } from '../errors.ts'
 import { parseForeignObject } from '../llm/foreign-json.ts'
 import { readRefusal } from '../llm/vendor-error.ts'
-import { createRedactor, redactText } from '../observability/redaction.ts'
+import { createRedactor, type Redactor, redactText } from '../observability/redaction.ts'
+import type { ProviderTrial, TrialFault } from '../ports/provider-trial.ts'
 import type { UsecaseDeps } from '../usecases/deps.ts'
 import { policyOf } from '../usecases/providers/models.ts'
 import { credentialHeaders, defaultVersion, urlOf } from './target.ts'
-
-/** Why nothing can be asked of it now. */
-type TrialFault = {
-  reason: 'MissingApiKey' | 'CredentialRefused' | 'AddressRefused' | 'Unreachable'
-  /** One sentence, with the vendor's words where it has said something; without the key. */
-  message: string
-}
-
-/** `models`: the vendor's own names, in its order; none where it does not say. */
-export type Trial = { models: string[]; fault?: TrialFault }
 
 type TrialDeps = { ports: Pick<UsecaseDeps['ports'], 'secrets' | 'egress' | 'clock'> } & {
   settings: Pick<UsecaseDeps['settings'], 'allowNetworks' | 'ownAddresses'>
@@ -29,11 +21,8 @@ const maxBytes = 4 * 1_048_576
 const mostModels = 1000
 const longestName = 256
 const longestMessage = 500
-
-/** The demo provider is no vendor, and Azure lists models apart from what is deployed. */
-export function canBeTried({ spec: { type, azure } }: Pick<Provider, 'spec'>): boolean {
-  return type !== 'demo' && azure === undefined
-}
+/** A page of a proxy may be of megabytes; what it says of the refusal stands at its beginning. */
+const longestRefusal = 65_536
 
 function readNames(text: string): string[] {
   const data = parseForeignObject(text)?.data
@@ -57,52 +46,72 @@ function headersFor(provider: Assigned): Record<string, string> {
   }
 }
 
-async function ask({ ports, settings }: TrialDeps, provider: Assigned, signal: AbortSignal): Promise<Trial> {
+/** Faults that say what keeps calls from being answered. What else a vendor finds with being asked for a list says nothing. */
+const telling: Partial<Record<CallFailure, TrialFault['reason']>> = {
+  MissingApiKey: 'MissingApiKey',
+  CredentialRefused: 'CredentialRefused',
+  CreditUsedUp: 'CreditUsedUp',
+  ProviderFailed: 'ProviderFailed',
+}
+
+/** 404 and 405: a server that lists no models is there all the same. */
+function readFault(answer: { status: number; headers: Headers; text: string }, { url, provider, now }: Asked) {
+  const { status } = answer
+  if (status === 404 || status === 405 || status === 501) return undefined
+  const name = `${provider.namespace}/${provider.name}`
+  const target = { provider: name, model: '', host: url.host, hasKey: provider.apiKey !== undefined }
+  const { reason, message } = readRefusal({ ...answer, url: url.href, now }, target)
+  // A redirect: model calls follow none.
+  const told = reason === 'WrongAddress' ? reason : telling[reason]
+  return told === undefined ? undefined : { reason: told, message }
+}
+
+type Asked = { url: URL; provider: Assigned; now: Date }
+
+async function ask(
+  { ports, settings }: TrialDeps,
+  provider: Assigned,
+  { redact, signal }: { redact: Redactor; signal: AbortSignal },
+): Promise<ProviderTrial> {
   const url = urlOf(provider, 'models')
   // Its pages are of twenty models; the others of the family know no pages.
   if (provider.type === 'llma') url.searchParams.set('limit', String(mostModels))
   const policy = policyOf({ provider, model: '' }, settings)
   const common = { method: 'GET', headers: headersFor(provider), maxBytes, timeoutMs, maxRedirects: 0, policy }
-  const { status, body } = await ports.egress.request({ ...common, url: url.href }, signal)
+  const { status, headers, body } = await ports.egress.request({ ...common, url: url.href }, signal)
   const text = body.toString('utf8')
-  if (status === 200) return { models: readNames(text) }
-  // Whatever else it says of a list that it may not have, it is there.
-  if (status !== 401 && status !== 403) return { models: [] }
-  const target = {
-    provider: `${provider.namespace}/${provider.name}`,
-    model: '',
-    host: url.host,
-    hasKey: provider.apiKey !== undefined,
-  }
-  const { reason, message } = readRefusal(
-    { status, headers: new Headers(), text, url: url.href, now: ports.clock.now() },
-    target,
-  )
-  if (reason !== 'CredentialRefused' && reason !== 'MissingApiKey') return { models: [] }
-  return { models: [], fault: { reason, message } }
+  // Azure lists models apart from what is deployed.
+  if (status === 200) return { status, models: provider.azure === undefined ? readNames(text) : [] }
+  const answer = { status, headers: new Headers(headers), text: redact(text.slice(0, longestRefusal)) }
+  const fault = readFault(answer, { url, provider, now: ports.clock.now() })
+  return { status, models: [], ...(fault && { fault }) }
 }
 
 function explain(error: unknown): TrialFault {
-  const message = messageOf(error)
-  if (isSvcError(error, 'NotFound')) return { reason: 'MissingApiKey', message }
-  return { reason: isSvcError(error, 'Forbidden') ? 'AddressRefused' : 'Unreachable', message }
+  return { reason: isSvcError(error, 'Forbidden') ? 'AddressRefused' : 'Unreachable', message: messageOf(error) }
 }
 
-function redactFault({ models, fault }: Trial, apiKey: string | undefined): Trial {
-  if (fault === undefined) return { models }
-  const redact = createRedactor(apiKey === undefined ? [] : [apiKey])
-  const message = redactText(redact(fault.message)).slice(0, longestMessage).toWellFormed()
-  return { models, fault: { ...fault, message } }
+function clean({ fault, ...trial }: ProviderTrial, redact: Redactor): ProviderTrial {
+  if (fault === undefined) return trial
+  const message = redact(fault.message).replace(/\s+/g, ' ').slice(0, longestMessage).toWellFormed()
+  return { ...trial, fault: { ...fault, message } }
 }
 
-/** Never rejects but by its signal. */
-export async function tryProvider(deps: TrialDeps, provider: Provider, signal: AbortSignal): Promise<Trial> {
-  let assigned: Assigned | undefined
+/** The demo provider is no vendor: there is nothing to ask. */
+export async function tryProvider(deps: TrialDeps, provider: Provider, signal: AbortSignal): Promise<ProviderTrial> {
+  if (provider.spec.type === 'demo') return { models: [] }
+  const found = await assignProvider(deps.ports, provider).catch(explainKey)
+  if ('fault' in found) return clean({ models: [], fault: found.fault }, redactText)
+  const redact = createRedactor(found.apiKey === undefined ? [] : [found.apiKey])
   try {
-    assigned = await assignProvider(deps.ports, provider)
-    return redactFault(await ask(deps, assigned, signal), assigned.apiKey)
+    return clean(await ask(deps, found, { redact, signal }), redact)
   } catch (error) {
     signal.throwIfAborted()
-    return redactFault({ models: [], fault: explain(error) }, assigned?.apiKey)
+    return clean({ models: [], fault: explain(error) }, redact)
   }
+}
+
+function explainKey(error: unknown): { fault: TrialFault } {
+  if (!isSvcError(error, 'NotFound') && !isSvcError(error, 'InvalidRequest')) throw error
+  return { fault: { reason: 'MissingApiKey', message: messageOf(error) } }
 }

@@ -26,6 +26,8 @@ import { defaultTaskSettings, type TaskSettings } from '../../src/controllers/ta
 import { createEgress } from '../../src/egress/egress.ts'
 import type { TokenExchange } from '../../src/ports/identity.ts'
 import type { Leadership } from '../../src/ports/leadership.ts'
+import type { TryProvider } from '../../src/ports/provider-trial.ts'
+import { tryProvider } from '../../src/proxy/index.ts'
 import { cleanupFinalizer } from '../../src/rules/scheduled-run.ts'
 import { createBudgetLedger } from '../../src/usecases/index.ts'
 import { createManualClock } from './manual-clock.ts'
@@ -110,8 +112,12 @@ export async function openBench({ settings, catalog, withCatalog = false, tokenE
       spending,
       settings: { ...defaultTaskSettings, workerApiUrl, ...settings },
     })
+    const catalogSettings = { ...defaultCatalogSettings, ...catalog }
+    const { allowNetworks, deny } = catalogSettings.egress
+    const trials = { ports: { secrets, egress, clock }, settings: { allowNetworks, ownAddresses: () => deny } }
+    const tryIt: TryProvider = (provider, signal) => tryProvider(trials, provider, signal)
     const others = withCatalog
-      ? createCatalogControllers({ ...deps, settings: { ...defaultCatalogSettings, ...catalog } })
+      ? createCatalogControllers({ ...deps, tryProvider: tryIt, settings: catalogSettings })
       : []
     return createControllerRunner({ controllers: [...tasks, ...others], leadership: alone, clock, ids, log })
   }

@@ -79,6 +79,7 @@ const runnersRoutes = new Set([
   ...['sendChat', 'cancelChat', 'deleteSession'],
   ...['createAgent', 'updateAgent', 'deleteAgent', 'createSkill', 'updateSkill', 'deleteSkill'],
   ...['countLlmaTokens', 'createLlmaMessage', 'createLlmoCompletion', 'createLlmoEmbeddings', 'createLlmoResponse'],
+  'testProvider',
 ])
 
 /** What roles below the owner's may do, wherever it is. */
@@ -100,7 +101,7 @@ function judgeUser(name: string, caller: CallerName, right: NonNullable<Route['v
 
 /** The command line of a task's attempt: calls of its provider, and who it is. */
 function judgeAgent(name: string, { verb }: Route): Verdict {
-  return withoutRight.has(name) || verb?.verb === 'use' ? 'in' : 403
+  return withoutRight.has(name) || (verb?.verb === 'use' && name !== 'testProvider') ? 'in' : 403
 }
 
 function judgeWorker(name: string, caller: CallerName): Verdict {

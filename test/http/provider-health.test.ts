@@ -5,6 +5,8 @@ import { createCatalogControllers } from '../../src/controllers/catalog/controll
 import { defaultCatalogSettings } from '../../src/controllers/catalog/settings.ts'
 import { type ControllerRunner, createControllerRunner } from '../../src/controllers/engine/runner.ts'
 import type { Leadership } from '../../src/ports/leadership.ts'
+import type { TryProvider } from '../../src/ports/provider-trial.ts'
+import { tryProvider } from '../../src/proxy/index.ts'
 import { type Proxied, startProxied, until, vendorKey } from '../fixtures/proxy/proxied.ts'
 import { answerJson, llmaAnswer, type Received } from '../fixtures/proxy/upstream.ts'
 import { passBytes, runLoop, runTurn } from '../fixtures/proxy/ways.ts'
@@ -19,7 +21,9 @@ beforeAll(async () => {
   proxied = await startProxied()
   proxied.upstream.script.answer = answerAs
   const deps = { ...proxied.service.ports, log }
-  const controllers = createCatalogControllers({ ...deps, settings: defaultCatalogSettings })
+  const trials = { ports: proxied.service.ports, settings: { allowNetworks: [], ownAddresses: () => [] } }
+  const tryIt: TryProvider = (provider, signal) => tryProvider(trials, provider, signal)
+  const controllers = createCatalogControllers({ ...deps, tryProvider: tryIt, settings: defaultCatalogSettings })
   runner = createControllerRunner({ ...deps, controllers, leadership: alone })
   runner.start()
 })
@@ -38,9 +42,9 @@ type Answer = (received: Received) => void
 /** What calls of each provider get, by its name; it stands first in the path. */
 const answers: Record<string, Answer> = {}
 
-/** Looks at the address are answered whatever calls get. */
+/** Trials are answered whatever calls get. */
 function answerAs(received: Received): void {
-  const answer = received.method === 'HEAD' ? undefined : answers[received.path.split('/')[1] ?? '']
+  const answer = received.path.includes('/models') ? undefined : answers[received.path.split('/')[1] ?? '']
   const usual = answerJson(llmaAnswer)
   ;(answer ?? usual)(received)
 }

@@ -2,6 +2,7 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { Provider } from '../../src/contract/resources/provider.ts'
 import { environmentOf, makeFolder, removeFolder, runSvc, startService, waitFor } from './service.ts'
 
 let folder: string
@@ -90,10 +91,13 @@ describe('svc up', () => {
     const key = `sk-test-${'k'.repeat(30)}`
     const service = await startService({ folder, env: { ANTHROPIC_API_KEY: key } })
     const provider = await waitFor(async () => {
-      const answer = await service.call<{ status?: { ready?: boolean } }>('GET', '/api/v1/providers/default')
-      return answer.body.status?.ready ? answer.body : undefined
-    }, 'the provider to be ready')
-    expect(provider).toMatchObject({ spec: { type: 'llma' } })
+      const answer = await service.call<Provider>('GET', '/api/v1/providers/default')
+      return answer.body.status?.ready === undefined ? undefined : answer.body
+    }, 'the provider to be tried')
+    expect(provider.spec).toMatchObject({ type: 'llma' })
+    // Its key is there; the vendor is away or refuses it.
+    const conditions = [{ type: 'Ready', reason: expect.stringMatching(/^(NotReached|CredentialRefused)$/) }, {}]
+    expect(provider.status).toMatchObject({ ready: false, conditions })
     await service.stop()
     for (const file of ['svc.db', 'svc.db-wal']) {
       const path = join(folder, 'share', 'svc', file)

@@ -1,7 +1,7 @@
 // The catalog controllers: what agents, providers, tools and skills are really worth at the moment.
 import type { Controller } from '../engine/controller.ts'
 import { createAgentController } from './agent-controller.ts'
-import { createProviderController } from './provider-controller.ts'
+import { createProviderControllers } from './provider-controller.ts'
 import type { CatalogDeps } from './settings.ts'
 import { createSkillController } from './skill-controller.ts'
 import { createToolController } from './tool-controller.ts'
@@ -10,7 +10,7 @@ export function createCatalogControllers(deps: CatalogDeps): Controller[] {
   return [
     createSkillController(deps),
     createToolController(deps),
-    createProviderController(deps),
+    ...createProviderControllers(deps),
     createAgentController(deps),
   ]
 }

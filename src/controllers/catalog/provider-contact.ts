@@ -1,9 +1,9 @@
-// How a provider's vendor was met last, put together from calls, looks at its address and cool-downs (PROV-011).
+// How a provider's vendor was met last, put together from calls, trials and cool-downs (PROV-011).
 import type { Provider, ProviderStatus } from '../../contract/resources/provider.ts'
 import type { ProviderContact } from '../../ports/provider-health.ts'
 import type { CoolDown } from '../../ports/rate-limits.ts'
 import type { ConditionChange } from '../../rules/conditions.ts'
-import type { EndpointCheck } from './endpoint-check.ts'
+import type { Tried } from './provider-trials.ts'
 
 type ErrorField = 'lastError' | 'lastErrorAt'
 export type Contact = Pick<ProviderStatus, ErrorField | 'lastReached' | 'coolingDownUntil'>
@@ -11,7 +11,8 @@ export type Contact = Pick<ProviderStatus, ErrorField | 'lastReached' | 'cooling
 export type Seen = {
   /** The provider's own calls. */
   calls: ProviderContact | undefined
-  address: EndpointCheck | undefined
+  /** The last trial of the provider as it is now. */
+  tried: Tried | undefined
   cooling: CoolDown | undefined
   now: Date
 }
@@ -34,21 +35,33 @@ function newer(a: string | undefined, b: string | undefined): string | undefined
   return a > b ? a : b
 }
 
-function findReached(before: string | undefined, { calls, address }: Seen): string | undefined {
-  const looked = address?.state === 'reachable' ? address.at.toISOString() : undefined
-  return newer(newer(before, looked), calls?.goodAt?.toISOString())
+function findReached(before: string | undefined, { calls, tried }: Seen): string | undefined {
+  const answered = tried?.status === undefined ? undefined : tried.at.toISOString()
+  return newer(newer(before, answered), calls?.goodAt?.toISOString())
 }
 
-/** What stands against it now; what is only looked at has no time of its own. */
-function findTrouble({ calls, address, cooling }: Seen): { message: string; at?: Date } | undefined {
-  if (cooling !== undefined) return { message: cooling.reason }
-  if (calls?.failed !== undefined && calls.failures > 0) return { message: calls.failed.reason, at: calls.failed.at }
-  return address === undefined || address.state === 'reachable' ? undefined : { message: address.message }
+/** What the trial found, unless a call was answered since. */
+export function findFault({ tried, calls }: Pick<Seen, 'tried' | 'calls'>): Tried['fault'] {
+  return tried !== undefined && (calls?.goodAt ?? 0) > tried.at ? undefined : tried?.fault
 }
 
-/** An error stays to be read until a call was answered. */
-function keepError({ lastError, lastErrorAt }: ProviderStatus, { calls }: Seen): Pick<Contact, ErrorField> {
-  const goodAt = calls?.goodAt?.toISOString()
+/** The calls that failed with what it has now. */
+export function findFailure({ tried, calls, cooling }: Seen): ProviderContact['failed'] {
+  if (calls?.failed === undefined || calls.failures === 0 || cooling !== undefined) return undefined
+  return calls.failed.at < (tried?.changedAt ?? 0) ? undefined : calls.failed
+}
+
+/** What stands against it now; what is only tried has no time of its own. */
+function findTrouble(seen: Seen): { message: string; at?: Date } | undefined {
+  if (seen.cooling !== undefined) return { message: seen.cooling.reason }
+  const failed = findFailure(seen)
+  return failed === undefined ? findFault(seen) : { message: failed.reason, at: failed.at }
+}
+
+/** An error stays to be read until the vendor has answered. */
+function keepError({ lastError, lastErrorAt }: ProviderStatus, { calls, tried }: Seen): Pick<Contact, ErrorField> {
+  const triedAt = tried === undefined || tried.fault !== undefined ? undefined : tried.at.toISOString()
+  const goodAt = newer(triedAt, calls?.goodAt?.toISOString())
   if (lastError === undefined || (goodAt !== undefined && goodAt >= (lastErrorAt ?? ''))) return {}
   return { lastError, ...(lastErrorAt !== undefined && { lastErrorAt }) }
 }

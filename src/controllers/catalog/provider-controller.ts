@@ -1,9 +1,10 @@
-// Provider: is it complete, is its key there, may its address be dialled, and how did the vendor answer last.
+// Provider: is it complete, is its key there, and how did the vendor answer last, when it was tried and when it was called.
+import type { Condition } from '../../contract/resources/metadata.ts'
 import { type Provider, providerProblems } from '../../contract/resources/provider.ts'
 import { summarize } from '../../contract/validation.ts'
+import type { TrialFault } from '../../ports/provider-trial.ts'
 import type { ResourceKey } from '../../ports/resources.ts'
-import { type ConditionChange, setCondition } from '../../rules/conditions.ts'
-import { isTrustedAddress, readAllowedHosts } from '../../rules/trusted-address.ts'
+import { type ConditionChange, findCondition, setCondition } from '../../rules/conditions.ts'
 import {
   type Controller,
   createListenerSource,
@@ -12,19 +13,29 @@ import {
   type Source,
 } from '../engine/controller.ts'
 import { formatKey, parseKey } from '../engine/key.ts'
-import { createEndpointChecks, type EndpointCheck, type EndpointChecks } from './endpoint-check.ts'
 import { createOwnSource, createSecretSource } from './object-source.ts'
-import { type Contact, describeCalls, findContact, ownCalls, type Seen } from './provider-contact.ts'
-import { createReferenceIndex, nameReference } from './reference-index.ts'
+import {
+  type Contact,
+  describeCalls,
+  findContact,
+  findFailure,
+  findFault,
+  ownCalls,
+  type Seen,
+} from './provider-contact.ts'
+import {
+  createProviderTrials,
+  listReferences,
+  nameSubject,
+  type ProviderTrials,
+  type Tried,
+} from './provider-trials.ts'
+import { createReferenceIndex } from './reference-index.ts'
 import type { CatalogDeps } from './settings.ts'
-import { setReady, writeCatalogStatus } from './status.ts'
+import { writeCatalogStatus } from './status.ts'
 
 /** Calls are told of when they begin or cease to fail, by other replicas perhaps not at all; they are looked up this often. */
 const pollMs = 30_000
-
-function listReferences({ metadata, spec }: Provider): string[] {
-  return spec.secretRef === undefined ? [] : [nameReference('Secret', metadata.namespace, spec.secretRef.name)]
-}
 
 /** Why the provider cannot be used, or undefined. A missing key is told apart from a bad address (PROV-013). */
 async function findProblem({ secrets }: CatalogDeps, { spec, metadata }: Provider): Promise<string | undefined> {
@@ -38,77 +49,89 @@ async function findProblem({ secrets }: CatalogDeps, { spec, metadata }: Provide
   return value === undefined || value === '' ? `secret "${name}" has no API key under "${key}"; add it` : undefined
 }
 
-type ProviderContext = CatalogDeps & { checks: EndpointChecks }
+type ProviderContext = CatalogDeps & { trials: ProviderTrials }
 
-/** Dials an address that was set; the vendors' own are not called for a look. */
-async function checkAddress(context: ProviderContext, provider: Provider, signal: AbortSignal) {
-  const { baseURL, secretRef } = provider.spec
-  if (baseURL === undefined) return undefined
-  const secret = secretRef && { namespace: provider.metadata.namespace, name: secretRef.name }
-  const allowedHosts = secret && readAllowedHosts((await context.secrets.describe(secret))?.annotations)
-  const trusted = isTrustedAddress(provider) ? new URL(baseURL).origin : undefined
-  const policy = { ...(trusted && { trusted }), ...(allowedHosts && { allowedHosts }) }
-  return await context.checks.check(formatKey(provider.metadata), { url: baseURL, policy }, signal)
-}
-
-async function gather(context: ProviderContext, provider: Provider, address: EndpointCheck | undefined): Promise<Seen> {
+async function gather(context: ProviderContext, provider: Provider): Promise<Seen> {
   const { rateLimits, providerHealth } = context.records
   const cooling = await rateLimits.coolingDown(provider.metadata)
   const calls = ownCalls(provider, await providerHealth.read(provider.metadata))
-  return { calls, address, cooling, now: context.clock.now() }
+  const last = context.trials.find(formatKey(provider.metadata))
+  const tried = last !== undefined && last.subject === (await nameSubject(context, provider)) ? last : undefined
+  return { calls, tried, cooling, now: context.clock.now() }
 }
 
-type Problem = { reason: 'ValidationFailed' | 'NotReached' | 'CallsFail'; message: string }
+type Verdict = Pick<ConditionChange, 'status' | 'reason' | 'message'>
 
-/** What it was tried with: the look at its address and, unless the vendor only asked for a pause, its last calls. */
-function findTrouble({ address, calls, cooling }: Seen): Problem | undefined {
-  if (address?.state === 'refused') return { reason: 'ValidationFailed', message: address.message }
-  if (calls?.failed !== undefined && calls.failures > 0 && cooling === undefined) {
-    return { reason: 'CallsFail', message: calls.failed.reason }
+const validationFailed = 'ValidationFailed'
+const reasons: Partial<Record<TrialFault['reason'], string>> = {
+  AddressRefused: validationFailed,
+  MissingApiKey: validationFailed,
+  Unreachable: 'NotReached',
+}
+
+/** What it was found to be last, by this replica or another; a cool-down is no fault. */
+function judge(provider: Provider, seen: Seen): Verdict {
+  const fault = findFault(seen)
+  if (fault?.reason === 'AddressRefused') return refuse(validationFailed, fault.message)
+  const failed = findFailure(seen)
+  if (failed !== undefined) return refuse('CallsFail', failed.reason)
+  if (fault !== undefined) return refuse(reasons[fault.reason] ?? fault.reason, fault.message)
+  if (seen.tried !== undefined) {
+    return { status: 'True', reason: 'ValidationSucceeded', message: 'the provider is complete, and answers' }
   }
-  return address?.state === 'unreachable' ? { reason: 'NotReached', message: address.message } : undefined
+  return keepVerdict(provider) ?? { status: 'Unknown', reason: 'NotTried', message: 'the provider is being tried' }
 }
 
-function makeConditions(provider: Provider, problem: Problem | undefined, { address, calls, now }: Seen) {
-  const reasons: [string, string] = ['ValidationSucceeded', problem?.reason ?? 'ValidationFailed']
-  const outcome = { problem: problem?.message, good: 'the provider is complete and its key is there', reasons }
-  const ready = setReady(provider.status?.conditions, outcome, now)
-  const changes = [describeAddress(address), describeCalls(calls)].filter((change) => change !== undefined)
-  return changes.reduce((conditions, change) => setCondition(conditions, change, now), ready)
+function refuse(reason: string, message: string): Verdict {
+  return { status: 'False', reason, message }
 }
 
-function describeAddress(address: EndpointCheck | undefined): ConditionChange | undefined {
-  if (address === undefined) return undefined
-  if (address.state !== 'reachable') {
-    return { type: 'Reachable', status: 'False', reason: 'NotReached', message: address.message }
+/** What a trial said of the provider as it is, before this replica led. */
+function keepVerdict({ metadata, status }: Provider): Verdict | undefined {
+  const ready = findCondition(status?.conditions, 'Ready')
+  const isOfTrial = ready !== undefined && ready.reason !== validationFailed && ready.reason !== 'CallsFail'
+  return isOfTrial && status?.observedGeneration === metadata.generation ? ready : undefined
+}
+
+function makeConditions(provider: Provider, { status, reason, message }: Verdict, seen: Seen) {
+  const ready: ConditionChange = { type: 'Ready', status, reason, message }
+  const changes = [ready, describeAddress(provider, seen.tried), describeCalls(seen.calls)]
+  const known = changes.filter((change) => change !== undefined)
+  return known.reduce<Condition[] | undefined>(
+    (conditions, change) => setCondition(conditions, change, seen.now),
+    provider.status?.conditions,
+  )
+}
+
+function describeAddress({ spec }: Provider, tried: Tried | undefined): ConditionChange | undefined {
+  if (tried === undefined || spec.type === 'demo') return undefined
+  if (tried.status !== undefined) {
+    const key = tried.status === 200 ? '' : `, with HTTP ${tried.status} when it is asked for its models`
+    return { type: 'Reachable', status: 'True', reason: 'Answered', message: `the address answers${key}` }
   }
-  return { type: 'Reachable', status: 'True', reason: 'Answered', message: 'the address answers' }
+  return { type: 'Reachable', status: 'False', reason: 'NotReached', message: tried.fault?.message ?? '' }
 }
 
-async function reconcileProvider(context: ProviderContext, key: string, signal: AbortSignal): Promise<Reconciled> {
+async function reconcileProvider(context: ProviderContext, key: string): Promise<Reconciled> {
   const { resources, settings } = context
   const provider = await resources.get('Provider', parseKey(key))
-  if (provider === undefined) {
-    context.checks.forget(key)
-    return undefined
-  }
-  const address = await checkAddress(context, provider, signal)
-  if (signal.aborted) return undefined
+  if (provider === undefined) return undefined
   const lacking = await findProblem(context, provider)
-  const seen = await gather(context, provider, address)
-  const problem: Problem | undefined =
-    lacking === undefined ? findTrouble(seen) : { reason: 'ValidationFailed', message: lacking }
+  const seen = await gather(context, provider)
+  const verdict = lacking === undefined ? judge(provider, seen) : refuse(validationFailed, lacking)
   const { now } = seen
+  const ready = verdict.status === 'Unknown' ? undefined : verdict.status === 'True'
+  const message = ready === false ? verdict.message : undefined
   const validated = provider.status?.lastValidated
   const isFresh = validated !== undefined && now.getTime() - Date.parse(validated) < settings.checkIntervalMs
-  const isSame = provider.status?.ready === (problem === undefined) && provider.status.message === problem?.message
+  const isSame = provider.status?.ready === ready && provider.status?.message === message
   const contact = findContact(provider, seen)
   await writeCatalogStatus(resources, 'Provider', provider, {
-    ready: problem === undefined,
-    ...(problem !== undefined && { message: problem.message }),
+    ...(ready !== undefined && { ready }),
+    ...(message !== undefined && { message }),
     lastValidated: isFresh && isSame ? validated : now.toISOString(),
     ...contact,
-    conditions: makeConditions(provider, problem, seen),
+    conditions: makeConditions(provider, verdict, seen),
   })
   return { requeueAfterMs: findPause(contact, now) }
 }
@@ -129,21 +152,20 @@ function createCallSource({ records }: CatalogDeps): Source {
   })
 }
 
-export function createProviderController(deps: CatalogDeps): Controller {
+export function createProviderControllers(deps: CatalogDeps): Controller[] {
   const index = createReferenceIndex()
-  const context = { ...deps, checks: createEndpointChecks(deps) }
-  return defineController({
+  const trials = createProviderTrials(deps)
+  const controller = defineController({
     name: 'providers',
     sources: [
       createOwnSource(deps, 'Provider', index, listReferences),
       createSecretSource(deps, index),
       createCallSource(deps),
+      trials.source,
     ],
     concurrency: 4,
-    begin() {
-      index.clear()
-      context.checks.clear()
-    },
-    reconcile: (key, signal) => reconcileProvider(context, key, signal),
+    begin: () => index.clear(),
+    reconcile: (key) => reconcileProvider({ ...deps, trials }, key),
   })
+  return [trials.controller, controller]
 }

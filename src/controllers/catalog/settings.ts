@@ -3,6 +3,7 @@ import type { Clock } from '../../ports/clock.ts'
 import type { ConfigMaps } from '../../ports/configmaps.ts'
 import type { Egress } from '../../ports/egress.ts'
 import type { Records } from '../../ports/index.ts'
+import type { TryProvider } from '../../ports/provider-trial.ts'
 import type { Resources } from '../../ports/resources.ts'
 import type { Secrets } from '../../ports/secrets.ts'
 import type { Log } from '../engine/controller.ts'
@@ -27,6 +28,7 @@ export type CatalogDeps = {
   secrets: Secrets
   configMaps: ConfigMaps
   egress: Egress
+  tryProvider: TryProvider
   clock: Clock
   log: Log
   settings: CatalogSettings

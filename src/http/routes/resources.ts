@@ -146,4 +146,7 @@ export function bindProviders(bind: Bind, context: RouteContext): void {
   bindGet(bind, context, 'Provider', providers.getProvider)
   bindUpdate(bind, context, 'Provider', providers.updateProvider)
   bindDelete(bind, context, 'Provider', providers.deleteProvider)
+  bind(providers.testProvider, async ({ caller, namespace, params }) => {
+    return { json: await context.proxies.testProvider(caller, { namespace, name: params.name }) }
+  })
 }

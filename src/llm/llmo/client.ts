@@ -16,7 +16,7 @@ function trimSlash(url: string): string {
 
 /**
  * Azure names the deployment in the path and the version in the query (vendor document: Azure REST API reference); its
- * responses API takes the deployment as the model.
+ * responses API takes the deployment as the model, and its list of models is of the whole resource.
  */
 export function endpointUrl(options: Pick<ClientOptions, 'azure' | 'baseUrl'>, endpoint: string): string {
   const base = trimSlash(options.baseUrl ?? vendorAddress)
@@ -24,7 +24,7 @@ export function endpointUrl(options: Pick<ClientOptions, 'azure' | 'baseUrl'>, e
   const { deploymentName, apiVersion } = options.azure
   const root = base.replace(/\/openai$/, '')
   const version = new URLSearchParams({ 'api-version': apiVersion })
-  if (endpoint === 'responses') return `${root}/openai/responses?${version}`
+  if (endpoint === 'responses' || endpoint === 'models') return `${root}/openai/${endpoint}?${version}`
   return `${root}/openai/deployments/${encodeURIComponent(deploymentName)}/${endpoint}?${version}`
 }
 
