@@ -4,32 +4,43 @@ import { join } from 'node:path'
 import { pino } from 'pino'
 import { expect, it, vi } from 'vitest'
 import { loadConfig } from '../config/load.ts'
-import { parseQuantity } from '../contract/quantity.ts'
-import { defaultTaskSettings } from '../controllers/task/settings.ts'
 import { openLocalWork } from './embedded-work.ts'
+import { defaultLimitsOf } from './task-limits.ts'
 
-it('keeps workers waiting that can serve a task which names no limits', async () => {
-  const dataDir = mkdtempSync(join(tmpdir(), 'svc-waiting-'))
-  const config = loadConfig({ flags: { dataDir }, env: { XDG_CONFIG_HOME: dataDir } })
-  const logs = { append: async () => {} } as never
-  const { workloads } = openLocalWork(config, logs, pino({ level: 'silent' }))
-  const { defaultLimits } = defaultTaskSettings
-  const limits = { ...defaultLimits, diskBytes: parseQuantity(config.workspaceSize) }
-  let attempt = 0
-  const start = () => {
-    attempt += 1
-    const run = { kind: 'worker', assignment: { task: { name: 'tested', type: 'ai' } } } as never
-    return workloads.ensure({ key: { taskUid: 'uid', attempt }, namespace: 'default', taskName: 'tested', limits, run })
-  }
-  const listPids = async () => (await workloads.status()).idleWorkers.map(({ pid }) => pid)
-  try {
-    await start()
-    await vi.waitFor(async () => expect(await listPids()).not.toEqual([]), { timeout: 14_000 })
-    const [waiting] = await listPids()
-    await start()
-    await vi.waitFor(async () => expect(await listPids()).not.toContain(waiting), { timeout: 14_000 })
-  } finally {
-    await workloads.close()
-    rmSync(dataDir, { recursive: true, force: true })
-  }
-}, 40_000)
+it.each([[], ['taskMemory', '3Gi'] as const])(
+  'keeps workers waiting that can serve a task which names no limits (%s)',
+  async (...given) => {
+    const dataDir = mkdtempSync(join(tmpdir(), 'svc-waiting-'))
+    const config = loadConfig({
+      flags: { dataDir, ...Object.fromEntries([given].filter(([name]) => name !== undefined)) },
+      env: { XDG_CONFIG_HOME: dataDir },
+    })
+    const logs = { append: async () => {} } as never
+    const { workloads } = openLocalWork(config, logs, pino({ level: 'silent' }))
+    const limits = defaultLimitsOf(config)
+    let attempt = 0
+    const start = () => {
+      attempt += 1
+      const run = { kind: 'worker', assignment: { task: { name: 'tested', type: 'ai' } } } as never
+      return workloads.ensure({
+        key: { taskUid: 'uid', attempt },
+        namespace: 'default',
+        taskName: 'tested',
+        limits,
+        run,
+      })
+    }
+    const listPids = async () => (await workloads.status()).idleWorkers.map(({ pid }) => pid)
+    try {
+      await start()
+      await vi.waitFor(async () => expect(await listPids()).not.toEqual([]), { timeout: 14_000 })
+      const [waiting] = await listPids()
+      await start()
+      await vi.waitFor(async () => expect(await listPids()).not.toContain(waiting), { timeout: 14_000 })
+    } finally {
+      await workloads.close()
+      rmSync(dataDir, { recursive: true, force: true })
+    }
+  },
+  40_000,
+)

@@ -10,13 +10,13 @@ import { createEmbeddedWorkloads, type EmbeddedWorkloads } from '../adapters/emb
 import { systemClock as clock, systemIds as ids } from '../adapters/system/clock.ts'
 import type { Config } from '../config/load.ts'
 import { parseQuantity } from '../contract/quantity.ts'
-import { defaultTaskSettings } from '../controllers/task/settings.ts'
 import { messageOf } from '../errors.ts'
 import { packageRoot, workerProgram } from '../launch/program-files.ts'
 import type { Logger } from '../observability/log.ts'
 import type { Logs } from '../ports/logs.ts'
 import type { Sandbox } from '../ports/sandbox.ts'
 import { workspaceSizeOf } from './scratch.ts'
+import { defaultLimitsOf } from './task-limits.ts'
 
 export type LocalWork = { workloads: EmbeddedWorkloads; sandbox: Sandbox; engine: ContainerEngine }
 
@@ -53,7 +53,7 @@ export function openLocalWork(config: Config, logs: Logs, log: Logger): LocalWor
     programRoot: packageRoot,
     workerProgram,
     // What tasks have that say nothing, so that a waiting worker can serve them.
-    workerMemoryBytes: defaultTaskSettings.defaultLimits.memoryBytes ?? 0,
+    workerMemoryBytes: defaultLimitsOf(config).memoryBytes,
     cacheFolder: join(dataDir, 'cache'),
     allowUnsandboxed: config.allowUnsandboxed,
     workspaces: { size: workspaceSizeOf(config), reserveBytes: parseQuantity(config.diskReserve) },

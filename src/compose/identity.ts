@@ -157,7 +157,7 @@ export async function withIdentity(config: Config, parts: AllIdentityParts): Pro
   })
   const decided = context === undefined ? ports.authorizer : authorizerOf(config, opened)
   const { watchNamespace: served, enforceNamespaceIsolation: isolated } = config
-  const authorizer = served === undefined ? decided : guardNamespace(served, decided)
+  const authorizer = served.length === 0 ? decided : guardNamespace(served, decided)
   return {
     ...ports,
     authenticator: withAgentTokens(placeCallers(authenticator, { served, isolated }), agentTokens),

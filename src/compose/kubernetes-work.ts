@@ -57,7 +57,7 @@ export function openClusterWork(config: Config, parts: ClusterWorkParts): Cluste
     logs,
     log: log.child({ name: 'workloads' }),
     instance: operatorNamespace,
-    ...(config.watchNamespace === undefined ? {} : { namespace: config.watchNamespace }),
+    namespaces: config.watchNamespace,
     worker: { image: config.workerImage, command: workerCommand, serviceAccount: workerAccount },
     outputFolder: join(config.paths.dataDir, 'output'),
     ownerOf,

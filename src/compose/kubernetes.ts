@@ -8,8 +8,8 @@ import { createReviewAuthenticator } from '../adapters/kubernetes/identity/authe
 import { createReviewAuthorizer } from '../adapters/kubernetes/identity/authorizer.ts'
 import { createKubernetesLeadership } from '../adapters/kubernetes/leadership.ts'
 import { ensureReplicaKey } from '../adapters/kubernetes/replica-key.ts'
-import { createKubernetesResources } from '../adapters/kubernetes/resources.ts'
 import { createKubernetesSecrets } from '../adapters/kubernetes/secrets.ts'
+import { openServedResources } from '../adapters/kubernetes/served-resources.ts'
 import { createStrayJobs } from '../adapters/kubernetes/stray-jobs.ts'
 import { openPostgresRecords } from '../adapters/sql/postgres/records.ts'
 import { createTokens } from '../adapters/sql/tokens.ts'
@@ -51,14 +51,14 @@ export async function openKubernetes(config: Config, log: Logger): Promise<Opene
 async function openAll(config: Config, log: Logger, closing: Closing): Promise<OpenedMode> {
   const { api, connection } = await openApi(config, closing)
   const operatorNamespace = config.operatorNamespace ?? api.namespace
-  const only = config.watchNamespace === undefined ? {} : { namespace: config.watchNamespace }
+  const { watchNamespace: namespaces } = config
   const onFault = (error: SvcError) =>
     log.warn({ error: messageOf(error) }, 'a watch of the cluster was cut; it goes on')
   const leadership = openLeadership({ api, operatorNamespace, log }, closing)
   const { database, records, health } = await openStores(config, { leadership, log }, closing)
-  const resources = await createKubernetesResources({ api, clock, ids, ...only, onFault: (_kind, e) => onFault(e) })
+  const resources = await openServedResources({ api, clock, ids, namespaces, onFault: (_kind, e) => onFault(e) })
   closing.add(() => resources.close())
-  const named = openNamed({ api, clock, ids, ...only, onFault }, closing)
+  const named = openNamed({ api, clock, ids, namespaces, onFault }, closing)
   const egress = createEgress()
   closing.add(() => egress.close())
   const clusterEvents = createClusterEvents({ api, clock, ids, apiVersion, log })
@@ -67,7 +67,7 @@ async function openAll(config: Config, log: Logger, closing: Closing): Promise<O
   const work = openClusterWork(config, { api, connection, logs: records.logs, log, operatorNamespace })
   closing.add(() => Promise.all([work.workloads.close(), work.sandbox.close()]))
   const term = bindTerm({ leadership, workloads: work.workloads })
-  const strays = createStrayJobs({ api, resources, clock, instance: operatorNamespace, ...only })
+  const strays = createStrayJobs({ api, resources, clock, instance: operatorNamespace, namespaces })
   const ports: Ports = {
     resources,
     records: choosePlans(config, { ...records, events }),
@@ -76,7 +76,7 @@ async function openAll(config: Config, log: Logger, closing: Closing): Promise<O
     sandbox: carryWorkspace(work.sandbox),
     scratch: openScratch(config),
     authenticator: createReviewAuthenticator({ api, clock }),
-    authorizer: createReviewAuthorizer({ api, clock, operatorNamespace, servedNamespace: config.watchNamespace }),
+    authorizer: createReviewAuthorizer({ api, clock, operatorNamespace }),
     tokens: createTokens({ database, clock, ids }),
     workerTokens: work.workerTokens,
     leadership: term.leadership,

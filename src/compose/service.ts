@@ -34,6 +34,7 @@ import { countUsage, listPriced } from './counted-usage.ts'
 import { propagationOf, withIdentity } from './identity.ts'
 import type { OpenedMode } from './mode.ts'
 import { readProxySettings } from './proxy-settings.ts'
+import { defaultLimitsOf } from './task-limits.ts'
 import { openTraces } from './traces.ts'
 
 export type RunningService = {
@@ -200,7 +201,7 @@ function composeControllers(
       spending: ledger,
       settings: {
         ...defaultTaskSettings,
-        defaultLimits: { ...defaultTaskSettings.defaultLimits, diskBytes: parseQuantity(config.workspaceSize) },
+        defaultLimits: defaultLimitsOf(config),
         maxTasksPerNamespace: config.maxTasksPerNamespace,
         ...mode.taskSettings,
         workerApiUrl: () => mode.workerApiUrl ?? workerUrlOf(listening),

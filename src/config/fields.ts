@@ -37,6 +37,10 @@ const list = z.union([z.array(z.string()), z.string().transform((all) => all.spl
   error: 'must be names with commas between them, or a list',
 })
 export const names = list.transform((items) => items.filter((item) => item !== ''))
+/** Each of them once; the first may mean more than the others. */
+export const namespaces = names
+  .pipe(z.array(z.string().regex(/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/, 'must be names of namespaces such as team-a')))
+  .transform((items) => [...new Set(items)])
 const network = z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()], {
   error: 'must be addresses or networks such as 10.0.0.0/8 with commas between them',
 })
@@ -68,6 +72,11 @@ export function whole(minimum: number, maximum: number = Number.MAX_SAFE_INTEGER
 export const quantity = z
   .string('must be a quantity')
   .regex(/^\d{1,15}(Ki|Mi|Gi|Ti|k|M|G|T)?$/, 'must be a quantity such as 512Mi or 2Gi')
+
+/** Cores, as Kubernetes writes them. */
+export const cores = z
+  .string('must be a number of cores')
+  .regex(/^(\d{0,4}[1-9]\d{0,4}m?|\d{1,4}\.\d{0,2}[1-9])$/, 'must be a number of cores such as 2, 0.5 or 500m')
 
 export function oneOf<const T extends readonly string[]>(values: T) {
   return z.enum(values, { error: `must be one of ${values.join(', ')}` })

@@ -80,9 +80,9 @@ function findProblems(config: Given): Problem[] {
   ]
 }
 
-/** Where one namespace alone is served, nobody is at home in another unless the settings say so. */
+/** Where not every namespace is served, nobody is at home in one that is not unless the settings say so. */
 function homeOf(config: Given, name: 'oidcNamespace' | 'contextTokenNamespace'): string {
-  return config.sources[name] === 'default' ? (config.watchNamespace ?? config[name]) : config[name]
+  return config.sources[name] === 'default' ? (config.watchNamespace[0] ?? config[name]) : config[name]
 }
 
 function readOidc(config: Given): OidcConfig | undefined {

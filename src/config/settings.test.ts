@@ -31,6 +31,9 @@ describe('settings', () => {
     ['bootstrapToken', 'short', '--bootstrap-token must have at least 16 characters'],
     ['dataDir', '', '--data-dir must not be empty'],
     ['databaseUrl', 'mysql://db/svc', '--database-url must be an address such as postgres://'],
+    ['watchNamespace', 'team-a,Team B', '--watch-namespace must be names of namespaces such as team-a'],
+    ['taskCpu', '0', '--task-cpu must be a number of cores such as 2, 0.5 or 500m'],
+    ['taskMemory', 'much', '--task-memory must be a quantity'],
     ['databasePoolSize', '0', '--database-pool-size must be a whole number from 1 to 1000'],
   ])('refuse %s = %j in plain words', (name, value, message) => {
     expect(() => loadConfig({ flags: { [name]: value }, env: {} })).toThrow(message)

@@ -19,7 +19,7 @@ export type ListQuery = {
 
 export type ResourcePage<R> = {
   items: R[]
-  /** Version of the snapshot that every page of this listing is read from; a watch may start there. */
+  /** Version of the snapshot that every page of this listing is read from; a watch may start there. Opaque. */
   resourceVersion: string
   /** Present when more items follow. */
   continue?: string
@@ -31,7 +31,10 @@ export type WatchEvent<R> = { type: 'ADDED' | 'MODIFIED' | 'DELETED'; object: R 
 
 export type WatchOptions = {
   namespace?: string
-  /** Events after this version; absent: a synthetic ADDED for each object there is, then what changes. */
+  /**
+   * Events after this version, of a list or, within one namespace, of an object; absent: a synthetic ADDED for each object
+   * there is, then what changes.
+   */
   resourceVersion?: string
   signal: AbortSignal
 }
@@ -58,7 +61,7 @@ export interface ResourceReader {
    */
   countBy(kind: Kind, field: string): Promise<Record<string, number>>
   /**
-   * Changes in order of resourceVersion; every one of them, or an error. Expired when `resourceVersion` is older than
+   * Changes, those of a namespace in order of resourceVersion; every one of them, or an error. Expired when `resourceVersion` is older than
    * what is remembered: list again. Ends when the signal aborts. Objects may be shared between watchers and frozen:
    * read them, and get your own to change it.
    */

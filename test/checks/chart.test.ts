@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { parseAllDocuments, stringify } from 'yaml'
+import { parse, parseAllDocuments, stringify } from 'yaml'
 import { findHelm, findStale, renderChart } from '../../scripts/chart.ts'
 import { settings } from '../../src/config/settings.ts'
 
@@ -90,6 +90,31 @@ describe.skipIf(findHelm() === undefined)('the values of the chart', () => {
     expect(spreadOf({ affinity: { nodeAffinity: {} } })).toBeUndefined()
   })
 
+  it('give tasks that name no resources what the workers have', () => {
+    const settingsOf = (values: object) => parse(find(render(values), 'ConfigMap')?.data['svc.yaml'])
+    const resources = { requests: { cpu: '250m', memory: '512Mi' }, limits: { cpu: 2, memory: '4Gi' } }
+    const settings = { taskCpu: '2', taskMemory: '4Gi', taskCpuRequest: '250m', taskMemoryRequest: '512Mi' }
+    expect(settingsOf({ worker: { resources } })).toMatchObject(settings)
+    expect(Object.keys(settingsOf({})).filter((name) => name.startsWith('task'))).toEqual([])
+  })
+
+  it('bind the service in each namespace that it serves, and nowhere else', () => {
+    const bindingsOf = (values: object) =>
+      render(values)
+        .filter((manifest) => /-(manager|uninstall)$/.test(manifest?.roleRef?.name ?? ''))
+        .filter(({ roleRef }) => roleRef.kind === 'ClusterRole')
+        .map(({ kind, metadata }) => `${kind} ${metadata.name} ${metadata.namespace ?? ''}`)
+    expect(bindingsOf({ watchNamespaces: ['team-a', 'team-b'] })).toEqual([
+      'RoleBinding svc-manager team-a',
+      'RoleBinding svc-manager team-b',
+      'RoleBinding svc-uninstall team-a',
+      'RoleBinding svc-uninstall team-b',
+    ])
+    expect(bindingsOf({})).toEqual(['ClusterRoleBinding svc-manager ', 'ClusterRoleBinding svc-uninstall '])
+    const settings = parse(find(render({ watchNamespaces: ['team-a', 'team-b'] }), 'ConfigMap')?.data['svc.yaml'])
+    expect(settings.watchNamespace).toEqual(['team-a', 'team-b'])
+  })
+
   it('bring the dashboard and the alert rules', () => {
     const manifests = render({ metrics: { prometheusRule: { enabled: true }, dashboard: { enabled: true } } })
     expect(find(manifests, 'PrometheusRule')?.spec.groups[0].rules.length).toBeGreaterThan(5)
@@ -104,6 +129,11 @@ describe.skipIf(findHelm() === undefined)('the values of the chart', () => {
     ['a setting of the wrong type', { settings: { maxTasksPerNamespace: true } }],
     ['a setting that the chart sets itself', { settings: { logLevel: 'debug' } }],
     ['a secret, which a ConfigMap would show', { settings: { bootstrapToken: 'made-up-for-this-test' } }],
+    ['a namespace that cannot be one', { watchNamespaces: ['Team A'] }],
+    ['a namespace twice', { watchNamespaces: ['a', 'a'] }],
+    ['an amount that is none', { worker: { resources: { limits: { memory: 'much' } } } }],
+    ['a resource of workers that nobody knows', { worker: { resources: { limits: { disk: '1Gi' } } } }],
+    ['an amount of the service that is none', { resources: { limits: { memory: '1 GiB' } } }],
     ['a variable without a name', { extraEnv: [{ value: 'x' }] }],
   ])('refuse %s', (_what, values) => {
     expect(() => render(values)).toThrow(/values don't meet the specifications of the schema/)
@@ -116,7 +146,14 @@ describe.skipIf(findHelm() === undefined)('the values of the chart', () => {
     })
     const own =
       'mode host port metricsPort dataDir configDir operatorNamespace controllerUrl workerImage drainTimeout logLevel'
-    const apart = new Set([...own.split(' '), 'enforceNamespaceIsolation', 'watchNamespace', 'publicHost'])
+    const apart = new Set([
+      ...own.split(' '),
+      'enforceNamespaceIsolation',
+      'watchNamespace',
+      'publicHost',
+      'taskCpu',
+      'taskMemory',
+    ])
     const given = defaults.filter(
       ([name, value]) => !apart.has(name) && !(Array.isArray(value) && typeof value[0] === 'object'),
     )

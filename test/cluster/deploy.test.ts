@@ -62,7 +62,7 @@ describeOnCluster('the manifest on a cluster', () => {
   })
 
   it.skipIf(helm === '')('is accepted with every option that adds objects', async () => {
-    const options = ['database.sqlite.enabled=true', 'replicas=1', `watchNamespace=${dry}`, 'rbac.aggregate=false']
+    const options = ['database.sqlite.enabled=true', 'replicas=1', `watchNamespaces={${dry}}`, 'rbac.aggregate=false']
     const peers = ['networkPolicy.apiFrom[0].podSelector.matchLabels.app=gateway']
     const text = renderChart(
       helm,
@@ -104,7 +104,7 @@ describe.skipIf(helm === '')('the chart', () => {
 
   it('fills the admission policies in with its values, as literals', () => {
     const values = [
-      'watchNamespace=team',
+      'watchNamespaces={team,next}',
       'settings.allowNetwork={10.0.0.0/8,10.1.2.3,fd00::1}',
       'admission.accounts={restorer}',
     ]
@@ -119,7 +119,7 @@ describe.skipIf(helm === '')('the chart', () => {
     expect(policy('svc-guarded-namespaces')).toContain("request.namespace != 'svc-system'")
     const binding = textOf('ValidatingAdmissionPolicyBinding', 'svc-task-agents')
     expect(binding).toContain(
-      '"matchResources":{"namespaceSelector":{"matchLabels":{"kubernetes.io/metadata.name":"team"}}}',
+      '"matchExpressions":[{"key":"kubernetes.io/metadata.name","operator":"In","values":["team","next"]}]',
     )
   })
 

@@ -63,7 +63,7 @@ export async function openClusterBench(changed: Partial<KubernetesWorkloadsOptio
     clock: systemClock,
     ids: systemIds,
     instance: namespace,
-    namespace,
+    namespaces: [namespace],
     worker: { image: testImage, command: ['node'], serviceAccount: 'svc-ai-worker' },
     outputFolder: join(folder, 'output'),
     graceSeconds: 1,

@@ -262,7 +262,13 @@ describeOnCluster('an attempt on a cluster', () => {
   it('of which nothing is left, leaves nothing to sweep', async () => {
     const { api, namespace } = bench
     const reader = { get: async () => undefined }
-    const stray = createStrayJobs({ api, resources: reader, clock: systemClock, instance: namespace, namespace })
+    const stray = createStrayJobs({
+      api,
+      resources: reader,
+      clock: systemClock,
+      instance: namespace,
+      namespaces: [namespace],
+    })
     expect(await stray.sweep(new AbortController().signal)).toBe(0)
   })
 })

@@ -90,4 +90,17 @@ describe('the resources of a task', () => {
       requests: { cpu: 0.25, memoryBytes: 64 * 1024 ** 2 },
     })
   })
+
+  it('are those of the service where it says nothing, and what is asked for amount by amount', async () => {
+    await bench.dispose()
+    const requests = { cpu: 0.5, memoryBytes: 512 * 1024 ** 2 }
+    const defaultLimits = { cpu: 2, memoryBytes: 1024 ** 3, diskBytes: 1024 ** 3, requests }
+    bench = await openBench({ settings: { defaultLimits } })
+    await bench.submitTask('plain')
+    await bench.submitTask('sized', { resources: { requests: { cpu: '250m' } } })
+    await bench.running('plain')
+    await bench.running('sized')
+    expect(bench.workloads.specOf('plain').limits).toEqual(defaultLimits)
+    expect(bench.workloads.specOf('sized').limits).toMatchObject({ requests: { ...requests, cpu: 0.25 } })
+  })
 })

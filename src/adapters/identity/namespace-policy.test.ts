@@ -17,7 +17,7 @@ function place(caller: Caller, policy: NamespacePolicy): Promise<Caller> {
 }
 
 describe('isolation', () => {
-  const isolated = { isolated: true }
+  const isolated = { served: [], isolated: true }
 
   it('keeps a caller in the own namespace, whatever is named', async () => {
     const caller = await place({ ...base, namespace: 'team' }, isolated)
@@ -37,7 +37,7 @@ describe('isolation', () => {
 
   it('changes nobody when it is off', async () => {
     const caller = { ...base, namespace: 'team' }
-    expect(await place(caller, { isolated: false })).toBe(caller)
+    expect(await place(caller, { served: [], isolated: false })).toBe(caller)
   })
 
   it('gives the same caller the same object, as caches need it', async () => {
@@ -48,20 +48,20 @@ describe('isolation', () => {
   })
 })
 
-describe('the one namespace that is served', () => {
-  const policy = { served: 'team', isolated: false }
+describe('the namespaces that are served', () => {
+  const policy = { served: ['team', 'next'], isolated: false }
 
-  it('is where callers without one of their own act', async () => {
+  it('hold callers without one of their own in the first', async () => {
     expect(resolveNamespace(await place(base, policy), undefined)).toBe('team')
     expect(resolveNamespace(await place({ ...base, namespace: 'own' }, policy), undefined)).toBe('own')
   })
 
-  it('gives nobody a namespace that their token is not for', async () => {
+  it('give nobody a namespace that their token is not for', async () => {
     const bound = await place({ ...base, boundNamespace: 'own', namespace: 'own' }, policy)
     expect(authorize(bound, { verb: 'get', kind: 'Task', namespace: 'team' }).allowed).toBe(false)
   })
 
-  it('is the only one that anything may be done in, also by the owner', async () => {
+  it('are the only ones that anything may be done in, also by the owner', async () => {
     const asked: string[] = []
     const next = {
       authorize: async () => {
@@ -69,14 +69,18 @@ describe('the one namespace that is served', () => {
         return { allowed: true as const }
       },
     }
-    const { authorize: decide } = guardNamespace('team', next)
+    const { authorize: decide } = guardNamespace(['team', 'next'], next)
     const owner: Caller = { ...base, role: 'owner' }
-    expect((await decide(owner, { verb: 'get', kind: 'Task', namespace: 'other' })).allowed).toBe(false)
+    expect(await decide(owner, { verb: 'get', kind: 'Task', namespace: 'other' })).toEqual({
+      allowed: false,
+      reason: 'namespace not allowed: "other" is not served here, but "team" and "next" are',
+    })
     expect(asked).toEqual([])
     expect((await decide(owner, { verb: 'get', kind: 'Task', namespace: 'team' })).allowed).toBe(true)
+    expect((await decide(owner, { verb: 'get', kind: 'Task', namespace: 'next' })).allowed).toBe(true)
     expect((await decide(owner, { verb: 'list', kind: 'Token' })).allowed).toBe(true)
-    expect(asked).toHaveLength(2)
-    expect(await guardNamespace('team', undefined).authorize(base, { verb: 'list', kind: 'Usage' })).toEqual({
+    expect(asked).toHaveLength(3)
+    expect(await guardNamespace(['team'], undefined).authorize(base, { verb: 'list', kind: 'Usage' })).toEqual({
       allowed: true,
     })
   })

@@ -1,12 +1,12 @@
-// Which namespaces callers act in, by the flags of the service: the one that is watched, and each caller's own.
+// Which namespaces callers act in, by the flags of the service: those that are watched, and each caller's own.
 import type { Access, Decision } from '../../contract/access.ts'
 import { SvcError } from '../../errors.ts'
 import type { Authenticator, Authorizer, Caller } from '../../ports/identity.ts'
 import { isOwner } from '../../rules/permission.ts'
 
 export type NamespacePolicy = {
-  /** `--watch-namespace`: no other is served. */
-  served?: string | undefined
+  /** `--watch-namespace`: no others are served; empty: all are. */
+  served: readonly string[]
   /** `--enforce-namespace-isolation`: everybody but the owner stays in their own. */
   isolated: boolean
 }
@@ -21,7 +21,8 @@ function placeCaller(caller: Caller, { served, isolated }: NamespacePolicy): Cal
       throw new SvcError('Forbidden', 'namespace-bound identity required: this service keeps callers apart')
     return { ...caller, namespace: own, boundNamespace: own }
   }
-  return own === undefined && served !== undefined ? { ...caller, namespace: served } : caller
+  const [first] = served
+  return own === undefined && first !== undefined ? { ...caller, namespace: first } : caller
 }
 
 /** Callers as the flags place them; the same object for the same caller, since others remember by it. */
@@ -39,13 +40,22 @@ export function placeCallers(inner: Authenticator, policy: NamespacePolicy): Aut
   }
 }
 
-/** Refuses every namespace but the one that is served, whoever asks; all else is the next one's. */
-export function guardNamespace(served: string, next: Authorizer | undefined): Authorizer {
+function listNames(served: readonly string[]): string {
+  const names = served.map((name) => `"${name}"`)
+  return names.length === 1 ? `${names} is` : `${names.slice(0, -1).join(', ')} and ${names.at(-1)} are`
+}
+
+/** Refuses every namespace but those that are served, whoever asks; all else is the next one's. */
+export function guardNamespace(served: readonly string[], next: Authorizer | undefined): Authorizer {
   return {
     async authorize(caller: Caller, access: Access) {
       const { namespace } = access
-      if (namespace === undefined || namespace === served) return (await next?.authorize(caller, access)) ?? allowed
-      return { allowed: false, reason: `namespace not allowed: "${namespace}" is not served here, but "${served}" is` }
+      if (namespace === undefined || served.includes(namespace))
+        return (await next?.authorize(caller, access)) ?? allowed
+      return {
+        allowed: false,
+        reason: `namespace not allowed: "${namespace}" is not served here, but ${listNames(served)}`,
+      }
     },
   }
 }

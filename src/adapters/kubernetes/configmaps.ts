@@ -3,7 +3,7 @@ import { isSvcError, SvcError } from '../../errors.ts'
 import type { Clock, Ids } from '../../ports/clock.ts'
 import type { ConfigMap, ConfigMaps } from '../../ports/configmaps.ts'
 import type { ResourceKey } from '../../ports/resources.ts'
-import { collections } from './api/paths.ts'
+import { type ApiTarget, collections, listScopes } from './api/paths.ts'
 import type { KubernetesApi } from './api.ts'
 import { createMetadataWatch } from './metadata-watch.ts'
 import { appliedAnnotation } from './resources/entry.ts'
@@ -12,8 +12,8 @@ export type KubernetesConfigMapsOptions = {
   api: KubernetesApi
   clock: Clock
   ids: Ids
-  /** Absent: all namespaces. */
-  namespace?: string
+  /** Absent or empty: all namespaces. */
+  namespaces?: readonly string[]
   /** Told of faults of the watch, which goes on by itself. */
   onFault?: (error: SvcError) => void
 }
@@ -49,6 +49,19 @@ function refuse(): Promise<never> {
 export function createKubernetesConfigMaps(options: KubernetesConfigMapsOptions): KubernetesConfigMaps {
   const { api } = options
   const listeners = new Set<(key: ResourceKey) => void>()
+
+  async function listScope(scope: Pick<ApiTarget, 'namespace'>): Promise<ConfigMap[]> {
+    const found: ConfigMap[] = []
+    let token: string | undefined
+    do {
+      const query = { limit: pageSize, continue: token }
+      const page = await api.request<Page>({ verb: 'list', collection, ...scope, query })
+      found.push(...page.items.map(describe))
+      token = page.metadata.continue || undefined
+    } while (token !== undefined)
+    return found
+  }
+
   const watch = createMetadataWatch({ ...options, collection }, (key) => {
     for (const listener of listeners) listener(key)
   })
@@ -62,15 +75,8 @@ export function createKubernetesConfigMaps(options: KubernetesConfigMapsOptions)
       }
     },
     async list(namespace) {
-      const target = { collection, ...(namespace !== undefined && { namespace }) }
-      const found: ConfigMap[] = []
-      let token: string | undefined
-      do {
-        const page = await api.request<Page>({ verb: 'list', ...target, query: { limit: pageSize, continue: token } })
-        found.push(...page.items.map(describe))
-        token = page.metadata.continue || undefined
-      } while (token !== undefined)
-      return found
+      const scopes = listScopes(namespace === undefined ? options.namespaces : [namespace])
+      return (await Promise.all(scopes.map(listScope))).flat()
     },
     create: refuse,
     replace: refuse,

@@ -2,9 +2,9 @@
 import type { SvcError } from '../../errors.ts'
 import type { Clock, Ids } from '../../ports/clock.ts'
 import type { ResourceKey } from '../../ports/resources.ts'
-import type { Collection } from './api/paths.ts'
+import { type Collection, listScopes } from './api/paths.ts'
 import type { KubernetesApi } from './api.ts'
-import { createReflector } from './reflector.ts'
+import { createReflector, joinReflectors, type Reflector } from './reflector.ts'
 
 export type MetadataWatchOptions = {
   api: KubernetesApi
@@ -12,7 +12,8 @@ export type MetadataWatchOptions = {
   ids: Ids
   collection: Collection
   fieldSelector?: string
-  namespace?: string
+  /** Absent or empty: all namespaces. */
+  namespaces?: readonly string[]
   onFault?: (error: SvcError) => void
 }
 
@@ -34,17 +35,10 @@ function listDifferences(before: Map<string, Seen>, after: Map<string, Seen>): S
   return [...changed, ...removed].map(([, secret]) => secret)
 }
 
-export function createMetadataWatch(
-  options: MetadataWatchOptions,
-  onChange: (key: ResourceKey) => void,
-): MetadataWatch {
-  let seen: Map<string, Seen> | undefined
-  let changes = 0
+type Scoped = Omit<MetadataWatchOptions, 'namespaces'> & { namespace?: string }
 
-  function tell({ namespace, name }: ResourceKey): void {
-    changes += 1
-    onChange({ namespace, name })
-  }
+function followScope(options: Scoped, tell: (key: ResourceKey) => void): Reflector {
+  let seen: Map<string, Seen> | undefined
 
   /** After a gap whatever differs from what was seen before it has changed. */
   function reset(all: Seen[]): void {
@@ -53,7 +47,7 @@ export function createMetadataWatch(
     if (before !== undefined) for (const secret of listDifferences(before, seen)) tell(secret)
   }
 
-  const reflector = createReflector<Seen>({
+  return createReflector<Seen>({
     ...options,
     metadataOnly: true,
     convert: ({ metadata }) => ({
@@ -69,5 +63,20 @@ export function createMetadataWatch(
       tell(secret)
     },
   })
-  return { ready: reflector.ready, isCurrent: reflector.isCurrent, changes: () => changes, close: reflector.close }
+}
+
+export function createMetadataWatch(
+  options: MetadataWatchOptions,
+  onChange: (key: ResourceKey) => void,
+): MetadataWatch {
+  const { namespaces, ...shared } = options
+  let changes = 0
+
+  function tell({ namespace, name }: ResourceKey): void {
+    changes += 1
+    onChange({ namespace, name })
+  }
+
+  const followed = joinReflectors(listScopes(namespaces).map((scope) => followScope({ ...shared, ...scope }, tell)))
+  return { ...followed, changes: () => changes }
 }

@@ -145,6 +145,20 @@ function createSession<T>(options: ReflectorOptions<T>, signal: AbortSignal) {
   }
 }
 
+/** Several as one: ready when all are, current as long as all are. */
+export function joinReflectors(reflectors: Reflector[]): Reflector {
+  const ready = Promise.all(reflectors.map((each) => each.ready)).then(() => undefined)
+  // Whoever waits for it sees the rejection.
+  ready.catch(() => undefined)
+  return {
+    ready,
+    isCurrent: () => reflectors.every((each) => each.isCurrent()),
+    close: async () => {
+      await Promise.all(reflectors.map((each) => each.close()))
+    },
+  }
+}
+
 export function createReflector<T>(options: ReflectorOptions<T>): Reflector {
   const { clock, ids } = options
   const closed = new AbortController()

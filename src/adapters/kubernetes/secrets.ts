@@ -5,7 +5,7 @@ import type { Clock, Ids } from '../../ports/clock.ts'
 import type { ResourceKey } from '../../ports/resources.ts'
 import type { SecretDraft, SecretMetadata, SecretOwner, Secrets } from '../../ports/secrets.ts'
 import { secretOwnerAnnotation } from '../../rules/token-propagation.ts'
-import { collections } from './api/paths.ts'
+import { type ApiTarget, collections, listScopes } from './api/paths.ts'
 import type { KubernetesApi } from './api.ts'
 import { createMetadataWatch } from './metadata-watch.ts'
 import { appliedAnnotation } from './resources/entry.ts'
@@ -14,8 +14,8 @@ export type KubernetesSecretsOptions = {
   api: KubernetesApi
   clock: Clock
   ids: Ids
-  /** Absent: all namespaces. */
-  namespace?: string
+  /** Absent or empty: all namespaces. */
+  namespaces?: readonly string[]
   /** Told of faults of the watch, which goes on by itself. */
   onFault?: (error: SvcError) => void
 }
@@ -93,13 +93,12 @@ function createSecretRequests(api: KubernetesApi) {
     }
   }
 
-  async function list(namespace?: string): Promise<Secret[]> {
-    const target = { collection, ...(namespace !== undefined && { namespace }) }
+  async function list(scope: Pick<ApiTarget, 'namespace'>): Promise<Secret[]> {
     const found: Secret[] = []
     let token: string | undefined
     do {
       const query = { limit: pageSize, fieldSelector: namedTypes, continue: token }
-      const page = await api.request<Page>({ verb: 'list', ...target, query })
+      const page = await api.request<Page>({ verb: 'list', collection, ...scope, query })
       found.push(...page.items)
       token = page.metadata.continue || undefined
     } while (token !== undefined)
@@ -184,7 +183,11 @@ export function createKubernetesSecrets(options: KubernetesSecretsOptions): Kube
       const secret = await requests.find(key)
       return secret && describeSecret(secret)
     },
-    list: async (namespace) => (await requests.list(namespace)).sort(compareSecrets).map(describeSecret),
+    list: async (namespace) => {
+      const scopes = listScopes(namespace === undefined ? options.namespaces : [namespace])
+      const found = await Promise.all(scopes.map(requests.list))
+      return found.flat().sort(compareSecrets).map(describeSecret)
+    },
     create: async (draft) => describeSecret(await requests.create(draft)),
     remove: async (key) => {
       await requests.remove(key)

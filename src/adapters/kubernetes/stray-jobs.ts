@@ -4,7 +4,7 @@ import { isSvcError } from '../../errors.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { ResourceReader } from '../../ports/resources.ts'
 import type { Collection } from './api/paths.ts'
-import { collections } from './api/paths.ts'
+import { collections, listScopes } from './api/paths.ts'
 import type { KubernetesApi } from './api.ts'
 import { type AttemptNames, componentSelector, labels, readAttempt } from './workloads/names.ts'
 import { jobs, type ObjectMetadata, type StoredObject } from './workloads/objects.ts'
@@ -14,14 +14,14 @@ export type StrayJobsOptions = {
   resources: Pick<ResourceReader, 'get'>
   clock: Clock
   instance: string
-  /** Absent: all namespaces. */
-  namespace?: string
+  /** Absent or empty: all namespaces. */
+  namespaces?: readonly string[]
 }
 
 /** Its task's status comes before a Job, and its removal right after its end: an older one is nobody's. */
 const youngMs = 30_000
 
-export function createStrayJobs({ api, resources, clock, instance, namespace: only }: StrayJobsOptions) {
+export function createStrayJobs({ api, resources, clock, instance, namespaces }: StrayJobsOptions) {
   async function isLive({ key, namespace, taskName }: AttemptNames): Promise<boolean> {
     const task = await resources.get('Task', { namespace, name: taskName })
     if (task === undefined || task.metadata.uid !== key.taskUid) return false
@@ -50,15 +50,17 @@ export function createStrayJobs({ api, resources, clock, instance, namespace: on
     /** How many were removed, their pods and Secrets with them. */
     async sweep(signal: AbortSignal): Promise<number> {
       const query = { labelSelector: `${labels.instance}=${instance},${componentSelector}` }
-      const where = { collection: jobs, metadataOnly: true, ...(only !== undefined && { namespace: only }) }
-      const { items } = await api.request<{ items: StoredObject[] }>({ verb: 'list', ...where, query, signal })
       let removed = 0
-      for (const { metadata } of items) {
-        if (!(await isStray({ metadata }))) continue
-        signal.throwIfAborted()
-        await remove(jobs, metadata)
-        await remove(collections.secrets, { namespace: metadata.namespace, name: metadata.name })
-        removed += 1
+      for (const scope of listScopes(namespaces)) {
+        const where = { collection: jobs, metadataOnly: true, ...scope }
+        const { items } = await api.request<{ items: StoredObject[] }>({ verb: 'list', ...where, query, signal })
+        for (const { metadata } of items) {
+          if (!(await isStray({ metadata }))) continue
+          signal.throwIfAborted()
+          await remove(jobs, metadata)
+          await remove(collections.secrets, { namespace: metadata.namespace, name: metadata.name })
+          removed += 1
+        }
       }
       return removed
     },

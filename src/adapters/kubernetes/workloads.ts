@@ -36,8 +36,8 @@ export type KubernetesWorkloadsOptions = {
   log: { warn(fields: Record<string, unknown>, message: string): void }
   /** Names this installation on the cluster: a label's value. */
   instance: string
-  /** Absent: attempts run in any namespace. */
-  namespace?: string
+  /** Absent or empty: attempts run in any namespace. */
+  namespaces?: readonly string[]
   /** Runs the workers, and commands that name no image. */
   worker: WorkerImage
   /** Holds the last output of commands until it is read. */
@@ -84,8 +84,8 @@ function createCaches(
   take: { job(change: ObjectChange<Job>): void; pod(change: ObjectChange<Pod>): void },
   onFault: (error: unknown, what: string) => void,
 ): { jobCache: ObjectCache<Job>; podCache: ObjectCache<Pod> } {
-  const { api, clock, ids, namespace, instance } = options
-  const shared = { api, clock, ids, namespace, labelSelector: `${labels.instance}=${instance},${componentSelector}` }
+  const { api, clock, ids, namespaces = [], instance } = options
+  const shared = { api, clock, ids, namespaces, labelSelector: `${labels.instance}=${instance},${componentSelector}` }
   const jobCache = createObjectCache<Job>({
     ...shared,
     collection: jobs,

@@ -1,6 +1,6 @@
 // What only matters on a cluster.
 import { z } from 'zod'
-import { define, names, text, thresholds, whole } from '../fields.ts'
+import { define, names, namespaces, text, thresholds, whole } from '../fields.ts'
 
 /** What only matters on a cluster. */
 export const kubernetesSettings = {
@@ -14,10 +14,10 @@ export const kubernetesSettings = {
     example: 'svc-system',
     placeholder: 'namespace',
   }),
-  watchNamespace: define(text.optional(), {
-    help: 'the one namespace that is served (default: all)',
-    example: 'team-a',
-    placeholder: 'namespace',
+  watchNamespace: define(namespaces.default([]), {
+    help: 'namespaces that are served (default: all); callers without one of their own act in the first',
+    example: 'team-a,team-b',
+    placeholder: 'namespace,...',
   }),
   controllerUrl: define(z.url('must be an address such as http://svc.svc-system.svc:8080').optional(), {
     help: 'kubernetes mode: address of this service as pods reach it (default: the Service `svc` of its namespace)',

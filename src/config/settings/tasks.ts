@@ -1,5 +1,5 @@
 // How many tasks run, and what each of them gets.
-import { define, duration, flag, quantity, text, whole } from '../fields.ts'
+import { cores, define, duration, flag, quantity, text, whole } from '../fields.ts'
 
 /** How many tasks run, and what each of them gets. */
 export const tasksSettings = {
@@ -8,6 +8,24 @@ export const tasksSettings = {
     example: '8',
   }),
   maxTasksPerNamespace: define(whole(0).default(0), { help: 'running tasks per namespace; 0 is no limit' }),
+  taskCpu: define(cores.default('1'), {
+    help: 'cores that a task may use, unless it or its agent sets resources',
+    placeholder: 'quantity',
+  }),
+  taskMemory: define(quantity.default('2Gi'), {
+    help: 'memory that a task may use, unless it or its agent sets resources',
+    placeholder: 'quantity',
+  }),
+  taskCpuRequest: define(cores.optional(), {
+    help: 'kubernetes mode: cores set aside for the pod of a task without requests (default: 50m, of a command 10m)',
+    example: '250m',
+    placeholder: 'quantity',
+  }),
+  taskMemoryRequest: define(quantity.optional(), {
+    help: 'kubernetes mode: memory set aside for the pod of a task without requests (default: 128Mi, of a command 32Mi)',
+    example: '512Mi',
+    placeholder: 'quantity',
+  }),
   workspaceSize: define(quantity.default('2Gi'), {
     help: 'bytes that one workspace may hold, unless its task says so (resources.limits.ephemeral-storage)',
     placeholder: 'quantity',

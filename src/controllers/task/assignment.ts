@@ -47,11 +47,12 @@ export async function buildWorkload(deps: TaskControllerDeps, attempt: Attempt):
 function makeLimits(deps: TaskControllerDeps, task: Task, ofAgent?: ResourceRequirements): WorkloadLimits {
   const resources = task.spec.resources ?? ofAgent
   const asked = readAmounts(resources?.requests)
-  const most = { ...deps.settings.defaultLimits, ...asked, ...readAmounts(resources?.limits) }
+  const { requests: usual, ...usually } = deps.settings.defaultLimits
+  const most = { ...usually, ...asked, ...readAmounts(resources?.limits) }
   const timeout = timeoutOf(task)
   return {
     ...most,
-    ...(resources?.requests !== undefined && { requests: asked }),
+    ...(resources?.requests !== undefined || usual !== undefined ? { requests: { ...usual, ...asked } } : {}),
     ...pickExtended(resources),
     ...(timeout !== undefined && { deadlineSeconds: Math.max(1, Math.ceil(timeout / 1000)) }),
   }

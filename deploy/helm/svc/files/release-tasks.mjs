@@ -47,8 +47,7 @@ async function release({ namespace: place, name, resourceVersion, finalizers }) 
 }
 
 /** One page after the other; true when nothing changed under its hands. */
-async function releaseAll() {
-  const place = watched ? `namespaces/${watched}/` : ''
+async function releaseWithin(place) {
   const collection = `/apis/core.svc.ai/v1alpha1/${place}tasks`
   let isDone = true
   let next = ''
@@ -62,5 +61,7 @@ async function releaseAll() {
   return isDone
 }
 
+const places = watched ? watched.split(',').map((name) => `namespaces/${name}/`) : ['']
+
 await stopService()
-while (!(await releaseAll()));
+for (const place of places) while (!(await releaseWithin(place)));

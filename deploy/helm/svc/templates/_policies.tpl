@@ -32,7 +32,7 @@
 
 {{/* Another installation may serve the other namespaces. */}}
 {{- define "svc.policyScope" -}}
-{{- if .Values.watchNamespace }}
-{{- dict "namespaceSelector" (dict "matchLabels" (dict "kubernetes.io/metadata.name" .Values.watchNamespace)) | toJson }}
+{{- with .Values.watchNamespaces }}
+{{- dict "namespaceSelector" (dict "matchExpressions" (list (dict "key" "kubernetes.io/metadata.name" "operator" "In" "values" .))) | toJson }}
 {{- else }}{}{{ end }}
 {{- end }}

@@ -6,6 +6,11 @@ export type Collection = { group: string; version: string; plural: string }
 /** What a request is about; without `namespace` the whole cluster, without `name` the collection. */
 export type ApiTarget = { collection: Collection; namespace?: string; name?: string; subresource?: string }
 
+/** What lists and watches are made of that are to cover these namespaces; absent or empty: all there are. */
+export function listScopes(namespaces: readonly string[] = []): Pick<ApiTarget, 'namespace'>[] {
+  return namespaces.length === 0 ? [{}] : namespaces.map((namespace) => ({ namespace }))
+}
+
 export type QueryValue = string | number | boolean | undefined
 
 /** Collections that more than one adapter uses. */

@@ -21,7 +21,7 @@ const caller: Caller = {
   serverTools: true,
 }
 
-function open(status: object = { allowed: true }, servedNamespace?: string) {
+function open(status: object = { allowed: true }) {
   const clock = createManualClock()
   const asked: object[] = []
   const answer = { status }
@@ -30,7 +30,7 @@ function open(status: object = { allowed: true }, servedNamespace?: string) {
     return answer
   }
   const api = { request } as Pick<KubernetesApi, 'request'>
-  const authorizer = createReviewAuthorizer({ api, clock, operatorNamespace: 'svc-system', servedNamespace })
+  const authorizer = createReviewAuthorizer({ api, clock, operatorNamespace: 'svc-system' })
   const check = (access: Access, who: Caller = caller) => authorizer.authorize(who, access)
   return { clock, asked, answer, check }
 }
@@ -83,13 +83,6 @@ describe('rights by SubjectAccessReview', () => {
       { resourceAttributes: { group: 'core.svc.ai', resource: 'usages', verb: 'list' } },
     ])
     expect(JSON.stringify(asked)).not.toContain('"name"')
-  })
-
-  it('end where the service ends: it may serve one namespace only', async () => {
-    const { asked, check } = open({ allowed: true }, 'team')
-    expect(await check({ verb: 'list', kind: 'Task', namespace: 'other' })).toMatchObject({ allowed: false })
-    expect(asked).toEqual([])
-    expect(await check({ verb: 'list', kind: 'Task', namespace: 'team' })).toEqual({ allowed: true })
   })
 
   it('to metrics are rights to their path', async () => {
@@ -154,12 +147,11 @@ describe('rights by SubjectAccessReview', () => {
   it.each(['oidc', 'contextToken'] as const)(
     'are not asked for callers whom the cluster does not know (%s); what is guarded stays so',
     async (authType) => {
-      const { asked, check } = open({ allowed: false }, 'team')
+      const { asked, check } = open({ allowed: false })
       const { cluster: _known, ...unknown } = caller
       const guest: Caller = { ...unknown, authType, username: 'kubernetes-admin' }
       expect(await check({ verb: 'create', kind: 'Task', namespace: 'team' }, guest)).toEqual({ allowed: true })
       for (const access of [
-        { verb: 'create', kind: 'Task', namespace: 'other' },
         { verb: 'create', kind: 'Task', namespace: 'kube-system' },
         { verb: 'get', kind: 'Secret', namespace: 'svc-system', name: 'database' },
       ] as Access[]) {

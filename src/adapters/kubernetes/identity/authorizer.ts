@@ -17,8 +17,6 @@ export type ReviewAuthorizerOptions = {
   clock: Clock
   /** Where the service itself runs: its Secrets and its service account are nobody's to use. */
   operatorNamespace: string
-  /** Absent: all namespaces are served. */
-  servedNamespace?: string | undefined
 }
 
 type Target = { group: string; resource: string }
@@ -74,7 +72,7 @@ function refuse(user: string, { verb, kind, namespace }: Access, reason: string 
 const reads: readonly Access['verb'][] = ['get', 'list']
 
 export function createReviewAuthorizer(options: ReviewAuthorizerOptions): Authorizer {
-  const { api, clock, servedNamespace } = options
+  const { api, clock } = options
   const guarded = new Set([...systemNamespaces, options.operatorNamespace])
   const answers = createAnswers<Decision>({
     clock,
@@ -86,9 +84,6 @@ export function createReviewAuthorizer(options: ReviewAuthorizerOptions): Author
   /** Whatever rights somebody has there, the service lends them no hand: its own credentials lie there, and the cluster's. */
   function guard({ verb, kind, namespace }: Access): Decision | undefined {
     if (namespace === undefined) return undefined
-    if (servedNamespace !== undefined && namespace !== servedNamespace) {
-      return { allowed: false, reason: `namespace "${namespace}" is not served here, but "${servedNamespace}" is` }
-    }
     if (!guarded.has(namespace)) return undefined
     if (reads.includes(verb) && kind !== 'Secret') return undefined
     return {

@@ -160,7 +160,7 @@ export function createSandboxPool(options: SandboxPoolOptions): SandboxPool {
     api,
     clock,
     ids,
-    namespace,
+    namespaces: [namespace],
     collection: pods,
     labelSelector: `${labels.instance}=${instance},${poolLabel}=${pool}`,
     onChange: () => arrange(),

@@ -1,16 +1,16 @@
 // A cache of one labelled kind over its list and watch: what all attempts are read from without asking the server.
 import type { SvcError } from '../../../errors.ts'
 import type { Clock, Ids } from '../../../ports/clock.ts'
-import type { Collection } from '../api/paths.ts'
+import { type Collection, listScopes } from '../api/paths.ts'
 import type { KubernetesApi } from '../api.ts'
-import { type ApiObject, createReflector } from '../reflector.ts'
+import { type ApiObject, createReflector, joinReflectors } from '../reflector.ts'
 import type { StoredObject } from './objects.ts'
 
 export type ObjectCacheOptions<T> = {
   api: KubernetesApi
   collection: Collection
-  /** Absent: all namespaces. */
-  namespace?: string | undefined
+  /** Empty: all namespaces. */
+  namespaces: readonly string[]
   labelSelector: string
   clock: Clock
   ids: Ids
@@ -63,27 +63,30 @@ export function createObjectCache<T extends StoredObject>(options: ObjectCacheOp
     options.onChange({ object, isGone: true })
   }
 
-  function reset(items: T[], version: string): void {
+  function reset(scope: string | undefined, items: T[], version: string): void {
     const present = new Set(items.map((item) => item.metadata.uid))
     // What was put here while the list was read is newer than the list.
-    const isLost = (object: T) => !present.has(object.metadata.uid) && isUpTo(object, version)
+    const isWithin = (object: T) => scope === undefined || object.metadata.namespace === scope
+    const isLost = (object: T) => isWithin(object) && !present.has(object.metadata.uid) && isUpTo(object, version)
     for (const object of [...objects.values()].filter(isLost)) drop(object)
     for (const item of items) store(item)
   }
 
-  const { api, clock, ids, collection, namespace, labelSelector, onFault } = options
-  const reflector = createReflector<T>({
-    api,
-    clock,
-    ids,
-    collection,
-    labelSelector,
-    ...(namespace !== undefined && { namespace }),
-    convert: readObject<T>,
-    onReset: reset,
-    onEvent: (type, object) => (type === 'DELETED' ? drop(object) : store(object)),
-    onFault,
-  })
+  const { api, clock, ids, collection, namespaces, labelSelector, onFault } = options
+  const follow = (scope: { namespace?: string }) =>
+    createReflector<T>({
+      api,
+      clock,
+      ids,
+      collection,
+      labelSelector,
+      ...scope,
+      convert: readObject<T>,
+      onReset: (items, version) => reset(scope.namespace, items, version),
+      onEvent: (type, object) => (type === 'DELETED' ? drop(object) : store(object)),
+      onFault,
+    })
+  const reflector = joinReflectors(listScopes(namespaces).map(follow))
   return {
     ready: reflector.ready,
     get: (namespace, name) => objects.get(`${namespace}/${name}`),

@@ -1,21 +1,29 @@
 // Removes Secrets of attempts that have no Job: a crash came between the two, or somebody deleted the Job.
 import type { Clock } from '../../../ports/clock.ts'
-import { collections } from '../api/paths.ts'
+import { type ApiTarget, collections, listScopes } from '../api/paths.ts'
 import type { KubernetesApi } from '../api.ts'
 import { componentSelector, labels } from './names.ts'
 import type { StoredObject } from './objects.ts'
 
-type SweepOptions = { api: KubernetesApi; clock: Clock; instance: string; namespace?: string }
+type SweepOptions = { api: KubernetesApi; clock: Clock; instance: string; namespaces?: readonly string[] }
 
 /** A Secret younger than this may belong to a Job that is being made. */
 const youngMs = 120_000
 
 export async function sweepSecrets(
-  { api, clock, instance, namespace: only }: SweepOptions,
+  options: SweepOptions,
+  hasJob: (namespace: string, name: string) => boolean,
+): Promise<void> {
+  for (const scope of listScopes(options.namespaces)) await sweepScope(options, scope, hasJob)
+}
+
+async function sweepScope(
+  { api, clock, instance }: SweepOptions,
+  scope: Pick<ApiTarget, 'namespace'>,
   hasJob: (namespace: string, name: string) => boolean,
 ): Promise<void> {
   const query = { labelSelector: `${labels.instance}=${instance},${componentSelector}` }
-  const where = { collection: collections.secrets, ...(only !== undefined && { namespace: only }) }
+  const where = { collection: collections.secrets, ...scope }
   const { items } = await api.request<{ items: StoredObject[] }>({ verb: 'list', ...where, query })
   const now = clock.now().getTime()
   for (const { metadata } of items) {

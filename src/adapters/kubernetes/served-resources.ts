@@ -1,0 +1,174 @@
+// The resource store where some namespaces are served and the rest may not be read: one store for each of them, as one.
+// Their watches know nothing of each other, so that a version of all is the versions of each, in the order of the names.
+import { type Kind, kindNames, type ResourceOf } from '../../contract/resources/index.ts'
+import { SvcError } from '../../errors.ts'
+import type { ListQuery, ResourcePage, Resources, WatchEvent, WatchOptions } from '../../ports/resources.ts'
+import { checkFields } from '../../rules/resource-fields.ts'
+import { encodePageToken, hashFilter } from '../resource-store/page-token.ts'
+import { mergeStreams } from './merged-streams.ts'
+import { createKubernetesResources, type KubernetesResources, type KubernetesResourcesOptions } from './resources.ts'
+
+type Store = { namespace: string; resources: KubernetesResources }
+
+/** A version of one store alone: everything up to it was listed. */
+const isVersion = (slot: string) => /^\d+$/.test(slot)
+
+const between = '.'
+
+/** How many of the page are still to be found, as a query has it. */
+function limitTo(left: number): Pick<ListQuery, 'limit'> {
+  return left === Number.POSITIVE_INFINITY ? {} : { limit: Math.max(left, 1) }
+}
+
+/** What each store goes on from: the token of its next page, or its version where it has none. */
+function parseSlots(stores: Store[], token: string | undefined): (string | undefined)[] {
+  if (token === undefined) return stores.map(() => undefined)
+  const slots = token.split(between)
+  if (slots.length === stores.length) return slots
+  throw new SvcError('InvalidRequest', 'continue is not a token that this list gave: start again without it')
+}
+
+type Read<R> = (resources: KubernetesResources, query: ListQuery) => Promise<ResourcePage<R>>
+
+/** What one store adds to a page, and the slot it leaves for the next one. */
+type Part<R> = { items: R[]; version: string; next: string }
+
+async function readPart<R>(read: () => Promise<ResourcePage<R>>, slot: string | undefined): Promise<Part<R>> {
+  if (slot !== undefined && isVersion(slot)) return { items: [], version: slot, next: slot }
+  const page = await read()
+  const { items, resourceVersion: version } = page
+  return { items, version, next: page.continue ?? version }
+}
+
+/** A page that is full takes nothing of the store: it begins with the next page, at the version it has now. */
+function leaveOut<R>({ items, version, next }: Part<R>, start: string | undefined, filter: string): Part<R> {
+  if (items.length === 0) return { items, version, next }
+  return { items: [], version, next: start ?? encodePageToken(beginAt(version), filter) }
+}
+
+/** A page over all stores. Each is read at the version it had when the first page was. */
+async function listAll<R>(stores: Store[], kind: Kind, query: ListQuery, read: Read<R>): Promise<ResourcePage<R>> {
+  const { continue: token, limit, ...filter } = query
+  const slots = parseSlots(stores, token)
+  const parts: Part<R>[] = []
+  let left = limit || Number.POSITIVE_INFINITY
+  for (const [index, { namespace, resources }] of stores.entries()) {
+    const slot = slots[index]
+    const own = { ...filter, namespace }
+    const from = slot === undefined ? {} : { continue: slot }
+    const part = await readPart(() => read(resources, { ...own, ...limitTo(left), ...from }), slot)
+    parts.push(left > 0 ? part : leaveOut(part, slot, hashFilter(kind, own)))
+    left -= parts.at(-1)?.items.length ?? 0
+  }
+  const next = parts.map((part) => part.next)
+  return {
+    items: parts.flatMap(({ items }) => items),
+    resourceVersion: parts.map(({ version }) => version).join(between),
+    ...(next.every(isVersion) ? {} : { continue: next.join(between) }),
+  }
+}
+
+/** Before every key. */
+function beginAt(version: string) {
+  return { after: { namespace: '', name: '' }, snapshot: Number(version) }
+}
+
+/** Where the watch of each store begins. */
+function splitVersion(stores: Store[], version: string): string[] {
+  const versions = version.split(between)
+  if (!versions.every(isVersion)) {
+    throw new SvcError('InvalidRequest', `resourceVersion "${version}" is not one that this service gave`)
+  }
+  if (versions.length === stores.length) return versions
+  // That of one object says nothing of the other namespaces; and which are served may have changed.
+  throw new SvcError('Expired', 'this resourceVersion is not one of all namespaces that are served: list again')
+}
+
+/** Watches one namespace, or all; one of them goes on from a version of all as well as from its own. */
+function watchStores<K extends Kind>(
+  stores: Store[],
+  kind: K,
+  { namespace: only, resourceVersion, signal }: WatchOptions,
+): AsyncIterable<WatchEvent<ResourceOf<K>>> {
+  const isOfAll = resourceVersion !== undefined && (only === undefined || !isVersion(resourceVersion))
+  const versions = isOfAll ? splitVersion(stores, resourceVersion) : stores.map(() => resourceVersion)
+  return mergeStreams(signal, (inner) =>
+    stores.flatMap(({ namespace, resources }, index) => {
+      if (only !== undefined && namespace !== only) return []
+      const version = versions[index]
+      const from = version === undefined ? {} : { resourceVersion: version }
+      return [resources.watch(kind, { namespace, signal: inner, ...from })]
+    }),
+  )
+}
+
+async function openStores(options: KubernetesResourcesOptions, namespaces: readonly string[]): Promise<Store[]> {
+  const open = async (namespace: string) => ({
+    namespace,
+    resources: await createKubernetesResources({ ...options, namespace }),
+  })
+  const opened = await Promise.allSettled(namespaces.toSorted().map(open))
+  const stores = opened.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []))
+  const failed = opened.find((each) => each.status === 'rejected')
+  if (failed === undefined) return stores
+  await Promise.all(stores.map(({ resources }) => resources.close()))
+  throw failed.reason
+}
+
+function joinStores(stores: Store[]): KubernetesResources {
+  const byName = new Map(stores.map(({ namespace, resources }) => [namespace, resources]))
+
+  function within(namespace: string): KubernetesResources {
+    const found = byName.get(namespace)
+    if (found !== undefined) return found
+    throw new SvcError('Forbidden', `namespace not allowed: "${namespace}" is not served here`)
+  }
+
+  const list: Resources['list'] = <K extends Kind>(kind: K, query: ListQuery) =>
+    query.namespace === undefined
+      ? listAll<ResourceOf<K>>(stores, kind, query, (resources, own) => resources.list(kind, own))
+      : within(query.namespace).list(kind, query)
+
+  return {
+    get: async (kind, key) => within(key.namespace).get(kind, key),
+    getText: async (kind, key) => within(key.namespace).getText(kind, key),
+    list: async (kind, query) => list(kind, query),
+    listText: async (kind, query) =>
+      query.namespace === undefined
+        ? listAll(stores, kind, query, (resources, own) => resources.listText(kind, own))
+        : within(query.namespace).listText(kind, query),
+    async countBy(kind, field) {
+      checkFields(kind, { [field]: '' })
+      const sums: Record<string, number> = {}
+      for (const { resources } of stores) {
+        const counts = await resources.countBy(kind, field)
+        for (const [value, count] of Object.entries(counts)) sums[value] = (sums[value] ?? 0) + count
+      }
+      return sums
+    },
+    async *watch(kind, options) {
+      if (options.namespace !== undefined) within(options.namespace)
+      yield* watchStores(stores, kind, options)
+    },
+    create: async (kind, draft) => within(draft.metadata.namespace).create(kind, draft),
+    update: async (kind, object) => within(object.metadata.namespace).update(kind, object),
+    updateStatus: async (kind, object) => within(object.metadata.namespace).updateStatus(kind, object),
+    remove: async (kind, key, preconditions) => within(key.namespace).remove(kind, key, preconditions),
+    listStale: () => kindNames.filter((kind) => stores.some(({ resources }) => resources.listStale().includes(kind))),
+    close: async () => {
+      await Promise.all(stores.map(({ resources }) => resources.close()))
+    },
+  }
+}
+
+/**
+ * As `createKubernetesResources`, over these namespaces; empty: all there are. Forbidden when the service may not read one
+ * of them, and for every namespace that is not among them.
+ */
+export async function openServedResources(
+  options: Omit<KubernetesResourcesOptions, 'namespace'> & { namespaces: readonly string[] },
+): Promise<KubernetesResources> {
+  const { namespaces, ...rest } = options
+  if (namespaces.length === 0) return createKubernetesResources(rest)
+  return joinStores(await openStores(rest, namespaces))
+}

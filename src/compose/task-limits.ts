@@ -1,0 +1,18 @@
+// What tasks get that name no resources, by the settings: the one place that both what starts them and what waits for them ask.
+import type { Config } from '../config/load.ts'
+import { parseQuantity } from '../contract/quantity.ts'
+import type { WorkloadLimits } from '../ports/workloads.ts'
+
+export function defaultLimitsOf(config: Config) {
+  const { taskCpuRequest, taskMemoryRequest } = config
+  const requests = {
+    ...(taskCpuRequest === undefined ? {} : { cpu: parseQuantity(taskCpuRequest) }),
+    ...(taskMemoryRequest === undefined ? {} : { memoryBytes: parseQuantity(taskMemoryRequest) }),
+  }
+  return {
+    cpu: parseQuantity(config.taskCpu),
+    memoryBytes: parseQuantity(config.taskMemory),
+    diskBytes: parseQuantity(config.workspaceSize),
+    ...(Object.keys(requests).length > 0 && { requests }),
+  } satisfies WorkloadLimits
+}
