@@ -1,11 +1,12 @@
 // Follows a task to its end: progress and log lines while it runs, then its result.
 import type { Client } from '../client/client.ts'
 import { readEvents } from '../client/event-stream.ts'
-import { getTask, getTaskEvents, getTaskLogs, getTaskResult } from '../contract/api/tasks.ts'
+import { getTask, getTaskEvents, getTaskResult } from '../contract/api/tasks.ts'
 import { isTerminalPhase, type Task, type TaskPhase } from '../contract/resources/task.ts'
 import { isSvcError } from '../errors.ts'
 import type { CliContext, GlobalOptions } from './context.ts'
 import { exitCodes } from './failure.ts'
+import { type LogPosition, readLog } from './log-lines.ts'
 import { formatData } from './output.ts'
 import { createTail, type Tail } from './tail.ts'
 import type { Spinner } from './terminal.ts'
@@ -16,17 +17,24 @@ export type Followed = {
   shown: string | undefined
 }
 
-export type FollowOptions = { context: CliContext; signal: AbortSignal; quiet?: boolean | undefined }
+/** What was shown of a log, for who follows it again. */
+export type ShownLog = { position: LogPosition; tail: Tail }
+
+export function createShownLog(): ShownLog {
+  return { position: {}, tail: createTail() }
+}
+
+export type FollowOptions = { context: CliContext; signal: AbortSignal; quiet?: boolean | undefined; log: ShownLog }
 
 /** Resolves to the task in a phase that nothing leaves. */
 export async function followTask(client: Client, task: Task, options: FollowOptions): Promise<Followed> {
-  if (isTerminalPhase(task.status?.phase)) return { task, shown: undefined }
-  const tail = createTail()
+  const { log } = options
+  if (isTerminalPhase(task.status?.phase)) return { task, shown: log.tail.read() || undefined }
   const spinner = options.quiet ? silentSpinner : options.context.terminal.spin(describe(task))
   const stop = new AbortController()
   const signal = AbortSignal.any([stop.signal, options.signal])
   const following = { client, task, signal, spinner }
-  const logs = options.quiet ? Promise.resolve() : followLogs(following, tail, options.context)
+  const logs = options.quiet ? Promise.resolve() : followLogs(following, log, options.context)
   try {
     await followPhases(following)
     await Promise.race([logs, waitAtMost(lastLinesMs)])
@@ -34,10 +42,10 @@ export async function followTask(client: Client, task: Task, options: FollowOpti
     stop.abort()
     spinner.stop()
   }
-  return { task: await client.call(getTask, targetOfTask(task)), shown: options.quiet ? undefined : tail.read() }
+  return { task: await client.call(getTask, targetOfTask(task)), shown: options.quiet ? undefined : log.tail.read() }
 }
 
-const silentSpinner: Spinner = { update: () => {}, log: () => {}, stop: () => {} }
+const silentSpinner: Spinner = { update: () => {}, log: () => {}, part: () => {}, stop: () => {} }
 
 /** The last log lines may come a moment after the last phase. */
 const lastLinesMs = 2000
@@ -70,14 +78,17 @@ async function followPhases({ client, task, signal, spinner }: Following): Promi
   }
 }
 
-async function followLogs({ client, task, signal, spinner }: Following, tail: Tail, context: CliContext) {
-  const { params, query } = targetOfTask(task)
+async function followLogs({ client, task, signal, spinner }: Following, log: ShownLog, context: CliContext) {
   const { dim } = context.terminal.colors
   try {
-    for await (const event of readEvents(client, getTaskLogs, { params, query: { ...query, follow: true }, signal })) {
+    for await (const item of readLog(client, { ...targetOfTask(task), signal, position: log.position })) {
+      if (typeof item !== 'string') {
+        spinner.part(item)
+        continue
+      }
       // What svc tells about the run is in brackets; the rest are the task's own words.
-      spinner.log(event.data.startsWith('[') ? dim(event.data) : event.data)
-      tail.add(event.data)
+      spinner.log(item, item.startsWith('[') ? dim : undefined)
+      log.tail.add(item)
     }
   } catch (error) {
     if (!signal.aborted) throw error

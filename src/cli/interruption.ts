@@ -5,10 +5,10 @@ import type { Task } from '../contract/resources/task.ts'
 import { isSvcError } from '../errors.ts'
 import type { CliContext } from './context.ts'
 import { ExitSignal, exitCodes } from './failure.ts'
-import { type Followed, followTask } from './follow.ts'
+import { createShownLog, type Followed, followTask, type ShownLog } from './follow.ts'
 import { typed } from './typed.ts'
 
-type Following = { context: CliContext; quiet?: boolean | undefined }
+type Following = { context: CliContext; quiet?: boolean | undefined; log?: ShownLog }
 
 /** Follows a task that somebody else made: Ctrl-C leaves it running. */
 export async function watchTask(client: Client, task: Task, following: Following): Promise<Followed> {
@@ -22,20 +22,22 @@ export async function watchTask(client: Client, task: Task, following: Following
 
 /** Follows a task that this very command made: Ctrl-C cancels it. */
 export async function driveTask(client: Client, task: Task, following: Following): Promise<Followed> {
-  const followed = await follow(client, task, following)
+  const log = createShownLog()
+  const followed = await follow(client, task, { ...following, log })
   if (followed) return followed
   const { name, namespace } = task.metadata
   const target = { params: { id: name }, query: { namespace } }
   following.context.terminal.note(`cancelling ${name}`)
   await cancel(client, target)
-  const ended = await follow(client, await client.call(getTask, target), following)
+  const ended = await follow(client, await client.call(getTask, target), { ...following, log })
   if (ended) return ended
   following.context.terminal.note(`${name} is still being cancelled: \`${typed(`task get ${name}`)}\``)
   throw new ExitSignal(exitCodes.interrupted)
 }
 
-function follow(client: Client, task: Task, { context, quiet }: Following): Promise<Followed | undefined> {
-  return context.interruptible((signal) => followTask(client, task, { context, signal, quiet }))
+function follow(client: Client, task: Task, following: Following): Promise<Followed | undefined> {
+  const { context, quiet, log = createShownLog() } = following
+  return context.interruptible((signal) => followTask(client, task, { context, signal, quiet, log }))
 }
 
 type Target = { params: { id: string }; query: { namespace: string } }

@@ -42,6 +42,22 @@ describe('a terminal', () => {
     expect(written.stderr.endsWith(`\r${escapeCode}[2K`)).toBe(true)
   })
 
+  it('shows a line as it is written, where the progress was, and no progress into it', () => {
+    const { written, streams } = record(true)
+    const spinner = createTerminal(streams).spin('busy')
+    spinner.part({ offset: 0, text: 'one ' })
+    vi.advanceTimersByTime(1000)
+    spinner.part({ offset: 4, text: `two${escapeCode}[2J` })
+    spinner.log(`one two${escapeCode}[2J three`, (text) => `never ${text}`)
+    vi.advanceTimersByTime(100)
+    spinner.part({ offset: 0, text: 'half' })
+    spinner.stop()
+    const lines = written.stderr.split(`\r${escapeCode}[2K`).slice(1)
+    expect(lines[1]).toMatch(/^one two\u241b\[2J three\n/)
+    expect(lines.at(-2)).toMatch(/^⠼? ?.*busy 1s$/)
+    expect(lines.at(-1)).toBe('half\n')
+  })
+
   it('that is dumb gets lines instead of a spinner, and no colours', () => {
     const { written, streams } = record(true)
     const terminal = createTerminal(streams, { isDumb: true })

@@ -1,5 +1,7 @@
 // Colours, a spinner and harmless text on a terminal; plain text elsewhere.
 import pc from 'picocolors'
+import type { LogPart } from '../contract/api/task-records.ts'
+import { createLineWriter, type LineWriter } from './line-writer.ts'
 import { cutTo, makeHarmless, makeHarmlessKeepingColors, paint } from './printable.ts'
 
 /** Where each begins and ends (ECMA-48, SGR). */
@@ -20,14 +22,18 @@ export type Colors = Record<keyof typeof codes, (text: string) => string>
 
 export type Spinner = {
   update(text: string): void
-  /** A line that stays, above the spinner. */
-  log(line: string): void
+  /** A line that stays, above the spinner. Colours may be those of `paint`; a line that began in parts keeps what it has. */
+  log(line: string, paint?: (text: string) => string): void
+  /** More of the line that comes next. There is no spinner until it is whole. */
+  part(part: LogPart): void
   stop(): void
 }
 
 export interface Terminal {
   /** Answers, for programs to read: standard output. */
   print(text: string): void
+  /** Lines among the answers that come in parts. */
+  printLines(): LineWriter
   /** Progress and hints, for people: standard error. */
   note(text: string): void
   colors: Colors
@@ -51,14 +57,17 @@ const usualWidth = 80
 export function createTerminal(streams: Streams, { isDumb = false }: TerminalOptions = {}): Terminal {
   const { stdout, stderr } = streams
   const redraws = Boolean(stderr.isTTY) && !isDumb
-  const note = (text: string) => void stderr.write(`${stderr.isTTY ? makeHarmlessKeepingColors(text) : text}\n`)
+  const write = (text: string) => void stderr.write(stderr.isTTY ? makeHarmlessKeepingColors(text) : text)
+  const note = (text: string) => write(`${text}\n`)
+  const print = (text: string) => void stdout.write(stdout.isTTY ? makeHarmless(text) : text)
   return {
     colors: createColors(redraws && pc.isColorSupported),
     width: stdout.isTTY ? (stdout.columns ?? usualWidth) : undefined,
     showsBoth: Boolean(stdout.isTTY && stderr.isTTY),
-    print: (text) => void stdout.write(`${stdout.isTTY ? makeHarmless(text) : text}\n`),
+    print: (text) => print(`${text}\n`),
+    printLines: () => createLineWriter(print),
     note,
-    spin: (text) => (redraws ? spinInPlace(stderr, text) : spinInLines(note, text)),
+    spin: (text) => (redraws ? spinInPlace(stderr, text) : spinInLines(write, text)),
   }
 }
 
@@ -66,7 +75,10 @@ function spinInPlace(stream: Stream, first: string): Spinner {
   const started = Date.now()
   let text = first
   let tick = 0
+  const lines = createLineWriter((part) => void stream.write(makeHarmlessKeepingColors(part)))
+  const erase = () => void (lines.isOpen() || stream.write(eraseLine))
   const draw = () => {
+    if (lines.isOpen()) return
     const seconds = `${Math.floor((Date.now() - started) / 1000)}s`
     tick += 1
     // A line that wraps cannot be erased as one.
@@ -79,26 +91,48 @@ function spinInPlace(stream: Stream, first: string): Spinner {
     update: (next) => {
       text = next
     },
-    log: (line) => {
-      stream.write(`${eraseLine}${makeHarmlessKeepingColors(line)}\n`)
+    log: (line, paintLine = same) => {
+      erase()
+      lines.line(lines.isOpen() ? line : paintLine(line))
       draw()
+    },
+    part: (part) => {
+      erase()
+      lines.part(part)
     },
     stop: () => {
       clearInterval(timer)
-      stream.write(eraseLine)
+      erase()
+      lines.end()
     },
   }
 }
+
+const same = (text: string) => text
 
 function makeOneLine(text: string): string {
   return makeHarmless(text.replace(/\s+/g, ' '))
 }
 
-function spinInLines(note: (text: string) => void, first: string): Spinner {
+function spinInLines(write: (text: string) => void, first: string): Spinner {
+  const lines = createLineWriter(write)
+  let said = first
   let last = first
-  const update = (text: string) => {
-    if (text !== last) note(text)
-    last = text
+  const say = () => {
+    if (lines.isOpen() || said === last) return
+    lines.line(last)
+    said = last
   }
-  return { update, log: note, stop: () => {} }
+  return {
+    update: (text) => {
+      last = text
+      say()
+    },
+    log: (line) => {
+      lines.line(line)
+      say()
+    },
+    part: lines.part,
+    stop: lines.end,
+  }
 }

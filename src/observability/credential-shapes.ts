@@ -2,31 +2,63 @@
 
 export const mark = '[REDACTED]'
 
-type Shape = { pattern: RegExp; replacement: string }
+/** `open` finds where the end of a line may be the beginning of the shape, or the shape may go on. */
+type Shape = { pattern: RegExp; replacement: string; open: RegExp }
 
 /** Where a token begins. More than a word boundary: a run with many dashes must not be tried again at each of them. */
 const start = '(?<![\\w-])'
 /** Identifiers of programs that begin like a token have no digit; tokens have many. */
 const digit = '(?=[A-Za-z_-]*\\d)'
 
+/** The source of a pattern for one letter of the word or more from its beginning, or all of it and then `rest`. */
+function beginning(word: string, rest: string): string {
+  const [first = '', ...letters] = word
+  return first + letters.reduceRight((inner, letter) => `(?:${letter}${inner})?`, rest)
+}
+
+const privateKey = '-----BEGIN [A-Z ]*PRIVATE KEY-----'
+// The dashes after KEY end a frame line.
+const openPrivateKey = `(?<!KEY-{0,4})(?:-{1,4}|-----(?:${beginning('BEGIN ', '[A-Z ]*-{0,5}')})?)$`
+
 /** Unmistakable wherever they stand: code that a model reads and writes back comes through whole. */
 const tokens: Shape[] = [
   // With a body: the mere frame line is in every program that reads keys.
   {
-    pattern: /-----BEGIN [A-Z ]*PRIVATE KEY-----(?:\\[rn]|[\sA-Za-z0-9+/=:,-]){64,}/g,
+    pattern: new RegExp(`${privateKey}(?:\\\\[rn]|[\\sA-Za-z0-9+/=:,-]){64,}`, 'g'),
     replacement: mark,
+    open: new RegExp(`${openPrivateKey}|${privateKey}(?:\\\\[rn]|[\\sA-Za-z0-9+/=:,-])*\\\\?$`),
   },
-  { pattern: new RegExp(`${start}(?:sk|pk|rk)-${digit}[A-Za-z0-9_-]{16,}`, 'g'), replacement: mark },
+  {
+    pattern: new RegExp(`${start}(?:sk|pk|rk)-${digit}[A-Za-z0-9_-]{16,}`, 'g'),
+    replacement: mark,
+    open: new RegExp(`${start}[spr](?:k(?:-[A-Za-z0-9_-]*)?)?$`),
+  },
   {
     pattern: /\b(?:gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,}|glpat-[A-Za-z0-9_-]{16,})/g,
     replacement: mark,
+    open: new RegExp(
+      `\\b(?:gh[pousr]?(?:(?<=[pousr])_[A-Za-z0-9]*)?|${beginning('github_pat_', '[A-Za-z0-9_]*')}|${beginning('glpat-', '[A-Za-z0-9_-]*')})$`,
+    ),
   },
-  { pattern: new RegExp(`${start}svc_${digit}[A-Za-z0-9_-]{43,}`, 'g'), replacement: mark },
-  { pattern: new RegExp(`${start}xox[a-z]-${digit}[A-Za-z0-9-]{10,}`, 'g'), replacement: mark },
-  { pattern: /\b(?:AKIA|ASIA)[A-Z0-9]{16}\b/g, replacement: mark },
+  {
+    pattern: new RegExp(`${start}svc_${digit}[A-Za-z0-9_-]{43,}`, 'g'),
+    replacement: mark,
+    open: new RegExp(`${start}${beginning('svc_', '[A-Za-z0-9_-]*')}$`),
+  },
+  {
+    pattern: new RegExp(`${start}xox[a-z]-${digit}[A-Za-z0-9-]{10,}`, 'g'),
+    replacement: mark,
+    open: new RegExp(`${start}x(?:o(?:x(?:[a-z](?:-[A-Za-z0-9-]*)?)?)?)?$`),
+  },
+  {
+    pattern: /\b(?:AKIA|ASIA)[A-Z0-9]{16}\b/g,
+    replacement: mark,
+    open: /\bA(?:[KS](?:I(?:A[A-Z0-9]*)?)?)?$/,
+  },
   {
     pattern: new RegExp(`${start}eyJ[A-Za-z0-9_-]{6,}\\.[A-Za-z0-9_-]{6,}\\.[A-Za-z0-9_-]*`, 'g'),
     replacement: mark,
+    open: new RegExp(`${start}${beginning('eyJ', '[A-Za-z0-9_.-]*')}$`),
   },
 ]
 
@@ -36,23 +68,35 @@ const names =
 
 /** A quoted value, whose quotes stay, also inside of a JSON string; or a bare word. */
 const value = `(?:(\\\\*["'])(?:(?!\\2)[^\\n]){4,}?(?=\\2)|(?![{[(])[^\\s"',;&]{4,})`
+const openValue = `(?:(\\\\*["'])(?:(?!\\1)[^\\n])*|(?![{[(])[^\\s"',;&]*)`
 
 /** Told by what stands around them, as in `password: x`: right for logs and errors, ruinous for code. */
 const surroundings: Shape[] = [
   {
-    pattern: /-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g,
+    pattern: new RegExp(`${privateKey}[\\s\\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)`, 'g'),
     replacement: mark,
+    open: new RegExp(openPrivateKey),
   },
   {
     pattern: /\b((?:proxy-)?authorization\\*["']?\s*[:=]\s*\\*["']?(?:bearer|basic|token|digest)?\s*)[^\s"',;\\]{6,}/gi,
     replacement: `$1${mark}`,
+    open: /(?<=\b(?:proxy-)?authorization\\*["']?\s*[:=])\s*\\*["']?(?:(?:bearer|basic|token|digest)\s*)?[^\s"',;\\]*$/i,
   },
-  { pattern: /\b(bearer\s+)[A-Za-z0-9._~+/-]{16,}=*/gi, replacement: `$1${mark}` },
+  {
+    pattern: /\b(bearer\s+)[A-Za-z0-9._~+/-]{16,}=*/gi,
+    replacement: `$1${mark}`,
+    open: /(?<=\bbearer\s)\s*[A-Za-z0-9._~+/-]*=*$/i,
+  },
   {
     pattern: /\b([a-z][a-z0-9+.-]{0,20}:\/\/)[^\s/?#@:"'<>]*:[^\s/?#@"'<>]+@/gi,
     replacement: `$1${mark}@`,
+    open: /(?<=\b[a-z][a-z0-9+.-]{0,20}:\/\/)[^\s/?#@"'<>]*$/i,
   },
-  { pattern: new RegExp(`((?:${names})\\\\*["']?\\s*[:=]\\s*)${value}`, 'gi'), replacement: `$1$2${mark}` },
+  {
+    pattern: new RegExp(`((?:${names})\\\\*["']?\\s*[:=]\\s*)${value}`, 'gi'),
+    replacement: `$1$2${mark}`,
+    open: new RegExp(`(?<=(?:${names})\\\\*["']?\\s*[:=])\\s*${openValue}$`, 'i'),
+  },
 ]
 
 /** Which shapes are looked for: those that no other text has, or all, for texts that nobody parses or writes back. */
@@ -63,6 +107,14 @@ const levels: Record<ShapeLevel, Shape[]> = { tokens, all: [...surroundings, ...
 /** The text without what has the shape of a credential. */
 export function cutShapes(text: string, level: ShapeLevel): string {
   return levels[level].reduce((rest, { pattern, replacement }) => rest.replace(pattern, replacement), text)
+}
+
+/** What cutShapes gives for the text will begin with this, however the line goes on. */
+export function cutOpenShapes(text: string, level: ShapeLevel): string {
+  return levels[level].reduce((rest, { pattern, replacement, open }) => {
+    const end = rest.search(open)
+    return (end === -1 ? rest : rest.slice(0, end)).replace(pattern, replacement)
+  }, text)
 }
 
 const secretName = new RegExp(`(?:${names}|authorization)$`, 'i')

@@ -1,5 +1,6 @@
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createRedactor } from './redaction.ts'
+import { createOpenRedactor, createRedactor } from './redaction.ts'
 
 const secret = 'p@ss word/with+"odd" chars'
 
@@ -127,5 +128,117 @@ describe('a redactor for what models read and write', () => {
     const clean = redact(text)
     expect(clean).toContain('[REDACTED]')
     expect(clean).not.toMatch(/known-value|abcdef|123456789012|IOSFODNN|eyJzdWIi|MIIEvQ/)
+  })
+})
+
+describe('a redactor for a line that grows', () => {
+  const values = [secret, 'plainvalue123', 'value123plain', 'plain', 'nested-plainvalue123-end', 'aaaaaaab']
+  const pieces = [
+    ...values,
+    'aaaa',
+    'plainv',
+    'word/with',
+    `sk-${'ant-api03'}-${'abcdef0123'.repeat(3)}`,
+    'sk-short',
+    'svc_events',
+    `svc_${'abcdef0123'.repeat(5)}`,
+    'ghp_abcdefghijklmnopqrstuvwxyz012345',
+    'github_pat_11ABCDEFG0123456789_abcdefghij',
+    'glpat-abcdefgh01234567',
+    'xoxb-123456789012-abcdefghijkl',
+    'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl',
+    'AKIAIOSFODNN7EXAMPLE',
+    'password=',
+    'DB_PASSWORD: ',
+    '"client_secret":',
+    'api-key',
+    'Authorization: ',
+    'proxy-authorization=',
+    'Bearer ',
+    'digest ',
+    'basic',
+    'https://',
+    'postgres://user:',
+    'hunter22@db',
+    '-----BEGIN RSA PRIVATE KEY-----',
+    '-----END RSA PRIVATE KEY-----',
+    '-----BEGIN',
+    '---',
+    '"',
+    "'",
+    '\\"',
+    '\\',
+    ' ',
+    ':',
+    '=',
+    '@',
+    '/',
+    '{',
+    'x',
+    '7',
+  ]
+  const line = fc
+    .array(fc.oneof(fc.constantFrom(...pieces), fc.constantFrom(...pieces), fc.string({ maxLength: 3 })), {
+      maxLength: 12,
+    })
+    .map((parts) => parts.join('').replaceAll('\n', ' '))
+
+  it.each(['all', 'tokens'] as const)(
+    'gives the beginning of what there will be, and nothing else [SECRET-008] (%s)',
+    (level) => {
+      const redact = createRedactor(values, level)
+      const redactOpen = createOpenRedactor(values, level)
+      fc.assert(
+        fc.property(line, (text) => {
+          const whole = redact(text)
+          let length = 0
+          for (let end = 0; end <= text.length; end += 1) {
+            const shown = redactOpen(text.slice(0, end))
+            if (!whole.startsWith(shown) || shown.length < length) {
+              expect.fail(`${JSON.stringify(text.slice(0, end))} shows ${JSON.stringify(shown)}`)
+            }
+            length = shown.length
+          }
+        }),
+        { numRuns: 300 },
+      )
+    },
+  )
+
+  it('holds nothing else back', () => {
+    const redactOpen = createOpenRedactor(['plainvalue123'])
+    for (const text of [
+      'the answer is 42',
+      'in plain words',
+      'https://example.com/a?b',
+      '今日は',
+      'a: b',
+      'tokens: 7',
+    ]) {
+      expect(redactOpen(text)).toBe(text)
+    }
+    expect(redactOpen('it is plainval')).toBe('it is ')
+    expect(redactOpen('it is plainvalue123 and')).toBe('it is [REDACTED] and')
+    expect(redactOpen('password: hunt')).toBe('password:')
+    expect(redactOpen('password: hunter22 and')).toBe('password: [REDACTED] and')
+  })
+
+  it.each([
+    'a',
+    'a.',
+    'eyJa-',
+    'sk-',
+    'svc_',
+    '-xoxb-',
+    'a://',
+    'secret ',
+    'password="',
+    'password=',
+    '-----BEGIN ',
+    'Bearer ',
+    'abcdefg',
+  ])('takes long input of %j in linear time', (part) => {
+    const redactOpen = createOpenRedactor(['abcdefgh', 'a'.repeat(5000)])
+    expect(typeof redactOpen(part.repeat(65_536 / part.length))).toBe('string')
   })
 })

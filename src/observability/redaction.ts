@@ -1,5 +1,5 @@
 // Takes secrets out of text: by known value first, by shape second (SECRET-008).
-import { cutShapes, isSecretName, mark, type ShapeLevel } from './credential-shapes.ts'
+import { cutOpenShapes, cutShapes, isSecretName, mark, type ShapeLevel } from './credential-shapes.ts'
 
 /** Shorter values would black out ordinary words. */
 const shortestSecret = 6
@@ -35,12 +35,27 @@ function listLines(value: string): string[] {
 }
 
 /** Longest first, so that a secret inside another leaves no rest. */
-function compileValues(values: readonly string[]): RegExp | undefined {
+function listAllForms(values: readonly string[]): string[] {
   const known = values
     .flatMap((value) => [value, value.trim(), ...listLines(value)])
     .filter((value) => value.length >= shortestSecret)
-  const forms = [...new Set(known.flatMap(listForms))].sort((a, b) => b.length - a.length)
+  return [...new Set(known.flatMap(listForms))].sort((a, b) => b.length - a.length)
+}
+
+function compileForms(forms: readonly string[]): RegExp | undefined {
   return forms.length === 0 ? undefined : new RegExp(forms.map(escapePattern).join('|'), 'g')
+}
+
+/** The text up to where it may end with the beginning of a form, which are in order of their lengths; in a whole one none begins. */
+function cutOpenForm(text: string, forms: readonly string[], known: RegExp): string {
+  const isOpen = (at: number) => forms.some((form) => form.length > text.length - at && form.startsWith(text.slice(at)))
+  let at = Math.max(0, text.length - (forms[0]?.length ?? 0) + 1)
+  for (const { index, 0: whole } of text.matchAll(known)) {
+    for (; at <= index; at += 1) if (isOpen(at)) return text.slice(0, at)
+    at = Math.max(at, index + whole.length)
+  }
+  while (at < text.length && !isOpen(at)) at += 1
+  return text.slice(0, at)
 }
 
 export type Redactor = (text: string) => string
@@ -50,8 +65,21 @@ export type Redactor = (text: string) => string
  * `all` shapes are for logs, errors and messages; `tokens` for what models read and write, where `password: x` is code.
  */
 export function createRedactor(values: readonly string[], shapes: ShapeLevel = 'all'): Redactor {
-  const known = compileValues(values)
+  const known = compileForms(listAllForms(values))
   return (text) => cutShapes(known === undefined ? text : text.replace(known, mark), shapes)
+}
+
+/**
+ * The same for the beginning of a line that still grows: what it gives is the beginning of what the redactor gives for the line,
+ * however that goes on. Only what may be the beginning of a secret is held back.
+ */
+export function createOpenRedactor(values: readonly string[], shapes: ShapeLevel = 'all'): Redactor {
+  const forms = listAllForms(values)
+  const known = compileForms(forms)
+  return (text) => {
+    const safe = known === undefined ? text : cutOpenForm(text, forms, known).replace(known, mark)
+    return cutOpenShapes(safe, shapes)
+  }
 }
 
 /** For texts of which no secret value is known. */

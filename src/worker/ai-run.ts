@@ -6,7 +6,7 @@ import { messageOf } from '../errors.ts'
 import { runLoop } from '../llm/loop.ts'
 import type { LoopState } from '../llm/loop-state.ts'
 import type { ToolHost } from '../llm/tool-host.ts'
-import { createRedactor, type Redactor } from '../observability/redaction.ts'
+import { createOpenRedactor, createRedactor, type Redactor } from '../observability/redaction.ts'
 import { createHttpTool } from '../tools/custom/http-tool.ts'
 import { createToolHost } from '../tools/registry.ts'
 import type { TokenPropagation } from '../tools/tool.ts'
@@ -63,7 +63,13 @@ export async function runAi(
   const lastWords = new AbortController()
   const ownLog = createWorkerApi({ ...connection, signal: lastWords.signal })
   const fallback = (text: string) => void (signal.aborted || process.stderr.write(redactAll(text)))
-  const log = createTaskLog({ send: (text) => ownLog.appendLogs(text), redact: redactAll, clock, fallback })
+  const log = createTaskLog({
+    send: (text) => ownLog.appendLogs(text),
+    redact: redactAll,
+    redactBeginning: createOpenRedactor(secrets),
+    clock,
+    fallback,
+  })
   const reports = createCallReports({ send: api.reportCalls, redact: redactAll, clock })
   const host = createHost(assignment, deps, api)
   const run = { assignment, deps, api, log, reports, host, redact, signal }

@@ -10,6 +10,7 @@ import type { ResourceKey } from '../ports/resources.ts'
 export type ArtifactUpload = { filename: string; contentType: string; open(): AsyncIterable<Uint8Array> }
 
 export interface WorkerApi {
+  /** Whole lines; what follows the last line end is the beginning of one, in place of the beginning that was sent before. */
   appendLogs(text: string): Promise<void>
   /** The saved state and the changes since, in order; undefined when there is none. */
   loadCheckpoint(): Promise<unknown[] | undefined>
@@ -98,7 +99,12 @@ export function createWorkerApi(options: WorkerApiOptions): WorkerApi {
   return {
     appendLogs: (text) =>
       call((signal) =>
-        client.call(routes.appendLogs, { params, raw: { body: text, contentType: 'text/plain' }, signal }),
+        client.call(routes.appendLogs, {
+          params,
+          query: { unfinished: true },
+          raw: { body: text, contentType: 'text/plain' },
+          signal,
+        }),
       ),
     loadCheckpoint: () => call((signal) => client.call(routes.readCheckpoint, { params, signal }).catch(ignoreMissing)),
     saveCheckpoint: (body) => call((signal) => client.call(routes.saveCheckpoint, { params, body, signal })),

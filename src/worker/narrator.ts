@@ -22,7 +22,7 @@ function toLine(text: string): string {
 }
 
 export function createNarrator(log: TaskLog, clock: Clock): Narrator {
-  const text = createLineGatherer((line) => log.write(line))
+  const text = createLineGatherer(log)
   const startedAt = new Map<string, number>()
   let model = ''
 
@@ -75,21 +75,22 @@ function describeResult({ content, isError }: ToolResult): string {
 }
 
 /** Deltas to whole lines: a secret cut in two by the stream is whole again when the line is cleaned. */
-function createLineGatherer(emit: (line: string) => void): { add(text: string): void; end(): void } {
+function createLineGatherer(log: TaskLog): { add(text: string): void; end(): void } {
   let rest = ''
+  const keep = (text: string) => {
+    rest = text
+    log.begin(text)
+  }
   return {
     add(text) {
       const end = text.lastIndexOf('\n')
-      if (end === -1) {
-        rest += text
-        return
-      }
-      emit(rest + text.slice(0, end))
-      rest = text.slice(end + 1)
+      if (end === -1) return keep(rest + text)
+      log.write(rest + text.slice(0, end))
+      keep(text.slice(end + 1))
     },
     end() {
-      if (rest !== '') emit(rest)
-      rest = ''
+      if (rest !== '') log.write(rest)
+      keep('')
     },
   }
 }

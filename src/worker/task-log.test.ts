@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { LoopEvent } from '../llm/loop.ts'
 import type { ModelEvent } from '../llm/messages.ts'
-import { createRedactor } from '../observability/redaction.ts'
+import { createOpenRedactor, createRedactor } from '../observability/redaction.ts'
 import { createNarrator } from './narrator.ts'
 import { createTaskLog } from './task-log.ts'
 
@@ -10,7 +10,8 @@ const clock = { now: () => new Date(0), sleep: async () => {} }
 function openLog(send: (text: string) => Promise<void>, secrets: string[] = []) {
   const lost: string[] = []
   const redact = createRedactor(secrets)
-  const log = createTaskLog({ send, redact, clock, fallback: (text) => lost.push(text) })
+  const redactBeginning = createOpenRedactor(secrets)
+  const log = createTaskLog({ send, redact, redactBeginning, clock, fallback: (text) => lost.push(text) })
   return { log, lost }
 }
 
@@ -30,6 +31,49 @@ describe('the task log', () => {
     const expected = Array.from({ length: 1000 }, (_, index) => `line ${index}\n`).join('')
     expect(batches.join('')).toBe(expected)
     expect(batches.length).toBeLessThan(100)
+  })
+
+  it('tells a line while it is written, without what may be the beginning of a secret [SECRET-008]', async () => {
+    const sent: string[] = []
+    const { log } = openLog(async (text) => void sent.push(text), ['key-4711-secret'])
+    const narrator = createNarrator(log, clock)
+    const say = async (text: string) => {
+      narrator.tell({ type: 'model', iteration: 0, events: [{ type: 'text_delta', index: 0, text }] })
+      await log.flush()
+    }
+    for (const part of ['one', ' line\nthe ke', 'y is key-47', '11-sec', 'ret, an', 'd so on']) await say(part)
+    narrator.end()
+    await log.flush()
+    expect(sent).toEqual([
+      'one',
+      'one line\nthe ',
+      'the key is ',
+      'the key is [REDACTED], an',
+      'the key is [REDACTED], and so on',
+      'the key is [REDACTED], and so on\n',
+    ])
+  })
+
+  it('waits between two pieces of news, and sends what came meanwhile together', async () => {
+    const pauses: (() => void)[] = []
+    const sent: string[] = []
+    const log = createTaskLog({
+      send: async (text) => void sent.push(text),
+      redact: (text) => text,
+      redactBeginning: (text) => text,
+      clock: { now: () => new Date(0), sleep: () => new Promise((resolve) => void pauses.push(resolve)) },
+      fallback: () => {},
+    })
+    for (const text of ['a', 'a b', 'a b c']) log.begin(text)
+    pauses.shift()?.()
+    await expect.poll(() => sent).toEqual(['a b c'])
+    log.begin('a b c d')
+    log.begin('a b c d e')
+    log.begin('x'.repeat(100_000))
+    await expect.poll(() => pauses.length).toBe(1)
+    expect(sent).toHaveLength(1)
+    pauses.shift()?.()
+    await expect.poll(() => sent[1]).toBe('x'.repeat(16_384))
   })
 
   it('goes on when the service takes nothing, and keeps what it holds bounded', async () => {

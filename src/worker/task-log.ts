@@ -5,6 +5,8 @@ import type { Clock } from '../ports/clock.ts'
 export interface TaskLog {
   /** One or more whole lines. */
   write(text: string): void
+  /** What there is of a line that is still being written, all of it each time; whoever follows the log sees it. */
+  begin(text: string): void
   /** Resolves when everything written so far is sent, or given up. */
   flush(): Promise<void>
 }
@@ -12,6 +14,8 @@ export interface TaskLog {
 type TaskLogOptions = {
   send: (text: string) => Promise<void>
   redact: (text: string) => string
+  /** The same for the beginning of a line: what may be that of a secret is held back. */
+  redactBeginning: (text: string) => string
   clock: Clock
   /** Where lines go that the service does not take. */
   fallback: (text: string) => void
@@ -20,6 +24,8 @@ type TaskLogOptions = {
 const pauseMs = 100
 /** A line longer than this is cut by the service anyway. */
 const longestLine = 65_536
+/** Of a line that has no end: all of it is sent again when it has grown, so the rest comes with the line. */
+const longestBeginning = 16_384
 /** While the service takes nothing; the oldest lines are dropped first. */
 const mostWaiting = 1_048_576
 
@@ -29,20 +35,37 @@ export function createTaskLog(options: TaskLogOptions): TaskLog {
   let dropped = 0
   let sending: Promise<void> | undefined
   let hurry = new AbortController()
+  let beginning = ''
+  let sent = ''
+  let hasNews = false
+
+  function takeLines(): string {
+    if (waiting.length === 0) return ''
+    const note = dropped > 0 ? [`[${dropped} lines were dropped: the service took no log]`] : []
+    const lines = `${[...note, ...waiting].join('\n')}\n`
+    waiting = []
+    size = 0
+    dropped = 0
+    return lines
+  }
+
+  async function sendNews(): Promise<void> {
+    hasNews = false
+    const shown = options.redactBeginning(beginning.slice(0, longestBeginning)).replace(/\r$/, '')
+    const lines = takeLines()
+    if (lines === '' && shown === sent) return
+    sent = shown
+    await options.send(lines + shown).catch((error) => {
+      if (lines !== '') options.fallback(`the log was not taken: ${messageOf(error)}\n${lines}`)
+    })
+  }
 
   async function drain(): Promise<void> {
-    // Rejects when somebody is in a hurry: that ends the pause as well.
-    await options.clock.sleep(pauseMs, hurry.signal).catch(() => undefined)
-    while (waiting.length > 0) {
-      const note = dropped > 0 ? [`[${dropped} lines were dropped: the service took no log]`] : []
-      const batch = `${[...note, ...waiting].join('\n')}\n`
-      waiting = []
-      size = 0
-      dropped = 0
-      await options
-        .send(batch)
-        .catch((error) => options.fallback(`the log was not taken: ${messageOf(error)}\n${batch}`))
-    }
+    do {
+      // Rejects when somebody is in a hurry: that ends the pause as well.
+      await options.clock.sleep(pauseMs, hurry.signal).catch(() => undefined)
+      await sendNews()
+    } while (hasNews)
   }
 
   function start(): Promise<void> {
@@ -62,11 +85,19 @@ export function createTaskLog(options: TaskLogOptions): TaskLog {
         size -= (waiting.shift()?.length ?? 0) + 1
         dropped += 1
       }
+      hasNews = true
+      void start()
+    },
+    begin(text) {
+      beginning = text
+      // One that is gone is told of with the line that it became.
+      if (text === '') return
+      hasNews = true
       void start()
     },
     async flush() {
       hurry.abort()
-      while (sending !== undefined || waiting.length > 0) await start()
+      while (sending !== undefined || hasNews) await start()
       hurry = new AbortController()
     },
   }

@@ -40,6 +40,50 @@ export function describeLogs(name: string, open: OpenBench): void {
       expect(await readTexts({ afterSeq: 48, tailLines: 1 })).toEqual(['line 50'])
     })
 
+    it('keeps what is unfinished apart from the lines, until it is one', async () => {
+      const unfinished = () => logs().unfinished('task-1')
+      expect(await unfinished()).toBeUndefined()
+      await logs().append(key, ['a'], 'b and\u0000\ud800')
+      await logs().append({ taskUid: 'task-2', attempt: 1 }, [], 'other')
+      expect(await unfinished()).toEqual({ attempt: 1, text: 'b and\u0000\ud800' })
+      await logs().append(key, [], 'b and c')
+      await logs().append(key, ['from elsewhere'])
+      expect(await unfinished()).toEqual({ attempt: 1, text: 'b and c' })
+      await logs().append(key, ['b and c, whole'], '')
+      expect(await unfinished()).toBeUndefined()
+      expect(await readTexts()).toEqual(['a', 'from elsewhere', 'b and c, whole'])
+    })
+
+    it('makes a line of what an attempt left unfinished, once', async () => {
+      const other = { taskUid: 'task-1', attempt: 2 }
+      await logs().finishLine(key)
+      await logs().append(key, ['a'], 'left in the mid')
+      await logs().finishLine(key)
+      await logs().finishLine(key)
+      await logs().append(other, [], 'anew')
+      await logs().finishLine(other)
+      expect(await read()).toEqual([
+        { seq: 1, attempt: 1, text: 'a' },
+        { seq: 2, attempt: 1, text: 'left in the mid' },
+        { seq: 3, attempt: 2, text: 'anew' },
+      ])
+      await logs().append(key, [], 'gone with the task')
+      await logs().removeTask('task-1')
+      expect(await logs().unfinished('task-1')).toBeUndefined()
+    })
+
+    it('tells followers of what is unfinished', async () => {
+      let told = 0
+      const stop = logs().onAppend('task-1', () => {
+        told += 1
+      })
+      await logs().append(key, [], 'a')
+      await expect.poll(() => told).toBe(1)
+      await logs().append(key, [], 'a b')
+      await expect.poll(() => told).toBe(2)
+      stop()
+    })
+
     it('goes on with its numbers after a restart', async () => {
       await logs().append(key, number(1, 3))
       await bench().reopen()

@@ -159,6 +159,22 @@ describe.skipIf(postgresMissing !== undefined)('two replicas on one PostgreSQL',
     expect(await other.records.idempotency.claim('key', 'body', times)).toMatchObject({ state: 'settled' })
   })
 
+  it('tells a follower on another replica of a line while it is written', async () => {
+    let heard = 0
+    other.records.logs.onAppend('task-1', () => {
+      heard += 1
+    })
+    await one.records.logs.append(key, ['whole'], 'half a')
+    await waitUntil(() => heard === 1, 'the line is heard of')
+    expect(await other.records.logs.unfinished('task-1')).toEqual({ attempt: 1, text: 'half a' })
+    await one.records.logs.append(key, [], 'half a line')
+    await waitUntil(() => heard === 2, 'its growth is heard of')
+    expect(await other.records.logs.unfinished('task-1')).toEqual({ attempt: 1, text: 'half a line' })
+    await Promise.all(both().map(({ records }) => records.logs.finishLine(key)))
+    const lines = await collect(other.records.logs.read('task-1', {}))
+    expect(lines.map(({ text }) => text)).toEqual(['whole', 'half a line'])
+  })
+
   it('numbers events and log lines of one task without gaps when both write', async () => {
     const writes = Array.from({ length: 30 }, async (_, index) => {
       const { events, logs } = both()[index % 2]?.records ?? one.records

@@ -87,6 +87,35 @@ describe('logs', () => {
     expect(text).toMatch(/event: end\ndata: \{\}\n\n$/)
   })
 
+  it('tell the line that is being written in parts, from its beginning to each who comes', async () => {
+    const key = await makeRunning('growing')
+    const { logs } = service.ports.records
+    await logs.append(key, ['one'], 'tw')
+    const path = '/api/v1/tasks/growing/logs?follow=true'
+    const stream = await openStream(path)
+    await stream.readUntil((text) => text.includes('"tw"'))
+    await logs.append(key, [], 'two\r and')
+    await stream.readUntil((text) => text.includes('"offset":2'))
+    const late = await openStream(path, { 'last-event-id': '1' })
+    await late.readUntil((text) => text.includes('"offset":0'))
+    expect((await service.call('GET /api/v1/tasks/growing/logs')).json()).toEqual({ logs: 'one\n' })
+    await logs.append(key, ['said by another', 'two\r and all'], 'thr')
+    await stream.readUntil((text) => text.includes('thr'))
+    await logs.finishLine(key)
+    await service.setStatus('Task', 'growing', { phase: 'Succeeded', attempts: 1 })
+    const part = (offset: number, text: string) => `event: part\ndata: ${JSON.stringify({ offset, text })}`
+    const frames = (text: string) => text.split('\n\n').filter((frame) => /^(id|event: part)/.test(frame))
+    const rest = [
+      'id: 2\ndata: said by another',
+      'id: 3\ndata: two\ndata:  and all',
+      part(0, 'thr'),
+      'id: 4\ndata: thr',
+    ]
+    const [first, second] = [await stream.readUntil(toEnd), await late.readUntil(toEnd)]
+    expect(frames(first)).toEqual(['id: 1\ndata: one', part(0, 'tw'), part(2, 'o\r and'), ...rest])
+    expect(frames(second)).toEqual([part(0, 'two\r and'), ...rest])
+  })
+
   it('are taken up again after Last-Event-ID, and from their tail [TASK-052]', async () => {
     const key = await makeRunning('resumed')
     await service.ports.records.logs.append(key, ['one', 'two', 'three'])

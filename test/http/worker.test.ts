@@ -237,6 +237,24 @@ describe('logs', () => {
     )
     expect((await service.call(`GET /api/v1/tasks/${name}/logs`)).json()).toEqual({ logs: 'one\ntwo\n' })
   })
+
+  it('hold no line that is unfinished, until its end has come', async () => {
+    const headers = { 'content-type': 'text/plain' }
+    const send = (payload: string) =>
+      call(`POST /internal/v1/logs/default/${name}?unfinished=true`, { payload, headers })
+    const { logs } = service.ports.records
+    const uid = identity.taskUid
+    expect((await send('one\ntw')).statusCode).toBe(204)
+    expect(await logs.unfinished(uid)).toEqual({ attempt: 1, text: 'tw' })
+    await send('two \u00e9')
+    expect(await logs.unfinished(uid)).toEqual({ attempt: 1, text: 'two \u00e9' })
+    await send('two \u00e9.\n')
+    expect(await logs.unfinished(uid)).toBeUndefined()
+    expect((await service.call(`GET /api/v1/tasks/${name}/logs`)).json()).toEqual({ logs: 'one\ntwo \u00e9.\n' })
+    await service.setStatus('Task', name, { phase: 'Running', attempts: 2 })
+    expect((await send('of an attempt that is over')).statusCode).toBe(403)
+    expect(await logs.unfinished(uid)).toBeUndefined()
+  })
 })
 
 describe('plans', () => {

@@ -11,7 +11,10 @@ export type WorkerService = {
   calls: SeenCall[]
   checkpoint: unknown
   result: string | undefined
+  /** Whole lines. */
   logs: string
+  /** What came of the line after them, each time. */
+  beginnings: string[]
   usage: Record<string, unknown>[]
   /** What was said of how calls ended. */
   reports: Record<string, unknown>[]
@@ -35,12 +38,18 @@ function keep(service: WorkerService, call: SeenCall): Answer {
     return { status: 200, json: { granted: true, retryAfterMs: 0, tokens, coolingDown: service.cooling[target] } }
   }
   if (noun === 'results') service.result = call.body
-  else if (noun === 'logs') service.logs += call.body
+  else if (noun === 'logs') keepLog(service, call.body)
   else if (noun === 'usage') service.usage.push(JSON.parse(call.body))
   else if (noun === 'provider-calls') service.reports.push({ provider: target, ...JSON.parse(call.body) })
   else if (noun === 'artifacts') service.artifacts[name] = { body: call.body, contentType: call.contentType }
   else if (noun !== 'cooldowns') return { status: 404 }
   return { status: noun === 'artifacts' ? 201 : 204 }
+}
+
+function keepLog(service: WorkerService, text: string): void {
+  const end = text.lastIndexOf('\n') + 1
+  service.logs += text.slice(0, end)
+  if (end < text.length) service.beginnings.push(text.slice(end))
 }
 
 function keepCheckpoint(service: WorkerService, call: SeenCall): Answer {
@@ -84,6 +93,7 @@ export async function startWorkerService(): Promise<WorkerService> {
     checkpoint: undefined,
     result: undefined,
     logs: '',
+    beginnings: [],
     usage: [],
     reports: [],
     artifacts: {},

@@ -3,7 +3,8 @@
 import { constants, type FileHandle, open, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { SvcError } from '../../errors.ts'
-import type { Logs } from '../../ports/logs.ts'
+import type { Logs, UnfinishedLine } from '../../ports/logs.ts'
+import type { AttemptKey } from '../../ports/workloads.ts'
 import { findRanges, readRanges, type TaskLog, writeLines } from './blobs/log-files.ts'
 import { encodeLogLine } from './blobs/log-format.ts'
 import { createOpenLogs, type OpenLog } from './blobs/open-logs.ts'
@@ -30,7 +31,12 @@ export interface LogStore extends Logs {
   taskUids(after: string | undefined, limit: number): Promise<string[]>
 }
 
-type Waiting = { lines: Buffer[]; resolve: () => void; reject: (error: unknown) => void }
+type Waiting = {
+  lines: Buffer[]
+  unfinished: UnfinishedLine | undefined
+  resolve: () => void
+  reject: (error: unknown) => void
+}
 
 /** InvalidRequest for what could be a path, or is no uid for another reason. */
 export function checkTaskUid(taskUid: string): void {
@@ -76,23 +82,45 @@ export function createLogs(options: LogsOptions): LogStore {
   const logs = createOpenLogs({ locate, openTasks, openFile })
   const listeners = createListeners()
   const waiting = new Map<string, Waiting[]>()
+  /** In memory only: this process is the one that tasks write to and the one that is asked. */
+  const unfinishedLines = new Map<string, UnfinishedLine>()
+
+  function setUnfinished(taskUid: string, line: UnfinishedLine | undefined): void {
+    if (line === undefined) return
+    if (line.text === '') unfinishedLines.delete(taskUid)
+    else unfinishedLines.set(taskUid, line)
+  }
 
   async function drain(taskUid: string, log: OpenLog): Promise<void> {
     const batch = waiting.get(taskUid) ?? []
     waiting.delete(taskUid)
-    if (batch.length > 0 && (await writeBatch(log, batch))) listeners.notify(taskUid)
+    if (batch.length === 0 || !(await writeBatch(log, batch))) return
+    for (const { unfinished } of batch) setUnfinished(taskUid, unfinished)
+    listeners.notify(taskUid)
+  }
+
+  async function append({ taskUid, attempt }: AttemptKey, lines: string[], text?: string): Promise<void> {
+    checkTaskUid(taskUid)
+    const unfinished = text === undefined ? undefined : { attempt, text }
+    if (lines.length === 0) {
+      setUnfinished(taskUid, unfinished)
+      return unfinished && listeners.notify(taskUid)
+    }
+    const { promise, resolve, reject } = Promise.withResolvers<void>()
+    const encoded = lines.map((line) => Buffer.from(encodeLogLine(attempt, line)))
+    const batch = waiting.get(taskUid) ?? []
+    batch.push({ lines: encoded, unfinished, resolve, reject })
+    waiting.set(taskUid, batch)
+    await Promise.all([promise, logs.run(taskUid, (log) => drain(taskUid, log))])
   }
 
   return {
-    async append({ taskUid, attempt }, lines) {
-      checkTaskUid(taskUid)
-      if (lines.length === 0) return
-      const { promise, resolve, reject } = Promise.withResolvers<void>()
-      const encoded = lines.map((line) => Buffer.from(encodeLogLine(attempt, line)))
-      const batch = waiting.get(taskUid) ?? []
-      batch.push({ lines: encoded, resolve, reject })
-      waiting.set(taskUid, batch)
-      await Promise.all([promise, logs.run(taskUid, (log) => drain(taskUid, log))])
+    append,
+    unfinished: async (taskUid) => unfinishedLines.get(taskUid),
+
+    async finishLine(key) {
+      const line = unfinishedLines.get(key.taskUid)
+      if (line?.attempt === key.attempt) await append(key, [line.text], '')
     },
 
     async *read(taskUid, range) {
@@ -105,6 +133,7 @@ export function createLogs(options: LogsOptions): LogStore {
 
     async removeTask(taskUid) {
       checkTaskUid(taskUid)
+      unfinishedLines.delete(taskUid)
       await logs.run(taskUid, async (log) => {
         await log.close()
         await rm(locate(taskUid), { recursive: true, force: true })

@@ -2,7 +2,6 @@
 import { basename } from 'node:path'
 import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { readEvents } from '../../client/event-stream.ts'
 import type { TimelineEvent } from '../../contract/api/task-records.ts'
 import { getTaskEvents, getTaskLogs, getTaskResult, listTaskArtifacts } from '../../contract/api/tasks.ts'
 import { SvcError } from '../../errors.ts'
@@ -10,6 +9,7 @@ import { printAnswer, printList } from '../answers.ts'
 import { listFiles, openFile, placeOf, type TaskTarget, writeFile } from '../artifact-files.ts'
 import { ExitSignal, exitCodes } from '../failure.ts'
 import { readCount } from '../global-options.ts'
+import { readLog } from '../log-lines.ts'
 import { formatSize } from '../output.ts'
 import { listPages } from '../paging.ts'
 import { typed } from '../typed.ts'
@@ -32,18 +32,25 @@ async function showLogs(call: TaskCall, name: string): Promise<void> {
   const { client, options, context, given } = call
   const { params, query: place } = targetOf(name, options)
   const query = { ...place, ...(given.tail === undefined ? {} : { tailLines: readCount('--tail', given.tail) }) }
-  if (given.follow) return followLogs(call, { params, query: { ...query, follow: true } })
+  if (given.follow) return followLogs(call, { params, query })
   const answer = await client.call(getTaskLogs, { params, query })
   if (answer.logs === '' && options.output === 'table') context.terminal.note(`${name} has written nothing yet`)
   else await printAnswer(context, options, answer, () => answer.logs.replace(/\n$/, ''))
 }
 
-async function followLogs({ client, context }: TaskCall, input: Parameters<typeof client.call<typeof getTaskLogs>>[1]) {
-  const done = await context.interruptible(async (signal) => {
-    const lines = readEvents(client, getTaskLogs, { ...input, signal })
-    for await (const event of lines) context.terminal.print(event.data)
-    return true
-  })
+type LogTarget = TaskTarget & { query: { tailLines?: number } }
+
+async function followLogs({ client, context }: TaskCall, target: LogTarget) {
+  const lines = context.terminal.printLines()
+  const done = await context
+    .interruptible(async (signal) => {
+      for await (const item of readLog(client, { ...target, signal })) {
+        if (typeof item === 'string') lines.line(item)
+        else lines.part(item)
+      }
+      return true
+    })
+    .finally(lines.end)
   if (!done) throw new ExitSignal(exitCodes.interrupted)
 }
 

@@ -220,8 +220,13 @@ export const appendLogs = defineRoute({
   path: '/internal/v1/logs/:namespace/:taskName',
   tag,
   summary: 'Append to the logs of the task; the body is read as it comes',
-  description: 'Appends lines to the log of the task. The body is read while it is sent.',
+  description:
+    'Appends lines to the log of the task. The body is read while it is sent. With `unfinished`, the text after the last line ' +
+    'end is no line yet: followers see it, and each request replaces it, by more of the same line or by the whole line.',
   params: task,
+  query: z.object({
+    unfinished: field(booleanParameter(false), 'Whether the text after the last line end is the beginning of a line.'),
+  }),
   rawBody: 'text/plain',
   bodyLimit: 1024 * mebibyte,
   responses: { ...errorResponses(404, 409), 204: { description: 'Appended' } },

@@ -17,6 +17,13 @@ export const TaskLogs = z
   .meta({ id: 'TaskLogs' })
 export type TaskLogs = z.infer<typeof TaskLogs>
 
+/** The data of an event `part` of a log that is followed: more of the line that is being written. */
+export type LogPart = {
+  /** Where in the line it stands, in UTF-16 code units; 0 begins the line. */
+  offset: number
+  text: string
+}
+
 /** A file that a task has left. */
 export const ArtifactItem = z
   .object({

@@ -197,7 +197,9 @@ export const getTaskLogs = defineRoute({
   tag,
   summary: 'Logs of a task, at once or as they come',
   description:
-    'Answers the log as JSON, or as an event stream with `follow=true` that grows with the task and can be resumed by `Last-Event-ID`.',
+    'Answers the log as JSON, or as an event stream with `follow=true` that grows with the task and can be resumed by `Last-Event-ID`. ' +
+    'A line that is still being written is told in events `part`, whose data is JSON: `offset` says where in the line `text` stands. ' +
+    'They have no id; the line follows whole, as an event with one.',
   params,
   query: NamespaceQuery.extend({
     follow: field(booleanParameter(false), 'Stream the log as events with ids; the stream ends with an `end` event.'),

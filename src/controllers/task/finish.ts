@@ -24,10 +24,12 @@ export type TaskEnd = {
 const completeReasons = { Succeeded: 'TaskSucceeded', Failed: 'TaskFailed', Cancelled: 'TaskCancelled' } as const
 const eventReasons = { Succeeded: 'TaskSucceeded', Cancelled: 'Cancelled' } as const
 
-/** Stops the attempt that runs, if one does, and waits until nothing of it is left. */
+/** Stops the attempt that runs, if one does, and waits until nothing of it is left. What it was saying is kept. */
 export async function stopAttempt(context: TaskContext, task: Task): Promise<void> {
   const attempt = attemptOf(task)
-  if (attempt.attempt > 0) await context.workloads.remove(attempt)
+  if (attempt.attempt === 0) return
+  await context.workloads.remove(attempt)
+  await context.records.logs.finishLine(attempt)
 }
 
 async function sumUsage(context: TaskContext, task: Task): Promise<TaskUsage | undefined> {

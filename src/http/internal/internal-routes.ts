@@ -116,8 +116,9 @@ export function bindRawInternalRoutes(bind: Bind, { usecases: { worker } }: Http
     await worker.uploadArtifact(caller, params, readUpload(request, routes.uploadArtifact.bodyLimit))
     return { empty: true }
   })
-  bind(routes.appendLogs, async ({ caller, params, request }) => {
-    await worker.appendLogs(caller, params, readUpload(request, routes.appendLogs.bodyLimit).body)
+  bind(routes.appendLogs, async ({ caller, params, query, request }) => {
+    const { body } = readUpload(request, routes.appendLogs.bodyLimit)
+    await worker.appendLogs(caller, params, { body, unfinished: query.unfinished })
     return { empty: true }
   })
 }

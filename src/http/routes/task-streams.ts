@@ -1,8 +1,10 @@
 // Logs and timeline of a task: as they are, or as they come (SSE with ids that Last-Event-ID takes up again).
 import { Readable } from 'node:stream'
+import type { LogPart } from '../../contract/api/task-records.ts'
 import * as routes from '../../contract/api/tasks.ts'
 import type { TimelineEvent } from '../../ports/events.ts'
 import type { LogLine } from '../../ports/logs.ts'
+import type { LinePart } from '../../usecases/tasks/streams.ts'
 import type { Bind } from '../bind.ts'
 import type { Frame } from '../event-stream.ts'
 import type { RouteContext } from './context.ts'
@@ -33,6 +35,12 @@ async function* frame<T>(
   if (!signal.aborted) yield { event: 'end', data: '{}' }
 }
 
+function presentLog(item: LogLine | LinePart): Frame {
+  if (!('part' in item)) return { id: item.seq, data: item.text }
+  const { offset, part: text } = item
+  return { event: 'part', data: JSON.stringify({ offset, text } satisfies LogPart) }
+}
+
 function readLastId(headers: { 'last-event-id'?: string | undefined }): number | undefined {
   const id = headers['last-event-id']
   return id === undefined ? undefined : Number(id)
@@ -50,8 +58,7 @@ export function bindTaskStreams(bind: Bind, { usecases }: RouteContext): void {
     }
     const range = { afterSeq: readLastId(headers), tailLines: query.tailLines }
     const source = await usecases.tasks.followLogs(caller, key, range)
-    const present = (line: LogLine) => ({ id: line.seq, data: line.text })
-    return { events: (signal) => frame(source(signal), present, signal) }
+    return { events: (signal) => frame(source(signal), presentLog, signal) }
   })
 
   bind(routes.getTaskEvents, async ({ caller, namespace, params, query, headers }) => {

@@ -3,21 +3,24 @@ import { isTerminalPhase } from '../../contract/resources/task.ts'
 import { SvcError } from '../../errors.ts'
 import type { TimelineEvent } from '../../ports/events.ts'
 import type { Caller } from '../../ports/identity.ts'
-import type { LogLine } from '../../ports/logs.ts'
+import type { LogLine, Logs } from '../../ports/logs.ts'
 import type { ResourceKey } from '../../ports/resources.ts'
 import type { UsecaseDeps } from '../deps.ts'
 import type { ResourceUsecases } from '../resources.ts'
 import { follow } from './follow.ts'
 
+/** More of the line after number `seq`, from `offset` on in its text. */
+export type LinePart = { seq: number; offset: number; part: string }
+
 export type TaskStreams = {
   /** NotFound while it is pending and nothing was written. */
   logs(caller: Caller, key: ResourceKey, tailLines: number | undefined): Promise<AsyncIterable<LogLine>>
-  /** Lines as they come; NotFound before the first. `tailLines` bounds what is there already. */
+  /** Lines as they come, and each in parts before it is whole. `tailLines` bounds what is there already. */
   followLogs(
     caller: Caller,
     key: ResourceKey,
     options: { afterSeq: number | undefined; tailLines: number | undefined },
-  ): Promise<(signal: AbortSignal) => AsyncGenerator<LogLine>>
+  ): Promise<(signal: AbortSignal) => AsyncGenerator<LogLine | LinePart>>
   /** Newest first, those before `beforeSeq`. */
   events(caller: Caller, key: ResourceKey, page: { beforeSeq?: number; limit: number }): Promise<TimelineEvent[]>
   followEvents(
@@ -32,6 +35,42 @@ async function* iterate<T>(first: IteratorResult<T>, rest: AsyncIterator<T>): As
     for (let step = first; !step.done; step = await rest.next()) yield step.value
   } finally {
     await rest.return?.()
+  }
+}
+
+/** Reads on where it was left, the line that is being written too. */
+function createLogReader(logs: Logs, uid: string, tailLines: number | undefined) {
+  let tail = tailLines
+  let told = ''
+
+  async function* readLines(after: number): AsyncGenerator<LogLine> {
+    const range = tail === undefined ? { afterSeq: after } : { tailLines: tail }
+    tail = undefined
+    for await (const line of logs.read(uid, range)) {
+      told = ''
+      yield line
+    }
+  }
+
+  function tellMore(seq: number, text: string): LinePart[] {
+    // One that goes on otherwise is told when it is whole.
+    if (text.length <= told.length || !text.startsWith(told)) return []
+    const part = { seq, offset: told.length, part: text.slice(told.length) }
+    told = text
+    return [part]
+  }
+
+  return async function* read(after: number): AsyncGenerator<LogLine | LinePart> {
+    for (let last = after; ; ) {
+      // Asked first: where no line has come since, it is the next one that begins so.
+      const unfinished = await logs.unfinished(uid)
+      const before = last
+      for await (const line of readLines(last)) {
+        last = line.seq
+        yield line
+      }
+      if (last === before) return yield* tellMore(last, unfinished?.text ?? '')
+    }
   }
 }
 
@@ -62,12 +101,7 @@ export function createTaskStreams({ ports }: UsecaseDeps, resources: ResourceUse
     async followLogs(caller, key, { afterSeq, tailLines }) {
       const { uid } = (await getTask(caller, key)).metadata
       const isOver = watchEnd(key, uid)
-      let tail = afterSeq === undefined ? tailLines : undefined
-      const read = (after: number) => {
-        const range = tail === undefined ? { afterSeq: after } : { tailLines: tail }
-        tail = undefined
-        return records.logs.read(uid, range)
-      }
+      const read = createLogReader(records.logs, uid, afterSeq === undefined ? tailLines : undefined)
       const subscribe = (listener: () => void) => {
         const ends = [records.logs.onAppend(uid, listener), records.events.onAppend(uid, listener)]
         return () => ends.forEach((end) => void end())

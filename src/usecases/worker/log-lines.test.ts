@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { cutLines } from './log-lines.ts'
+import { cutLines, splitLong } from './log-lines.ts'
 
 async function* emit(chunks: Uint8Array[]): AsyncGenerator<Uint8Array> {
   yield* chunks
@@ -8,8 +8,12 @@ async function* emit(chunks: Uint8Array[]): AsyncGenerator<Uint8Array> {
 
 async function collect(chunks: Uint8Array[]): Promise<string[]> {
   const all: string[] = []
-  for await (const lines of cutLines(emit(chunks))) all.push(...lines)
-  return all
+  let last = ''
+  for await (const { lines, rest } of cutLines(emit(chunks))) {
+    all.push(...lines)
+    last = rest
+  }
+  return last === '' ? all : [...all, ...splitLong(last)]
 }
 
 describe('log lines', () => {

@@ -4,14 +4,18 @@ import { StringDecoder } from 'node:string_decoder'
 /** A line that does not end is cut here, so that nothing is held back for ever. */
 const longestLine = 64 * 1024
 
-function splitLong(line: string): string[] {
+/** In pieces that are not too long, one at least. */
+export function splitLong(line: string): string[] {
   const parts: string[] = []
   for (let at = 0; at < line.length; at += longestLine) parts.push(line.slice(at, at + longestLine))
   return parts.length === 0 ? [''] : parts
 }
 
-/** Batches of whole lines without their line ends; the last batch holds what has no line end. */
-export async function* cutLines(body: AsyncIterable<Uint8Array>): AsyncGenerator<string[]> {
+/** Whole lines without their line ends, and what has come of the next. */
+export type CutText = { lines: string[]; rest: string }
+
+/** One for each piece of the body, also for one that ends no line. */
+export async function* cutLines(body: AsyncIterable<Uint8Array>): AsyncGenerator<CutText> {
   const decoder = new StringDecoder('utf8')
   let rest = ''
   for await (const chunk of body) {
@@ -22,8 +26,8 @@ export async function* cutLines(body: AsyncIterable<Uint8Array>): AsyncGenerator
       whole.push(rest.slice(0, longestLine))
       rest = rest.slice(longestLine)
     }
-    if (whole.length > 0) yield whole
+    yield { lines: whole, rest }
   }
-  rest += decoder.end()
-  if (rest !== '') yield splitLong(rest)
+  const broken = decoder.end()
+  if (broken !== '') yield { lines: [], rest: rest + broken }
 }

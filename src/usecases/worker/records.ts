@@ -9,7 +9,7 @@ import type { ResultInfo } from '../../ports/results.ts'
 import type { AttemptKey } from '../../ports/workloads.ts'
 import type { UsecaseDeps } from '../deps.ts'
 import { requireLiveAttempt, requireRunningTask, type TaskPath } from './live-attempt.ts'
-import { cutLines } from './log-lines.ts'
+import { cutLines, splitLong } from './log-lines.ts'
 
 type Upload = { body: Readable; contentType: string }
 
@@ -20,8 +20,12 @@ export type WorkerRecords = {
   uploadArtifact(identity: WorkerIdentity, path: TaskPath & { filename: string }, upload: Upload): Promise<ArtifactInfo>
   /** A file that the task was given. NotFound. */
   readInput(identity: WorkerIdentity, path: TaskPath & { filename: string }): Promise<Readable>
-  /** Appends lines as they come, until the body ends. */
-  appendLogs(identity: WorkerIdentity, path: TaskPath, body: AsyncIterable<Uint8Array>): Promise<void>
+  /** Appends lines as they come, until the body ends. `unfinished`: what has no line end will be sent again, and is no line yet. */
+  appendLogs(
+    identity: WorkerIdentity,
+    path: TaskPath,
+    { body, unfinished }: { body: AsyncIterable<Uint8Array>; unfinished: boolean },
+  ): Promise<void>
   /** NotConfigured without a plan store. */
   savePlan(identity: WorkerIdentity, path: TaskPath, plan: PlanSave): Promise<Plan>
   readPlan(identity: WorkerIdentity, path: TaskPath): Promise<Plan>
@@ -63,12 +67,15 @@ export function createWorkerRecords({ ports }: UsecaseDeps): WorkerRecords {
       if (found === undefined) throw new SvcError('NotFound', `the task was given no file "${path.filename}"`)
       return found.open()
     },
-    async appendLogs(identity, path, body) {
+    async appendLogs(identity, path, { body, unfinished }) {
       await requireRunningTask(resources, identity, path)
-      for await (const lines of cutLines(body)) {
+      let last = ''
+      for await (const { lines, rest } of cutLines(body)) {
         await requireLiveAttempt(resources, identity)
-        await records.logs.append(keyOf(identity), lines)
+        await records.logs.append(keyOf(identity), lines, unfinished ? rest : undefined)
+        last = unfinished ? '' : rest
       }
+      if (last !== '') await records.logs.append(keyOf(identity), splitLong(last))
     },
     async savePlan(identity, path, plan) {
       const task = await requireRunningTask(resources, identity, path)

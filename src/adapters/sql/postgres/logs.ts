@@ -1,6 +1,6 @@
 // Logs in pieces of rows: each append that was made together is one or more pieces, numbered under the lock of the
 // task's head, so that lines of several replicas become visible in the order of their numbers.
-import type { LogLine } from '../../../ports/logs.ts'
+import type { LogLine, UnfinishedLine } from '../../../ports/logs.ts'
 import { decodeLogLine, encodeLogLine, splitLines } from '../blobs/log-format.ts'
 import type { Database, Tx } from '../database.ts'
 import { createSharedListeners } from '../listeners.ts'
@@ -14,7 +14,9 @@ const PIECES_PER_READ = 64
 const KEPT_BYTES = 10.5 * MEBIBYTE
 const CUT_BYTES = KEPT_BYTES + MEBIBYTE
 
-type Waiting = { lines: Buffer[]; resolve: () => void; reject: (error: unknown) => void }
+/** Lines and the beginning of one, as they are stored. */
+type Added = { lines: Buffer[]; unfinished: Buffer | undefined }
+type Waiting = Added & { resolve: () => void; reject: (error: unknown) => void }
 type Piece = { firstSeq: number; lines: Buffer[]; size: number }
 
 function groupLines(firstSeq: number, lines: readonly Buffer[]): Piece[] {
@@ -58,6 +60,22 @@ async function insertLines(tx: Tx, taskUid: string, lines: readonly Buffer[]): P
   if (head.size > CUT_BYTES) await dropOldest(tx, taskUid)
 }
 
+async function setUnfinished(tx: Tx, taskUid: string, line: Buffer): Promise<void> {
+  await tx.run(sql`insert into unfinished_lines (task_uid, bytes) values (${taskUid}, ${line})
+    on conflict (task_uid) do update set bytes = excluded.bytes`)
+}
+
+async function takeUnfinished(tx: Tx, taskUid: string): Promise<Buffer | undefined> {
+  const row = await tx.first(
+    sql<{ bytes: Buffer }>`delete from unfinished_lines where task_uid = ${taskUid} returning bytes`,
+  )
+  return row?.bytes
+}
+
+function decodeUnfinished(bytes: Buffer): UnfinishedLine {
+  return decodeLogLine(bytes.toString('utf8', 0, bytes.length - 1))
+}
+
 type PieceRow = { first_seq: number; bytes: Buffer }
 
 /** The pieces from the one with line `from` on, before line `end`. */
@@ -92,14 +110,15 @@ async function* readLines(database: Database, taskUid: string, range: { from: nu
 }
 
 /** Appends of one task that come while one is under way are stored together. */
-function createAppender(store: (taskUid: string, lines: Buffer[]) => Promise<void>) {
+function createAppender(store: (taskUid: string, added: Added) => Promise<void>) {
   const waiting = new Map<string, Waiting[]>()
   const running = new Map<string, Promise<void>>()
 
   async function storeBatch(taskUid: string, batch: Waiting[]): Promise<void> {
     const lines = batch.flatMap((entry) => entry.lines)
+    const unfinished = batch.findLast((entry) => entry.unfinished !== undefined)?.unfinished
     try {
-      await store(taskUid, lines)
+      await store(taskUid, { lines, unfinished })
     } catch (error) {
       for (const entry of batch) entry.reject(error)
       return
@@ -116,9 +135,9 @@ function createAppender(store: (taskUid: string, lines: Buffer[]) => Promise<voi
   }
 
   return {
-    async append(taskUid: string, lines: Buffer[]): Promise<void> {
+    async append(taskUid: string, added: Added): Promise<void> {
       const { promise, resolve, reject } = Promise.withResolvers<void>()
-      waiting.set(taskUid, [...(waiting.get(taskUid) ?? []), { lines, resolve, reject }])
+      waiting.set(taskUid, [...(waiting.get(taskUid) ?? []), { ...added, resolve, reject }])
       if (!running.has(taskUid)) running.set(taskUid, drain(taskUid))
       await promise
     },
@@ -128,18 +147,39 @@ function createAppender(store: (taskUid: string, lines: Buffer[]) => Promise<voi
 
 export function createPostgresLogs({ database }: { database: Database }): LogStore {
   const listeners = createSharedListeners(database, 'logs')
-  const appender = createAppender((taskUid, lines) =>
+  const appender = createAppender((taskUid, { lines, unfinished }) =>
     database.write(async (tx) => {
-      await insertLines(tx, taskUid, lines)
+      if (lines.length > 0) await insertLines(tx, taskUid, lines)
+      if (unfinished?.length === 0) await takeUnfinished(tx, taskUid)
+      else if (unfinished !== undefined) await setUnfinished(tx, taskUid, unfinished)
       listeners.announce(tx, taskUid)
     }),
   )
+  const encode = (attempt: number, text: string) => Buffer.from(encodeLogLine(attempt, text))
   return {
-    async append({ taskUid, attempt }, lines) {
+    async append({ taskUid, attempt }, lines, text) {
       checkTaskUid(taskUid)
-      if (lines.length === 0) return
-      const encoded = lines.map((line) => Buffer.from(encodeLogLine(attempt, line)))
-      await appender.append(taskUid, encoded)
+      if (lines.length === 0 && text === undefined) return
+      const unfinished = text === '' ? Buffer.alloc(0) : text && encode(attempt, text)
+      await appender.append(taskUid, {
+        lines: lines.map((line) => encode(attempt, line)),
+        unfinished: unfinished || undefined,
+      })
+    },
+
+    async unfinished(taskUid) {
+      const row = await database.read.first(sql<{ bytes: Buffer }>`select bytes from unfinished_lines
+        where task_uid = ${taskUid}`)
+      return row && decodeUnfinished(row.bytes)
+    },
+
+    async finishLine({ taskUid, attempt }) {
+      await database.write(async (tx) => {
+        const line = await takeUnfinished(tx, taskUid)
+        if (line === undefined) return
+        if (decodeUnfinished(line).attempt === attempt) await insertLines(tx, taskUid, [line])
+        listeners.announce(tx, taskUid)
+      })
     },
 
     async *read(taskUid, { afterSeq = 0, tailLines }) {
@@ -158,6 +198,7 @@ export function createPostgresLogs({ database }: { database: Database }): LogSto
       await database.write(async (tx) => {
         await tx.run(sql`delete from log_heads where task_uid = ${taskUid}`)
         await tx.run(sql`delete from log_pieces where task_uid = ${taskUid}`)
+        await takeUnfinished(tx, taskUid)
       })
     },
 

@@ -17,6 +17,7 @@ import { usageEstimatesMigration } from './0014-usage-estimates.ts'
 import { sessionModelsMigration } from './0015-session-models.ts'
 import { inputsMigration } from './0016-inputs.ts'
 import { budgetsMigration } from './0017-budgets.ts'
+import { unfinishedLinesMigration } from './0018-unfinished-lines.ts'
 
 export const migrations: readonly Migration[] = [
   resourcesMigration,
@@ -36,4 +37,5 @@ export const migrations: readonly Migration[] = [
   sessionModelsMigration,
   inputsMigration,
   budgetsMigration,
+  unfinishedLinesMigration,
 ]

@@ -1,0 +1,29 @@
+// The log of a task as it is followed: whole lines, and the one that is being written in parts.
+import type { Client } from '../client/client.ts'
+import { readEvents } from '../client/event-stream.ts'
+import type { LogPart } from '../contract/api/task-records.ts'
+import { getTaskLogs } from '../contract/api/tasks.ts'
+
+/** Where a log was left, to go on from there. */
+export type LogPosition = { lastId?: string | undefined }
+
+type Followed = {
+  params: { id: string }
+  query: { namespace?: string; tailLines?: number }
+  signal: AbortSignal
+  position?: LogPosition
+}
+
+/** Lines that come, each whole at its end; a line may have been told in parts before. */
+export async function* readLog(
+  client: Client,
+  { params, query, signal, position = {} }: Followed,
+): AsyncGenerator<string | LogPart> {
+  const { lastId } = position
+  const headers = lastId === undefined ? {} : { 'last-event-id': lastId }
+  const input = { params, query: { ...query, follow: true }, headers, signal }
+  for await (const { id, event, data } of readEvents(client, getTaskLogs, input)) {
+    position.lastId = id ?? position.lastId
+    yield event === 'part' ? (JSON.parse(data) as LogPart) : data
+  }
+}
