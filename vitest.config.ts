@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config'
 
-/** What is waited for may be written once a second, on a machine that has much else to do. */
-const expect = { poll: { timeout: 10_000 } }
+/** Deadlines only guard against waiting for ever, on a machine that has much else to do. */
+const patient = { testTimeout: 120_000, hookTimeout: 120_000, expect: { poll: { timeout: 30_000 } } }
 
 /** A file that a run's report goes to, for `npm run requirements`. */
 const report = process.env.SVC_TEST_REPORT
@@ -9,12 +9,7 @@ const report = process.env.SVC_TEST_REPORT
 /** Files of one worker share what they import: most of a small file's time went into loading it. */
 const together = { isolate: false }
 
-const onCluster = {
-  expect,
-  globalSetup: ['test/cluster/setup.ts'],
-  testTimeout: 120_000,
-  hookTimeout: 120_000,
-}
+const onCluster = { ...patient, globalSetup: ['test/cluster/setup.ts'] }
 
 /** They take a part of the cluster away, or fill it. */
 const filledClusters = ['test/cluster/end-to-end.test.ts', 'test/cluster/faults.test.ts']
@@ -22,32 +17,15 @@ const filledClusters = ['test/cluster/end-to-end.test.ts', 'test/cluster/faults.
 export default defineConfig({
   test: {
     maxWorkers: '100%',
+    globalSetup: ['test/fixtures/temporary-folder.ts'],
     reporters: report === undefined ? ['default'] : ['default', ['json', { outputFile: report }]],
     projects: [
-      { test: { ...together, name: 'unit', include: ['src/**/*.test.ts'], testTimeout: 15_000 } },
-      { test: { name: 'checks', include: ['test/checks/**/*.test.ts'], testTimeout: 60_000 } },
-      {
-        test: { ...together, name: 'contracts', include: ['test/contracts/**/*.test.ts'], testTimeout: 30_000, expect },
-      },
-      { test: { ...together, name: 'http', include: ['test/http/**/*.test.ts'], testTimeout: 30_000, expect } },
-      {
-        test: {
-          ...together,
-          name: 'controllers',
-          include: ['test/controllers/**/*.test.ts'],
-          testTimeout: 30_000,
-          expect,
-        },
-      },
-      {
-        test: {
-          name: 'scenarios',
-          include: ['test/scenarios/**/*.test.ts'],
-          expect,
-          testTimeout: 120_000,
-          hookTimeout: 60_000,
-        },
-      },
+      { test: { ...patient, ...together, name: 'unit', include: ['src/**/*.test.ts'] } },
+      { test: { ...patient, name: 'checks', include: ['test/checks/**/*.test.ts'] } },
+      { test: { ...patient, ...together, name: 'contracts', include: ['test/contracts/**/*.test.ts'] } },
+      { test: { ...patient, ...together, name: 'http', include: ['test/http/**/*.test.ts'] } },
+      { test: { ...patient, ...together, name: 'controllers', include: ['test/controllers/**/*.test.ts'] } },
+      { test: { ...patient, name: 'scenarios', include: ['test/scenarios/**/*.test.ts'] } },
       // On a real cluster, where KUBECONFIG names one; elsewhere these are skipped.
       {
         test: {

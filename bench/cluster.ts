@@ -3,7 +3,8 @@
 import { request } from 'undici'
 import { startClusterDatabase } from '../test/fixtures/cluster-services.ts'
 import { applyTasks, type Installation, install } from '../test/fixtures/installation.ts'
-import { kubectl, readObject, waitFor } from '../test/fixtures/kubectl.ts'
+import { kubectl, readObject } from '../test/fixtures/kubectl.ts'
+import { waitFor } from '../test/fixtures/time.ts'
 import { timePlainJobs } from './floors/plain-jobs.ts'
 import { percentile, type Row, report, round } from './measure.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { createHastyClock } from '../../test/fixtures/llm/manual-clock.ts'
 import { answerWith, askText, makeClient } from '../../test/fixtures/llm/wire.ts'
+import { createHastyClock } from '../../test/fixtures/time.ts'
 import { collectTurn } from './collect.ts'
 import { createLlmaClient, vendorAddress } from './llma/client.ts'
 import { decodeRequest as decodeLlma } from './llma/decode-request.ts'

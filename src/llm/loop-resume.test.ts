@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { createManualClock } from '../../test/fixtures/llm/manual-clock.ts'
 import { callTools, createScriptedModel, sayText } from '../../test/fixtures/llm/scripted-model.ts'
 import { createTestHost, type TestHost } from '../../test/fixtures/llm/tool-host.ts'
+import { createManualClock } from '../../test/fixtures/time.ts'
 import { type LoopEvent, runLoop } from './loop.ts'
 import { createLoopState, type LoopState } from './loop-state.ts'
 import type { ModelRequest } from './messages.ts'

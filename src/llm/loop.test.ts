@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import { createHastyClock, createManualClock } from '../../test/fixtures/llm/manual-clock.ts'
 import {
   callTools,
   createScriptedModel,
@@ -8,6 +7,7 @@ import {
   sayText,
 } from '../../test/fixtures/llm/scripted-model.ts'
 import { createTestHost, type TestTool } from '../../test/fixtures/llm/tool-host.ts'
+import { createHastyClock, createManualClock } from '../../test/fixtures/time.ts'
 import { SvcError } from '../errors.ts'
 import { type LoopEvent, type LoopRun, runLoop } from './loop.ts'
 import { createLoopState, type LoopState } from './loop-state.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { createHastyClock } from '../../test/fixtures/llm/manual-clock.ts'
 import { askText } from '../../test/fixtures/llm/wire.ts'
+import { createHastyClock } from '../../test/fixtures/time.ts'
 import type { ModelChoice } from '../contract/api/assignment.ts'
 import type { CoolDown } from '../ports/rate-limits.ts'
 import { collectTurn } from './collect.ts'

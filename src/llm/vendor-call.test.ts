@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createManualClock } from '../../test/fixtures/llm/manual-clock.ts'
 import { answerWith, askText, listEvents, makeClient, streamBody, streams } from '../../test/fixtures/llm/wire.ts'
+import { createManualClock } from '../../test/fixtures/time.ts'
 import { collectTurn } from './collect.ts'
 import type { Family, Turn } from './messages.ts'
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { pause } from '../../test/fixtures/time.ts'
 import { isDenied } from '../egress/destination.ts'
 import { createOwnAddresses } from './addresses.ts'
 import { followNames } from './followed-names.ts'
@@ -35,7 +36,7 @@ describe('what tools may not dial of the service itself', () => {
     await expect.poll(() => denies('10.1.0.6', 8080)).toBe(true)
     expect(denies('10.1.0.5', 8080)).toBe(false)
     delete records['svc-metrics']
-    await new Promise((resolve) => setTimeout(resolve, 20))
+    await pause(20)
     expect(denies('10.1.0.6', 8080)).toBe(true)
     followed.close()
   })

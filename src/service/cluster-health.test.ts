@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createManualClock } from '../../test/controllers/manual-clock.ts'
+import { createManualClock } from '../../test/fixtures/time.ts'
 import { createClusterHealth } from './cluster-health.ts'
 
 describe("the health of a replica's view of the cluster", () => {
@@ -23,7 +23,7 @@ describe("the health of a replica's view of the cluster", () => {
     expect(await isGood()).toBe(true)
     stale.push('Task')
     expect(await isGood()).toBe(true)
-    clock.advance(119_999)
+    clock.jump(119_999)
     expect(await isGood()).toBe(true)
   })
 
@@ -31,12 +31,12 @@ describe("the health of a replica's view of the cluster", () => {
     const { clock, stale, isGood } = open()
     stale.push('Task', 'Agent')
     await isGood()
-    clock.advance(120_000)
+    clock.jump(120_000)
     expect(await isGood()).toBe(false)
     stale.length = 0
     expect(await isGood()).toBe(true)
     stale.push('Task')
-    clock.advance(1000)
+    clock.jump(1000)
     expect(await isGood()).toBe(true)
   })
 })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createManualClock } from '../../test/controllers/manual-clock.ts'
+import { createManualClock } from '../../test/fixtures/time.ts'
 import type { Sandbox, SandboxCommand } from '../ports/sandbox.ts'
 import type { ToolContext } from '../tools/tool.ts'
 import { codeExec } from '../tools/workspace/code-exec.ts'
@@ -65,7 +65,7 @@ describe('runs of code', () => {
     await settle()
     const [late, soon] = [exec('c'), exec('d')]
     await settle()
-    clock.advance(5000)
+    clock.jump(5000)
     const leaving = new AbortController()
     const left = exec('e', leaving.signal)
     await settle()
@@ -77,7 +77,7 @@ describe('runs of code', () => {
       ['b', 40_000],
       ['c', 35_000],
     ])
-    clock.advance(15_000)
+    clock.jump(15_000)
     expect(await soon).toMatchObject({
       success: false,
       errorType: 'unavailable',

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { createManualClock } from '../../test/fixtures/llm/manual-clock.ts'
 import { callTools, createScriptedModel, sayText } from '../../test/fixtures/llm/scripted-model.ts'
 import { createTestHost } from '../../test/fixtures/llm/tool-host.ts'
+import { createManualClock } from '../../test/fixtures/time.ts'
 import { runLoop } from '../llm/loop.ts'
 import { createLoopState, type LoopState } from '../llm/loop-state.ts'
 import { userText } from '../llm/messages.ts'

@@ -11,7 +11,8 @@ import {
   makeNamespace,
   openClusterApi,
 } from '../fixtures/cluster.ts'
-import { applyManifest, readObject, runKubectl, waitFor } from '../fixtures/kubectl.ts'
+import { applyManifest, readObject, runKubectl } from '../fixtures/kubectl.ts'
+import { waitFor } from '../fixtures/time.ts'
 
 const run = `adm-${randomBytes(3).toString('hex')}`
 const names = (prefix: string, count: number) => Array.from({ length: count }, (_, at) => `${prefix}${at}`)

@@ -4,8 +4,9 @@ import { findHelm } from '../../scripts/chart.ts'
 import { describeOnCluster } from '../fixtures/cluster.ts'
 import { type ClusterDatabase, startClusterDatabase, startVendor } from '../fixtures/cluster-services.ts'
 import { applyTasks, type Installation, install } from '../fixtures/installation.ts'
-import { kubectl, readObject, waitFor } from '../fixtures/kubectl.ts'
+import { kubectl, readObject } from '../fixtures/kubectl.ts'
 import { postgresMissing } from '../fixtures/postgres.ts'
+import { pause, waitFor } from '../fixtures/time.ts'
 
 type Task = {
   metadata: { name: string; uid: string }
@@ -214,7 +215,7 @@ describeOnCluster(`the service in the cluster${obstacle === undefined ? '' : ` (
       const answer = await service.call('POST', '/api/v1/tasks', body, pod).catch((error: unknown) => error)
       if ((answer as { status?: number }).status === 201) made += 1
       else failures.push(answer)
-      await new Promise((resolve) => setTimeout(resolve, 500))
+      await pause(500)
     }
     await finished
     expect(failures).toEqual([])

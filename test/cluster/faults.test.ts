@@ -14,15 +14,15 @@ import {
   openClusterApi,
 } from '../fixtures/cluster.ts'
 import { type HostService, startHostService } from '../fixtures/host-service.ts'
-import { applyManifest, kubectl, readObject, waitFor } from '../fixtures/kubectl.ts'
+import { applyManifest, kubectl, readObject } from '../fixtures/kubectl.ts'
 import { type PostgresServer, postgresMissing, startPostgres } from '../fixtures/postgres.ts'
+import { pause, waitFor } from '../fixtures/time.ts'
 
 const image = process.env.SVC_TEST_IMAGE ?? ''
 const obstacle = image === '' ? 'SVC_TEST_IMAGE names no image that the cluster has' : postgresMissing
 const outageMs = Number(process.env.SVC_FAULT_SECONDS ?? 15) * 1000
 const apiVersion = 'core.svc.ai/v1alpha1'
 const ended = ['Succeeded', 'Failed', 'Cancelled']
-const passTime = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
 type Listed = { items: { metadata: { name: string; labels?: Record<string, string> } }[] }
 type TimelineItem = { type: string; phase?: string; attempt: number }
@@ -164,7 +164,7 @@ describeOnCluster(`the service among faults${obstacle === undefined ? '' : ` (sk
       for (const name of ['gone-short', 'gone-long']) await waitForPhase(name, 'Running')
       expect((await call('/api/v1/tasks')).status).toBe(200)
       await service.proxy.stop()
-      const back = passTime(outageMs)
+      const back = pause(outageMs)
       try {
         expect((await call('/api/v1/tasks')).status).toBe(200)
         await create(makeMany('gone', 3))
@@ -213,7 +213,7 @@ describeOnCluster(`the service among faults${obstacle === undefined ? '' : ` (sk
       for (const name of ['base-short', 'base-long']) await waitForPhase(name, 'Running')
       await database.stop('immediate')
       try {
-        const back = passTime(outageMs)
+        const back = pause(outageMs)
         await create(makeMany('base', 3))
         for (const what of ['logs', 'events', 'result']) {
           const { status, retryAfter } = await call(`/api/v1/tasks/base-before/${what}`)
@@ -303,7 +303,7 @@ describeOnCluster(`the service among faults${obstacle === undefined ? '' : ` (sk
           process.kill(kubelet ?? 0, 'SIGSTOP')
           try {
             await create(makeMany('node', 3))
-            await passTime(outageMs)
+            await pause(outageMs)
             for (const { status } of await readTasks('node')) expect(status?.phase).not.toBe('Failed')
           } finally {
             process.kill(kubelet ?? 0, 'SIGCONT')

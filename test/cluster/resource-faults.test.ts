@@ -9,7 +9,7 @@ import { createKubernetesResources, type KubernetesResources } from '../../src/a
 import { systemClock as clock, systemIds as ids } from '../../src/adapters/system/clock.ts'
 import { kindNames, kinds } from '../../src/contract/resources/index.ts'
 import type { SvcError } from '../../src/errors.ts'
-import { changeStatus, draftTask, eventually, followTasks, namesOf, reasonOf } from '../contracts/resources-bench.ts'
+import { changeStatus, draftTask, followTasks, namesOf, reasonOf } from '../contracts/resources-bench.ts'
 import {
   clearNamespace,
   describeOnCluster,
@@ -20,6 +20,7 @@ import {
   openProxiedApi,
 } from '../fixtures/cluster.ts'
 import type { TcpProxy } from '../fixtures/tcp-proxy.ts'
+import { waitFor } from '../fixtures/time.ts'
 
 const run = promisify(execFile)
 
@@ -108,7 +109,7 @@ describeOnCluster('resources on a cluster with faults', () => {
   it('lists again when the server has forgotten what it saw last, and tells its watchers to do so', async () => {
     await create('kept')
     await create('gone')
-    await eventually(async () => (await list()).length === 2)
+    await waitFor(async () => (await list()).length === 2)
     const page = await resources.list('Task', { namespace, limit: 1 })
     const watch = followTasks(resources, { namespace, resourceVersion: page.resourceVersion })
     forgetful.arm()
@@ -117,7 +118,7 @@ describeOnCluster('resources on a cluster with faults', () => {
     await create('later')
     await proxied.proxy.start()
     expect(await watch.failed).toMatchObject({ reason: 'Expired' })
-    await eventually(async () => (await list()).join() === 'kept,later')
+    await waitFor(async () => (await list()).join() === 'kept,later')
     expect(faults.map((fault) => fault.reason)).toContain('Expired')
     const next = await resources.list('Task', { namespace, limit: 5, continue: page.continue ?? '' })
     expect(namesOf(next.items)).toEqual(['kept', 'later'])
@@ -130,11 +131,11 @@ describeOnCluster('resources on a cluster with faults', () => {
 
   it('reads from memory and refuses writes while the API server is away, and goes on when it is back', async () => {
     const made = await create('there')
-    await eventually(async () => (await list()).length === 1)
+    await waitFor(async () => (await list()).length === 1)
     const { resourceVersion } = await resources.list('Task', { namespace })
     const watch = followTasks(resources, { namespace, resourceVersion })
     await proxied.proxy.stop()
-    await eventually(async () => resources.listStale().length === 7)
+    await waitFor(async () => resources.listStale().length === 7)
     expect(await resources.get('Task', key('there'))).toEqual(made)
     expect(await list()).toEqual(['there'])
     expect((await resources.countBy('Task', 'phase')).Pending).toBeGreaterThan(0)
@@ -148,7 +149,7 @@ describeOnCluster('resources on a cluster with faults', () => {
     await watch.until('ADDED', 'meanwhile')
     await watch.stop()
     expect(watch.log()).toEqual(['ADDED meanwhile'])
-    await eventually(async () => resources.listStale().length === 0)
+    await waitFor(async () => resources.listStale().length === 0)
     await create('after', resources)
     expect(await list()).toEqual(['after', 'meanwhile', 'there'])
   })
@@ -201,14 +202,14 @@ describeOnCluster('resources on a cluster with faults', () => {
       `apiVersion: core.svc.ai/v1alpha1\nkind: Task\nmetadata: {name: applied, namespace: ${namespace}, labels: {${labels}}}\nspec: {type: ai, prompt: hi}\n`
     const apply = (text: string) => run('bash', ['-c', `kubectl apply -f - <<'E'\n${text}E`])
     await apply(manifest('a: "1", b: "2"'))
-    await eventually(async () => (await list()).length === 1)
+    await waitFor(async () => (await list()).length === 1)
     const task = await resources.get('Task', key('applied'))
     if (task === undefined) throw new Error('the applied task is not there')
     expect(task.metadata.annotations).toBeUndefined()
     await resources.update('Task', { ...task, spec: { ...task.spec, priority: 7 } })
     const { stderr } = await apply(manifest('a: "1"'))
     expect(stderr).toBe('')
-    await eventually(async () => (await resources.get('Task', key('applied')))?.metadata.labels?.b === undefined)
+    await waitFor(async () => (await resources.get('Task', key('applied')))?.metadata.labels?.b === undefined)
     expect((await resources.get('Task', key('applied')))?.spec.priority).toBe(7)
   })
 

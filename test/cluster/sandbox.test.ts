@@ -5,9 +5,9 @@ import type { KubernetesApi } from '../../src/adapters/kubernetes/api.ts'
 import { createKubernetesSandbox, type KubernetesSandbox } from '../../src/adapters/kubernetes/sandbox/sandbox.ts'
 import { networkPolicies, type Pod, pods } from '../../src/adapters/kubernetes/workloads/objects.ts'
 import { systemClock, systemIds } from '../../src/adapters/system/clock.ts'
-import { waitUntil } from '../contracts/embedded-bench.ts'
 import { describeSandbox } from '../contracts/sandbox.contract.ts'
 import { describeOnCluster } from '../fixtures/cluster.ts'
+import { waitFor } from '../fixtures/time.ts'
 import { createNamespace, namespaces, openApi, testImage } from './workloads-bench.ts'
 
 const mebibyte = 1024 ** 2
@@ -80,7 +80,7 @@ describeOnCluster('sandboxes on a cluster', () => {
 
     it('is made without account, secret and network, as the policy selects it [BUILT-024]', async () => {
       await run('true')
-      const pod = await waitUntil('a pod waits', async () => (await list())[0])
+      const pod = await waitFor(async () => (await list())[0], 'a pod waits')
       const spec = pod.spec as Record<string, unknown> & { volumes: Record<string, unknown>[] }
       expect(spec.automountServiceAccountToken).toBe(false)
       expect(spec.volumes.every((volume) => 'emptyDir' in volume)).toBe(true)
@@ -131,15 +131,15 @@ describeOnCluster('sandboxes on a cluster', () => {
       const before = (await list()).map(({ metadata }) => metadata.name)
       const [first, second] = [await name(), await name()]
       expect(first).not.toBe(second)
-      await waitUntil('the pods that ran are gone', async () => {
+      await waitFor(async () => {
         const now = (await list()).map(({ metadata }) => metadata.name)
         return before.some((pod) => !now.includes(pod))
-      })
+      }, 'the pods that ran are gone')
     })
 
     it('leaves no pod when it is closed', async () => {
       await bench.sandbox.close()
-      await waitUntil('all pods are gone', async () => (await list()).length === 0)
+      await waitFor(async () => (await list()).length === 0, 'all pods are gone')
     })
   })
 })

@@ -1,8 +1,9 @@
 // The two streams of a command on a real cluster: apart in whatever image it runs, and with the ends it has by itself.
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { AttemptKey, WorkloadRun, WorkloadState, Workloads } from '../../src/ports/workloads.ts'
-import { testIds, waitUntil } from '../contracts/embedded-bench.ts'
+import { testIds } from '../contracts/embedded-bench.ts'
 import { describeOnCluster } from '../fixtures/cluster.ts'
+import { waitFor } from '../fixtures/time.ts'
 import { bareImage, type ClusterBench, openClusterBench, testImage } from './workloads-bench.ts'
 
 type Command = Extract<WorkloadRun, { kind: 'command' }>
@@ -24,10 +25,10 @@ describeOnCluster('the streams of a command', () => {
   const startScript = (script: string, changed: Partial<Command> = {}, on?: Workloads) =>
     start({ command: ['/bin/sh', '-c', script], ...changed }, on)
   const finish = async (key: AttemptKey) => {
-    const state = await waitUntil('the attempt has ended', async () => {
+    const state = await waitFor(async () => {
       const seen = await bench.workloads.observe(key)
       return (seen.phase === 'Succeeded' || seen.phase === 'Failed') && (seen as Ended)
-    })
+    }, 'the attempt has ended')
     await bench.workloads.remove(key)
     return state
   }
@@ -112,7 +113,7 @@ describeOnCluster('the streams of a command', () => {
     const script =
       'n=0; while [ $n -lt 60 ]; do n=$((n + 1)); echo "out $n"; echo "err $n" >&2; sleep 0.05; done; exit 3'
     const key = await startScript(script, {}, first)
-    await waitUntil('some lines came', () => linesOf(key).length > 20)
+    await waitFor(() => linesOf(key).length > 20, 'some lines came')
     await first.close()
     const soFar = linesOf(key).length
     const state = await finish(key)

@@ -16,8 +16,8 @@ import type { WorkAssignment } from '../../src/contract/api/assignment.ts'
 import type { Task } from '../../src/contract/resources/task.ts'
 import { createLog } from '../../src/observability/log.ts'
 import type { AttemptKey } from '../../src/ports/workloads.ts'
-import { waitUntil } from '../contracts/embedded-bench.ts'
 import { describeOnCluster } from '../fixtures/cluster.ts'
+import { waitFor } from '../fixtures/time.ts'
 import { type ClusterBench, openClusterBench, testImage } from './workloads-bench.ts'
 
 const account = 'svc-ai-worker'
@@ -43,7 +43,7 @@ describeOnCluster('the token of a worker pod', () => {
       limits: {},
       run: { kind: 'worker', assignment },
     })
-    await waitUntil('it runs', async () => (await bench.workloads.observe(key)).phase === 'Running')
+    await waitFor(async () => (await bench.workloads.observe(key)).phase === 'Running', 'it runs')
     pod = (await list(bench, pods))[0] as Pod
   })
   afterAll(() => bench.close())
@@ -199,17 +199,17 @@ describeOnCluster('an ai task in a worker pod', () => {
       const prompt = 'write hello to notes.txt, then read notes.txt'
       const ai = { providerRef: { name: 'demo' } }
       await call('POST', '/api/v1/tasks', { name: 'hello', namespace, type: 'ai', prompt, ai })
-      const task = await waitUntil('the task has ended', async () => {
+      const task = await waitFor(async () => {
         const now = await call<Task>('GET', `/api/v1/tasks/hello${where}`)
         return ['Succeeded', 'Failed'].includes(now.status?.phase ?? '') && now
-      })
+      }, 'the task has ended')
       expect(task.status).toMatchObject({ phase: 'Succeeded', attempts: 1 })
       const { result } = await call<{ result: string }>('GET', `/api/v1/tasks/hello/result${where}`)
       expect(result).toContain('hello')
       const { logs } = await call<{ logs: string }>('GET', `/api/v1/tasks/hello/logs${where}`)
       expect(logs).toContain('[done: ')
       for (const collection of [jobs, pods, collections.secrets]) {
-        await waitUntil(`no ${collection.plural} are left`, async () => (await list(bench, collection)).length === 0)
+        await waitFor(async () => (await list(bench, collection)).length === 0, `no ${collection.plural} are left`)
       }
     })
 
@@ -222,12 +222,12 @@ describeOnCluster('an ai task in a worker pod', () => {
       const prompt = `write hello to notes.txt, then run bash: ${code.join('; ')}, then read artifacts/loud.txt`
       const ai = { providerRef: { name: 'demo' } }
       await call('POST', '/api/v1/tasks', { name: 'codes', namespace, type: 'ai', prompt, ai })
-      const task = await waitUntil(
-        'the task has ended',
+      const task = await waitFor(
         async () => {
           const now = await call<Task>('GET', `/api/v1/tasks/codes?namespace=${namespace}`)
           return ['Succeeded', 'Failed'].includes(now.status?.phase ?? '') && now
         },
+        'the task has ended',
         90_000,
       )
       expect(task.status?.phase).toBe('Succeeded')
@@ -248,10 +248,10 @@ describeOnCluster('an ai task in a worker pod', () => {
       await call('POST', '/api/v1/providers', { name: 'away', namespace, spec })
       const provider = { providerRef: { name: 'away' } }
       await call('POST', '/api/v1/tasks', { name: 'fails', namespace, type: 'ai', prompt: 'say hi', ai: provider })
-      const task = await waitUntil('the task has ended', async () => {
+      const task = await waitFor(async () => {
         const now = await call<Task>('GET', `/api/v1/tasks/fails?namespace=${namespace}`)
         return now.status?.phase === 'Failed' && now
-      })
+      }, 'the task has ended')
       expect(task.status?.conditions?.find(({ type }) => type === 'Complete')?.reason).toMatch(/^[A-Z][a-z]+[A-Z]/)
     })
   })

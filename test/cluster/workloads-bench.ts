@@ -10,8 +10,9 @@ import {
 } from '../../src/adapters/kubernetes/workloads.ts'
 import { createLogs, type LogStore } from '../../src/adapters/sql/logs.ts'
 import { systemClock, systemIds } from '../../src/adapters/system/clock.ts'
-import { makeFolder, removeFolder, waitUntil } from '../contracts/embedded-bench.ts'
+import { makeFolder, removeFolder } from '../contracts/embedded-bench.ts'
 import type { WorkloadsBench } from '../contracts/workloads.contract.ts'
+import { waitFor } from '../fixtures/time.ts'
 
 /** Has sh, node, tar and coreutils: node:24-slim as it is (setup.ts). */
 export const testImage = 'svc-test-workloads:1'
@@ -41,11 +42,13 @@ export async function createNamespace(api: KubernetesApi, prefix: string): Promi
   const body = { apiVersion: 'v1', kind: 'Namespace', metadata: { name } }
   await api.request({ verb: 'create', collection: namespaces, body })
   const account = { verb: 'get' as const, collection: { group: '', version: 'v1', plural: 'serviceaccounts' } }
-  await waitUntil('the namespace has its account', () =>
-    api.request({ ...account, namespace: name, name: 'default' }).then(
-      () => true,
-      () => false,
-    ),
+  await waitFor(
+    () =>
+      api.request({ ...account, namespace: name, name: 'default' }).then(
+        () => true,
+        () => false,
+      ),
+    'the namespace has its account',
   )
   return name
 }

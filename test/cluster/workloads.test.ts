@@ -6,9 +6,10 @@ import { createStrayJobs } from '../../src/adapters/kubernetes/stray-jobs.ts'
 import { type Job, jobs, networkPolicies, type Pod, pods } from '../../src/adapters/kubernetes/workloads/objects.ts'
 import { systemClock } from '../../src/adapters/system/clock.ts'
 import type { AttemptKey, WorkloadRun, WorkloadState, Workloads } from '../../src/ports/workloads.ts'
-import { testIds, waitUntil } from '../contracts/embedded-bench.ts'
+import { testIds } from '../contracts/embedded-bench.ts'
 import { describeWorkloads } from '../contracts/workloads.contract.ts'
 import { describeOnCluster } from '../fixtures/cluster.ts'
+import { waitFor } from '../fixtures/time.ts'
 import { type ClusterBench, openApi, openClusterBench, testImage } from './workloads-bench.ts'
 
 /** A kubelet may tell of a pull that failed only with its next try. */
@@ -47,13 +48,13 @@ describeOnCluster('an attempt on a cluster', () => {
       const state = await on.observe(key)
       return state.phase === phase && state
     }
-    return waitUntil(`the attempt is ${phase}`, look, timeoutMs)
+    return waitFor(look, `the attempt is ${phase}`, timeoutMs)
   }
   const waitForEnd = (key: AttemptKey, on: Workloads = bench.workloads) =>
-    waitUntil('the attempt has ended', async () => {
+    waitFor(async () => {
       const state = await on.observe(key)
       return (state.phase === 'Succeeded' || state.phase === 'Failed') && (state as Ended)
-    })
+    }, 'the attempt has ended')
   const finish = async (key: AttemptKey) => {
     const state = await waitForEnd(key)
     await bench.workloads.remove(key)
@@ -84,7 +85,7 @@ describeOnCluster('an attempt on a cluster', () => {
       const state = await patient.observe(key)
       return state.phase === 'Pending' && state.message?.includes('cannot be pulled') && state
     }
-    const waiting = await waitUntil('the pull fails', look, 2 * pullMs)
+    const waiting = await waitFor(look, 'the pull fails', 2 * pullMs)
     expect(waiting.message).toContain('registry.invalid/none:1')
     await patient.close()
     const state = await finish(key)
@@ -137,10 +138,10 @@ describeOnCluster('an attempt on a cluster', () => {
     const run: Command = { kind: 'command', image: testImage, command: ['true'], args: [], env: {} }
     const limits = { cpu: 4000, memoryBytes: 2 ** 27, requests: { cpu: 4000 }, deadlineSeconds: 1 }
     await bench.workloads.ensure({ key, namespace: bench.namespace, taskName: key.taskUid, run, limits })
-    const state = await waitUntil('it waits for a node', async () => {
+    const state = await waitFor(async () => {
       const seen = await bench.workloads.observe(key)
       return seen.phase === 'Pending' && seen.reason === 'Unschedulable' && seen
-    })
+    }, 'it waits for a node')
     expect(state.message).toContain('Insufficient cpu')
     type Asking = { spec: { containers: { resources: { requests: object } }[] } }
     const pod = (await podOf(key)) as unknown as Asking
@@ -154,15 +155,15 @@ describeOnCluster('an attempt on a cluster', () => {
     const quotas: Collection = { group: '', version: 'v1', plural: 'resourcequotas' }
     const body = { apiVersion: 'v1', kind: 'ResourceQuota', metadata: { name: 'none' }, spec: { hard: { pods: '0' } } }
     await bench.api.request({ verb: 'create', collection: quotas, namespace: bench.namespace, body })
-    await waitUntil('the quota counts', async () => {
+    await waitFor(async () => {
       const [quota] = await list<{ status?: { hard?: object } }>(quotas)
       return quota?.status?.hard !== undefined
-    })
+    }, 'the quota counts')
     const key = await start('true')
-    const state = await waitUntil('it is held up', async () => {
+    const state = await waitFor(async () => {
       const seen = await bench.workloads.observe(key)
       return seen.phase === 'Pending' && seen.reason !== undefined && seen
-    })
+    }, 'it is held up')
     expect(state).toMatchObject({ reason: 'NoPod', message: expect.stringContaining('quota') })
     await bench.workloads.remove(key)
     await drop(quotas, 'none')
@@ -213,7 +214,7 @@ describeOnCluster('an attempt on a cluster', () => {
     const first = bench.restart()
     const script = 'n=0; while [ $n -lt 60 ]; do n=$((n + 1)); echo "line $n"; sleep 0.05; done'
     const key = await start(script, {}, first)
-    await waitUntil('some lines came', () => (bench.logs.get(key.taskUid)?.length ?? 0) > 10)
+    await waitFor(() => (bench.logs.get(key.taskUid)?.length ?? 0) > 10, 'some lines came')
     await first.close()
     const soFar = bench.logs.get(key.taskUid)?.length ?? 0
     const state = await waitForEnd(key)
@@ -253,10 +254,10 @@ describeOnCluster('an attempt on a cluster', () => {
   })
 
   it('leaves nothing behind', async () => {
-    await waitUntil('all is gone', async () => {
+    await waitFor(async () => {
       const left = await Promise.all([list(jobs), list(pods), list(collections.secrets)])
       return left.every((objects) => objects.length === 0)
-    })
+    }, 'all is gone')
   })
 
   it('of which nothing is left, leaves nothing to sweep', async () => {

@@ -6,7 +6,8 @@ import { containerLabels } from '../../src/adapters/embedded/commands/container-
 import { createContainerEngine } from '../../src/adapters/embedded/commands/container-engine.ts'
 import { createSandbox } from '../../src/adapters/embedded/sandbox/sandbox.ts'
 import type { AttemptKey } from '../../src/ports/workloads.ts'
-import { makeFolder, removeFolder, testIds, waitUntil } from './embedded-bench.ts'
+import { waitFor } from '../fixtures/time.ts'
+import { makeFolder, removeFolder, testIds } from './embedded-bench.ts'
 import { openEmbeddedBench } from './embedded-workloads-bench.ts'
 import { openPodman } from './podman-bench.ts'
 import { describeSandbox } from './sandbox.contract.ts'
@@ -54,19 +55,19 @@ if (typeof podman === 'string') {
       return key
     }
     const waitForEnd = (bench: ReturnType<typeof openBench>, key: AttemptKey) =>
-      waitUntil('it has ended', async () => {
+      waitFor(async () => {
         const state = await bench.workloads.observe(key)
         return (state.phase === 'Failed' || state.phase === 'Succeeded') && state
-      })
+      }, 'it has ended')
 
     it('has a read-only root, no capability and limits, and carries its labels [MODE-003]', async () => {
       const bench = openBench()
       const script = 'touch /x 2>&1; touch /tmp/x && echo tmp; cat /proc/self/status; ulimit -n; exec sleep 60'
       const key = await start(bench, script)
-      const lines = await waitUntil('it said all', () => {
+      const lines = await waitFor(() => {
         const said = bench.logs.get(key.taskUid) ?? []
         return said.includes('1024') && said
-      })
+      }, 'it said all')
       const [id = ''] = listContainers(bench.options.instance)
       const [labels] = JSON.parse(
         execFileSync('podman', ['inspect', '--format', '[{{json .Config.Labels}}]', id], { encoding: 'utf8' }),
@@ -117,7 +118,7 @@ if (typeof podman === 'string') {
       ])
       expect(listContainers(instance)).toHaveLength(1)
       const next = openEmbeddedBench({ engine, instance })
-      await waitUntil('it is gone', () => listContainers(instance).length === 0)
+      await waitFor(() => listContainers(instance).length === 0, 'it is gone')
       await next.close()
       await bench.close()
     })

@@ -2,7 +2,6 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Ids } from '../../src/ports/clock.ts'
 
 let count = 0
@@ -18,21 +17,6 @@ export function makeFolder(name: string): string {
 
 export function removeFolder(folder: string): void {
   rmSync(folder, { recursive: true, force: true })
-}
-
-/** Waits for a condition; fails with its name after a deadline that only a broken machine reaches. */
-export async function waitUntil<T>(
-  name: string,
-  look: () => T | undefined | false | Promise<T | undefined | false>,
-  timeoutMs = 20_000,
-): Promise<T> {
-  const deadline = Date.now() + timeoutMs
-  for (;;) {
-    const found = await look()
-    if (found !== undefined && found !== false) return found
-    if (Date.now() > deadline) throw new Error(`waited in vain until ${name}`)
-    await sleep(10)
-  }
 }
 
 /** Processes of this machine whose command line has the text. */

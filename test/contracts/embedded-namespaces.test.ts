@@ -5,7 +5,8 @@ import { probeBubblewrap } from '../../src/adapters/embedded/confinement/bubblew
 import { findControlGroups } from '../../src/adapters/embedded/confinement/control-groups.ts'
 import { findSystemCallFilter } from '../../src/adapters/embedded/confinement/system-calls.ts'
 import { createSandbox } from '../../src/adapters/embedded/sandbox/sandbox.ts'
-import { testIds, waitUntil } from './embedded-bench.ts'
+import { waitFor } from '../fixtures/time.ts'
+import { testIds } from './embedded-bench.ts'
 import { openEmbeddedBench } from './embedded-workloads-bench.ts'
 
 const probe = await probeBubblewrap()
@@ -40,10 +41,10 @@ describe.skipIf(!canTry)('user namespaces, where bubblewrap, unshare and filters
     const key = { taskUid: testIds.next('uid'), attempt: 1 }
     const run = { kind: 'command' as const, command: ['/bin/sh', '-c'], args: [attempt], env: {} }
     await bench.workloads.ensure({ key, namespace: 'default', taskName: 'namespaces', run, limits: {} })
-    await waitUntil('the attempt has ended', async () => {
+    await waitFor(async () => {
       const { phase } = await bench.workloads.observe(key)
       return phase === 'Succeeded' || phase === 'Failed'
-    })
+    }, 'the attempt has ended')
     await bench.workloads.remove(key)
     await bench.close()
     const lines = bench.logs.get(key.taskUid) ?? []

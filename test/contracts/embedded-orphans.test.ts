@@ -4,7 +4,8 @@ import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { probeBubblewrap } from '../../src/adapters/embedded/confinement/bubblewrap.ts'
-import { findProcesses, makeFolder, removeFolder, testIds, waitUntil } from './embedded-bench.ts'
+import { waitFor } from '../fixtures/time.ts'
+import { findProcesses, makeFolder, removeFolder, testIds } from './embedded-bench.ts'
 import { openEmbeddedBench } from './embedded-workloads-bench.ts'
 
 const probe = await probeBubblewrap()
@@ -31,7 +32,7 @@ async function startService(options: { marker: string; sandboxed: boolean }): Pr
   service = child
   let output = ''
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk))
-  await waitUntil('worker and command run', () => /deaf/.test(output) && /begun/.test(output)).catch(() => {
+  await waitFor(() => /deaf/.test(output) && /begun/.test(output), 'worker and command run').catch(() => {
     throw new Error(`the service did not start its work: ${output}`)
   })
   return child
@@ -44,7 +45,7 @@ function findLeft(marker: string, child: ChildProcess): number[] {
 
 const kill = async (child: ChildProcess) => {
   child.kill('SIGKILL')
-  await waitUntil('the service is dead', () => child.signalCode === 'SIGKILL')
+  await waitFor(() => child.signalCode === 'SIGKILL', 'the service is dead')
 }
 
 describe('a service that is killed', () => {
@@ -54,7 +55,7 @@ describe('a service that is killed', () => {
     const child = await startService({ marker, sandboxed: true })
     expect(findLeft(marker, child).length).toBeGreaterThan(0)
     await kill(child)
-    await waitUntil('no process is left', () => findLeft(marker, child).length === 0)
+    await waitFor(() => findLeft(marker, child).length === 0, 'no process is left')
   })
 
   it('leaves folders that its next start removes', async (context) => {
@@ -63,7 +64,7 @@ describe('a service that is killed', () => {
     await kill(child)
     expect(readdirSync(join(folder, 'work')).length).toBeGreaterThan(0)
     const next = openEmbeddedBench({ dataDir: folder, instance: folder })
-    await waitUntil('the folders are gone', () => readdirSync(join(folder, 'work')).length === 0)
+    await waitFor(() => readdirSync(join(folder, 'work')).length === 0, 'the folders are gone')
     await next.close()
   })
 
@@ -73,7 +74,7 @@ describe('a service that is killed', () => {
     await kill(child)
     expect(findLeft(marker, child).length).toBeGreaterThan(0)
     const next = openEmbeddedBench({ dataDir: folder, instance: folder })
-    await waitUntil('no process is left', () => findLeft(marker, child).length === 0)
+    await waitFor(() => findLeft(marker, child).length === 0, 'no process is left')
     await next.close()
     expect(existsSync(folder)).toBe(true)
   })

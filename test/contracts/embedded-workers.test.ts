@@ -7,7 +7,8 @@ import { probeBubblewrap } from '../../src/adapters/embedded/confinement/bubblew
 import { findControlGroups } from '../../src/adapters/embedded/confinement/control-groups.ts'
 import type { EmbeddedWorkloadsOptions } from '../../src/adapters/embedded/workloads.ts'
 import type { AttemptKey, WorkloadLimits, WorkloadState } from '../../src/ports/workloads.ts'
-import { findProcesses, makeFolder, removeFolder, testIds, waitUntil } from './embedded-bench.ts'
+import { waitFor } from '../fixtures/time.ts'
+import { findProcesses, makeFolder, removeFolder, testIds } from './embedded-bench.ts'
 import { type EmbeddedBench, openEmbeddedBench } from './embedded-workloads-bench.ts'
 
 const probe = await probeBubblewrap()
@@ -37,10 +38,10 @@ async function start(work: Work): Promise<AttemptKey> {
 }
 
 function waitForEnd(key: AttemptKey): Promise<WorkloadState> {
-  return waitUntil('the attempt has ended', async () => {
+  return waitFor(async () => {
     const state = await bench.workloads.observe(key)
     return (state.phase === 'Succeeded' || state.phase === 'Failed') && state
-  })
+  }, 'the attempt has ended')
 }
 
 async function finish(work: Work): Promise<WorkloadState> {
@@ -86,12 +87,12 @@ describe('a worker process', () => {
 
   it('that ignores TERM is killed after the grace, and its folder is gone', async () => {
     const key = await start({ prompt: 'ignoreTerm' })
-    await waitUntil('it runs', () => linesOf(key).includes('deaf'))
+    await waitFor(() => linesOf(key).includes('deaf'), 'it runs')
     await bench.workloads.remove(key)
     expect(linesOf(key)).toContain('not now')
-    await waitUntil('only idle workers have folders', async () => {
+    await waitFor(async () => {
       return readdirSync(join(bench.folder, 'data', 'work')).length === (await listIdle()).length
-    })
+    }, 'only idle workers have folders')
   })
 
   it('that floods its output is slowed down and loses no line', async () => {
@@ -112,7 +113,7 @@ describe('a worker process', () => {
     context.skip(!probe.available && groups.controllers.length === 0, 'neither a sandbox nor control groups here')
     const key = await start({ prompt: 'leaveBehind', systemPrompt: testIds.next('svc-grandchild') })
     expect(await waitForEnd(key)).toMatchObject({ phase: 'Succeeded' })
-    await waitUntil('nothing is left', () => findProcesses('svc-grandchild').length === 0)
+    await waitFor(() => findProcesses('svc-grandchild').length === 0, 'nothing is left')
   })
 
   it('that needs too much memory is ended, and the reason names the limit', async (context) => {
@@ -136,29 +137,29 @@ describe('the pool of workers', () => {
     expect(await listIdle()).toEqual([])
     const first = await start({ prompt: 'succeed' })
     await waitForEnd(first)
-    const [idle] = await waitUntil('one waits, loaded', async () => {
+    const [idle] = await waitFor(async () => {
       const waiting = await listIdle()
       return (waiting[0]?.memoryBytes ?? 0) > 1024 ** 2 && waiting
-    })
+    }, 'one waits, loaded')
     expect(idle?.pid).toBeGreaterThan(0)
     await finish({ prompt: 'succeed' })
-    await waitUntil('another waits', async () => {
+    await waitFor(async () => {
       const waiting = await listIdle()
       return waiting.length > 0 && waiting.every(({ pid }) => pid !== idle?.pid)
-    })
+    }, 'another waits')
   })
 
   it('replaces a waiting worker that died', async () => {
     await finish({ prompt: 'succeed' })
-    const [idle] = await waitUntil('one waits', async () => {
+    const [idle] = await waitFor(async () => {
       const waiting = await listIdle()
       return waiting.length > 0 && waiting
-    })
+    }, 'one waits')
     process.kill(idle?.pid ?? Number.NaN, 'SIGKILL')
-    await waitUntil('another waits', async () => {
+    await waitFor(async () => {
       const waiting = await listIdle()
       return waiting.length > 0 && waiting.every(({ pid }) => pid !== idle?.pid)
-    })
+    }, 'another waits')
     expect(await finish({ prompt: 'succeed' })).toMatchObject({ phase: 'Succeeded' })
   })
 
@@ -166,7 +167,7 @@ describe('the pool of workers', () => {
     const cacheFolder = makeFolder('cache-test')
     await reopen({ cacheFolder })
     await finish({ prompt: 'succeed' })
-    await waitUntil('the cache is there', () => existsSync(cacheFolder) && readdirSync(cacheFolder).length === 1)
+    await waitFor(() => existsSync(cacheFolder) && readdirSync(cacheFolder).length === 1, 'the cache is there')
     expect(await finish({ prompt: 'succeed' })).toMatchObject({ phase: 'Succeeded' })
     await bench.workloads.close()
     removeFolder(cacheFolder)
@@ -193,7 +194,7 @@ describe.skipIf(!probe.available)('the sandbox of a worker (skipped where there 
       join(root, '.git'),
     ]
     const systemPrompt = JSON.stringify({ port, paths, hostPid: process.pid })
-    await waitUntil('the data folder is made', () => existsSync(join(bench.folder, 'data')))
+    await waitFor(() => existsSync(join(bench.folder, 'data')), 'the data folder is made')
     writeFileSync(dataFile, 'precious')
     const key = await start({ prompt: 'look', systemPrompt })
     expect(await waitForEnd(key)).toMatchObject({ phase: 'Succeeded' })
@@ -232,7 +233,7 @@ describe.skipIf(!probe.available)('the sandbox of a worker (skipped where there 
     cpSync(join(root, 'test/fixtures/workers'), join(program, 'src'), { recursive: true })
     const dataDir = join(program, 'src', 'data')
     await reopen({ dataDir, programRoot: program, workerProgram: join(program, 'src', 'echo.mjs') })
-    await waitUntil('the data folder is made', () => existsSync(join(dataDir, 'work')))
+    await waitFor(() => existsSync(join(dataDir, 'work')), 'the data folder is made')
     writeFileSync(join(dataDir, 'svc.db'), 'precious')
     const paths = [join(dataDir, 'svc.db'), join(dataDir, 'work'), join(program, 'src', 'echo.mjs')]
     const key = await start({ prompt: 'look', systemPrompt: JSON.stringify({ port: 1, paths, hostPid: 1 }) })

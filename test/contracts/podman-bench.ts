@@ -3,7 +3,8 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { copyFileSync, existsSync, mkdirSync, symlinkSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { type ContainerEngine, createContainerEngine } from '../../src/adapters/embedded/commands/container-engine.ts'
-import { makeFolder, removeFolder, waitUntil } from './embedded-bench.ts'
+import { waitFor } from '../fixtures/time.ts'
+import { makeFolder, removeFolder } from './embedded-bench.ts'
 
 export type EngineBench = { engine: ContainerEngine; image: string; close(): Promise<void> }
 
@@ -42,7 +43,7 @@ async function startService(socket: string, folder: string): Promise<ChildProces
     stdio: 'ignore',
     cwd: folder,
   })
-  await waitUntil('the engine listens', () => existsSync(socket))
+  await waitFor(() => existsSync(socket), 'the engine listens')
   return child
 }
 

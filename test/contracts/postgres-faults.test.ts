@@ -12,8 +12,9 @@ import { sql } from '../../src/adapters/sql/statement.ts'
 import { systemClock as clock, systemIds as ids } from '../../src/adapters/system/clock.ts'
 import { isSvcError } from '../../src/errors.ts'
 import { type PostgresServer, postgresMissing, startPostgres } from '../fixtures/postgres.ts'
+import { waitFor } from '../fixtures/time.ts'
 import { makeDatabase, openBody, openReplica, prepareTemplate } from './postgres-bench.ts'
-import { collect, MEBIBYTE, makeBody, readText, textBody, waitUntil } from './record-bench.ts'
+import { collect, MEBIBYTE, makeBody, readText, textBody } from './record-bench.ts'
 
 const key = { taskUid: 'task-1', attempt: 1 }
 const draft = { ...key, namespace: 'default', taskName: 't', type: 'X' }
@@ -69,10 +70,10 @@ describe.skipIf(postgresMissing !== undefined)('a PostgreSQL that fails', () => 
   it.each(['fast', 'immediate'] as const)('keeps every acknowledged write over a restart (%s)', async (how) => {
     const writers = Array.from({ length: 6 }, (_, index) => writeEvents(`task-${index}`))
     const reach = (count: number) =>
-      waitUntil(() => writers.every((writer) => writer.acknowledged.length >= count), `${count} each`)
+      waitFor(() => writers.every((writer) => writer.acknowledged.length >= count), `${count} each`)
     await reach(20)
     await server.stop(how)
-    await waitUntil(() => writers.every((writer) => writer.refused.length > 0), 'each was refused')
+    await waitFor(() => writers.every((writer) => writer.refused.length > 0), 'each was refused')
     await server.start()
     await reach(Math.max(...writers.map((writer) => writer.acknowledged.length)) + 20)
     for (const { end, taskUid, acknowledged, refused } of writers) {
@@ -110,13 +111,13 @@ describe.skipIf(postgresMissing !== undefined)('a PostgreSQL that fails', () => 
     const count = (table: string) => Number(server.execute(name, `select count(*) from ${table}`))
     const stored = records.results.put(key, body, 'text/plain').catch((error: unknown) => error)
     push(MEBIBYTE)
-    await waitUntil(() => count('blob_pieces') > 0, 'the first pieces are stored')
+    await waitFor(() => count('blob_pieces') > 0, 'the first pieces are stored')
     await server.stop('immediate')
     push(MEBIBYTE)
     expect(await stored).toMatchObject(unavailable)
     await server.start()
     expect(count('blobs')).toBe(1)
-    await waitUntil(() => sweep().then(() => count('blobs') === 0), 'what came in is swept')
+    await waitFor(() => sweep().then(() => count('blobs') === 0), 'what came in is swept')
     expect(await records.results.get('task-1')).toBeUndefined()
   })
 
@@ -142,10 +143,10 @@ describe.skipIf(postgresMissing !== undefined)('a PostgreSQL that fails', () => 
         ...({ failure: 'RateLimited', asked: true } as const),
       },
     )
-    await waitUntil(() => looks > 0 && cooling.includes('main'), 'they look again')
+    await waitFor(() => looks > 0 && cooling.includes('main'), 'they look again')
     const before = looks
     await writer.events.append({ ...draft, message: 'heard' })
-    await waitUntil(() => looks > before, 'notes come again')
+    await waitFor(() => looks > before, 'notes come again')
     await other.close()
   })
 
@@ -155,9 +156,9 @@ describe.skipIf(postgresMissing !== undefined)('a PostgreSQL that fails', () => 
     const other = await openReplica(server, name)
     const writer = createPostgresRecords({ database: other, clock, ids })
     const countLocks = () => Number(server.execute(name, "select count(*) from pg_locks where locktype = 'advisory'"))
-    await waitUntil(() => countLocks() === 1, 'the body is held')
+    await waitFor(() => countLocks() === 1, 'the body is held')
     server.execute(name, "select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory'")
-    await waitUntil(() => countLocks() === 1, 'the body is held again')
+    await waitFor(() => countLocks() === 1, 'the body is held again')
     await writer.results.put(key, textBody('new'), 'text/plain')
     expect(await writer.sweepOrphans()).toBe(0)
     expect(await readText(reading === undefined ? undefined : { open: () => reading })).toBe('1'.repeat(MEBIBYTE))

@@ -8,8 +8,9 @@ import { createTokenAuthenticator } from '../../src/adapters/sql/token-authentic
 import { createTokens } from '../../src/adapters/sql/tokens.ts'
 import { systemClock as clock, systemIds as ids } from '../../src/adapters/system/clock.ts'
 import { type PostgresServer, postgresMissing, startPostgres } from '../fixtures/postgres.ts'
+import { waitFor } from '../fixtures/time.ts'
 import { makeDatabase, openBody, openReplica, prepareTemplate } from './postgres-bench.ts'
-import { collect, MEBIBYTE, makeBody, readText, textBody, waitUntil } from './record-bench.ts'
+import { collect, MEBIBYTE, makeBody, readText, textBody } from './record-bench.ts'
 
 type Replica = { database: PostgresDatabase; records: RecordStores }
 
@@ -54,7 +55,7 @@ describe.skipIf(postgresMissing !== undefined)('two replicas on one PostgreSQL',
     other.records.events.onAppend('task-2', () => heard.push('another task'))
     other.records.rateLimits.onCoolDown((key) => heard.push(`cool-down of ${key.name}`))
     await one.records.events.append(draft)
-    await waitUntil(() => heard.length === 1, 'the event is heard of')
+    await waitFor(() => heard.length === 1, 'the event is heard of')
     expect(await other.records.events.list({ taskUid: 'task-1' })).toHaveLength(1)
     await one.records.logs.append(key, ['a'])
     await one.records.rateLimits.coolDown(provider, {
@@ -62,7 +63,7 @@ describe.skipIf(postgresMissing !== undefined)('two replicas on one PostgreSQL',
       reason: 'overloaded',
       ...({ failure: 'RateLimited', asked: true } as const),
     })
-    await waitUntil(() => heard.length === 3, 'all are heard of')
+    await waitFor(() => heard.length === 3, 'all are heard of')
     expect(heard).toEqual(['event', 'log', 'cool-down of main'])
   })
 
@@ -78,7 +79,7 @@ describe.skipIf(postgresMissing !== undefined)('two replicas on one PostgreSQL',
       await one.records.events.append({ ...draft, message: String(count) })
       expect(own).toBe(count + 1)
     }
-    await waitUntil(() => foreign === 5, 'the other replica heard all')
+    await waitFor(() => foreign === 5, 'the other replica heard all')
     expect(own).toBe(5)
   })
 
@@ -92,7 +93,7 @@ describe.skipIf(postgresMissing !== undefined)('two replicas on one PostgreSQL',
     await expect(failed).rejects.toThrow('no')
     await one.database.write(async (tx) => tx.announce('test', `an 'odd' \\ note \0 \ud800 ${'x'.repeat(20)}`))
     await one.database.write(async (tx) => tx.announce('test', 'y'.repeat(9000)))
-    await waitUntil(() => heard.length === 2, 'the second is heard')
+    await waitFor(() => heard.length === 2, 'the second is heard')
     expect(heard).toEqual([`an 'odd' \\ note \0 \ud800 ${'x'.repeat(20)}`, 'look again'])
   })
 
@@ -112,7 +113,7 @@ describe.skipIf(postgresMissing !== undefined)('two replicas on one PostgreSQL',
         () => false,
         () => true,
       )
-    await waitUntil(isRefused, 'the token is refused')
+    await waitFor(isRefused, 'the token is refused')
   })
 
   it('lets one replica hold a session, of many that ask at once', async () => {
@@ -139,7 +140,7 @@ describe.skipIf(postgresMissing !== undefined)('two replicas on one PostgreSQL',
     await one.records.providerHealth.note([{ provider, goodAt: new Date(1000), failures: 0 }])
     await other.records.providerHealth.note([{ provider, failed, failures: 2 }])
     expect(await one.records.providerHealth.read(provider)).toEqual({ goodAt: new Date(1000), failed, failures: 2 })
-    await waitUntil(() => heard.length === 4, 'both heard of both')
+    await waitFor(() => heard.length === 4, 'both heard of both')
     expect(heard.toSorted()).toEqual(['one: main', 'one: main', 'other: main', 'other: main'])
     const notes = ['a', 'b', 'c'].map((name) => ({ provider: { ...provider, name }, failed, failures: 1 }))
     const writes = Array.from({ length: 20 }, (_, index) =>
@@ -210,10 +211,7 @@ describe.skipIf(postgresMissing !== undefined)('two replicas on one PostgreSQL',
     expect(await one.records.sweepOrphans()).toBe(0)
     const rest = await readText(reading === undefined ? undefined : { open: () => reading })
     expect(first.toString() + rest).toBe('1'.repeat(2 * MEBIBYTE))
-    await waitUntil(
-      async () => (await one.records.sweepOrphans()) === 1,
-      'the body that nobody reads any more is swept',
-    )
+    await waitFor(async () => (await one.records.sweepOrphans()) === 1, 'the body that nobody reads any more is swept')
     expect(await countBlobs()).toBe(1)
   })
 
@@ -221,7 +219,7 @@ describe.skipIf(postgresMissing !== undefined)('two replicas on one PostgreSQL',
     const { body, push } = openBody()
     const stored = other.records.results.put(key, body, 'text/plain').catch(() => undefined)
     push(MEBIBYTE)
-    await waitUntil(async () => (await countBlobs()) === 1, 'the body has begun')
+    await waitFor(async () => (await countBlobs()) === 1, 'the body has begun')
     expect(await one.records.sweepOrphans()).toBe(0)
     await other.database.close()
     expect(await one.records.sweepOrphans()).toBe(1)

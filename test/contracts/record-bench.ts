@@ -92,15 +92,6 @@ export async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
   return collected
 }
 
-/** Waits until the condition holds; fails after ten seconds. */
-export async function waitUntil(condition: () => boolean | Promise<boolean>, what: string): Promise<void> {
-  const deadline = Date.now() + 10_000
-  while (!(await condition())) {
-    if (Date.now() > deadline) throw new Error(`gave up waiting until ${what}`)
-    await new Promise((resolve) => setTimeout(resolve, 5))
-  }
-}
-
 /** Opens a bench before each test of the suite and closes it after; the callback gives the one of the test. */
 export function useBench(
   open: OpenBench,

@@ -4,6 +4,7 @@ import type { ResourceOf } from '../../src/contract/resources/index.ts'
 import { TaskSpec } from '../../src/contract/resources/task.ts'
 import { isSvcError } from '../../src/errors.ts'
 import type { ResourceDraft, Resources, WatchEvent, WatchOptions } from '../../src/ports/resources.ts'
+import { waitFor } from '../fixtures/time.ts'
 
 export type OpenedResources = {
   resources: Resources
@@ -50,15 +51,6 @@ export async function reasonOf(work: Promise<unknown>): Promise<string> {
   }
 }
 
-/** Waits until the check holds, for what a store may do a little later; fails after 30 seconds. */
-export async function eventually(check: () => Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + 30_000
-  while (!(await check())) {
-    if (Date.now() > deadline) throw new Error('what was waited for did not happen within 30 seconds')
-    await new Promise((resolve) => setTimeout(resolve, 10))
-  }
-}
-
 /** A watch that is read in the background. `until` waits for an event. */
 export function followTasks(resources: Resources, options: Omit<WatchOptions, 'signal'>) {
   const stop = new AbortController()
@@ -75,7 +67,7 @@ export function followTasks(resources: Resources, options: Omit<WatchOptions, 's
     /** The events as text: `ADDED a`, `DELETED a`. */
     log: () => events.map((event) => `${event.type} ${event.object.metadata.name}`),
     until: (type: string, name: string) =>
-      eventually(async () => {
+      waitFor(async () => {
         const error = await Promise.race([failed, Promise.resolve(undefined)])
         if (error !== undefined) throw error
         return events.some((event) => event.type === type && event.object.metadata.name === name)

@@ -1,8 +1,8 @@
 // Removal: preconditions, finalizers and what is owned.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { waitFor } from '../fixtures/time.ts'
 import {
   draftTask,
-  eventually,
   namesOf,
   type OpenedResources,
   type OpenResources,
@@ -110,7 +110,7 @@ export function describeResourceRemoval(open: OpenResources): void {
       await createOwned('grandchild', [child])
       await create('bystander', { namespace })
       await opened.resources.remove('Task', { namespace, name: 'owner' })
-      await eventually(async () => (await isAbsent('child')) && (await isAbsent('grandchild')))
+      await waitFor(async () => (await isAbsent('child')) && (await isAbsent('grandchild')))
       expect(await isAbsent('bystander')).toBe(false)
     })
 
@@ -118,14 +118,14 @@ export function describeResourceRemoval(open: OpenResources): void {
       const owner = await create('owner', { namespace })
       await Promise.all(Array.from({ length: 130 }, (_, index) => createOwned(`child-${index}`, [owner])))
       await opened.resources.remove('Task', { namespace, name: 'owner' })
-      await eventually(async () => (await opened.resources.list('Task', { namespace })).items.length === 0)
+      await waitFor(async () => (await opened.resources.list('Task', { namespace })).items.length === 0)
     })
 
     it('begin the deletion of those that finalizers hold', async () => {
       const owner = await create('owner', { namespace })
       await createOwned('child', [owner], ['svc.ai/one'])
       await opened.resources.remove('Task', { namespace, name: 'owner' })
-      await eventually(async () => (await read('child'))?.metadata.deletionTimestamp !== undefined)
+      await waitFor(async () => (await read('child'))?.metadata.deletionTimestamp !== undefined)
     })
 
     it('leave what still has another owner', async () => {
@@ -134,13 +134,13 @@ export function describeResourceRemoval(open: OpenResources): void {
       await createOwned('shared', [first, second])
       await createOwned('only', [first])
       await opened.resources.remove('Task', { namespace, name: 'first' })
-      await eventually(() => isAbsent('only'))
-      await eventually(async () => (await read('shared'))?.metadata.ownerReferences?.length === 1)
+      await waitFor(() => isAbsent('only'))
+      await waitFor(async () => (await read('shared'))?.metadata.ownerReferences?.length === 1)
       expect(
         namesOf((await read('shared'))?.metadata.ownerReferences?.map((metadata) => ({ metadata })) ?? []),
       ).toEqual(['second'])
       await opened.resources.remove('Task', { namespace, name: 'second' })
-      await eventually(() => isAbsent('shared'))
+      await waitFor(() => isAbsent('shared'))
     })
 
     it('are meant by uid: one of the same name made later is another', async () => {
@@ -149,7 +149,7 @@ export function describeResourceRemoval(open: OpenResources): void {
       const successor = await create('owner', { namespace })
       await createOwned('late', [owner])
       await createOwned('child', [successor])
-      await eventually(() => isAbsent('late'))
+      await waitFor(() => isAbsent('late'))
       expect(await isAbsent('child')).toBe(false)
     })
 
@@ -159,7 +159,7 @@ export function describeResourceRemoval(open: OpenResources): void {
       const marked = await opened.resources.remove('Task', { namespace, name: 'owner' })
       expect(await isAbsent('child')).toBe(false)
       await opened.resources.update('Task', { ...marked, metadata: { ...marked.metadata, finalizers: [] } })
-      await eventually(() => isAbsent('child'))
+      await waitFor(() => isAbsent('child'))
     })
   })
 }

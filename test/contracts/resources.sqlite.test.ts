@@ -7,22 +7,13 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createResources, type ResourceStore, type ResourceStoreOptions } from '../../src/adapters/sql/resources.ts'
 import { openSqlite, type SqliteDatabase } from '../../src/adapters/sql/sqlite/database.ts'
 import { sql } from '../../src/adapters/sql/statement.ts'
+import { systemClock as clock } from '../../src/adapters/system/clock.ts'
 import { SvcError } from '../../src/errors.ts'
 import type { Clock, Ids } from '../../src/ports/clock.ts'
+import { waitFor } from '../fixtures/time.ts'
 import { describeResources } from './resources.contract.ts'
-import { changeStatus, draftTask, eventually, followTasks, namesOf, ownedBy, reasonOf } from './resources-bench.ts'
+import { changeStatus, draftTask, followTasks, namesOf, ownedBy, reasonOf } from './resources-bench.ts'
 
-const clock: Clock = {
-  now: () => new Date(),
-  sleep: (ms, signal) =>
-    new Promise((resolve, reject) => {
-      const timer = setTimeout(resolve, ms)
-      signal?.addEventListener('abort', () => {
-        clearTimeout(timer)
-        reject(signal.reason)
-      })
-    }),
-}
 const ids: Ids = {
   next: (prefix) => (prefix === undefined ? uuidv7() : `${prefix}-${uuidv7()}`),
   hex: () => '',
@@ -134,8 +125,8 @@ describe('resources in SQLite alone', () => {
       )
       await store.resources().remove('Task', { namespace, name: 'owner' })
       await store.restart()
-      await eventually(async () => (await list()).items.length === 0)
-      await eventually(async () => (await store.database().read.all(sql`select uid from absent_owners`)).length === 0)
+      await waitFor(async () => (await list()).items.length === 0)
+      await waitFor(async () => (await store.database().read.all(sql`select uid from absent_owners`)).length === 0)
     })
   })
 
@@ -282,10 +273,10 @@ describe('resources in SQLite alone', () => {
       return writes === 1 ? write(work) : Promise.reject(new SvcError('StorageFull', 'full'))
     }
     await store.resources().remove('Task', { namespace, name: 'owner' })
-    await eventually(async () => faults.length > 1)
+    await waitFor(async () => faults.length > 1)
     expect(namesOf((await list()).items)).toEqual(['child'])
     database.write = write
-    await eventually(async () => (await list()).items.length === 0)
+    await waitFor(async () => (await list()).items.length === 0)
     expect(faults[0]).toMatchObject({ reason: 'StorageFull' })
   })
 

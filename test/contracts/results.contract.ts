@@ -1,5 +1,6 @@
 // What every store of results does.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { waitFor } from '../fixtures/time.ts'
 import {
   brokenBody,
   hardTexts,
@@ -9,7 +10,6 @@ import {
   readText,
   textBody,
   useBench,
-  waitUntil,
 } from './record-bench.ts'
 
 export function describeResults(name: string, open: OpenBench): void {
@@ -107,7 +107,7 @@ export function describeResults(name: string, open: OpenBench): void {
       const before = await bench().countBodies()
       bench().faults.writes = 'hang'
       void results().put({ taskUid: 'task-2', attempt: 1 }, makeBody(MEBIBYTE, 0x32).body, 'text/plain')
-      await waitUntil(() => bench().faults.hanging === 1, 'the second body waits for its row')
+      await waitFor(() => bench().faults.hanging === 1, 'the second body waits for its row')
       expect(await bench().countBodies()).toBe(before + 1)
       expect(await bench().stores().sweepOrphans()).toBe(0)
       await bench().reopen()

@@ -5,7 +5,8 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { isSvcError } from '../../src/errors.ts'
 import type { Sandbox, SandboxCommand, SandboxLimits } from '../../src/ports/sandbox.ts'
-import { findProcesses, makeFolder, removeFolder, testIds, waitUntil } from './embedded-bench.ts'
+import { waitFor } from '../fixtures/time.ts'
+import { findProcesses, makeFolder, removeFolder, testIds } from './embedded-bench.ts'
 
 export type SandboxBench = {
   sandbox: Sandbox
@@ -193,7 +194,7 @@ export function describeSandbox(name: string, open: () => Promise<SandboxBench>)
       await run({
         argv: ['bash', '-c', `(trap "" HUP TERM; exec -a ${marker} sleep 300) > /dev/null 2>&1 & echo started`],
       })
-      await waitUntil('nothing is left', () => findProcesses(marker).length === 0)
+      await waitFor(() => findProcesses(marker).length === 0, 'nothing is left')
     })
 
     it('ends at once when the caller aborts, and rejects', async () => {
@@ -204,10 +205,10 @@ export function describeSandbox(name: string, open: () => Promise<SandboxBench>)
         () => 'ended',
         () => 'rejected',
       )
-      await waitUntil('it runs', () => findProcesses(marker).some((pid) => pid > 0))
+      await waitFor(() => findProcesses(marker).some((pid) => pid > 0), 'it runs')
       abort.abort(new Error('enough'))
       expect(await settled).toBe('rejected')
-      await waitUntil('nothing is left', () => findProcesses(marker).length === 0)
+      await waitFor(() => findProcesses(marker).length === 0, 'nothing is left')
     })
 
     it('says when there is no such program', async () => {

@@ -1,7 +1,8 @@
 // What every store of access tokens does, and the authenticator over it.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { TokenDraft } from '../../src/ports/identity.ts'
-import { hardTexts, type OpenBench, useBench, waitUntil } from './record-bench.ts'
+import { waitFor } from '../fixtures/time.ts'
+import { hardTexts, type OpenBench, useBench } from './record-bench.ts'
 
 const MINUTE = 60_000
 
@@ -105,7 +106,7 @@ export function describeTokens(name: string, open: OpenBench): void {
       const use = () => authenticator.authenticate({ token, source: 'bearer' })
       const first = bench().now().toISOString()
       await use()
-      await waitUntil(async () => (await lastUse()) === first, 'the first use is noted')
+      await waitFor(async () => (await lastUse()) === first, 'the first use is noted')
       bench().advance(MINUTE - 1)
       await use()
       // Writes keep their order: had the use asked for one, it would be there by now.
@@ -114,7 +115,7 @@ export function describeTokens(name: string, open: OpenBench): void {
       bench().advance(1)
       const second = bench().now().toISOString()
       await use()
-      await waitUntil(async () => (await lastUse()) === second, 'the use a minute later is noted')
+      await waitFor(async () => (await lastUse()) === second, 'the use a minute later is noted')
     })
 
     it('lets requests through while the last use cannot be written', async () => {

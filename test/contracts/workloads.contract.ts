@@ -2,7 +2,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { isSvcError } from '../../src/errors.ts'
 import type { AttemptKey, WorkloadLimits, WorkloadState, Workloads } from '../../src/ports/workloads.ts'
-import { findProcesses, testIds, waitUntil } from './embedded-bench.ts'
+import { waitFor } from '../fixtures/time.ts'
+import { findProcesses, testIds } from './embedded-bench.ts'
 
 export type WorkloadsBench = {
   workloads: Workloads
@@ -76,10 +77,10 @@ export function describeWorkloads(name: string, open: () => Promise<WorkloadsBen
         const state = await bench.workloads.observe(key)
         return isEnded(state) && state
       }
-      return waitUntil('the attempt has ended', look, timeoutMs)
+      return waitFor(look, 'the attempt has ended', timeoutMs)
     }
     const waitForLine = (key: AttemptKey, line: string) =>
-      waitUntil(`it has said ${line}`, () => bench.logs.get(key.taskUid)?.includes(line))
+      waitFor(() => bench.logs.get(key.taskUid)?.includes(line), `it has said ${line}`)
     const finish = async (key: AttemptKey) => {
       const state = await waitForEnd(key)
       await bench.workloads.remove(key)
@@ -247,7 +248,7 @@ export function describeWorkloads(name: string, open: () => Promise<WorkloadsBen
         `(trap "" HUP TERM; while :; do sleep 1; : ${marker}; done) > /dev/null 2>&1 & echo parent`,
       )
       expect(await waitForEnd(key)).toMatchObject({ phase: 'Succeeded' })
-      await waitUntil('nothing is left', () => findProcesses(marker).length === 0)
+      await waitFor(() => findProcesses(marker).length === 0, 'nothing is left')
       await bench.workloads.remove(key)
     })
 
@@ -271,9 +272,9 @@ export function describeWorkloads(name: string, open: () => Promise<WorkloadsBen
         atOnce--
       }
       const key = await start(`yes flood | head -c ${bench.flood ?? 20_000_000}; echo; echo over`)
-      await waitUntil('the first lines came', () => calls > 0)
+      await waitFor(() => calls > 0, 'the first lines came')
       // They may come before its start has been noted.
-      await waitUntil('it runs', async () => (await bench.workloads.observe(key)).phase === 'Running')
+      await waitFor(async () => (await bench.workloads.observe(key)).phase === 'Running', 'it runs')
       expect(calls).toBe(1)
       gate.resolve()
       expect(await finish(key)).toMatchObject({ phase: 'Succeeded' })

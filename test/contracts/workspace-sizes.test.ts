@@ -7,7 +7,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { probeBubblewrap } from '../../src/adapters/embedded/confinement/bubblewrap.ts'
 import { createSandbox } from '../../src/adapters/embedded/sandbox/sandbox.ts'
 import type { AttemptKey, WorkloadLimits, WorkloadState } from '../../src/ports/workloads.ts'
-import { makeFolder, removeFolder, testIds, waitUntil } from './embedded-bench.ts'
+import { waitFor } from '../fixtures/time.ts'
+import { makeFolder, removeFolder, testIds } from './embedded-bench.ts'
 import { type EmbeddedBench, openEmbeddedBench, workerFixture } from './embedded-workloads-bench.ts'
 
 const probe = await probeBubblewrap()
@@ -34,10 +35,10 @@ async function start(script: string, limits: WorkloadLimits = {}): Promise<Attem
 }
 
 function waitForEnd(key: AttemptKey): Promise<WorkloadState> {
-  return waitUntil('the attempt has ended', async () => {
+  return waitFor(async () => {
     const state = await bench.workloads.observe(key)
     return (state.phase === 'Succeeded' || state.phase === 'Failed') && state
-  })
+  }, 'the attempt has ended')
 }
 
 /** Bytes that lie in the workspaces now. */
@@ -161,10 +162,10 @@ describe.skipIf(!probe.available || noDisk !== undefined)(`a disk that is nearly
   }
 
   const waitForPhase = (key: AttemptKey, phase: WorkloadState['phase']) =>
-    waitUntil(`${key.taskUid} is ${phase}`, async () => {
+    waitFor(async () => {
       const state = await small.workloads.observe(key)
       return state.phase === phase && state
-    })
+    }, `${key.taskUid} is ${phase}`)
 
   it('starts nothing below its reserve, and again when there is room', async () => {
     leaveFree(2.4 * mebibyte)
@@ -184,7 +185,7 @@ describe.skipIf(!probe.available || noDisk !== undefined)(`a disk that is nearly
     await waitForPhase(few, 'Running')
     const most = await submit('most', `head -c 30000000 /dev/zero > f; ${wait}`)
     const isWritten = () => execFileSync('find', [disk, '-name', 'written'], { encoding: 'utf8' }).trim().split('\n')
-    await waitUntil('both have written', async () => isWritten().length === 2)
+    await waitFor(async () => isWritten().length === 2, 'both have written')
     leaveFree(mebibyte)
     const state = await waitForPhase(most, 'Failed')
     expect(state).toMatchObject({ reason: 'DiskFull', message: expect.stringContaining('had written the most') })

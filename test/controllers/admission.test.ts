@@ -2,7 +2,8 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { apiVersion } from '../../src/contract/resources/metadata.ts'
 import { createWorkerConversation } from '../../src/usecases/worker/conversation.ts'
-import { type Bench, type BenchOptions, eventually, openBench } from './bench.ts'
+import { waitFor } from '../fixtures/time.ts'
+import { type Bench, type BenchOptions, openBench } from './bench.ts'
 
 let bench: Bench
 afterEach(() => bench.dispose())
@@ -31,7 +32,7 @@ describe('Pending tasks', () => {
     }
     bench.workloads.setCapacity(1)
     for (const name of ['urgent', 'old', 'young', 'low']) {
-      bench.clock.advance(1000)
+      bench.clock.jump(1000)
       await bench.running(name)
       bench.workloads.succeed(name)
       await bench.phase(name, 'Succeeded')
@@ -79,7 +80,7 @@ describe('Pending tasks', () => {
     await change('nightly', { schedule: undefined })
     await queued('nightly', 'Capacity')
     bench.workloads.setCapacity(4)
-    bench.clock.advance(1000)
+    bench.clock.jump(1000)
     const run = await bench.running('nightly')
     expect(run.status?.nextScheduleTime).toBeUndefined()
     expect(startedNames()).toEqual(['nightly'])
@@ -98,10 +99,10 @@ describe('Pending tasks', () => {
       return appended
     }
     await bench.submitTask('late', { command: ['first'] })
-    bench.clock.advance(1000)
+    bench.clock.jump(1000)
     await bench.taskWhen('late', ({ metadata }) => metadata.generation === 2, 'is changed')
-    await eventually(() => {
-      bench.clock.advance(1000)
+    await waitFor(() => {
+      bench.clock.jump(1000)
       return bench.workloads.running().find((name) => name === 'late')
     }, 'late runs')
     expect(bench.workloads.specOf('late').run).toMatchObject({ command: ['second'] })
@@ -135,7 +136,7 @@ describe('Pending tasks', () => {
     await Promise.all(names.map((name) => bench.submitTask(name)))
     const seen: number[] = []
     for (let done = 0; done < names.length; done += 1) {
-      const name = await eventually(() => bench.workloads.running()[0], 'something runs')
+      const name = await waitFor(() => bench.workloads.running()[0], 'something runs')
       seen.push(bench.workloads.running().length)
       bench.workloads.succeed(name)
     }
@@ -153,7 +154,7 @@ describe('the namespace limit', () => {
     await bench.submitTask('second', { priority: 1000 })
     await queued('second', 'NamespaceLimit')
     await bench.submitTask('elsewhere', {}, { namespace: 'team' })
-    await eventually(() => startedNames().find((name) => name === 'elsewhere'), 'the other namespace is served')
+    await waitFor(() => startedNames().find((name) => name === 'elsewhere'), 'the other namespace is served')
     expect(startedNames()).toEqual(['first', 'elsewhere'])
     bench.workloads.fail('first')
     await bench.running('second')
@@ -167,9 +168,9 @@ describe('the namespace limit', () => {
     await queued('second', 'NamespaceLimit')
     await bench.pause()
     bench.resume()
-    bench.clock.advance(1000)
+    bench.clock.jump(1000)
     await bench.submitTask('elsewhere', {}, { namespace: 'team' })
-    await eventually(() => startedNames().find((name) => name === 'elsewhere'), 'the other namespace is served')
+    await waitFor(() => startedNames().find((name) => name === 'elsewhere'), 'the other namespace is served')
     expect(startedNames()).toEqual(['first', 'elsewhere'])
   })
 })
@@ -199,7 +200,7 @@ describe('the sibling limit', () => {
     await bench.running('stranger')
     bench.workloads.succeed('c1', 'one')
     await bench.running('c3')
-    bench.clock.advance(200)
+    bench.clock.jump(200)
     const parent = await bench.taskWhen(
       'parent',
       ({ status }) => status?.childTasks?.[0]?.result === 'one' && status.childTasks.length === 3,
@@ -224,7 +225,7 @@ describe('a session', () => {
     ] as const) {
       await bench.submitTask(name, { priority, sessionRef: session })
       await queued(name, 'SessionLocked')
-      bench.clock.advance(1000)
+      bench.clock.jump(1000)
     }
     let before = 'holder'
     for (const name of ['urgent', 'old', 'young', 'low']) {
@@ -271,13 +272,13 @@ describe('a session', () => {
       await bench.phase(name, 'Failed')
     }
     await run('one', { agentRef: { name: 'brief' } })
-    bench.clock.advance(59 * 60_000)
+    bench.clock.jump(59 * 60_000)
     expect(await readSession()).toBeDefined()
-    bench.clock.advance(61_000)
+    bench.clock.jump(61_000)
     expect(await readSession()).toBeUndefined()
     await run('two', { agentRef: { name: 'brief' } })
     await run('three', {})
-    bench.clock.advance(2 * 3_600_000)
+    bench.clock.jump(2 * 3_600_000)
     expect((await readSession())?.messageCount).toBe(4)
   })
 

@@ -30,7 +30,7 @@ import type { TryProvider } from '../../src/ports/provider-trial.ts'
 import { tryProvider } from '../../src/proxy/index.ts'
 import { cleanupFinalizer } from '../../src/rules/scheduled-run.ts'
 import { createBudgetLedger } from '../../src/usecases/index.ts'
-import { createManualClock } from './manual-clock.ts'
+import { createManualClock, waitFor } from '../fixtures/time.ts'
 import { createScriptedWorkloads } from './scripted-workloads.ts'
 
 export type BenchOptions = {
@@ -83,19 +83,8 @@ async function openStores(clock: ReturnType<typeof createManualClock>) {
   }
 }
 
-/** Looks again and again until it says yes; real time passes, the bench's clock does not. */
-export async function eventually<T>(look: () => Promise<T | undefined> | T | undefined, what: string): Promise<T> {
-  const end = Date.now() + 8000
-  while (Date.now() < end) {
-    const found = await look()
-    if (found !== undefined) return found
-    await new Promise((resolve) => setTimeout(resolve, 5))
-  }
-  throw new Error(`never happened: ${what}`)
-}
-
 export async function openBench({ settings, catalog, withCatalog = false, tokenExchange }: BenchOptions = {}) {
-  const clock = createManualClock()
+  const clock = createManualClock(Date.parse('2026-03-01T12:00:00Z'))
   const stores = await openStores(clock)
   const workloads = createScriptedWorkloads(() => clock.now())
   const { log, lines } = createMemoryLog()
@@ -129,7 +118,7 @@ export async function openBench({ settings, catalog, withCatalog = false, tokenE
 
   /** The task once it is as wanted. */
   const taskWhen = (name: string, want: (task: Task) => boolean, what: string) =>
-    eventually(async () => {
+    waitFor(async () => {
       const task = await getTask(name)
       return task !== undefined && want(task) ? task : undefined
     }, `${name} ${what}`)
@@ -156,7 +145,7 @@ export async function openBench({ settings, catalog, withCatalog = false, tokenE
     /** Running, and the attempt is really there. */
     async running(name: string) {
       const task = await taskWhen(name, ({ status }) => status?.phase === 'Running', 'is Running')
-      await eventually(() => workloads.running().find((running) => running === name), `${name} has an attempt`)
+      await waitFor(() => workloads.running().find((running) => running === name), `${name} has an attempt`)
       return task
     },
     async putResult(name: string, text: string) {

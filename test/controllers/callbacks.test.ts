@@ -5,7 +5,8 @@ import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type Bench, eventually, openBench } from './bench.ts'
+import { waitFor } from '../fixtures/time.ts'
+import { type Bench, openBench } from './bench.ts'
 
 type Received = { headers: Record<string, string | string[] | undefined>; body: string }
 
@@ -116,12 +117,12 @@ describe('a completion callback', () => {
       nextAttemptTime: '2026-03-01T12:00:03.750Z',
     })
     await bench.crash()
-    bench.clock.advance(3000)
+    bench.clock.jump(3000)
     expect(received).toHaveLength(1)
-    bench.clock.advance(750)
+    bench.clock.jump(750)
     await bench.taskWhen('job', ({ status }) => status?.webhook?.attempts === 2, 'was tried twice')
     answer = 200
-    bench.clock.advance(7500)
+    bench.clock.jump(7500)
     const delivered = await webhookState('job', 'Delivered')
     expect(delivered.status?.webhook?.attempts).toBe(3)
     expect(delivered.status?.webhook?.lastError).toBeUndefined()
@@ -135,10 +136,10 @@ describe('a completion callback', () => {
       const task = await bench.taskWhen('job', ({ status }) => status?.webhook?.attempts === tries, `try ${tries}`)
       if (task.status?.webhook?.state === 'Failed') break
       const next = Date.parse(task.status?.webhook?.nextAttemptTime ?? '')
-      await eventually(
+      await waitFor(
         () => {
           // The wait may not have begun yet; then there is something to wake on the next look.
-          bench.clock.advance(Math.max(0, next - bench.clock.now().getTime()))
+          bench.clock.jump(Math.max(0, next - bench.clock.now().getTime()))
           return received.length > tries ? true : undefined
         },
         `try ${tries + 1} is made`,
@@ -167,6 +168,6 @@ describe('a completion callback', () => {
     await finish('stuck')
     await finish('other', undefined)
     await bench.resources.remove('Task', { namespace: 'default', name: 'stuck' })
-    await eventually(async () => ((await bench.getTask('stuck')) === undefined ? true : undefined), 'it is gone')
+    await waitFor(async () => ((await bench.getTask('stuck')) === undefined ? true : undefined), 'it is gone')
   })
 })

@@ -4,7 +4,8 @@ import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Kind, ResourceOf } from '../../src/contract/resources/index.ts'
 import type { ProviderNote } from '../../src/ports/provider-health.ts'
-import { type Bench, eventually, openBench } from './bench.ts'
+import { waitFor } from '../fixtures/time.ts'
+import { type Bench, openBench } from './bench.ts'
 
 let bench: Bench
 let server: Server
@@ -31,7 +32,7 @@ afterEach(async () => {
 const get = <K extends Kind>(kind: K, name: string) => bench.resources.get(kind, { namespace: 'default', name })
 
 function when<K extends Kind>(kind: K, name: string, want: (object: ResourceOf<K>) => boolean) {
-  return eventually(async () => {
+  return waitFor(async () => {
     const object = await get(kind, name)
     return object !== undefined && want(object) ? object : undefined
   }, `${kind} ${name} is as wanted`)
@@ -104,7 +105,7 @@ describe('a provider', () => {
   it('shows at once that it cools down and why, and at once that it no longer does [PROV-011]', async () => {
     await bench.create('Provider', 'busy', { type: 'llmo', baseURL: url })
     await readyWhen('Provider', 'busy', true)
-    bench.clock.advance(1000)
+    bench.clock.jump(1000)
     const until = new Date(bench.clock.now().getTime() + 60_000)
     const key = { namespace: 'default', name: 'busy' }
     await bench.records.rateLimits.coolDown(key, {
@@ -115,10 +116,10 @@ describe('a provider', () => {
     })
     const cooling = await when('Provider', 'busy', ({ status }) => status?.coolingDownUntil !== undefined)
     expect(cooling.status).toMatchObject({ lastError: '429: slow down', coolingDownUntil: until.toISOString() })
-    bench.clock.advance(60_000)
+    bench.clock.jump(60_000)
     const after = await when('Provider', 'busy', ({ status }) => status?.coolingDownUntil === undefined)
     expect(after.status?.lastError).toBe('429: slow down')
-    bench.clock.advance(1000)
+    bench.clock.jump(1000)
     await bench.records.providerHealth.note([{ provider: key, goodAt: bench.clock.now(), failures: 0 }])
     const reachedAt = bench.clock.now().toISOString()
     const answered = await when('Provider', 'busy', ({ status }) => status?.lastReached === reachedAt)
@@ -146,7 +147,7 @@ describe('a provider', () => {
         { type: 'Answering', status: 'False', reason: 'CallsFail', message },
       ],
     })
-    bench.clock.advance(5000)
+    bench.clock.jump(5000)
     const goodAt = bench.clock.now()
     await note({ goodAt, failures: 0 })
     const answering = await when('Provider', 'locked', ({ status }) => status?.lastReached === goodAt.toISOString())
@@ -165,11 +166,11 @@ describe('a provider', () => {
     await readyWhen('Provider', 'steady', true)
     const provider = { namespace: 'default', name: 'steady' }
     await bench.records.providerHealth.note([{ provider, goodAt: bench.clock.now(), failures: 0 }])
-    bench.clock.advance(10_000)
+    bench.clock.jump(10_000)
     const goodAt = bench.clock.now()
     await bench.records.providerHealth.note([{ provider, goodAt, failures: 0 }])
-    await eventually(async () => {
-      bench.clock.advance(5000)
+    await waitFor(async () => {
+      bench.clock.jump(5000)
       return (await get('Provider', 'steady'))?.status?.lastReached === goodAt.toISOString() ? true : undefined
     }, 'the status tells of the later call')
   })
@@ -178,7 +179,7 @@ describe('a provider', () => {
     const provider = { namespace: 'default', name: 'again' }
     const failed = { at: bench.clock.now(), reason: 'HTTP 401' }
     await bench.records.providerHealth.note([{ provider, failed, failures: 1 }])
-    bench.clock.advance(2000)
+    bench.clock.jump(2000)
     await bench.create('Provider', 'again', { type: 'llmo', baseURL: url })
     const again = await when('Provider', 'again', ({ status }) => status?.ready === true)
     expect(again.status?.lastError).toBeUndefined()
@@ -189,7 +190,7 @@ describe('a provider', () => {
     await bench.create('Provider', 'quiet', { type: 'llmo', baseURL: url })
     const { metadata } = await readyWhen('Provider', 'quiet', true)
     for (let looked = 0; looked < 5; looked += 1) {
-      bench.clock.advance(30_000)
+      bench.clock.jump(30_000)
       await bench.create('Skill', `s${looked}`, { description: 'd', content: { inline: 'x' } })
       await when('Skill', `s${looked}`, ({ status }) => status?.phase === 'Ready')
     }
@@ -204,9 +205,9 @@ describe('a tool', () => {
     expect(there.status).toMatchObject({ endpoint: url, lastCheck: '2026-03-01T12:00:00.000Z' })
     server.closeAllConnections()
     await new Promise((resolve) => server.close(resolve))
-    bench.clock.advance(299_000)
+    bench.clock.jump(299_000)
     expect((await get('Tool', 'weather'))?.status?.available).toBe(true)
-    bench.clock.advance(1000)
+    bench.clock.jump(1000)
     const gone = await when('Tool', 'weather', ({ status }) => status?.available === false)
     expect(gone.status?.error).toContain('127.0.0.1')
     expect(looks).toEqual(['HEAD /v1'])
@@ -251,15 +252,15 @@ describe('an agent', () => {
       await bench.submitTask(name, task)
       await bench.running(name)
     }
-    await eventually(async () => {
-      bench.clock.advance(1000)
+    await waitFor(async () => {
+      bench.clock.jump(1000)
       return (await get('Agent', 'poet'))?.status?.activeTasks === 2 ? true : undefined
     }, 'two are counted')
     await bench.putResult('a', 'x')
     bench.workloads.succeed('a')
     const { status } = await bench.phase('a', 'Succeeded')
-    await eventually(async () => {
-      bench.clock.advance(1000)
+    await waitFor(async () => {
+      bench.clock.jump(1000)
       return (await get('Agent', 'poet'))?.status?.activeTasks === 1 ? true : undefined
     }, 'one is counted')
     expect((await get('Agent', 'poet'))?.status?.lastUsed).toBe(status?.completionTime)
@@ -272,19 +273,19 @@ describe('an agent', () => {
     const task = { type: 'ai', command: undefined, prompt: 'x', agentRef: { name: 'brief' } }
     await bench.submitTask('a', task)
     await bench.running('a')
-    bench.clock.advance(1_200_000)
+    bench.clock.jump(1_200_000)
     await bench.submitTask('other')
     await bench.running('other')
     expect(await get('Agent', 'brief')).toBeDefined()
     await bench.putResult('a', 'x')
     bench.workloads.succeed('a')
     await bench.phase('a', 'Succeeded')
-    bench.clock.advance(1000)
+    bench.clock.jump(1000)
     await when('Agent', 'brief', ({ status }) => status?.activeTasks === 0)
-    bench.clock.advance(590_000)
+    bench.clock.jump(590_000)
     expect(await get('Agent', 'brief')).toBeDefined()
-    await eventually(async () => {
-      bench.clock.advance(5000)
+    await waitFor(async () => {
+      bench.clock.jump(5000)
       return (await get('Agent', 'brief')) === undefined ? true : undefined
     }, 'the agent is gone')
   })

@@ -4,7 +4,8 @@ import { apiVersion } from '../../src/contract/resources/metadata.ts'
 import { type ErrorReason, SvcError } from '../../src/errors.ts'
 import type { ExchangeRequest } from '../../src/ports/identity.ts'
 import type { PropagationSettings } from '../../src/rules/token-propagation.ts'
-import { type Bench, eventually, openBench } from './bench.ts'
+import { waitFor } from '../fixtures/time.ts'
+import { type Bench, openBench } from './bench.ts'
 
 let bench: Bench
 afterEach(() => bench.dispose())
@@ -36,7 +37,7 @@ async function open({ propagation = settings, fail }: Options = {}) {
 async function tick(spec: object = {}, metadata: object = {}) {
   await bench.submitTask('nightly', { ...scheduled, ...spec }, metadata)
   await bench.phase('nightly', 'Scheduled')
-  bench.clock.advance(5 * minute)
+  bench.clock.jump(5 * minute)
 }
 
 const listTokens = async () => (await bench.secrets.list()).filter(({ name }) => name.includes('-txn-'))
@@ -76,7 +77,7 @@ describe('a run of a schedule in a transaction', () => {
     const { metadata } = await bench.running(runName)
     expect(await listTokens()).toHaveLength(1)
     await bench.resources.remove('Task', metadata)
-    await eventually(async () => ((await listTokens()).length === 0 ? true : undefined), 'the Secret is gone')
+    await waitFor(async () => ((await listTokens()).length === 0 ? true : undefined), 'the Secret is gone')
   })
 
   it('is not made without its token: the tick is left out, and says why', async () => {
@@ -92,11 +93,11 @@ describe('a run of a schedule in a transaction', () => {
     let isAway = true
     const asked = await open({ fail: () => (isAway ? 'Unavailable' : undefined) })
     await tick()
-    await eventually(() => (asked.length > 0 ? true : undefined), 'the exchange was asked')
+    await waitFor(() => (asked.length > 0 ? true : undefined), 'the exchange was asked')
     expect(await bench.getTask(runName)).toBeUndefined()
     isAway = false
-    await eventually(async () => {
-      bench.clock.advance(100)
+    await waitFor(async () => {
+      bench.clock.jump(100)
       return bench.getTask(runName)
     }, 'the run is made')
   })
@@ -119,8 +120,8 @@ describe('a run of a schedule in a transaction', () => {
       throw new SvcError('Internal', 'broke')
     }
     await tick()
-    await eventually(async () => {
-      bench.clock.advance(100)
+    await waitFor(async () => {
+      bench.clock.jump(100)
       return bench.lines.find(({ fields }) => JSON.stringify(fields).includes('broke'))
     }, 'it was tried')
     await bench.pause()

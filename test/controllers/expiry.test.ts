@@ -2,7 +2,8 @@
 import { Readable } from 'node:stream'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { sweepEndedTasks } from '../../src/controllers/task/expiry.ts'
-import { type Bench, eventually, openBench } from './bench.ts'
+import { waitFor } from '../fixtures/time.ts'
+import { type Bench, openBench } from './bench.ts'
 
 let bench: Bench
 beforeEach(async () => {
@@ -20,18 +21,18 @@ async function finish(name: string, spec: object = {}): Promise<string> {
   return metadata.uid
 }
 const gone = (name: string) =>
-  eventually(async () => (await bench.getTask(name)) === undefined || undefined, `${name} goes`)
+  waitFor(async () => (await bench.getTask(name)) === undefined || undefined, `${name} goes`)
 
 describe('a task that says how long it stays', () => {
   it('goes by then, with its records, and not before', async () => {
     const uid = await finish('short', { ttlSecondsAfterFinished: 60 })
     await bench.records.results.put({ taskUid: uid, attempt: 1 }, Readable.from([Buffer.from('x')]), 'text/plain')
-    bench.clock.advance(59_000)
+    bench.clock.jump(59_000)
     await finish('other')
     expect(await bench.getTask('short')).toBeDefined()
-    bench.clock.advance(1_000)
+    bench.clock.jump(1_000)
     await gone('short')
-    await eventually(async () => (await bench.records.results.get(uid)) === undefined || undefined, 'no record is left')
+    await waitFor(async () => (await bench.records.results.get(uid)) === undefined || undefined, 'no record is left')
     expect(await bench.getTask('other')).toBeDefined()
   })
 
@@ -48,7 +49,7 @@ describe('a task that says how long it stays', () => {
   it('goes when its time was over while the service was not there', async () => {
     await finish('short', { ttlSecondsAfterFinished: 60 })
     await bench.pause()
-    bench.clock.advance(3_600_000)
+    bench.clock.jump(3_600_000)
     bench.resume()
     await gone('short')
   })
@@ -60,12 +61,12 @@ describe('the others', () => {
   it('go when they ended longer ago than tasks are kept; who says more stays', async () => {
     await finish('old')
     await finish('kept', { ttlSecondsAfterFinished: (60 * dayMs) / 1000 })
-    bench.clock.advance(30 * dayMs - 1000)
+    bench.clock.jump(30 * dayMs - 1000)
     await finish('young')
     await bench.submitTask('runs')
     await bench.running('runs')
     expect(await sweep(30 * dayMs)).toBe(0)
-    bench.clock.advance(1000)
+    bench.clock.jump(1000)
     expect(await sweep(30 * dayMs)).toBe(1)
     await gone('old')
     for (const name of ['kept', 'young', 'runs']) expect(await bench.getTask(name)).toBeDefined()

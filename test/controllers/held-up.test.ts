@@ -24,7 +24,7 @@ describe('a task whose attempt cannot begin', () => {
     const waiting = await holdUp('big', { timeout: '1m' })
     const condition = { type: 'WaitingToRun', status: 'True', reason: 'Unschedulable', message: noRoom }
     expect(waiting.status?.conditions).toContainEqual(expect.objectContaining(condition))
-    bench.clock.advance(600_000)
+    bench.clock.jump(600_000)
     const text = 'waiting for a place on a node: 0/1 nodes are available: 1 Insufficient memory.'
     bench.workloads.holdUp('big', 'Unschedulable', text)
     await bench.taskWhen('big', messageIs(text), 'says what it waits for now')
@@ -32,17 +32,17 @@ describe('a task whose attempt cannot begin', () => {
     const begun = await bench.taskWhen('big', messageIs('attempt 1 runs'), 'runs')
     expect(begun.status).toMatchObject({ phase: 'Running', attempts: 1, startTime: '2026-03-01T12:10:00.000Z' })
     expect(begun.status?.conditions?.map(({ type }) => type)).toEqual(['JobCreated'])
-    bench.clock.advance(59_000)
+    bench.clock.jump(59_000)
     bench.workloads.succeed('big')
     await bench.phase('big', 'Succeeded')
   })
 
   it('times out once it has run for its time, not before [TASK-041]', async () => {
     await holdUp('big', { timeout: '1m' })
-    bench.clock.advance(600_000)
+    bench.clock.jump(600_000)
     bench.workloads.begin('big')
     await bench.taskWhen('big', messageIs('attempt 1 runs'), 'runs')
-    bench.clock.advance(60_000)
+    bench.clock.jump(60_000)
     const failed = await bench.phase('big', 'Failed')
     expect(failed.status?.message).toMatch(/^task timed out after 1m/)
     expect(failed.status?.completionTime).toBe('2026-03-01T12:11:00.000Z')
@@ -50,7 +50,7 @@ describe('a task whose attempt cannot begin', () => {
 
   it('is repeated, not timed out, when it is lost while it waits [TASK-041] [TASK-043]', async () => {
     await holdUp('big', { timeout: '1m' })
-    bench.clock.advance(600_000)
+    bench.clock.jump(600_000)
     bench.workloads.fail('big', 'Stopped', 'the attempt was lost: its pod was deleted')
     const again = await bench.taskWhen('big', ({ status }) => status?.attempts === 2, 'runs again')
     expect(again.status).toMatchObject({ phase: 'Running', interruptions: 1 })

@@ -1,7 +1,8 @@
 // Which iteration a task works in, and what a plan takes from it.
 import { afterEach, expect, it } from 'vitest'
 import { createWorkerRecords } from '../../src/usecases/worker/records.ts'
-import { type Bench, eventually, openBench } from './bench.ts'
+import { waitFor } from '../fixtures/time.ts'
+import { type Bench, openBench } from './bench.ts'
 
 let bench: Bench
 afterEach(() => bench.dispose())
@@ -25,7 +26,7 @@ it('is told from its start on, outlasts a retry, and is that of the plan which i
   expect((await save(1)).iteration).toBe(3)
   bench.workloads.fail('plans')
   await bench.taskWhen('plans', ({ status }) => status?.nextRetryTime !== undefined, 'waits for its retry')
-  bench.clock.advance(60_000)
+  bench.clock.jump(60_000)
   const second = await bench.taskWhen('plans', ({ status }) => status?.attempts === 2, 'runs again')
   expect(second.status?.iteration).toBe(3)
   expect((await save(2)).iteration).toBe(3)
@@ -55,6 +56,6 @@ it('leaves its plan to be read after every end, until it is deleted [PLAN-012]',
     await bench.phase(name, phase)
     expect(await plans?.get(metadata.uid)).toMatchObject({ summary: name })
     await bench.resources.remove('Task', metadata, {})
-    await eventually(async () => (await plans?.get(metadata.uid)) === undefined || undefined, 'the plan goes')
+    await waitFor(async () => (await plans?.get(metadata.uid)) === undefined || undefined, 'the plan goes')
   }
 })

@@ -3,7 +3,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createKindSource } from '../../src/controllers/engine/kind-source.ts'
 import { SvcError } from '../../src/errors.ts'
 import type { Resources } from '../../src/ports/resources.ts'
-import { type Bench, eventually, openBench } from './bench.ts'
+import { waitFor } from '../fixtures/time.ts'
+import { type Bench, openBench } from './bench.ts'
 
 let bench: Bench
 beforeEach(async () => {
@@ -57,10 +58,10 @@ describe('a source of objects', () => {
     const { source, seen, firsts } = openSource()
     const stop = new AbortController()
     const running = source.run(() => undefined, stop.signal)
-    await eventually(() => (seen.length === 5 ? true : undefined), 'all are listed')
+    await waitFor(() => (seen.length === 5 ? true : undefined), 'all are listed')
     await makeSkill('f')
     await removeSkill('a')
-    await eventually(() => (seen.length === 7 ? true : undefined), 'changes are told')
+    await waitFor(() => (seen.length === 7 ? true : undefined), 'changes are told')
     stop.abort()
     await running
     expect(seen).toEqual(['a', 'b', 'c', 'd', 'e'].map((name) => `LISTED ${name}`).concat('ADDED f', 'DELETED a'))
@@ -72,13 +73,13 @@ describe('a source of objects', () => {
     const { source, seen, breakAll, open } = openSource()
     const stop = new AbortController()
     const first = source.run(() => undefined, stop.signal)
-    await eventually(() => (seen.length === 1 && open() === 1 ? true : undefined), 'it watches')
+    await waitFor(() => (seen.length === 1 && open() === 1 ? true : undefined), 'it watches')
     breakAll(new Error('the connection was lost'))
     await expect(first).rejects.toThrow('the connection was lost')
     await makeSkill('b')
     await removeSkill('a')
     const second = source.run(() => undefined, stop.signal)
-    await eventually(() => (seen.length === 3 ? true : undefined), 'what happened meanwhile is told')
+    await waitFor(() => (seen.length === 3 ? true : undefined), 'what happened meanwhile is told')
     stop.abort()
     await second
     expect(seen).toEqual(['LISTED a', 'ADDED b', 'DELETED a'])
@@ -89,12 +90,12 @@ describe('a source of objects', () => {
     const { source, seen, breakAll, open } = openSource()
     const stop = new AbortController()
     const first = source.run(() => undefined, stop.signal)
-    await eventually(() => (seen.length === 1 && open() === 1 ? true : undefined), 'it watches')
+    await waitFor(() => (seen.length === 1 && open() === 1 ? true : undefined), 'it watches')
     breakAll(new SvcError('Expired', 'too old'))
     await expect(first).rejects.toThrow('too old')
     await makeSkill('b')
     const second = source.run(() => undefined, stop.signal)
-    await eventually(() => (seen.length === 3 ? true : undefined), 'both are listed')
+    await waitFor(() => (seen.length === 3 ? true : undefined), 'both are listed')
     stop.abort()
     await second
     expect(seen).toEqual(['LISTED a', 'LISTED a', 'LISTED b'])
@@ -106,15 +107,15 @@ describe('a source of objects', () => {
     for (const count of [1, 2]) {
       const stop = new AbortController()
       const running = source.run(() => undefined, stop.signal)
-      await eventually(() => (seen.length === count ? true : undefined), 'it is listed')
+      await waitFor(() => (seen.length === count ? true : undefined), 'it is listed')
       stop.abort()
       await running
     }
     const stop = new AbortController()
     const running = source.run(() => undefined, stop.signal)
-    await eventually(() => (seen.length === 3 ? true : undefined), 'it is listed')
-    bench.clock.advance(600_000)
-    await eventually(() => (seen.length === 4 ? true : undefined), 'it is listed once more')
+    await waitFor(() => (seen.length === 3 ? true : undefined), 'it is listed')
+    bench.clock.jump(600_000)
+    await waitFor(() => (seen.length === 4 ? true : undefined), 'it is listed once more')
     stop.abort()
     await running
   })

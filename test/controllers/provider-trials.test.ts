@@ -3,7 +3,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Provider } from '../../src/contract/resources/provider.ts'
-import { type Bench, eventually, openBench } from './bench.ts'
+import { waitFor } from '../fixtures/time.ts'
+import { type Bench, openBench } from './bench.ts'
 
 let bench: Bench
 let server: Server
@@ -35,7 +36,7 @@ afterEach(async () => {
 
 const get = (name: string) => bench.resources.get('Provider', { namespace: 'default', name })
 const when = (name: string, want: (provider: Provider) => boolean, what: string) =>
-  eventually(async () => {
+  waitFor(async () => {
     const provider = await get(name)
     return provider !== undefined && want(provider) ? provider : undefined
   }, `${name} ${what}`)
@@ -43,7 +44,7 @@ const isReady = (ready: boolean) => (provider: Provider) => provider.status?.rea
 const storeKey = (value: string) =>
   bench.secrets.create({ namespace: 'default', name: 'keys', stringData: { 'api-key': value } })
 const keyed = () => ({ type: 'llmo', baseURL: url, secretRef: { name: 'keys' } })
-const looked = (count: number) => eventually(() => (looks.length === count ? true : undefined), `${count} trials`)
+const looked = (count: number) => waitFor(() => (looks.length === count ? true : undefined), `${count} trials`)
 
 describe('a provider', () => {
   it('whose key is refused says so in the words of the vendor, and is tried at once with another [PROV-013]', async () => {
@@ -72,7 +73,7 @@ describe('a provider', () => {
     const failed = { at: bench.clock.now(), reason: 'HTTP 401' }
     await bench.records.providerHealth.note([{ provider, failed, failures: 3 }])
     await when('vendor', isReady(false), 'is blamed')
-    bench.clock.advance(1000)
+    bench.clock.jump(1000)
     await bench.secrets.remove({ namespace: 'default', name: 'keys' })
     await storeKey('made-up-key-2')
     const ready = await when('vendor', isReady(true), 'is ready')
@@ -87,11 +88,11 @@ describe('a provider', () => {
     for (const [index, pause] of pauses.entries()) {
       const now = bench.clock.now().toISOString()
       await when('vendor', ({ status }) => status?.lastReached === now, 'has been tried')
-      bench.clock.advance(pause - 1)
+      bench.clock.jump(pause - 1)
       await bench.create('Provider', `other-${index}`, { type: 'demo' })
       await when(`other-${index}`, isReady(true), 'is ready')
       expect(looks).toHaveLength(index + 1)
-      bench.clock.advance(1)
+      bench.clock.jump(1)
       await looked(index + 2)
     }
   })
@@ -101,7 +102,7 @@ describe('a provider', () => {
     await bench.create('Provider', 'vendor', { type: 'llmo', baseURL: url })
     const refused = await when('vendor', isReady(false), 'is refused')
     answer = answerModels
-    bench.clock.advance(1000)
+    bench.clock.jump(1000)
     const status = { ...refused.status, lastReached: bench.clock.now().toISOString() }
     await bench.resources.updateStatus('Provider', { ...refused, status })
     await when('vendor', isReady(true), 'is ready')
@@ -120,7 +121,7 @@ describe('a provider', () => {
     await when('other', isReady(true), 'is ready')
     expect((await get('b'))?.status).toEqual(before.status)
     expect(looks).toHaveLength(3)
-    bench.clock.advance(100)
+    bench.clock.jump(100)
     await looked(4)
   })
 

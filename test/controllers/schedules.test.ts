@@ -2,7 +2,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { apiVersion } from '../../src/contract/resources/metadata.ts'
 import { runAnnotation } from '../../src/rules/scheduled-run.ts'
-import { type Bench, eventually, openBench } from './bench.ts'
+import { waitFor } from '../fixtures/time.ts'
+import { type Bench, openBench } from './bench.ts'
 
 let bench: Bench
 beforeEach(async () => {
@@ -39,7 +40,7 @@ describe('a task with a schedule', () => {
       message: 'next run at 2026-03-01T12:05:00.000Z',
     })
     expect(await listRuns()).toEqual([])
-    bench.clock.advance(5 * minute)
+    bench.clock.jump(5 * minute)
     const run = await bench.running(runName(5))
     expect(run.spec).toMatchObject({ priority: 700, timeout: '1m' })
     expect(run.spec.schedule).toBeUndefined()
@@ -52,10 +53,10 @@ describe('a task with a schedule', () => {
   it('makes a run that is asked for once, also while it is suspended and another is under way', async () => {
     await bench.submitTask('nightly', { schedule: '*/5 * * * *' })
     await bench.phase('nightly', 'Scheduled')
-    bench.clock.advance(5 * minute)
+    bench.clock.jump(5 * minute)
     await bench.running(runName(5))
     const task = await nextAt('2026-03-01T12:10:00.000Z')
-    bench.clock.advance(minute)
+    bench.clock.jump(minute)
     const asked = { ...task.metadata.annotations, [runAnnotation]: '2026-03-01T12:06:00.000Z' }
     const spec = { ...task.spec, suspend: true }
     await bench.resources.update('Task', { ...task, metadata: { ...task.metadata, annotations: asked }, spec })
@@ -72,17 +73,17 @@ describe('a task with a schedule', () => {
   it('leaves a tick out under Forbid while a run is under way, and not under Allow', async () => {
     await bench.submitTask('nightly', { schedule: '*/5 * * * *' })
     await bench.phase('nightly', 'Scheduled')
-    bench.clock.advance(5 * minute)
+    bench.clock.jump(5 * minute)
     await bench.running(runName(5))
     await nextAt('2026-03-01T12:10:00.000Z')
-    bench.clock.advance(5 * minute)
+    bench.clock.jump(5 * minute)
     await nextAt('2026-03-01T12:15:00.000Z')
     expect(await listRuns()).toEqual([runName(5)])
     expect(await eventTypes()).toContain('RunSkipped')
     const task = await bench.getTask('nightly')
     if (task === undefined) throw new Error('gone')
     await bench.resources.update('Task', { ...task, spec: { ...task.spec, concurrencyPolicy: 'Allow' } })
-    bench.clock.advance(5 * minute)
+    bench.clock.jump(5 * minute)
     await bench.running(runName(15))
     expect(bench.workloads.running()).toEqual([runName(5), runName(15)])
   })
@@ -91,7 +92,7 @@ describe('a task with a schedule', () => {
     await bench.submitTask('nightly', { schedule: '*/5 * * * *' })
     await bench.phase('nightly', 'Scheduled')
     await bench.pause()
-    bench.clock.advance(7 * minute)
+    bench.clock.jump(7 * minute)
     bench.resume()
     const next = await nextAt('2026-03-01T12:10:00.000Z')
     expect(next.status?.lastScheduleTime).toBe('2026-03-01T12:05:00.000Z')
@@ -110,7 +111,7 @@ describe('a task with a schedule', () => {
         ownerReferences: [{ apiVersion, kind: 'Task', name: 'nightly', uid: scheduled.metadata.uid, controller: true }],
       },
     )
-    bench.clock.advance(5 * minute)
+    bench.clock.jump(5 * minute)
     bench.resume()
     await nextAt('2026-03-01T12:10:00.000Z')
     expect(await listRuns()).toEqual([runName(5)])
@@ -121,11 +122,11 @@ describe('a task with a schedule', () => {
     await bench.submitTask('nightly', { schedule: '*/5 * * * *', successfulRunsHistoryLimit: 1 })
     await bench.phase('nightly', 'Scheduled')
     for (const at of [5, 10, 15]) {
-      bench.clock.advance(5 * minute)
+      bench.clock.jump(5 * minute)
       await finishRun(runName(at))
-      bench.clock.advance(200)
+      bench.clock.jump(200)
     }
-    await eventually(async () => ((await listRuns()).length === 1 ? true : undefined), 'old runs are gone')
+    await waitFor(async () => ((await listRuns()).length === 1 ? true : undefined), 'old runs are gone')
     expect(await listRuns()).toEqual([runName(15)])
   })
 
@@ -134,21 +135,21 @@ describe('a task with a schedule', () => {
     const resting = await bench.phase('nightly', 'Scheduled')
     expect(resting.status?.conditions).toMatchObject([{ type: 'Suspended', status: 'True' }])
     expect(resting.status?.nextScheduleTime).toBeUndefined()
-    bench.clock.advance(9 * minute)
+    bench.clock.jump(9 * minute)
     await bench.resources.update('Task', { ...resting, spec: { ...resting.spec, suspend: false } })
     const going = await nextAt('2026-03-01T12:10:00.000Z')
     expect(going.status?.conditions).toEqual([])
-    bench.clock.advance(minute)
+    bench.clock.jump(minute)
     await bench.running(runName(10))
   })
 
   it('takes its runs with it when it is deleted', async () => {
     await bench.submitTask('nightly', { schedule: '*/5 * * * *' })
     await bench.phase('nightly', 'Scheduled')
-    bench.clock.advance(5 * minute)
+    bench.clock.jump(5 * minute)
     await bench.running(runName(5))
     await bench.resources.remove('Task', { namespace: 'default', name: 'nightly' })
-    await eventually(async () => ((await listRuns()).length === 0 ? true : undefined), 'the runs are gone')
+    await waitFor(async () => ((await listRuns()).length === 0 ? true : undefined), 'the runs are gone')
     expect(bench.workloads.stopped).toEqual([runName(5)])
   })
 })

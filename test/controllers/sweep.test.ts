@@ -2,7 +2,8 @@
 import { Readable } from 'node:stream'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createSweepController, defaultRetention, type RetentionSettings } from '../../src/controllers/records/sweep.ts'
-import { type Bench, eventually, openBench } from './bench.ts'
+import { waitFor } from '../fixtures/time.ts'
+import { type Bench, openBench } from './bench.ts'
 
 let bench: Bench
 beforeEach(async () => {
@@ -46,7 +47,7 @@ describe('the sweep', () => {
   it('removes sessions that were not touched for long, and none that a task holds', async () => {
     const { sessions } = bench.records
     for (const name of ['old', 'held', 'new']) {
-      if (name === 'new') bench.clock.advance(91 * 86_400_000)
+      if (name === 'new') bench.clock.jump(91 * 86_400_000)
       await sessions.ensure({ namespace: 'default', name }, { create: true, sessionType: 'chat' })
     }
     await sessions.lock({ namespace: 'default', name: 'held' }, 'somebody')
@@ -60,7 +61,7 @@ describe('the sweep', () => {
     const quiet = { namespace: 'default', name: 'quiet' }
     const busy = { namespace: 'default', name: 'busy' }
     await providerHealth.note([{ provider: quiet, goodAt: bench.clock.now(), failures: 0 }])
-    bench.clock.advance(31 * 86_400_000)
+    bench.clock.jump(31 * 86_400_000)
     await providerHealth.note([{ provider: busy, goodAt: bench.clock.now(), failures: 0 }])
     await sweep()
     expect(await providerHealth.read(quiet)).toBeUndefined()
@@ -69,7 +70,7 @@ describe('the sweep', () => {
 
   it('keeps for ever what no retention is set for', async () => {
     await bench.records.sessions.ensure({ namespace: 'default', name: 'old' }, { create: true, sessionType: 'chat' })
-    bench.clock.advance(1000 * 86_400_000)
+    bench.clock.jump(1000 * 86_400_000)
     const { sessionsMs: _sessions, ...rest } = defaultRetention
     await sweep(rest)
     expect(await bench.records.sessions.get({ namespace: 'default', name: 'old' })).toBeDefined()
@@ -115,17 +116,17 @@ describe('the sweep', () => {
       const result = await results.get(taskUid)
       return [await sessions.get(key), said || undefined, result, lines[0]].map((kept) => kept !== undefined)
     }
-    bench.clock.advance(days(30))
+    bench.clock.jump(days(30))
     expect(await listKept()).toEqual([true, true, true, true])
-    bench.clock.advance(1)
+    bench.clock.jump(1)
     expect(await listKept()).toEqual([true, false, true, true])
-    bench.clock.advance(days(60) - 1)
+    bench.clock.jump(days(60) - 1)
     expect(await listKept()).toEqual([true, false, true, true])
-    bench.clock.advance(1)
+    bench.clock.jump(1)
     expect(await listKept()).toEqual([false, false, true, true])
     bench.resume()
     await bench.resources.remove('Task', { namespace: 'default', name: 'here' })
-    await eventually(async () => (await results.get(taskUid)) === undefined || undefined, 'the records to go')
+    await waitFor(async () => (await results.get(taskUid)) === undefined || undefined, 'the records to go')
     expect(await listKept()).toEqual([false, false, false, false])
   })
 

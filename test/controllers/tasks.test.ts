@@ -2,7 +2,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { SvcError } from '../../src/errors.ts'
 import { cancelAnnotation } from '../../src/rules/task-decision.ts'
-import { type Bench, eventually, openBench } from './bench.ts'
+import { waitFor } from '../fixtures/time.ts'
+import { type Bench, openBench } from './bench.ts'
 
 let bench: Bench
 beforeEach(async () => {
@@ -26,7 +27,7 @@ describe('a command task', () => {
     const { run, limits } = bench.workloads.specOf('hello')
     expect(run).toMatchObject({ kind: 'command', command: ['echo', 'hi'], env: { SVC_TASK_NAME: 'hello' } })
     expect(limits).toEqual({ cpu: 1, memoryBytes: 2 * 1024 ** 3, diskBytes: 2 * 1024 ** 3, deadlineSeconds: 60 })
-    bench.clock.advance(2000)
+    bench.clock.jump(2000)
     bench.workloads.succeed('hello', 'hi\n')
     const done = await bench.phase('hello', 'Succeeded')
     expect(done.status).toMatchObject({
@@ -77,17 +78,17 @@ describe('a command task', () => {
     await bench.submitTask('full')
     await bench.running('full')
     bench.workloads.succeed('full', 'hi')
-    await eventually(() => tried.find((what) => what === 'result'), 'the result was tried')
+    await waitFor(() => tried.find((what) => what === 'result'), 'the result was tried')
     expect((await bench.getTask('full'))?.status?.phase).toBe('Running')
     results.put = put
-    await eventually(() => {
-      bench.clock.advance(60_000)
+    await waitFor(() => {
+      bench.clock.jump(60_000)
       return tried.find((what) => what === 'event')
     }, 'the event was tried')
     expect((await bench.getTask('full'))?.status?.phase).toBe('Running')
     events.append = append
-    await eventually(async () => {
-      bench.clock.advance(60_000)
+    await waitFor(async () => {
+      bench.clock.jump(60_000)
       return (await bench.getTask('full'))?.status?.phase === 'Succeeded' ? true : undefined
     }, 'it has ended')
     expect(bench.workloads.started).toHaveLength(1)
@@ -153,11 +154,11 @@ describe('a task that fails', () => {
     expect(waiting.status).toMatchObject({ nextRetryTime: '2026-03-01T12:00:10.000Z', queuedReason: 'RetryDelay' })
     const labels = { touched: 'yes' }
     await bench.resources.update('Task', { ...waiting, metadata: { ...waiting.metadata, labels } })
-    bench.clock.advance(9000)
+    bench.clock.jump(9000)
     await bench.submitTask('other')
     await bench.running('other')
     expect((await bench.getTask('flaky'))?.status?.phase).toBe('Pending')
-    bench.clock.advance(1000)
+    bench.clock.jump(1000)
     const again = await bench.running('flaky')
     expect(again.status).toMatchObject({ attempts: 2, startTime: '2026-03-01T12:00:10.000Z' })
     expect(again.status?.nextRetryTime).toBeUndefined()
@@ -179,9 +180,9 @@ describe('a task that fails', () => {
   it('times out, is stopped and is never repeated', async () => {
     await bench.submitTask('slow', { timeout: '1m', retryPolicy: { maxRetries: 3 } })
     await bench.running('slow')
-    bench.clock.advance(59_000)
+    bench.clock.jump(59_000)
     expect((await bench.getTask('slow'))?.status?.phase).toBe('Running')
-    bench.clock.advance(1000)
+    bench.clock.jump(1000)
     const failed = await bench.phase('slow', 'Failed')
     expect(failed.status?.message).toMatch(/^task timed out after 1m/)
     expect(bench.workloads.stopped).toEqual(['slow'])
@@ -198,7 +199,7 @@ describe('a task that fails', () => {
     await bench.submitTask('unlucky')
     const waiting = await bench.phase('unlucky', 'Pending')
     expect(waiting.status).toMatchObject({ attempts: 0, queuedReason: 'Capacity' })
-    bench.clock.advance(1000)
+    bench.clock.jump(1000)
     expect((await bench.running('unlucky')).status?.attempts).toBe(1)
   })
 })
@@ -266,7 +267,7 @@ describe('deletion', () => {
     await bench.records.logs.append({ taskUid: uid, attempt: 1 }, ['a line'])
     await bench.putResult('doomed', 'half')
     await bench.resources.remove('Task', { namespace: 'default', name: 'doomed' })
-    await eventually(async () => ((await bench.getTask('doomed')) === undefined ? true : undefined), 'it is gone')
+    await waitFor(async () => ((await bench.getTask('doomed')) === undefined ? true : undefined), 'it is gone')
     expect(bench.workloads.stopped).toEqual(['doomed'])
     expect(await bench.records.results.get(uid)).toBeUndefined()
     expect(await bench.records.events.list({ taskUid: uid })).toEqual([])
@@ -281,7 +282,7 @@ describe('deletion', () => {
     bench.workloads.succeed('again', 'old')
     await bench.phase('again', 'Succeeded')
     await bench.resources.remove('Task', { namespace: 'default', name: 'again' })
-    await eventually(async () => ((await bench.getTask('again')) === undefined ? true : undefined), 'it is gone')
+    await waitFor(async () => ((await bench.getTask('again')) === undefined ? true : undefined), 'it is gone')
     await bench.submitTask('again')
     const running = await bench.running('again')
     expect(running.status?.attempts).toBe(1)
@@ -298,7 +299,7 @@ describe('deletion', () => {
     await bench.resources.remove('Task', { namespace: 'default', name: 'old' })
     expect((await bench.getTask('old'))?.metadata.deletionTimestamp).toBeDefined()
     bench.resume()
-    await eventually(async () => ((await bench.getTask('old')) === undefined ? true : undefined), 'it is gone')
+    await waitFor(async () => ((await bench.getTask('old')) === undefined ? true : undefined), 'it is gone')
   })
 })
 

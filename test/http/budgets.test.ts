@@ -1,8 +1,9 @@
 // Budgets: kept by owners, asked at every door, fed by every door, and known to other replicas within seconds.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createBudgetLedger } from '../../src/usecases/index.ts'
-import { type Proxied, simpleMessage, startProxied, until } from '../fixtures/proxy/proxied.ts'
+import { type Proxied, simpleMessage, startProxied } from '../fixtures/proxy/proxied.ts'
 import { answerJson } from '../fixtures/proxy/upstream.ts'
+import { waitFor } from '../fixtures/time.ts'
 import { aiTask, type Service } from './service.ts'
 
 let proxied: Proxied
@@ -81,7 +82,7 @@ describe('budgets', () => {
     await ask(completions, simpleMessage('m'))
     await putBudget('team', { scope: { namespace: 'default' }, period: 'day', maxTokens: 10 })
     // What was used before there was a budget is known once it is in a record.
-    await until(async () => (await readBudgets())[0].usedUp, 'the budget to be used up')
+    await waitFor(async () => (await readBudgets())[0].usedUp, 'the budget to be used up')
     const reason = /the budget "team" of 10 tokens a day for namespace "default" is used up; it begins anew at \d{4}-/
     const loop = { 'x-svc-tools': 'enabled' }
     for (const refused of [
@@ -209,7 +210,7 @@ describe('budgets', () => {
         return true
       }
     }
-    await until(isRefused, 'the other replica to know')
+    await waitFor(isRefused, 'the other replica to know')
     other.close()
   })
 })

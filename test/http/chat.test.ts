@@ -5,6 +5,7 @@ import { createEgress } from '../../src/egress/egress.ts'
 import { createChatUsecases } from '../../src/usecases/chat/chat.ts'
 import { createBudgetLedger } from '../../src/usecases/index.ts'
 import { type ScriptedVendor, startVendor } from '../fixtures/llm/scripted-vendor.ts'
+import { pause } from '../fixtures/time.ts'
 import { ownerToken, type Service, type ServiceOptions, startService } from './service.ts'
 
 let service: Service
@@ -149,7 +150,7 @@ describe('the heartbeat of a stream', () => {
       isThere = true
     })
     vi.advanceTimersByTime(14_999)
-    await new Promise((resolve) => setTimeout(resolve, 20))
+    await pause(20)
     expect(isThere).toBe(false)
     vi.advanceTimersByTime(1)
     expect((await next)?.value).toBe(': heartbeat\n\n')

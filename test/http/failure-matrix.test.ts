@@ -5,9 +5,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type CallFailure, failures, ruleOfCall } from '../../src/contract/failures.ts'
 import { errorStatus } from '../../src/errors.ts'
 import { type PlayedTasks, runPlayedTask, startPlayedTasks } from '../fixtures/proxy/played-task.ts'
-import { type Proxied, startProxied, until } from '../fixtures/proxy/proxied.ts'
+import { type Proxied, startProxied } from '../fixtures/proxy/proxied.ts'
 import { answerJson, llmaAnswer, type Received } from '../fixtures/proxy/upstream.ts'
 import { passBytes, runLoop, runTurn } from '../fixtures/proxy/ways.ts'
+import { waitFor } from '../fixtures/time.ts'
 import type { WorkerService } from '../scenarios/worker-service.ts'
 
 let proxied: Proxied
@@ -120,7 +121,7 @@ describe.concurrent.each([
     const answer = await ask(proxied, name)
     expect(answer.status).toBe(errorStatus[ruleOfCall(reason).error])
     await answer.text()
-    await until(async () => (await readNotes(name)).known, 'the call to be noted')
+    await waitFor(async () => (await readNotes(name)).known, 'the call to be noted')
     expect(await readNotes(name)).toEqual(expectNotes(reason))
   })
 

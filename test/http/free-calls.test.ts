@@ -1,7 +1,8 @@
 // What a caller who leaves before the counts has used of a vendor is estimated, on every endpoint, beside the exact counts.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { type Proxied, startProxied, until } from '../fixtures/proxy/proxied.ts'
+import { type Proxied, startProxied } from '../fixtures/proxy/proxied.ts'
 import { answerJson, type Received } from '../fixtures/proxy/upstream.ts'
+import { waitFor } from '../fixtures/time.ts'
 
 let proxied: Proxied
 beforeAll(async () => {
@@ -72,7 +73,7 @@ describe('a caller that leaves in the middle of a stream', () => {
     const input = path.startsWith('/llma') ? 0 : tokens
     await proxied.addProvider(`left-${name}`, { type: path.startsWith('/llmo') ? 'llmo' : 'llma', price })
     await leaveInTheMiddle(path, { model: `left-${name}/m`, stream: true, ...more }, frames)
-    await until(async () => (await readUsage(`left-${name}`)) !== undefined, 'the call to be tallied')
+    await waitFor(async () => (await readUsage(`left-${name}`)) !== undefined, 'the call to be tallied')
     const sum = await readUsage(`left-${name}`)
     expect(sum?.llmCalls).toBe(1)
     expect(sum?.inputTokens).toBe(input === 0 ? 77 : 0)
@@ -98,18 +99,18 @@ describe('a caller that leaves before the answer', () => {
     proxied.upstream.script.answer = () => {}
     const leaving = new AbortController()
     const asking = proxied.ask(path, { model: `early-${name}/m`, ...more }, { signal: leaving.signal })
-    await until(() => proxied.upstream.received.length > before, 'the vendor to be asked')
+    await waitFor(() => proxied.upstream.received.length > before, 'the vendor to be asked')
     leaving.abort()
     await expect(asking).rejects.toThrow()
     if (isPaid) {
-      await until(async () => (await readUsage(`early-${name}`)) !== undefined, 'the call to be tallied')
+      await waitFor(async () => (await readUsage(`early-${name}`)) !== undefined, 'the call to be tallied')
       expect((await readUsage(`early-${name}`))?.estimatedInputTokens).toBeGreaterThan(tokens)
     } else {
       // Something that comes after it is tallied.
       await proxied.addProvider('after')
       proxied.upstream.reset()
       await proxied.ask('/llma/v1/messages', { model: 'after/m', max_tokens: 9, messages })
-      await until(async () => (await readUsage('after')) !== undefined, 'the next call to be tallied')
+      await waitFor(async () => (await readUsage('after')) !== undefined, 'the next call to be tallied')
       expect(await readUsage(`early-${name}`)).toBeUndefined()
     }
   })
@@ -120,13 +121,13 @@ describe('an answer', () => {
     await proxied.addProvider('silent', { type: 'llmo' })
     proxied.upstream.script.answer = answerJson({ choices: [{ message: { content: said } }] })
     await proxied.ask('/llmo/v1/chat/completions', { model: 'silent/m', messages })
-    await until(async () => (await readUsage('silent')) !== undefined, 'the call to be tallied')
+    await waitFor(async () => (await readUsage('silent')) !== undefined, 'the call to be tallied')
     expect((await readUsage('silent'))?.estimatedOutputTokens).toBeGreaterThan(490)
     await proxied.addProvider('telling', { type: 'llmo' })
     const usage = { prompt_tokens: 5, completion_tokens: 6, total_tokens: 11 }
     proxied.upstream.script.answer = answerJson({ choices: [{ message: { content: said } }], usage })
     await proxied.ask('/llmo/v1/chat/completions', { model: 'telling/m', messages })
-    await until(async () => (await readUsage('telling')) !== undefined, 'the call to be tallied')
+    await waitFor(async () => (await readUsage('telling')) !== undefined, 'the call to be tallied')
     expect(await readUsage('telling')).toEqual(
       expect.objectContaining({ inputTokens: 5, outputTokens: 6, llmCalls: 1 }),
     )
@@ -140,7 +141,7 @@ describe('an answer', () => {
     await proxied.addProvider('later')
     proxied.upstream.reset()
     await proxied.ask('/llma/v1/messages', { model: 'later/m', max_tokens: 9, messages })
-    await until(async () => (await readUsage('later')) !== undefined, 'the next call to be tallied')
+    await waitFor(async () => (await readUsage('later')) !== undefined, 'the next call to be tallied')
     expect(await readUsage('refusing')).toBeUndefined()
   })
 })
@@ -151,7 +152,7 @@ describe('a limit of tokens per minute', () => {
     await proxied.addProvider('limited', { type: 'llmo', rateLimit })
     const body = { model: 'limited/m', stream: true, messages }
     await leaveInTheMiddle('/llmo/v1/chat/completions', body, chatFrames(said.repeat(4)))
-    await until(async () => (await readUsage('limited')) !== undefined, 'the call to be tallied')
+    await waitFor(async () => (await readUsage('limited')) !== undefined, 'the call to be tallied')
     proxied.upstream.script.answer = answerJson({ choices: [] })
     expect((await proxied.ask('/llmo/v1/chat/completions', body)).status).toBe(429)
   })

@@ -2,9 +2,10 @@
 import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { ProxySample } from '../../src/proxy/request.ts'
-import { type Proxied, simpleMessage, startProxied, until } from '../fixtures/proxy/proxied.ts'
+import { type Proxied, simpleMessage, startProxied } from '../fixtures/proxy/proxied.ts'
 import type { Received } from '../fixtures/proxy/upstream.ts'
 import { passBytes, runLoop, runTurn } from '../fixtures/proxy/ways.ts'
+import { waitFor } from '../fixtures/time.ts'
 import { ownerToken } from './service.ts'
 
 const messages = '/llma/v1/messages'
@@ -56,7 +57,7 @@ describe.concurrent.each([
   it('and does not answer within the time limit has failed [PROV-011] [LIM-017]', async () => {
     await addProvider(name)
     await (await ask(name)).text()
-    await until(async () => (await read(name)) !== undefined, 'the failure to be written')
+    await waitFor(async () => (await read(name)) !== undefined, 'the failure to be written')
     expect(await read(name)).toMatchObject({ failed: { reason: expect.stringContaining(reason) }, failures: 1 })
   })
 })
@@ -76,16 +77,16 @@ describe('a provider whose answer', () => {
     await addProvider('trickle')
     const answer = await proxied.ask(messages, simpleMessage('trickle/read', { stream: true }))
     await expect(answer.text()).rejects.toThrow()
-    await until(() => sampleOf('read') !== undefined, 'the end of the passage')
+    await waitFor(() => sampleOf('read') !== undefined, 'the end of the passage')
     expect(sampleOf('read')?.outcome).toBe('failed')
-    await until(async () => (await read('trickle')) !== undefined, 'the failure to be written')
+    await waitFor(async () => (await read('trickle')) !== undefined, 'the failure to be written')
     expect((await read('trickle'))?.failed?.reason).toContain('--chat-max-duration')
   })
 
   it('is not read by the caller in time has not failed', async () => {
     await addProvider('flood')
     const socket = askWithoutReading(JSON.stringify(simpleMessage('flood/unread', { stream: true })))
-    await until(() => sampleOf('unread') !== undefined, 'the end of the passage')
+    await waitFor(() => sampleOf('unread') !== undefined, 'the end of the passage')
     socket.destroy()
     expect(sampleOf('unread')?.outcome).toBe('aborted')
   })

@@ -4,6 +4,7 @@ import type { AccessKind, Role } from '../../src/contract/access.ts'
 import type { Route } from '../../src/contract/api/route.ts'
 import { routesByName } from '../../src/contract/api/routes.ts'
 import { type Issuer, startIssuer } from '../fixtures/issuer.ts'
+import { waitFor } from '../fixtures/time.ts'
 import { trustIssuer } from './identity-members.ts'
 import { aiTask, ownerToken, type Service, startService } from './service.ts'
 
@@ -239,7 +240,7 @@ beforeAll(async () => {
   })
   await service.call(`DELETE /api/v1/tokens/${revoked.id}`)
   const ask = () => service.call('GET /api/v1/auth/validate', { token: expired.token })
-  while ((await ask()).statusCode !== 401) await service.ports.clock.sleep(20, AbortSignal.timeout(20_000))
+  await waitFor(async () => (await ask()).statusCode === 401, 'the token to be refused')
 })
 afterAll(async () => {
   await service.stop()

@@ -7,9 +7,10 @@ import { type ControllerRunner, createControllerRunner } from '../../src/control
 import type { Leadership } from '../../src/ports/leadership.ts'
 import type { TryProvider } from '../../src/ports/provider-trial.ts'
 import { tryProvider } from '../../src/proxy/index.ts'
-import { type Proxied, startProxied, until, vendorKey } from '../fixtures/proxy/proxied.ts'
+import { type Proxied, startProxied, vendorKey } from '../fixtures/proxy/proxied.ts'
 import { answerJson, llmaAnswer, type Received } from '../fixtures/proxy/upstream.ts'
 import { passBytes, runLoop, runTurn } from '../fixtures/proxy/ways.ts'
+import { waitFor } from '../fixtures/time.ts'
 
 let proxied: Proxied
 let runner: ControllerRunner
@@ -54,7 +55,7 @@ const refuse = (status: number, type: string, message: string): Answer =>
 
 async function addProvider(name: string): Promise<void> {
   await proxied.addProvider(name, { baseURL: `${proxied.upstream.url}/${name}` })
-  await until(async () => (await read(name))?.ready === true, 'the provider to be ready')
+  await waitFor(async () => (await read(name))?.ready === true, 'the provider to be ready')
 }
 
 const viaBytes = (name: string) => passBytes(proxied, name)
@@ -73,7 +74,7 @@ describe.concurrent.each([
     const refused = await ask(name)
     expect(refused.status).toBe(502)
     await refused.text()
-    await until(async () => (await answering(name))?.status === 'False', 'the failure to be told')
+    await waitFor(async () => (await answering(name))?.status === 'False', 'the failure to be told')
     const failing = await read(name)
     expect(failing).toMatchObject({ ready: false, lastError: expect.stringContaining('HTTP 401') })
     expect(conditionOf(failing, 'Answering')?.message).toContain('refused the API key')
@@ -84,7 +85,7 @@ describe.concurrent.each([
     const answered = await ask(name)
     expect(answered.status).toBe(200)
     await answered.text()
-    await until(async () => (await answering(name))?.status === 'True', 'the success to be told')
+    await waitFor(async () => (await answering(name))?.status === 'True', 'the success to be told')
     const good = await read(name)
     expect(good?.lastError).toBeUndefined()
     expect(Date.parse(good?.lastReached ?? '')).toBeGreaterThanOrEqual(Date.parse(failing?.lastErrorAt ?? ''))
@@ -98,8 +99,8 @@ describe.concurrent('a provider', () => {
     expect((await viaLoop('strict')).status).toBe(400)
     await proxied.addProvider('away', { baseURL: 'http://127.0.0.1:9' })
     expect((await viaLoop('away')).status).toBe(502)
-    await until(async () => (await answering('strict'))?.status === 'True', 'the answer to be told')
-    await until(async () => (await answering('away'))?.status === 'False', 'the failure to be told')
+    await waitFor(async () => (await answering('strict'))?.status === 'True', 'the answer to be told')
+    await waitFor(async () => (await answering('away'))?.status === 'False', 'the failure to be told')
     expect((await answering('away'))?.message).toContain('unreachable')
   })
 })

@@ -2,8 +2,9 @@
 import { connect } from 'node:net'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { streams } from '../fixtures/llm/wire.ts'
-import { type Proxied, readError, simpleMessage, startProxied, until, vendorKey } from '../fixtures/proxy/proxied.ts'
+import { type Proxied, readError, simpleMessage, startProxied, vendorKey } from '../fixtures/proxy/proxied.ts'
 import { answerJson, llmaAnswer, type Received } from '../fixtures/proxy/upstream.ts'
+import { pause, waitFor } from '../fixtures/time.ts'
 import { ownerToken } from './service.ts'
 
 let proxied: Proxied
@@ -176,12 +177,12 @@ describe('a client', () => {
     })
     await answer.body?.getReader().read()
     leaving.abort()
-    await until(() => closed, 'the call of the vendor to end')
+    await waitFor(() => closed, 'the call of the vendor to end')
     const tokens = async () => {
       const { items } = (await proxied.service.call('GET /api/v1/usage?groupBy=provider')).json()
       return items.find((item: { key: string }) => item.key.endsWith('left-alone'))?.inputTokens
     }
-    await until(async () => (await tokens()) === 77, 'the tokens to be counted')
+    await waitFor(async () => (await tokens()) === 77, 'the tokens to be counted')
   })
 
   it('that leaves before the vendor has answered ends its call too', async () => {
@@ -193,9 +194,9 @@ describe('a client', () => {
     }
     const leaving = new AbortController()
     const asked = proxied.ask(messages, simpleMessage('vendor/m'), { signal: leaving.signal }).catch(() => {})
-    await until(() => proxied.upstream.received.length === 1, 'the request to arrive')
+    await waitFor(() => proxied.upstream.received.length === 1, 'the request to arrive')
     leaving.abort()
-    await until(() => closed, 'the call of the vendor to end')
+    await waitFor(() => closed, 'the call of the vendor to end')
     await asked
   })
 
@@ -220,12 +221,12 @@ describe('a client', () => {
     const head = `POST ${messages} HTTP/1.1\r\nHost: localhost\r\nX-Api-Key: ${ownerToken}\r\nX-Svc-Tools: disabled`
     socket.write(`${head}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`)
     socket.pause()
-    await until(() => sent > 0, 'the vendor to begin')
+    await waitFor(() => sent > 0, 'the vendor to begin')
     let before = -1
-    await until(async () => {
+    await waitFor(async () => {
       const still = sent === before
       before = sent
-      await new Promise((resolve) => setTimeout(resolve, 100))
+      await pause(100)
       return still
     }, 'the vendor to stand still')
     expect(sent).toBeLessThan(total / 2)
@@ -234,7 +235,7 @@ describe('a client', () => {
       read += part.length
     })
     socket.resume()
-    await until(() => read >= total, 'everything to arrive')
+    await waitFor(() => read >= total, 'everything to arrive')
     socket.destroy()
   })
 })
@@ -332,7 +333,7 @@ describe('a refusal of the vendor', () => {
     expect([second.status, Number(second.headers.get('retry-after')) > 100]).toEqual([429, true])
     expect(proxied.upstream.received).toHaveLength(1)
     const key = { namespace: 'default', name: 'busy' }
-    await until(
+    await waitFor(
       async () => (await proxied.service.ports.records.rateLimits.coolingDown(key)) !== undefined,
       'the cool-down',
     )
@@ -363,7 +364,7 @@ describe('what was used', () => {
       response.end(streams.llma)
     }
     await (await proxied.ask(messages, simpleMessage('tallied/m', { stream: true }))).text()
-    await until(async () => (await read())?.llmCalls === 4, 'four calls to be tallied')
+    await waitFor(async () => (await read())?.llmCalls === 4, 'four calls to be tallied')
     expect(await read()).toMatchObject({ inputTokens: 75, outputTokens: 57, cachedTokens: 19 })
     expect((await read())?.cost).toBeCloseTo((56 * 10 + 19 * 1 + 57 * 20) / 1e6, 9)
     const callers = (await proxied.service.call('GET /api/v1/usage?groupBy=caller')).json()

@@ -2,8 +2,9 @@
 import Anthropic from '@anthropic-ai/sdk'
 import OpenAI from 'openai'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { type Proxied, readError, simpleMessage, startProxied, until, vendorKey } from '../fixtures/proxy/proxied.ts'
+import { type Proxied, readError, simpleMessage, startProxied, vendorKey } from '../fixtures/proxy/proxied.ts'
 import { answerJson } from '../fixtures/proxy/upstream.ts'
+import { waitFor } from '../fixtures/time.ts'
 import { ownerToken } from './service.ts'
 
 let proxied: Proxied
@@ -342,7 +343,7 @@ describe('limits of a caller', () => {
       await limited.addProvider('vendor')
       limited.upstream.script.answer = () => {}
       const held = limited.ask(messages, simpleMessage('vendor/m'))
-      await until(() => limited.upstream.received.length === 1, 'the first request')
+      await waitFor(() => limited.upstream.received.length === 1, 'the first request')
       const second = await limited.ask(messages, simpleMessage('vendor/m'))
       expect([second.status, (await readError(second)).error.type]).toEqual([429, 'rate_limit_error'])
       expect(Number(second.headers.get('retry-after'))).toBeGreaterThan(0)

@@ -1,7 +1,8 @@
 // Providers that take over from one another, as long as no byte of an answer has gone out.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { type Proxied, simpleMessage, startProxied, until } from '../fixtures/proxy/proxied.ts'
+import { type Proxied, simpleMessage, startProxied } from '../fixtures/proxy/proxied.ts'
 import { answerJson, llmaAnswer, type Received } from '../fixtures/proxy/upstream.ts'
+import { waitFor } from '../fixtures/time.ts'
 
 let proxied: Proxied
 const messages = '/llma/v1/messages'
@@ -101,7 +102,7 @@ describe('a provider with fallbacks', () => {
       setTimeout(() => answerJson({}, 529)(received), 50)
     }
     await expect(proxied.ask(messages, simpleMessage('main/m'), { signal: leaving.signal })).rejects.toThrow()
-    await until(async () => proxied.upstream.last().response.destroyed, 'the call to be given up')
+    await waitFor(async () => proxied.upstream.last().response.destroyed, 'the call to be given up')
     expect(asked()).toEqual(['main'])
   })
 })

@@ -4,8 +4,9 @@ import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
 import { ToolSpec } from '../../src/contract/resources/tool.ts'
 import { type LoopInstanceOptions, readFrames, startLoop } from '../fixtures/proxy/loops.ts'
-import { readError, simpleMessage, startProxied, until } from '../fixtures/proxy/proxied.ts'
+import { readError, simpleMessage, startProxied } from '../fixtures/proxy/proxied.ts'
 import { type Say, startStrictVendor } from '../fixtures/proxy/strict-vendor.ts'
+import { pause, waitFor } from '../fixtures/time.ts'
 
 const open: { stop(): Promise<void> }[] = []
 afterEach(async () => {
@@ -74,7 +75,7 @@ describe('a streamed turn with hundreds of calls', () => {
     let text = ''
     await answer.send((part) => {
       text += part
-      return new Promise((resolve) => setTimeout(resolve, 2))
+      return pause(2)
     })
     expect(text.match(/\[Tool file_read result\]/g)).toHaveLength(300)
     expect(text).toContain('event: message_stop')
@@ -84,7 +85,7 @@ describe('a streamed turn with hundreds of calls', () => {
     const { loop } = await start([{ calls: many(300) }, { text: 'unread' }], { maxToolCalls: 300, maxDurationMs: 1500 })
     const answer = await loop.loop(loop.makeCall(request({ stream: true })))
     // Until the run is over: what it writes then stands before the end.
-    await new Promise((resolve) => setTimeout(resolve, 2500))
+    await pause(2500)
     const text = (await readFrames(answer)).join('')
     expect(text).toContain('The time limit was reached')
     expect(text).toContain('event: message_stop')
@@ -128,7 +129,7 @@ describe('what a caller may send', () => {
     }
     const headers = { 'x-svc-tools': 'enabled' }
     const first = folder.ask('/llma/v1/messages', simpleMessage('vendor/m'), { headers }).catch(() => undefined)
-    await until(() => folder.upstream.received.length === 1, 'the first to be under way')
+    await waitFor(() => folder.upstream.received.length === 1, 'the first to be under way')
     const second = await folder.ask('/llma/v1/messages', simpleMessage('vendor/m'), { headers })
     expect([second.status, second.headers.get('retry-after')]).toEqual([429, '5'])
     release()

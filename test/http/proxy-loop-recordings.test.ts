@@ -2,11 +2,11 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Family } from '../../src/llm/messages.ts'
-import { createManualClock } from '../fixtures/llm/manual-clock.ts'
 import { collectAnswer } from '../fixtures/proxy/collect-answer.ts'
 import { parseFrames, readFrames } from '../fixtures/proxy/loops.ts'
 import { llmaRecordings, llmoRecordings, pausedRecording } from '../fixtures/proxy/recordings.ts'
 import { createReplayer } from '../fixtures/proxy/replay.ts'
+import { createManualClock } from '../fixtures/time.ts'
 
 type Json = Record<string, unknown>
 

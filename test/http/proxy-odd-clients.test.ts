@@ -1,8 +1,9 @@
 // Clients that are careless, in haste, or up to no good: what they send is theirs alone, and the service goes on.
 import { connect } from 'node:net'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { type Proxied, readError, simpleMessage, startProxied, until } from '../fixtures/proxy/proxied.ts'
+import { type Proxied, readError, simpleMessage, startProxied } from '../fixtures/proxy/proxied.ts'
 import { answerJson, llmaAnswer, type Received } from '../fixtures/proxy/upstream.ts'
+import { waitFor } from '../fixtures/time.ts'
 import { ownerToken } from './service.ts'
 
 const oneAtOnce = { maxConcurrent: 1, requestsPerMinute: 0 }
@@ -194,14 +195,14 @@ describe('a connection', () => {
     const head = writeRequest('').replace('content-length: 0', 'transfer-encoding: chunked')
     const chunks = [...body].map((byte) => `1\r\n${byte}\r\n`)
     const { socket, seen } = talk([head, ...chunks, '0\r\n\r\n'])
-    await until(() => seen.text.includes('"hello"'), 'the answer')
+    await waitFor(() => seen.text.includes('"hello"'), 'the answer')
     expect(proxied.upstream.last().body.toString()).toBe(body.replace('vendor/m', 'm'))
     socket.destroy()
   })
 
   it('that asks first is told to go on', async () => {
     const { socket, seen } = talk([writeRequest(body, { more: 'expect: 100-continue\r\n' })])
-    await until(() => seen.text.includes('"hello"'), 'the answer')
+    await waitFor(() => seen.text.includes('"hello"'), 'the answer')
     expect(seen.text).toMatch(/^HTTP\/1.1 100 Continue\r\n\r\nHTTP\/1.1 200/)
     expect(proxied.upstream.last().headers.expect).toBeUndefined()
     socket.destroy()
@@ -215,12 +216,12 @@ describe('a connection', () => {
     const other = await token('pipelined')
     const both = [writeRequest(body), writeRequest(body).replace(ownerToken, other)]
     const { socket, seen } = talk(both)
-    await until(() => open.length === 2, 'both calls of the vendor')
+    await waitFor(() => open.length === 2, 'both calls of the vendor')
     for (const [at, { response }] of open.reverse().entries()) {
       response.writeHead(200, { 'content-type': 'text/event-stream' })
       response.end(`data: ${at === 0 ? 'second' : 'first'}\n\n`)
     }
-    await until(() => seen.text.includes('second'), 'both answers')
+    await waitFor(() => seen.text.includes('second'), 'both answers')
     expect(seen.text.indexOf('first')).toBeLessThan(seen.text.indexOf('second'))
     socket.destroy()
   })
@@ -232,7 +233,7 @@ describe('a connection', () => {
     ['a bare line feed in a header', 'anthropic-beta: a\nauthorization: Bearer b\r\n'],
   ])('with %s is refused: two programs may read two requests', async (_what, more) => {
     const { seen } = talk([writeRequest(body, { more })])
-    await until(() => seen.closed, 'the end')
+    await waitFor(() => seen.closed, 'the end')
     expect(seen.text).toMatch(/^HTTP\/1.1 400 /)
     expect(proxied.upstream.received).toHaveLength(0)
   })
@@ -267,7 +268,7 @@ describe('a client that leaves', () => {
   /** The account has room for one request: the next one shows that nothing is left of the one before. */
   async function expectRoom(): Promise<void> {
     proxied.upstream.reset()
-    await until(
+    await waitFor(
       async () => (await proxied.ask(messages, simpleMessage('vendor/m'))).status === 200,
       'room for the next',
     )
@@ -275,7 +276,7 @@ describe('a client that leaves', () => {
 
   it.each(['disabled', 'enabled'])('in the middle of its body leaves nothing behind, tools %s', async (tools) => {
     const { socket } = talk([writeRequest('{"model":"vendor/m","messages":[', { tools, length: 5000 })])
-    await until(() => socket.bytesWritten > 0, 'the head to be sent')
+    await waitFor(() => socket.bytesWritten > 0, 'the head to be sent')
     socket.destroy()
     await expectRoom()
     expect(proxied.upstream.received).toHaveLength(1)
@@ -290,7 +291,7 @@ describe('a client that leaves', () => {
     const held: Received[] = []
     proxied.upstream.script.answer = hold(held)
     const { socket } = talk([writeRequest(body(stream), { tools })])
-    await until(() => held.length === 1, 'the call of the vendor')
+    await waitFor(() => held.length === 1, 'the call of the vendor')
     const closed = new Promise((resolve) => held[0]?.response.once('close', resolve))
     socket.destroy()
     await closed
@@ -308,9 +309,9 @@ describe('a client that leaves', () => {
       response.write(`event: message_start\ndata: ${JSON.stringify(start)}\n\n`)
     }
     const { socket, seen } = talk([writeRequest(body(true), { tools })])
-    await until(() => seen.text.includes('message_start'), 'the first frame')
+    await waitFor(() => seen.text.includes('message_start'), 'the first frame')
     socket.destroy()
-    await until(() => closed, 'the call of the vendor to end')
+    await waitFor(() => closed, 'the call of the vendor to end')
     await expectRoom()
   })
 
@@ -319,7 +320,7 @@ describe('a client that leaves', () => {
     const name = `slow-${stream}`
     const spec = { description: 'd', parameters: {}, http: { url: `${proxied.upstream.url}/tool` } }
     expect((await proxied.service.call('POST /api/v1/tools', { payload: { name, spec } })).statusCode).toBe(201)
-    await until(async () => {
+    await waitFor(async () => {
       await (await proxied.ask(messages, body(false), { headers: loop })).text()
       return proxied.upstream.last().body.includes(name)
     }, 'the tool to be offered')
@@ -329,7 +330,7 @@ describe('a client that leaves', () => {
       answerJson({ ...llmaAnswer, content: [call], stop_reason: 'tool_use' })(received)
     }
     const { socket } = talk([writeRequest(body(stream), { tools: 'enabled' })])
-    await until(() => held.length === 1, 'the call of the tool')
+    await waitFor(() => held.length === 1, 'the call of the tool')
     const closed = new Promise((resolve) => held[0]?.response.once('close', resolve))
     const asked = proxied.upstream.received.length
     socket.destroy()

@@ -1,8 +1,9 @@
 // Vendors that do what no vendor should: nothing of it is a 500, a hang, or a number that no sum can hold.
 import { gzipSync } from 'node:zlib'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { type Proxied, readError, simpleMessage, startProxied, until, vendorKey } from '../fixtures/proxy/proxied.ts'
+import { type Proxied, readError, simpleMessage, startProxied, vendorKey } from '../fixtures/proxy/proxied.ts'
 import { answerJson, llmaAnswer, type Received } from '../fixtures/proxy/upstream.ts'
+import { waitFor } from '../fixtures/time.ts'
 
 let proxied: Proxied
 beforeAll(async () => {
@@ -152,7 +153,7 @@ describe.each(ways)('%s', (_way, tools, stream) => {
       const { items } = (await proxied.service.call('GET /api/v1/usage?groupBy=provider')).json()
       return items.find((item: { key: string }) => item.key.endsWith(provider))
     }
-    await until(async () => (await sums())?.inputTokens === 7, 'the counts that are some')
+    await waitFor(async () => (await sums())?.inputTokens === 7, 'the counts that are some')
     expect(await sums()).toMatchObject({ inputTokens: 7, outputTokens: 3, cachedTokens: 0 })
   })
 })

@@ -3,8 +3,9 @@ import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { streams } from '../fixtures/llm/wire.ts'
-import { type Proxied, simpleMessage, startProxied, until } from '../fixtures/proxy/proxied.ts'
+import { type Proxied, simpleMessage, startProxied } from '../fixtures/proxy/proxied.ts'
 import { answerJson, llmaAnswer } from '../fixtures/proxy/upstream.ts'
+import { waitFor } from '../fixtures/time.ts'
 
 const largest = 10 * 1_048_576
 const messages = '/llma/v1/messages'
@@ -61,7 +62,7 @@ async function addTool(name: string, url: string): Promise<void> {
   const spec = { description: 'd', parameters: {}, http: { url, method: 'GET' } }
   proxied.upstream.reset()
   await proxied.create('/api/v1/tools', { name, spec })
-  await until(async () => {
+  await waitFor(async () => {
     await (await proxied.ask(messages, simpleMessage('vendor/m'), { headers: loop })).text()
     return lastBody().tools.some((tool) => tool.name === name)
   }, 'the tool to be offered')
@@ -141,7 +142,7 @@ it.each([false, true])(
       return answer.headers.get('x-svc-tools-added')
     }
     const own = [{ name: 'file_read', input_schema: { type: 'object' } }]
-    await until(async () => (await ask(loop))?.includes(tool) ?? false, 'the tool to be offered')
+    await waitFor(async () => (await ask(loop))?.includes(tool) ?? false, 'the tool to be offered')
     expect(await ask(loop)).toMatch(/^file_read, .*weather/)
     expect(await ask(loop, own)).not.toContain('file_read')
     expect(await ask({ 'x-svc-tools': 'disabled' })).toBeNull()

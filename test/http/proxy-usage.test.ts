@@ -1,7 +1,8 @@
 // Counts of streams whose client did not ask for them, and what passes when there is nothing to add.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { type Proxied, simpleMessage, startProxied, until } from '../fixtures/proxy/proxied.ts'
+import { type Proxied, simpleMessage, startProxied } from '../fixtures/proxy/proxied.ts'
 import { answerJson, type Received } from '../fixtures/proxy/upstream.ts'
+import { waitFor } from '../fixtures/time.ts'
 
 const completions = '/llmo/v1/chat/completions'
 const messages = '/llma/v1/messages'
@@ -40,7 +41,7 @@ describe('the counts of a streamed completion', () => {
     expect(await answer.text()).toBe(`${words}${done}`)
     const asked = '{"stream_options":{"include_usage":true}, "stream":true,"model":"m", "messages":[] }'
     expect(proxied.upstream.last().body.toString()).toBe(asked)
-    await until(async () => (await readUsage('counted'))?.llmCalls === 1, 'the call to be tallied')
+    await waitFor(async () => (await readUsage('counted'))?.llmCalls === 1, 'the call to be tallied')
     expect(await readUsage('counted')).toMatchObject({ inputTokens: 7, outputTokens: 3 })
   })
 
@@ -99,7 +100,7 @@ describe('a request that wants the tools of the service', () => {
       name: 'look-up',
       spec: { description: 'd', parameters: {}, http },
     })
-    await until(async () => {
+    await waitFor(async () => {
       await (await proxied.ask(messages, simpleMessage('vendor/m'), { headers })).text()
       return proxied.upstream.last().body.includes('look-up')
     }, 'the tool to be offered')
@@ -122,8 +123,8 @@ describe('usage per caller', () => {
       return items.filter(({ key }) => namesakes.some(({ id }) => id === key))
     }
     const caller = (id: string) => ({ kind: 'token', id, name: 'twin' })
-    await until(async () => (await readCallers()).length === 2, 'both to be tallied')
-    await until(async () => (await readCallers())[0]?.llmCalls === 2, 'the last call to be tallied')
+    await waitFor(async () => (await readCallers()).length === 2, 'both to be tallied')
+    await waitFor(async () => (await readCallers())[0]?.llmCalls === 2, 'the last call to be tallied')
     expect(await readCallers()).toMatchObject([
       { key: namesakes[0].id, caller: caller(namesakes[0].id), outputTokens: 6 },
       { key: namesakes[1].id, caller: caller(namesakes[1].id), outputTokens: 3 },

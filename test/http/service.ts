@@ -18,6 +18,7 @@ import { createSecretStorage } from '../../src/adapters/sql/secrets.ts'
 import { openSqlite } from '../../src/adapters/sql/sqlite/database.ts'
 import { createTokenAuthenticator } from '../../src/adapters/sql/token-authenticator.ts'
 import { createTokens } from '../../src/adapters/sql/tokens.ts'
+import { systemClock as clock } from '../../src/adapters/system/clock.ts'
 import { createScratch } from '../../src/adapters/workspaces/scratch.ts'
 import type { Route } from '../../src/contract/api/route.ts'
 import { routes } from '../../src/contract/api/routes.ts'
@@ -26,7 +27,7 @@ import { createApp } from '../../src/http/app.ts'
 import type { HttpSettings } from '../../src/http/deps.ts'
 import { createLog, type LogLevel } from '../../src/observability/log.ts'
 import { createMetrics, type Metrics } from '../../src/observability/metrics.ts'
-import type { Clock, Ids } from '../../src/ports/clock.ts'
+import type { Ids } from '../../src/ports/clock.ts'
 import type { ConfigMaps } from '../../src/ports/configmaps.ts'
 import type { Egress } from '../../src/ports/egress.ts'
 import type { Authorizer } from '../../src/ports/identity.ts'
@@ -37,19 +38,6 @@ import { createBudgetLedger, createUsecases, type UsecaseSettings } from '../../
 
 export const ownerToken = 'owner-token-of-the-tests'
 
-const clock: Clock = {
-  now: () => new Date(),
-  sleep: (ms, signal) =>
-    new Promise((resolve, reject) => {
-      const timer = setTimeout(resolve, ms).unref()
-      const stop = () => {
-        clearTimeout(timer)
-        reject(signal?.reason)
-      }
-      if (signal?.aborted) stop()
-      else signal?.addEventListener('abort', stop, { once: true })
-    }),
-}
 const ids: Ids = {
   next: (prefix) => (prefix === undefined ? uuidv7() : `${prefix}-${uuidv7()}`),
   hex: (length) => randomBytes(length).toString('hex').slice(0, length),

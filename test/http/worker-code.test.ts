@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { SvcError } from '../../src/errors.ts'
 import type { Sandbox, SandboxCommand, SandboxOutcome } from '../../src/ports/sandbox.ts'
+import { waitFor } from '../fixtures/time.ts'
 import { aiTask, type Service, startService } from './service.ts'
 
 const ended: SandboxOutcome = {
@@ -135,7 +136,7 @@ describe('code of a worker', () => {
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
     const body = JSON.stringify({ argv: ['bash'], limits })
     const call = fetch(new URL(path(), url), { method: 'POST', headers, body, signal: leave.signal })
-    while (asked.length === 0) await new Promise((resolve) => setTimeout(resolve, 5))
+    await waitFor(() => asked.length > 0, 'a question')
     leave.abort()
     await expect(call).rejects.toThrow()
     await stopped.promise

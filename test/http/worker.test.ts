@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { apiVersion } from '../../src/contract/resources/metadata.ts'
 import type { TaskSpec } from '../../src/contract/resources/task.ts'
 import type { WorkerIdentity } from '../../src/ports/identity.ts'
-import { until } from '../fixtures/proxy/proxied.ts'
+import { waitFor } from '../fixtures/time.ts'
 import { aiTask, type Service, startService } from './service.ts'
 
 let service: Service
@@ -600,7 +600,7 @@ describe('model calls', () => {
     expect(await teller.report(spare, { failures: 3, reason: 'HTTP 500 for key sk-ant-api03-abcdefghijklmnop' })).toBe(
       204,
     )
-    await until(async () => (await readHealth(spare)) !== undefined, 'what was told to be written')
+    await waitFor(async () => (await readHealth(spare)) !== undefined, 'what was told to be written')
     expect(await readHealth(spare)).toEqual({
       failed: { at: expect.any(Date), reason: expect.stringContaining('[REDACTED]') },
       failures: 3,
@@ -608,7 +608,7 @@ describe('model calls', () => {
     expect(await readHealth(own)).toMatchObject({ goodAt: expect.any(Date), failures: 0 })
     expect(await readHealth(foreign)).toBeUndefined()
     expect(await teller.report(spare, { answered: true })).toBe(204)
-    await until(async () => (await readHealth(spare))?.failures === 0, 'the answer to be written')
+    await waitFor(async () => (await readHealth(spare))?.failures === 0, 'the answer to be written')
     expect(await readHealth(spare)).toMatchObject({ goodAt: expect.any(Date), failed: {} })
   })
 
@@ -617,7 +617,7 @@ describe('model calls', () => {
     const teller = await startTeller(own, [spare])
     expect(await teller.use(own, { brokeOff: true })).toBe(204)
     expect(await teller.use(spare)).toBe(204)
-    await until(async () => (await readHealth(spare)) !== undefined, 'the answer to be written')
+    await waitFor(async () => (await readHealth(spare)) !== undefined, 'the answer to be written')
     expect(await readHealth(own)).toBeUndefined()
     expect(await service.ports.records.usage.ofTask(teller.taskUid)).toMatchObject({ inputTokens: 2, llmCalls: 2 })
   })
@@ -635,7 +635,7 @@ describe('model calls', () => {
     expect(await teller.report(own, failed)).toBe(403)
     await service.setStatus('Task', teller.task, { phase: 'Running', attempts: 1 })
     expect(await teller.report(own, { answered: true })).toBe(204)
-    await until(async () => (await readHealth(own)) !== undefined, 'the answer to be written')
+    await waitFor(async () => (await readHealth(own)) !== undefined, 'the answer to be written')
     expect(await readHealth(own)).toEqual({ goodAt: expect.any(Date), failures: 0 })
     expect(await readHealth(foreign)).toBeUndefined()
   })

@@ -9,8 +9,9 @@ import {
   type VendorAnswer,
   type VendorRequest,
 } from '../fixtures/llm/scripted-vendor.ts'
+import { pause, waitFor } from '../fixtures/time.ts'
 import { chatJson, chatStream, makeProvider, openChat, readSession, textOf } from './chat-client.ts'
-import { getTask, removeFolder, type Service, startService, waitFor } from './service.ts'
+import { getTask, removeFolder, type Service, startService } from './service.ts'
 
 let service: Service
 const vendors: ScriptedVendor[] = []
@@ -240,10 +241,6 @@ describe('an upstream that fails', () => {
     expect(body.message).toBe('user,assistant,tool,user')
   })
 })
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms))
-}
 
 describe('a client that goes away', () => {
   it('ends the turn, the upstream call and the slot within a second [CHAT-033] [CHAT-044] [SESS-013]', async () => {

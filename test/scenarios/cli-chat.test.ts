@@ -2,8 +2,9 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { type ScriptedVendor, startVendor } from '../fixtures/llm/scripted-vendor.ts'
+import { waitFor } from '../fixtures/time.ts'
 import { makeProvider, readSession } from './chat-client.ts'
-import { launcher, removeFolder, runSvc, type Service, startService, waitFor } from './service.ts'
+import { launcher, removeFolder, runSvc, type Service, startService } from './service.ts'
 
 let service: Service
 let vendor: ScriptedVendor

@@ -3,6 +3,7 @@ import { execFileSync, spawn } from 'node:child_process'
 import { mkdirSync, symlinkSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { waitFor } from '../fixtures/time.ts'
 import {
   environmentOf,
   launcher,
@@ -12,7 +13,6 @@ import {
   runSvc,
   type Service,
   startService,
-  waitFor,
   waitForPhase,
 } from './service.ts'
 

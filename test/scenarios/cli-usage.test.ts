@@ -1,7 +1,8 @@
 // `svc usage`, `svc audit`, `svc budget`, and which provider the command line takes where none is named.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type ScriptedVendor, startVendor } from '../fixtures/llm/scripted-vendor.ts'
-import { removeFolder, runSvc, type Service, startService, waitFor } from './service.ts'
+import { waitFor } from '../fixtures/time.ts'
+import { removeFolder, runSvc, type Service, startService } from './service.ts'
 
 let service: Service
 let vendor: ScriptedVendor

@@ -5,6 +5,7 @@ import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'no
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { waitFor } from '../fixtures/time.ts'
 import {
   environmentOf,
   getTask,
@@ -16,7 +17,6 @@ import {
   runSvc,
   type Service,
   startService,
-  waitFor,
   waitForPhase,
 } from './service.ts'
 

@@ -1,7 +1,8 @@
 // kill -9 of the service at random moments: nothing acknowledged is lost, nothing succeeds twice, no orphan stays.
 import { readFileSync } from 'node:fs'
 import { afterAll, describe, expect, it } from 'vitest'
-import { findProcesses, getTask, makeFolder, removeFolder, type Service, startService, waitFor } from './service.ts'
+import { pause, waitFor } from '../fixtures/time.ts'
+import { findProcesses, getTask, makeFolder, removeFolder, type Service, startService } from './service.ts'
 
 const rounds = Number(process.env.CRASH_ROUNDS ?? 50)
 const folder = makeFolder()
@@ -33,7 +34,7 @@ describe('kill -9 of the service', () => {
     const finishedBefore = new Map<string, string>()
     for (let round = 0; round < rounds; round += 1) {
       const service = await startService({ folder, flags: ['--max-concurrent-tasks', '4'] })
-      const dying = new Promise((resolve) => setTimeout(resolve, Math.random() * 400)).then(() => service.kill())
+      const dying = pause(Math.random() * 400).then(() => service.kill())
       acknowledged.push(...(await submitUntilDeath(service, round)))
       await dying
       if (round % 10 === 0) await noteFinished(finishedBefore, acknowledged)

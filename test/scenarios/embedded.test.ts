@@ -6,7 +6,8 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { ProviderStatus } from '../../src/contract/resources/provider.ts'
 import type { Task } from '../../src/contract/resources/task.ts'
-import { createTask, makeFolder, removeFolder, type Service, startService, waitFor, waitForPhase } from './service.ts'
+import { waitFor } from '../fixtures/time.ts'
+import { createTask, makeFolder, removeFolder, type Service, startService, waitForPhase } from './service.ts'
 
 type ToolItem = { name: string; builtin: boolean; available: boolean; reason?: string }
 

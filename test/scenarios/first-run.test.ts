@@ -3,7 +3,8 @@ import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Provider } from '../../src/contract/resources/provider.ts'
-import { environmentOf, makeFolder, removeFolder, runSvc, startService, waitFor } from './service.ts'
+import { waitFor } from '../fixtures/time.ts'
+import { environmentOf, makeFolder, removeFolder, runSvc, startService } from './service.ts'
 
 let folder: string
 beforeEach(() => {

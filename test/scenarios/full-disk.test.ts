@@ -3,16 +3,8 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import {
-  createTask,
-  getTask,
-  makeFolder,
-  removeFolder,
-  type Service,
-  startService,
-  waitFor,
-  waitForPhase,
-} from './service.ts'
+import { pause, waitFor } from '../fixtures/time.ts'
+import { createTask, getTask, makeFolder, removeFolder, type Service, startService, waitForPhase } from './service.ts'
 
 const folder = makeFolder()
 const disk = join(folder, 'disk')
@@ -82,7 +74,7 @@ describe.skipIf(refusal !== undefined)(`a full disk ${refusal ?? ''}`, () => {
     await createTask(service, 'held', { type: 'container', command: ['echo', 'late'] })
     await createTask(service, 'held-too', { type: 'container', command: ['echo', 'late'] })
     // Whole seconds: what started before has an earlier one.
-    await new Promise((resolve) => setTimeout(resolve, 2000))
+    await pause(2000)
     expect((await getTask(service, 'held')).status?.startTime).toBeUndefined()
     const freedAt = Math.floor(Date.now() / 1000) * 1000
     rmSync(ballast)

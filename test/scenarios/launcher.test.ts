@@ -3,6 +3,7 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
+import { waitFor } from '../fixtures/time.ts'
 import {
   createTask,
   environmentOf,
@@ -12,7 +13,6 @@ import {
   removeFolder,
   runSvc,
   startService,
-  waitFor,
   waitForPhase,
 } from './service.ts'
 

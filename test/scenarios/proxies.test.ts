@@ -2,7 +2,8 @@
 import { readdirSync } from 'node:fs'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { startUpstream, type Upstream } from '../fixtures/proxy/upstream.ts'
-import { removeFolder, type Service, startService, waitFor } from './service.ts'
+import { waitFor } from '../fixtures/time.ts'
+import { removeFolder, type Service, startService } from './service.ts'
 
 let service: Service
 let upstream: Upstream

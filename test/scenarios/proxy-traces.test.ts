@@ -3,7 +3,8 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect, it } from 'vitest'
 import { startUpstream } from '../fixtures/proxy/upstream.ts'
-import { removeFolder, startService, waitFor } from './service.ts'
+import { waitFor } from '../fixtures/time.ts'
+import { removeFolder, startService } from './service.ts'
 
 type Span = { name: string; attributes: { key: string; value: Record<string, unknown> }[] }
 

@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import type { AuditItem } from '../../src/contract/api/audit.ts'
 import { type Certificate, get, hasOpenssl, makeAgent, makeCertificate, readServed } from '../fixtures/certificates.ts'
-import { createTask, removeFolder, runSvc, type Service, startService, waitFor, waitForPhase } from './service.ts'
+import { waitFor } from '../fixtures/time.ts'
+import { createTask, removeFolder, runSvc, type Service, startService, waitForPhase } from './service.ts'
 
 const stops: (() => unknown)[] = []
 afterAll(async () => {

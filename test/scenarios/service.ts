@@ -4,6 +4,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Task } from '../../src/contract/resources/task.ts'
+import { waitFor } from '../fixtures/time.ts'
 
 export const root = join(import.meta.dirname, '..', '..')
 export const launcher = join(root, 'bin', 'svc')
@@ -43,9 +44,9 @@ export function removeFolder(folder: string): void {
 
 /** The environment of a user who has only this folder. */
 export function environmentOf(folder: string): NodeJS.ProcessEnv {
-  const { PATH, LANG } = process.env
+  const { PATH, LANG, NODE_COMPILE_CACHE } = process.env
   const home = { HOME: folder, XDG_DATA_HOME: join(folder, 'share'), XDG_CONFIG_HOME: join(folder, 'config') }
-  return { PATH, LANG, ...home, TMPDIR: tmpdir() }
+  return { PATH, LANG, NODE_COMPILE_CACHE, ...home, TMPDIR: tmpdir() }
 }
 
 /** What a failed test left running ends with the test process. */
@@ -106,21 +107,6 @@ function end(child: ChildProcess, signal: NodeJS.Signals): Promise<number | null
     child.once('exit', (code) => resolve(code))
     child.kill(signal)
   })
-}
-
-/** Polls until `check` gives something; a deadline only guards against waiting for ever. */
-export async function waitFor<T>(
-  check: () => T | Promise<T>,
-  what: string,
-  timeoutMs = 60_000,
-): Promise<NonNullable<T>> {
-  const deadline = Date.now() + timeoutMs
-  for (;;) {
-    const value = await check()
-    if (value) return value
-    if (Date.now() > deadline) throw new Error(`gave up waiting for ${what}`)
-    await new Promise((resolve) => setTimeout(resolve, 25))
-  }
 }
 
 export async function createTask(service: Service, name: string, spec: object, metadata: object = {}): Promise<Task> {

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Task } from '../../src/contract/resources/task.ts'
+import { waitFor } from '../fixtures/time.ts'
 import {
   createTask,
   findProcesses,
@@ -13,7 +14,6 @@ import {
   removeFolder,
   type Service,
   startService,
-  waitFor,
   waitForPhase,
 } from './service.ts'
 

@@ -5,7 +5,8 @@ import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Task } from '../../src/contract/resources/task.ts'
 import { audience, type Issuer, startIssuer, subject } from '../fixtures/issuer.ts'
-import { readResult, removeFolder, type Service, startService, waitFor, waitForPhase } from './service.ts'
+import { waitFor } from '../fixtures/time.ts'
+import { readResult, removeFolder, type Service, startService, waitForPhase } from './service.ts'
 
 const stops: (() => Promise<unknown>)[] = []
 afterAll(async () => {

@@ -1,6 +1,7 @@
 // Tokens made by `svc token create`: what each may do, and until when.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { removeFolder, runSvc, type Service, startService, waitFor } from './service.ts'
+import { waitFor } from '../fixtures/time.ts'
+import { removeFolder, runSvc, type Service, startService } from './service.ts'
 
 let service: Service
 beforeAll(async () => {

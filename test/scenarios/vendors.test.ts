@@ -2,7 +2,8 @@
 import { LLMock } from '@copilotkit/aimock'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Provider } from '../../src/contract/resources/provider.ts'
-import { createTask, readResult, removeFolder, type Service, startService, waitFor, waitForPhase } from './service.ts'
+import { waitFor } from '../fixtures/time.ts'
+import { createTask, readResult, removeFolder, type Service, startService, waitForPhase } from './service.ts'
 
 const usage = { prompt_tokens: 21, completion_tokens: 9, input_tokens: 21, output_tokens: 9 }
 let service: Service

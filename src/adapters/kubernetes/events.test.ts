@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createManualClock } from '../../../test/controllers/manual-clock.ts'
+import { createManualClock } from '../../../test/fixtures/time.ts'
 import { SvcError } from '../../errors.ts'
 import type { Events, TimelineEvent } from '../../ports/events.ts'
 import { systemIds as ids } from '../system/clock.ts'
@@ -112,7 +112,7 @@ describe('events of tasks on the cluster', () => {
     }
     await tell()
     await tell()
-    clock.advance(60_000)
+    clock.jump(60_000)
     await tell()
     expect(warned).toMatchObject([{ lost: 1 }, { lost: 2 }])
     delete state.fault
@@ -134,7 +134,7 @@ describe('events of tasks on the cluster', () => {
     } as unknown as Events
     const events = tellCluster(store, { tell: ({ seq }) => told.push(seq) }, clock)
     await events.append(makeEvent({ message: 'a' }))
-    clock.advance(5)
+    clock.jump(5)
     await events.append(makeEvent({ message: 'a' }))
     await events.append(makeEvent({ message: 'b' }))
     expect(told).toEqual([1, 2])

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createManualClock } from '../../../test/controllers/manual-clock.ts'
+import { createManualClock } from '../../../test/fixtures/time.ts'
 import type { Task } from '../../contract/resources/task.ts'
 import type { ResourceReader } from '../../ports/resources.ts'
 import type { ApiRequest, KubernetesApi } from './api.ts'

@@ -12,7 +12,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
-import { createManualClock } from '../../../test/fixtures/llm/manual-clock.ts'
+import { createManualClock } from '../../../test/fixtures/time.ts'
 import { createScratch } from './scratch.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'svc-scratch-test-'))

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { pause, waitFor } from '../../../test/fixtures/time.ts'
 import { SvcError } from '../../errors.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Leadership } from '../../ports/leadership.ts'
@@ -13,14 +14,6 @@ const hasty: Clock = {
       signal?.addEventListener('abort', () => reject(signal.reason))
       setImmediate(resolve)
     }),
-}
-
-async function until(look: () => boolean): Promise<void> {
-  const end = Date.now() + 5000
-  while (!look()) {
-    if (Date.now() > end) throw new Error('it never happened')
-    await new Promise((resolve) => setImmediate(resolve))
-  }
 }
 
 function createLeadership() {
@@ -76,7 +69,7 @@ describe('the runner', () => {
       },
     })
     runner.start()
-    await until(() => {
+    await waitFor(() => {
       source.push('a')
       return tries >= 3
     })
@@ -94,7 +87,7 @@ describe('the runner', () => {
       },
     })
     runner.start()
-    await until(() => {
+    await waitFor(() => {
       source.push('a')
       return tries >= 2
     })
@@ -107,13 +100,13 @@ describe('the runner', () => {
     const { runner, source } = openRunner({ concurrency: 1, reconcile: () => busy.promise })
     expect(runner.depth()).toBe(0)
     runner.start()
-    await until(() => {
+    await waitFor(() => {
       for (const key of ['a', 'b', 'c']) source.push(key)
       return runner.depth() > 0
     })
     expect(runner.depth()).toBe(2)
     busy.resolve(undefined)
-    await until(() => runner.depth() === 0)
+    await waitFor(() => runner.depth() === 0)
     await runner.stop()
     expect(runner.depth()).toBe(0)
   })
@@ -133,7 +126,7 @@ describe('the runner', () => {
       reconcile: async () => undefined,
     })
     runner.start()
-    await until(() => runs >= 3)
+    await waitFor(() => runs >= 3)
     await runner.stop()
   })
 
@@ -152,12 +145,12 @@ describe('the runner', () => {
     await new Promise((resolve) => setImmediate(resolve))
     expect(seen).toEqual([])
     world.mayLead = true
-    await until(() => {
+    await waitFor(() => {
       source.push('a')
       return seen.length === 1
     })
     terms[0]?.abort()
-    await until(() => terms.length === 2)
+    await waitFor(() => terms.length === 2)
     expect(seen[0]?.aborted).toBe(true)
     await runner.stop()
   })
@@ -171,9 +164,9 @@ describe('the runner', () => {
       reconcile: async () => undefined,
     })
     runner.start()
-    await until(() => begun === 1)
+    await waitFor(() => begun === 1)
     terms[0]?.abort()
-    await until(() => begun === 2)
+    await waitFor(() => begun === 2)
     await runner.stop()
   })
 
@@ -190,7 +183,7 @@ describe('the runner', () => {
       },
     })
     runner.start()
-    await until(() => {
+    await waitFor(() => {
       source.push('a')
       return started
     })
@@ -198,7 +191,7 @@ describe('the runner', () => {
     const stop = runner.stop().then(() => {
       stopped = true
     })
-    await new Promise((resolve) => setTimeout(resolve, 20))
+    await pause(20)
     expect([stopped, world.released]).toEqual([false, 0])
     finish()
     await stop
@@ -215,7 +208,7 @@ describe('the runner', () => {
       },
     })
     runner.start()
-    await until(() => {
+    await waitFor(() => {
       source.push('a')
       return started
     })

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { createHastyClock, createManualClock } from '../../../test/fixtures/llm/manual-clock.ts'
 import { createTestHost } from '../../../test/fixtures/llm/tool-host.ts'
 import { askText, listEvents } from '../../../test/fixtures/llm/wire.ts'
+import { createHastyClock, createManualClock } from '../../../test/fixtures/time.ts'
 import { runLoop } from '../loop.ts'
 import { createLoopState } from '../loop-state.ts'
 import { userText } from '../messages.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createManualClock } from '../../../test/fixtures/llm/manual-clock.ts'
+import { createManualClock } from '../../../test/fixtures/time.ts'
 import { BudgetSpec } from '../../contract/api/budgets.ts'
 import type { Budget } from '../../ports/budgets.ts'
 import type { Records } from '../../ports/index.ts'

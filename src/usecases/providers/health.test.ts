@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createManualClock } from '../../../test/fixtures/llm/manual-clock.ts'
+import { createManualClock } from '../../../test/fixtures/time.ts'
 import type { CallFailure } from '../../contract/failures.ts'
 import type { ModelError } from '../../llm/messages.ts'
 import type { Records } from '../../ports/index.ts'

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { createManualClock, type ManualClock } from '../../../../test/fixtures/llm/manual-clock.ts'
+import { createManualClock, type ManualClock } from '../../../../test/fixtures/time.ts'
 import type { Ids } from '../../../ports/clock.ts'
 import type { WorkerEnd } from '../../attempts/worker-end.ts'
 import { createWorkerPool, type WorkerPool, type WorkerPoolOptions } from './worker-pool.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createManualClock } from '../../../../test/controllers/manual-clock.ts'
+import { createManualClock } from '../../../../test/fixtures/time.ts'
 import { isSvcError, SvcError } from '../../../errors.ts'
 import type { KubernetesApi } from '../api.ts'
 import { createReviewAuthenticator, namespaceOfUser } from './authenticator.ts'
@@ -78,17 +78,17 @@ describe('tokens by TokenReview', () => {
   it('are believed for 60 s and refused for 5 s without another question [AUTH-015]', async () => {
     const { api, check, clock } = open({ good: builder })
     await check('good')
-    clock.advance(59_999)
+    clock.jump(59_999)
     await check('good')
     expect(api.asked).toEqual(['good'])
-    clock.advance(1)
+    clock.jump(1)
     await check('good')
     expect(api.asked).toEqual(['good', 'good'])
     await expect(check('bad')).rejects.toThrow()
-    clock.advance(4_999)
+    clock.jump(4_999)
     await expect(check('bad')).rejects.toThrow()
     expect(api.asked).toHaveLength(3)
-    clock.advance(1)
+    clock.jump(1)
     await expect(check('bad')).rejects.toThrow()
     expect(api.asked).toHaveLength(4)
   })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createManualClock } from '../../../../test/controllers/manual-clock.ts'
+import { createManualClock } from '../../../../test/fixtures/time.ts'
 import type { Access } from '../../../contract/access.ts'
 import type { Caller } from '../../../ports/identity.ts'
 import type { KubernetesApi } from '../api.ts'
@@ -110,9 +110,9 @@ describe('rights by SubjectAccessReview', () => {
     const access: Access = { verb: 'list', kind: 'Task', namespace: 'team' }
     await check(access)
     answer.status = { allowed: false }
-    clock.advance(9_999)
+    clock.jump(9_999)
     expect(await check(access)).toEqual({ allowed: true })
-    clock.advance(1)
+    clock.jump(1)
     expect(await check(access)).toMatchObject({ allowed: false })
     answer.status = { allowed: true }
     expect(await check(access)).toMatchObject({ allowed: false })
