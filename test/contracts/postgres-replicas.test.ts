@@ -166,10 +166,10 @@ describe.skipIf(postgresMissing !== undefined)('two replicas on one PostgreSQL',
       heard += 1
     })
     await one.records.logs.append(key, ['whole'], 'half a')
-    await waitUntil(() => heard === 1, 'the line is heard of')
+    await waitFor(() => heard === 1, 'the line is heard of')
     expect(await other.records.logs.unfinished('task-1')).toEqual({ attempt: 1, text: 'half a' })
     await one.records.logs.append(key, [], 'half a line')
-    await waitUntil(() => heard === 2, 'its growth is heard of')
+    await waitFor(() => heard === 2, 'its growth is heard of')
     expect(await other.records.logs.unfinished('task-1')).toEqual({ attempt: 1, text: 'half a line' })
     await Promise.all(both().map(({ records }) => records.logs.finishLine(key)))
     const lines = await collect(other.records.logs.read('task-1', {}))

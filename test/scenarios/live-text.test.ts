@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { type ScriptedVendor, startVendor, type VendorStep } from '../fixtures/llm/scripted-vendor.ts'
+import { waitFor } from '../fixtures/time.ts'
 import {
   createTask,
   findProcesses,
@@ -12,7 +13,6 @@ import {
   removeFolder,
   type Service,
   startService,
-  waitFor,
   waitForPhase,
 } from './service.ts'
 
