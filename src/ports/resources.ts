@@ -7,6 +7,13 @@ export type ResourceKey = { namespace: string; name: string }
 export type ListQuery = {
   /** Absent: all namespaces. */
   namespace?: string
+  /** Of all namespaces only these. No part of the token: the next page may be asked for with others. */
+  namespaces?: readonly string[]
+  /**
+   * Absent: `name`, which is by namespace, then by name. `created` is oldest first and `-created` newest first: by
+   * `creationTimestamp`, within one second by uid.
+   */
+  sort?: 'name' | 'created' | '-created'
   /** Kubernetes label selector syntax: `a=b,c!=d,e in (x,y),!f`. */
   labelSelector?: string
   /** Equality on an indexed field. Task: `phase`, `type`, `agent`, `owner` (uid of the parent task), `uid`. */
@@ -51,10 +58,12 @@ export interface ResourceReader {
   /** The object, or undefined. */
   get<K extends Kind>(kind: K, key: ResourceKey): Promise<ResourceOf<K> | undefined>
   /**
-   * A page in namespace/name order, over one snapshot: objects made, changed or removed after the first page do not
+   * A page in the order asked for, over one snapshot: objects made, changed or removed after the first page do not
    * show on later pages. When that snapshot is gone the listing goes on from the last key over the present state.
    */
   list<K extends Kind>(kind: K, query: ListQuery): Promise<ResourcePage<ResourceOf<K>>>
+  /** The namespaces that hold objects of the kind, in order. Cheap beside a list. */
+  namespacesOf(kind: Kind): Promise<string[]>
   /**
    * How many objects have each value of an indexed field (as for `list`); values that none has are left out. Cheap
    * beside a list: nothing is read but the index. InvalidRequest for a field that the kind has not.

@@ -6,6 +6,7 @@ import type { ListQuery } from '../../src/ports/resources.ts'
 import {
   changeStatus,
   draftTask,
+  eventually,
   namesOf,
   type OpenedResources,
   type OpenResources,
@@ -238,6 +239,126 @@ export function describeResourceLists(open: OpenResources): void {
         'InvalidRequest',
       )
       expect(namesOf((await list({ limit: 2, continue: token })).items)).toEqual(['task-001', 'task-002'])
+    })
+  })
+
+  describe('in order of creation', () => {
+    const orders = ['created', '-created'] as const
+    /** As the store is to order them: its times are whole seconds. */
+    function arrange(tasks: Task[], order: (typeof orders)[number]): string[] {
+      const key = ({ metadata }: Task) => `${metadata.creationTimestamp} ${metadata.uid}`
+      const sorted = tasks.toSorted((one, other) => (key(one) < key(other) ? -1 : 1))
+      return namesOf(order === 'created' ? sorted : sorted.toReversed())
+    }
+
+    it.each(orders)('%s, lists hold each object once, over pages of any size', async (sort) => {
+      const made: Task[] = []
+      for (const name of ['d', 'a', 'f', 'c', 'b', 'e']) made.push(await create(name, { labels: { team: 'x' } }))
+      await create('other', { labels: { team: 'y' } })
+      const names = arrange(made, sort)
+      const labelSelector = 'team=x'
+      expect(namesOf((await list({ sort, labelSelector })).items)).toEqual(names)
+      for (const limit of [1, 2, 5]) {
+        expect(namesOf((await readPages({ sort, labelSelector, limit })).flat())).toEqual(names)
+        expect(namesOf((await readPages({ sort, fields: { type: 'ai' }, labelSelector, limit })).flat())).toEqual(names)
+      }
+      expect(await list({ sort, limit: 3 })).toMatchObject({ remainingItemCount: 4, continue: expect.any(String) })
+    })
+
+    it.each(orders)('%s, pages are of one snapshot while objects come, change and go', async (sort) => {
+      const names = await createMany(8)
+      const before = (await list({ sort })).items
+      let turn = 0
+      const pages = await readPages({ sort, limit: 2 }, async () => {
+        turn += 1
+        await create(`late-${turn}`)
+        await changeStatus(opened.resources, { namespace, name: 'task-004' }, () => ({ attempts: turn }))
+        if (turn === 1) await Promise.all([remove('task-001'), remove('task-005'), remove('task-006')])
+        if (turn === 2) await create('task-005')
+      })
+      expect(pages.map((page) => page.length)).toEqual([2, 2, 2, 2])
+      expect(pages.flat()).toEqual(before)
+      const now = (await list({ sort })).items
+      expect(namesOf(now)).toEqual(arrange(now, sort))
+      expect(new Set(namesOf(now))).toEqual(
+        new Set([...names.filter((name) => !['task-001', 'task-006'].includes(name)), 'late-1', 'late-2', 'late-3']),
+      )
+    })
+
+    it('one that was made anew stands where it was made anew', async () => {
+      const [first] = await createMany(4)
+      await remove(first ?? '')
+      // Times are of whole seconds, and not every store makes uids in order of time.
+      await new Promise((resolve) => setTimeout(resolve, 1100))
+      await create(first ?? '')
+      expect(namesOf((await list({ sort: '-created', limit: 1 })).items)).toEqual([first])
+      expect(namesOf((await list({ sort: 'created' })).items).at(-1)).toBe(first)
+    })
+
+    it('has tokens of its own', async () => {
+      await createMany(3)
+      const token = (await list({ limit: 1 })).continue ?? ''
+      const newest = (await list({ sort: '-created', limit: 1 })).continue ?? ''
+      expect(await reasonOf(list({ sort: 'created', limit: 1, continue: newest }))).toBe('InvalidRequest')
+      expect(await reasonOf(list({ sort: '-created', limit: 1, continue: token }))).toBe('InvalidRequest')
+      expect(await reasonOf(list({ limit: 1, continue: newest }))).toBe('InvalidRequest')
+      expect((await list({ sort: 'name', limit: 1, continue: token })).items).toHaveLength(1)
+    })
+  })
+
+  describe('over several namespaces', () => {
+    it('hold those that are asked for, in each order and over pages', async () => {
+      const [one, two] = [...opened.namespaces].sort()
+      const labels = { run: crypto.randomUUID() }
+      for (const [name, where] of [
+        ['a', two],
+        ['b', one],
+        ['c', two],
+      ] as const) {
+        await create(name, { namespace: where ?? '', labels })
+      }
+      const read = async (query: ListQuery) => {
+        const found: string[] = []
+        let next: string | undefined
+        do {
+          const page = await opened.resources.list('Task', {
+            ...query,
+            labelSelector: `run=${labels.run}`,
+            limit: 1,
+            ...(next === undefined ? {} : { continue: next }),
+          })
+          found.push(...namesOf(page.items))
+          next = page.continue
+        } while (next !== undefined)
+        return found
+      }
+      expect(await read({ namespaces: [one ?? '', two ?? ''] })).toEqual(['b', 'a', 'c'])
+      expect(await read({ namespaces: [two ?? ''] })).toEqual(['a', 'c'])
+      expect((await read({ namespaces: [two ?? ''], sort: '-created' })).toSorted()).toEqual(['a', 'c'])
+      expect(await read({ namespaces: [] })).toEqual([])
+    })
+
+    it('shows nothing of a namespace that the next page is not asked for', async () => {
+      const [one, two] = [...opened.namespaces].sort()
+      const labels = { run: crypto.randomUUID() }
+      for (const name of ['a', 'b']) await create(name, { namespace: one ?? '', labels })
+      await create('c', { namespace: two ?? '', labels })
+      const query = { labelSelector: `run=${labels.run}`, limit: 1 }
+      const first = await opened.resources.list('Task', { ...query, namespaces: [one ?? '', two ?? ''] })
+      await opened.resources.remove('Task', { namespace: two ?? '', name: 'c' })
+      const rest = { ...query, limit: 10, namespaces: [one ?? ''], continue: first.continue ?? '' }
+      expect(namesOf((await opened.resources.list('Task', rest)).items)).toEqual(['b'])
+    })
+
+    it('are known by what they hold', async () => {
+      expect(await opened.resources.namespacesOf('Task')).not.toContain(namespace)
+      await create('a')
+      const held = await opened.resources.namespacesOf('Task')
+      expect(held).toContain(namespace)
+      expect(held).toEqual(held.toSorted())
+      expect(await opened.resources.namespacesOf('Agent')).not.toContain(namespace)
+      await remove('a')
+      await eventually(async () => !(await opened.resources.namespacesOf('Task')).includes(namespace))
     })
   })
 

@@ -54,6 +54,18 @@ function mapKinds<T>(make: (kind: Kind) => T): Record<Kind, T> {
   return Object.fromEntries(kindNames.map((kind) => [kind, make(kind)])) as Record<Kind, T>
 }
 
+function listNamespaces({ told }: KindCache): string[] {
+  const found: string[] = []
+  let last: string | undefined
+  while (true) {
+    const next = told.keys().after(last).next()
+    if (next.done) return found
+    const namespace = next.value.slice(0, next.value.indexOf('\0'))
+    found.push(namespace)
+    last = `${namespace}\0\uffff`
+  }
+}
+
 /** A watch begins where the own writes before it are told, or where another replica's list ended. */
 function createWatch(cache: KindCache, list: ReturnType<typeof createPages>['listTold']): ResourceReader['watch'] {
   const inner = createWatches({ ring: cache.ring, list: ((_kind, query) => list(query)) as ResourceReader['list'] })
@@ -109,6 +121,10 @@ export async function createKubernetesResources(
     list: <K extends Kind>(kind: K, query: Parameters<ResourceReader['list']>[1]) =>
       pages[kind].list(query) as Promise<ResourcePage<ResourceOf<K>>>,
     listText: (kind, query) => pages[kind].listText(query),
+    namespacesOf: async (kind) => {
+      await caches[kind].settle()
+      return listNamespaces(caches[kind])
+    },
     countBy: async (kind, field) => {
       checkFields(kind, { [field]: '' })
       await caches[kind].settle()

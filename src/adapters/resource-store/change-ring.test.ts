@@ -4,7 +4,16 @@ import { type Change, createChangeRing, type Follower } from './change-ring.ts'
 const scope = { kind: 'Task' as const }
 
 function makeChange(version: number, parts: Partial<Change> = {}): Change {
-  return { version, type: 'ADDED', kind: 'Task', namespace: 'n', name: `t${version}`, object: '{}', ...parts }
+  return {
+    version,
+    type: 'ADDED',
+    kind: 'Task',
+    namespace: 'n',
+    name: `t${version}`,
+    created: '',
+    object: '{}',
+    ...parts,
+  }
 }
 
 function takeAll(follower: Follower | undefined): (number | string)[] {

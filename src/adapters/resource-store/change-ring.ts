@@ -8,6 +8,8 @@ export type Change = {
   kind: Kind
   namespace: string
   name: string
+  /** Where the object stands in the order of creation, as `formatCreated` makes it. */
+  created: string
   /** JSON of the object after the change; of a removed one its last state. */
   object: string
   /** JSON of the object before the change, unless it was created by it. */

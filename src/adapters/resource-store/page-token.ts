@@ -2,30 +2,38 @@
 import { createHash } from 'node:crypto'
 import type { Kind } from '../../contract/resources/index.ts'
 import { SvcError } from '../../errors.ts'
-import type { ListQuery, ResourceKey } from '../../ports/resources.ts'
+import type { ListQuery } from '../../ports/resources.ts'
+import type { Position } from './list-order.ts'
 
 export type PageToken = {
-  /** Last key of the page before. */
-  after: ResourceKey
+  /** Where the last object of the page before stands; `created` is empty where the order is by name. */
+  after: Position
   /** Version that the listing is read at. */
   snapshot: number
   /** Objects after that page at the snapshot, where they are counted. */
   remaining?: number
 }
 
-type Encoded = { key: [string, string]; filter: string; version: number; remaining?: number }
+type Encoded = {
+  key: [namespace: string, name: string, created?: string]
+  filter: string
+  version: number
+  remaining?: number
+}
 
-/** Stands for what is listed: kind, namespace and filters (HTTP-025). */
+/** Stands for what is listed: kind, namespace, filters and order (HTTP-025). */
 export function hashFilter(kind: Kind, query: ListQuery): string {
   const fields = Object.entries(query.fields ?? {}).sort(([left], [right]) => (left < right ? -1 : 1))
-  const filter = JSON.stringify([kind, query.namespace ?? null, query.labelSelector ?? '', fields])
+  const { namespace = null, labelSelector = '', sort = 'name' } = query
+  const order = sort === 'name' ? [] : [sort]
+  const filter = JSON.stringify([kind, namespace, labelSelector, fields, ...order])
   return createHash('sha256').update(filter).digest('base64url').slice(0, 16)
 }
 
 export function encodePageToken(token: PageToken, filter: string): string {
   const { after, snapshot, remaining } = token
   const encoded: Encoded = {
-    key: [after.namespace, after.name],
+    key: [after.namespace, after.name, ...(after.created === '' ? [] : [after.created])] as Encoded['key'],
     filter,
     version: snapshot,
     ...(remaining !== undefined && { remaining }),
@@ -40,7 +48,8 @@ function isCount(value: unknown): boolean {
 function isEncoded(value: unknown): value is Encoded {
   if (typeof value !== 'object' || value === null) return false
   const { key, filter, version, remaining } = value as Partial<Encoded>
-  const isKey = Array.isArray(key) && key.length === 2 && key.every((part) => typeof part === 'string')
+  const isKey =
+    Array.isArray(key) && (key.length === 2 || key.length === 3) && key.every((part) => typeof part === 'string')
   return isKey && typeof filter === 'string' && isCount(version) && (remaining === undefined || isCount(remaining))
 }
 
@@ -61,7 +70,7 @@ export function decodePageToken(text: string, filter: string): PageToken {
   if (encoded.filter !== filter) {
     throw new SvcError('InvalidRequest', 'continue belongs to a list with other filters: repeat those, or start again')
   }
-  const [namespace, name] = encoded.key
+  const [namespace, name, created = ''] = encoded.key
   const { version, remaining } = encoded
-  return { after: { namespace, name }, snapshot: version, ...(remaining !== undefined && { remaining }) }
+  return { after: { namespace, name, created }, snapshot: version, ...(remaining !== undefined && { remaining }) }
 }

@@ -129,6 +129,7 @@ export async function createResources(database: Database, options: ResourceStore
     },
     list,
     listText,
+    namespacesOf: async (kind) => counts.namespaces(kind),
     countBy: async (kind, field) => {
       checkFields(kind, { [field]: '' })
       return countValues(database.read, kind, field)

@@ -1,6 +1,7 @@
 // What the cache keeps of an object: its JSON as callers get it, and the values it is looked up by.
 import type { Kind } from '../../../contract/resources/index.ts'
 import type { ResourceKey } from '../../../ports/resources.ts'
+import { formatCreated } from '../../resource-store/list-order.ts'
 import { listIndexEntries, type StoredObject } from '../../resource-store/stored-object.ts'
 import type { ApiObject } from '../reflector.ts'
 
@@ -9,6 +10,8 @@ export type CacheKey = string
 
 export type Entry = ResourceKey & {
   key: CacheKey
+  /** Where it stands in the order of creation. */
+  created: string
   uid: string
   version: number
   text: string
@@ -27,6 +30,11 @@ export const appliedAnnotation = 'kubectl.kubernetes.io/last-applied-configurati
 /** NUL sorts before every character of a name, so that keys compare as (namespace, name). */
 export function formatKey({ namespace, name }: ResourceKey): CacheKey {
   return `${namespace}\0${name}`
+}
+
+/** Sorts as the time of creation does; the key is what follows the first NUL. */
+export function formatMark({ created, key }: Pick<Entry, 'created' | 'key'>): string {
+  return `${created}\0${key}`
 }
 
 export function formatValue(field: string, value: string): string {
@@ -51,6 +59,7 @@ function toEntry(object: StoredObject, isApplied: boolean, text = JSON.stringify
     namespace,
     name,
     key: formatKey(object.metadata),
+    created: formatCreated(object),
     uid,
     version: Number(resourceVersion),
     text,

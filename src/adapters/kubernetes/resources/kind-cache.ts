@@ -13,7 +13,7 @@ export type KindCache = {
   kind: Kind
   ring: KindRing
   /** What the watch told: lists and watches know nothing else, so that they agree about versions. */
-  told: Pick<ToldObjects, 'get' | 'keys' | 'index'>
+  told: Pick<ToldObjects, 'get' | 'keys' | 'byCreation' | 'index'>
   /** The object as it is known best: own writes go before what the watch told. */
   find(key: ResourceKey): Entry | undefined
   /** Whether the last object of this name is known to be removed, so that the API server need not be asked. */
@@ -71,8 +71,8 @@ export function createKindCache(kind: Kind, parts: { clock: Clock; limits: RingL
       const entry = own.tell(type, given)
       if (type === 'DELETED') told.delete(entry.key)
       else told.set(entry)
-      const { version, namespace, name, text: object } = entry
-      const change = { version, type: nameChange(type, before), kind, namespace, name, object }
+      const { version, namespace, name, created, text: object } = entry
+      const change = { version, type: nameChange(type, before), kind, namespace, name, created, object }
       ring.publish(before === undefined ? change : { ...change, before: before.text })
       progress.check()
     },

@@ -4,9 +4,10 @@ import type { Kind, ResourceOf } from '../../../contract/resources/index.ts'
 import type { ListQuery, ResourcePage, ResourceText } from '../../../ports/resources.ts'
 import { type LabelRequirement, matchesLabels, parseLabelSelector } from '../../../rules/label-selector.ts'
 import { checkFields } from '../../../rules/resource-fields.ts'
+import { comparePositions, type ListOrder, type Position } from '../../resource-store/list-order.ts'
 import { decodePageToken, encodePageToken, hashFilter, type PageToken } from '../../resource-store/page-token.ts'
 import { labelField } from '../../resource-store/stored-object.ts'
-import { type CacheKey, type Entry, formatKey, formatValue, parseEntry } from './entry.ts'
+import { type CacheKey, type Entry, formatKey, formatMark, formatValue, parseEntry } from './entry.ts'
 import type { KindCache } from './kind-cache.ts'
 
 /** Objects made into items at a time: a long list must not hold up the requests of others. */
@@ -16,6 +17,9 @@ const rareShare = 8
 
 type Filter = {
   namespace: string | undefined
+  /** Of all namespaces only these. */
+  namespaces: ReadonlySet<string> | undefined
+  order: ListOrder
   /** Pairs of field and value that the object has, as `formatValue` makes them. */
   pairs: string[]
   requirements: LabelRequirement[]
@@ -23,7 +27,7 @@ type Filter = {
 }
 
 /** Where a page starts; `remaining` counts what there is from there on, unfiltered. */
-type Start = { after: CacheKey | undefined; snapshot: number; remaining: number | undefined; limit: number }
+type Start = { after: Position | undefined; snapshot: number; remaining: number | undefined; limit: number }
 
 type Gathered = { entries: Entry[]; isCut: boolean }
 
@@ -33,12 +37,19 @@ function parseFilter(kind: Kind, query: ListQuery): Filter {
   checkFields(kind, fields)
   const requirements = parseLabelSelector(query.labelSelector ?? '')
   const pairs = Object.entries(fields).map(([field, value]) => formatValue(field, value))
-  return { namespace: query.namespace, pairs, requirements, isFiltering: pairs.length + requirements.length > 0 }
+  const { namespace, sort: order = 'name' } = query
+  const namespaces = query.namespaces && new Set(query.namespaces)
+  const isFiltering = pairs.length + requirements.length > 0 || namespaces !== undefined
+  return { namespace, namespaces, order, pairs, requirements, isFiltering }
 }
 
-function matchesFilter({ namespace, pairs, requirements }: Filter, entry: Entry | undefined): entry is Entry {
+function matchesFilter(
+  { namespace, namespaces, pairs, requirements }: Filter,
+  entry: Entry | undefined,
+): entry is Entry {
   if (entry === undefined) return false
   if (namespace !== undefined && entry.namespace !== namespace) return false
+  if (namespaces?.has(entry.namespace) === false) return false
   return pairs.every((pair) => entry.values.includes(pair)) && matchesLabels(requirements, entry.labels)
 }
 
@@ -51,39 +62,18 @@ function listLeads({ pairs, requirements }: Filter): string[] {
   return [...pairs, ...labels]
 }
 
-/** Keys that may match, in order, from after the given one on. */
-function listCandidates({ told }: KindCache, filter: Filter, after: CacheKey | undefined): Iterable<CacheKey> {
-  const keys = told.keys()
-  const index = told.index()
-  const [lead] = listLeads(filter).sort((left, right) => index.count(left) - index.count(right))
-  if (lead !== undefined && index.count(lead) * rareShare < keys.size()) {
-    const found = index.keys(lead).sort()
-    return after === undefined ? found : found.filter((key) => key > after)
-  }
-  const start = filter.namespace === undefined ? undefined : `${filter.namespace}\0`
-  return keys.after(start !== undefined && (after === undefined || after < start) ? start : after)
+/** Where an object stands, and the object as it is to be listed; none where the list had none. */
+type Placed = Position & { entry: Entry | undefined }
+
+function place(entry: Entry): Placed {
+  return { namespace: entry.namespace, name: entry.name, created: entry.created, entry }
 }
 
-/** Two ordered runs of keys as one, each key once. */
-function* mergeKeys(left: Iterable<CacheKey>, right: CacheKey[]): Generator<CacheKey> {
-  let next = 0
-  for (const key of left) {
-    for (; next < right.length && (right[next] ?? '') < key; next += 1) yield right[next] ?? ''
-    if (right[next] === key) next += 1
-    yield key
-  }
-  for (; next < right.length; next += 1) yield right[next] ?? ''
-}
-
-/** State at the snapshot of each object that changed after it; undefined where there was none. */
-function undoChanges(cache: KindCache, snapshot: number, namespace: string | undefined) {
-  const undone = new Map<CacheKey, Entry | undefined>()
-  for (const change of cache.ring.listSince(snapshot, { kind: cache.kind, namespace }) ?? []) {
-    const key = formatKey(change)
-    if (undone.has(key)) continue
-    undone.set(key, change.before === undefined ? undefined : parseEntry(change.before))
-  }
-  return undone
+/** The keys that follow the position in order of creation. */
+function* listByCreation({ told }: KindCache, order: ListOrder, after: Position | undefined): Generator<CacheKey> {
+  const mark = after && formatMark({ created: after.created, key: formatKey(after) })
+  const marks = order === 'created' ? told.byCreation().after(mark) : told.byCreation().before(mark)
+  for (const found of marks) yield found.slice(found.indexOf('\0') + 1)
 }
 
 /** Keys are in order of namespaces: beyond this one nothing is of the filter's. */
@@ -91,17 +81,81 @@ function endOf({ namespace }: Filter): CacheKey {
   return namespace === undefined ? '\uffff' : `${namespace}\0\uffff`
 }
 
-function gather(cache: KindCache, filter: Filter, start: Start): Gathered {
-  const { after, snapshot, limit } = start
-  const undone = undoChanges(cache, snapshot, filter.namespace)
-  const restored = [...undone.keys()].sort().filter((key) => after === undefined || key > after)
+function* listByName({ told }: KindCache, filter: Filter, after: Position | undefined): Generator<CacheKey> {
+  const start = filter.namespace === undefined ? undefined : `${filter.namespace}\0`
+  const last = after && formatKey(after)
   const end = endOf(filter)
+  for (const key of told.keys().after(start !== undefined && (last === undefined || last < start) ? start : last)) {
+    if (key > end) return
+    yield key
+  }
+}
+
+/** Objects that may match, in order, from after the position on. */
+function* listCandidates(cache: KindCache, filter: Filter, after: Position | undefined): Generator<Placed> {
+  const { told } = cache
+  const { order } = filter
+  const index = told.index()
+  const [lead] = listLeads(filter).sort((left, right) => index.count(left) - index.count(right))
+  if (lead !== undefined && index.count(lead) * rareShare < told.keys().size()) {
+    const compare = comparePositions(order)
+    const found = index.keys(lead).flatMap((key) => told.get(key) ?? [])
+    yield* found
+      .filter((entry) => after === undefined || compare(entry, after) > 0)
+      .sort(compare)
+      .map(place)
+    return
+  }
+  const keys = order === 'name' ? listByName(cache, filter, after) : listByCreation(cache, order, after)
+  for (const key of keys) {
+    const entry = told.get(key)
+    if (entry !== undefined) yield place(entry)
+  }
+}
+
+/** Two ordered runs as one; where both have an object, it is that of the second. */
+function* mergeRuns(
+  left: Iterable<Placed>,
+  right: Placed[],
+  compare: (one: Position, other: Position) => number,
+): Generator<Placed> {
+  let next = 0
+  for (const one of left) {
+    let other = right[next]
+    while (other !== undefined && compare(other, one) < 0) {
+      yield other
+      next += 1
+      other = right[next]
+    }
+    if (other !== undefined && compare(other, one) === 0) {
+      yield other
+      next += 1
+    } else yield one
+  }
+  yield* right.slice(next)
+}
+
+/** State at the snapshot of each object that changed after it, in order and from after the position on. */
+function undoChanges(cache: KindCache, filter: Filter, { snapshot, after }: Start): Placed[] {
+  const compare = comparePositions(filter.order)
+  const undone = new Map<string, Placed>()
+  for (const change of cache.ring.listSince(snapshot, { kind: cache.kind, namespace: filter.namespace }) ?? []) {
+    const { namespace, name, created, before } = change
+    // One that was made again stands elsewhere in the order of creation, but not in that of names.
+    const key = filter.order === 'name' ? formatKey(change) : formatMark({ created, key: formatKey(change) })
+    if (undone.has(key)) continue
+    const entry = before === undefined ? undefined : parseEntry(before)
+    undone.set(key, { namespace, name, created, entry })
+  }
+  return [...undone.values()].filter((one) => after === undefined || compare(one, after) > 0).sort(compare)
+}
+
+function gather(cache: KindCache, filter: Filter, start: Start): Gathered {
+  const candidates = listCandidates(cache, filter, start.after)
   const entries: Entry[] = []
-  for (const key of mergeKeys(listCandidates(cache, filter, after), restored)) {
-    if (key > end) break
-    const entry = undone.has(key) ? undone.get(key) : cache.told.get(key)
+  for (const { entry } of mergeRuns(candidates, undoChanges(cache, filter, start), comparePositions(filter.order))) {
     if (matchesFilter(filter, entry)) entries.push(entry)
-    if (entries.length > limit) return { entries: entries.slice(0, limit), isCut: true }
+    if (entries.length > start.limit) return { entries: entries.slice(0, start.limit), isCut: true }
   }
   return { entries, isCut: false }
 }
@@ -130,7 +184,7 @@ export function createPages(cache: KindCache) {
     const limit = query.limit !== undefined && query.limit > 0 ? query.limit : Number.POSITIVE_INFINITY
     if (query.continue !== undefined) {
       const { after, snapshot, remaining } = decodePageToken(query.continue, hashFilter(kind, query))
-      return { after: formatKey(after), snapshot, remaining, limit }
+      return { after, snapshot, remaining, limit }
     }
     const remaining = filter.isFiltering ? undefined : countAll(query.namespace)
     return { after: undefined, snapshot: ring.head(), remaining, limit }
@@ -152,9 +206,11 @@ export function createPages(cache: KindCache) {
   /** How the page after this one is found. */
   function makeNext(query: ListQuery, page: { snapshot: number; follows: number | undefined }, entries: Entry[]) {
     const { snapshot, follows } = page
-    const { namespace = '', name = '' } = entries.at(-1) ?? {}
+    const { namespace = '', name = '', created = '' } = entries.at(-1) ?? {}
+    const isByName = (query.sort ?? 'name') === 'name'
     const counted = follows !== undefined
-    const token: PageToken = { after: { namespace, name }, snapshot, ...(counted && { remaining: follows }) }
+    const after = { namespace, name, created: isByName ? '' : created }
+    const token: PageToken = { after, snapshot, ...(counted && { remaining: follows }) }
     return {
       continue: encodePageToken(token, hashFilter(kind, query)),
       ...(counted && { remainingItemCount: follows }),

@@ -6,6 +6,8 @@ export type SortedKeys = {
   remove(key: CacheKey): void
   /** The keys after `after` (from the first on when absent), in order. */
   after(after: CacheKey | undefined): IterableIterator<CacheKey>
+  /** The keys before `before` (from the last on when absent), in reverse order. */
+  before(before: CacheKey | undefined): IterableIterator<CacheKey>
   /** How many begin with the prefix. */
   countPrefix(prefix: string): number
   size(): number
@@ -38,6 +40,10 @@ export function createSortedKeys(sorted: CacheKey[]): SortedKeys {
       let place = after === undefined ? 0 : findPlace(after)
       if (sorted[place] === after) place += 1
       for (; place < sorted.length; place += 1) yield sorted[place] ?? ''
+    },
+    *before(before) {
+      let place = (before === undefined ? sorted.length : findPlace(before)) - 1
+      for (; place >= 0; place -= 1) yield sorted[place] ?? ''
     },
     countPrefix: (prefix) => findPlace(`${prefix}\uffff`) - findPlace(prefix),
     size: () => sorted.length,

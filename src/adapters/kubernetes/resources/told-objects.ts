@@ -1,5 +1,5 @@
 // The objects of one kind as the watch told them: in order, by key and by value.
-import type { CacheKey, Entry } from './entry.ts'
+import { type CacheKey, type Entry, formatMark } from './entry.ts'
 import { createSortedKeys, type SortedKeys } from './sorted-keys.ts'
 import { createValueIndex, type ValueIndex } from './value-index.ts'
 
@@ -9,21 +9,29 @@ export type ToldObjects = {
   delete(key: CacheKey): void
   replace(entries: Entry[]): void
   keys(): SortedKeys
+  /** Keys in order of creation, each behind what `formatCreated` made of its object, as `formatMark` writes it. */
+  byCreation(): SortedKeys
   index(): ValueIndex
 }
 
 export function createToldObjects(): ToldObjects {
   const entries = new Map<CacheKey, Entry>()
   let keys = createSortedKeys([])
+  let marks = createSortedKeys([])
   let index = createValueIndex()
   return {
     get: (key) => entries.get(key),
     keys: () => keys,
+    byCreation: () => marks,
     index: () => index,
     set(entry) {
       const before = entries.get(entry.key)
       if (before === undefined) keys.add(entry.key)
       else index.remove(before)
+      if (before?.created !== entry.created) {
+        if (before !== undefined) marks.remove(formatMark(before))
+        marks.add(formatMark(entry))
+      }
       index.add(entry)
       entries.set(entry.key, entry)
     },
@@ -32,6 +40,7 @@ export function createToldObjects(): ToldObjects {
       if (before === undefined) return
       index.remove(before)
       keys.remove(key)
+      marks.remove(formatMark(before))
       entries.delete(key)
     },
     replace(all) {
@@ -42,6 +51,7 @@ export function createToldObjects(): ToldObjects {
         index.add(entry)
       }
       keys = createSortedKeys([...entries.keys()].sort())
+      marks = createSortedKeys([...entries.values()].map(formatMark).sort())
     },
   }
 }

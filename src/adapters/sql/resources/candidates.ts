@@ -1,6 +1,6 @@
-// Finds candidates of a list in key order, in bounded batches, led by the most selective value that the filter asks for.
+// Finds candidates of a list in its order, in bounded batches, led by the most selective value that the filter asks for.
 import type { Kind } from '../../../contract/resources/index.ts'
-import type { ResourceKey } from '../../../ports/resources.ts'
+import type { ListOrder, Position } from '../../resource-store/list-order.ts'
 import type { IndexEntry } from '../../resource-store/stored-object.ts'
 import type { Reader, Statement } from '../database.ts'
 import { type Fragment, joinSql, sql } from '../statement.ts'
@@ -9,10 +9,17 @@ import type { IndexCondition, ResourceFilter } from './filter.ts'
 /** Index rows counted at most to compare two values: beyond it they are equally bad. */
 const probeLimit = 1000
 
-export type CandidateScope = { kind: Kind; namespace: string | undefined; filter: ResourceFilter }
+export type CandidateScope = {
+  kind: Kind
+  namespace: string | undefined
+  /** Of all namespaces only these. */
+  namespaces: readonly string[] | undefined
+  filter: ResourceFilter
+  order: ListOrder
+}
 
 /** What the filter's index conditions leave of an object: its JSON and version, or nulls where they do not hold. */
-export type Candidate = ResourceKey & { text: string | null; version: number | null }
+export type Candidate = Position & { text: string | null; version: number | null }
 
 const nothing = sql``
 
@@ -22,35 +29,58 @@ function castText(value: string): Fragment {
   return sql`cast(${value} as text)`
 }
 
-function limitNamespace(namespace: string | undefined): Fragment {
-  return namespace === undefined ? nothing : sql` and namespace = ${castText(namespace)}`
+function limitNamespace({ namespace, namespaces }: CandidateScope): Fragment {
+  if (namespace !== undefined) return sql` and k.namespace = ${castText(namespace)}`
+  if (namespaces === undefined) return nothing
+  return sql` and k.namespace in (${joinSql(namespaces.map(castText), ', ')})`
 }
 
-function startAfter(scope: CandidateScope, after: ResourceKey | undefined): Fragment {
+function startAfter({ order, namespace }: CandidateScope, after: Position | undefined): Fragment {
   if (after === undefined) return nothing
-  if (scope.namespace !== undefined) return sql` and name > ${castText(after.name)}`
-  return sql` and (namespace, name) > (${castText(after.namespace)}, ${castText(after.name)})`
+  if (order === 'created') return sql` and created > ${castText(after.created)}`
+  if (order === '-created') return sql` and created < ${castText(after.created)}`
+  if (namespace !== undefined) return sql` and k.name > ${castText(after.name)}`
+  return sql` and (k.namespace, k.name) > (${castText(after.namespace)}, ${castText(after.name)})`
+}
+
+const keyOrders: Record<ListOrder, Fragment> = {
+  name: sql`k.namespace, k.name`,
+  created: sql`created`,
+  '-created': sql`created desc`,
+}
+
+const candidateOrders: Record<ListOrder, Fragment> = {
+  name: sql`d.namespace, d.name`,
+  created: sql`d.created`,
+  '-created': sql`d.created desc`,
+}
+
+function matchEntry({ kind }: CandidateScope, { field, value }: IndexEntry): Fragment {
+  return sql`k.kind = ${castText(kind)} and k.field = ${castText(field)} and k.value = ${castText(value)}`
 }
 
 async function countEntry(reader: Reader, scope: CandidateScope, entry: IndexEntry): Promise<number> {
   const row = await reader.first(
-    sql<{ count: number }>`select count(*) as count from (select 1 from resource_index
-      where kind = ${castText(scope.kind)} and field = ${castText(entry.field)} and value = ${castText(entry.value)}
-      ${limitNamespace(scope.namespace)} limit cast(${probeLimit} as integer))`,
+    sql<{ count: number }>`select count(*) as count from (select 1 from resource_index k
+      where ${matchEntry(scope, entry)}${limitNamespace(scope)} limit cast(${probeLimit} as integer))`,
   )
   return row?.count ?? 0
 }
 
-/** The equality that the fewest objects meet; undefined when the filter has none. */
+/**
+ * The equality that the fewest objects meet; undefined when the filter has none. The index is in order of names: for
+ * another order everything that it finds is sorted, so that a value that many have leads nothing there.
+ */
 export async function chooseLeader(reader: Reader, scope: CandidateScope): Promise<IndexEntry | undefined> {
   const { equalities } = scope.filter
-  if (equalities.length < 2) return equalities[0]
+  const isByName = scope.order === 'name'
+  if (isByName && equalities.length < 2) return equalities[0]
   let best: { entry: IndexEntry; count: number } | undefined
   for (const entry of equalities) {
     const count = await countEntry(reader, scope, entry)
     if (best === undefined || count < best.count) best = { entry, count }
   }
-  return best?.entry
+  return isByName || (best?.count ?? 0) < probeLimit ? best?.entry : undefined
 }
 
 function testCondition(kind: Kind, condition: IndexCondition): Fragment {
@@ -67,28 +97,34 @@ function listTests(scope: CandidateScope, leader: IndexEntry | undefined): Fragm
   return [...others, ...conditions].map((condition) => testCondition(scope.kind, condition))
 }
 
-function selectRange(scope: CandidateScope, after: ResourceKey | undefined, size: number): Fragment {
-  return sql`${limitNamespace(scope.namespace)}${startAfter(scope, after)} order by namespace, name limit cast(${size} as integer)`
+/** Where the leader's objects are found, with when they were made if the order asks for it. */
+function selectLed(scope: CandidateScope, leader: IndexEntry): Fragment {
+  const where = matchEntry(scope, leader)
+  if (scope.order === 'name') return sql`select k.namespace, k.name, '' as created from resource_index k where ${where}`
+  return sql`select k.namespace, k.name, r.created from resource_index k
+    join resources r on r.kind = k.kind and r.namespace = k.namespace and r.name = k.name where ${where}`
 }
 
-/** The next `size` candidates after the key, in key order; fewer when there are no more. */
+/** The next `size` candidates after the position, in order; fewer when there are no more. */
 export function selectCandidates(
   scope: CandidateScope,
-  { leader, after, size }: { leader: IndexEntry | undefined; after: ResourceKey | undefined; size: number },
+  { leader, after, size }: { leader: IndexEntry | undefined; after: Position | undefined; size: number },
 ): Statement<Candidate> {
-  const range = selectRange(scope, after, size)
+  const { kind, order } = scope
+  const range = sql`${limitNamespace(scope)}${startAfter(scope, after)}
+    order by ${keyOrders[order]} limit cast(${size} as integer)`
   const tests = listTests(scope, leader)
   if (leader === undefined && tests.length === 0) {
-    return sql<Candidate>`select namespace, name, object as text, resource_version as version
-      from resources where kind = ${castText(scope.kind)}${range}`
+    return sql<Candidate>`select k.namespace, k.name, k.created, k.object as text, k.resource_version as version
+      from resources k where k.kind = ${castText(kind)}${range}`
   }
-  const keys =
+  const led =
     leader === undefined
-      ? sql`select namespace, name from resources where kind = ${castText(scope.kind)}${range}`
-      : sql`select namespace, name from resource_index
-          where kind = ${castText(scope.kind)} and field = ${castText(leader.field)} and value = ${castText(leader.value)}${range}`
-  const tested = joinSql([sql`r.kind = ${castText(scope.kind)}`, ...tests], ' and ')
-  return sql<Candidate>`select d.namespace, d.name, r.object as text, r.resource_version as version from (${keys}) d
+      ? sql`select k.namespace, k.name, k.created from resources k where k.kind = ${castText(kind)}`
+      : selectLed(scope, leader)
+  const tested = joinSql([sql`r.kind = ${castText(kind)}`, ...tests], ' and ')
+  return sql<Candidate>`select d.namespace, d.name, d.created, r.object as text, r.resource_version as version
+    from (${led}${range}) d
     left join resources r on r.namespace = d.namespace and r.name = d.name and ${tested}
-    order by d.namespace, d.name`
+    order by ${candidateOrders[order]}`
 }

@@ -5,6 +5,8 @@ import type { Change, Scope } from '../../resource-store/change-ring.ts'
 export type ResourceCounts = {
   apply(change: Change): void
   count(scope: Scope): number
+  /** Those that hold objects of the kind, in order. */
+  namespaces(kind: Kind): string[]
 }
 
 export function createCounts(initial: { kind: Kind; namespace: string; count: number }[]): ResourceCounts {
@@ -28,5 +30,10 @@ export function createCounts(initial: { kind: Kind; namespace: string; count: nu
     },
     count: ({ kind, namespace }) =>
       (namespace === undefined ? byKind.get(kind) : byNamespace.get(`${kind}/${namespace}`)) ?? 0,
+    namespaces: (kind) => {
+      const prefix = `${kind}/`
+      const held = [...byNamespace.keys()].filter((key) => key.startsWith(prefix))
+      return held.map((key) => key.slice(prefix.length)).sort()
+    },
   }
 }

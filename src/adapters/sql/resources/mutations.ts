@@ -1,6 +1,7 @@
 // Every change of an object goes through one of these three: rows, index, version and the event of the watch together.
 import type { ResourceKey } from '../../../ports/resources.ts'
 import type { Change } from '../../resource-store/change-ring.ts'
+import { formatCreated } from '../../resource-store/list-order.ts'
 import { describeTaken, type StoredObject, stringifyObject } from '../../resource-store/stored-object.ts'
 import type { Tx } from '../database.ts'
 import { noteAbsentOwners, noteDependants, type OwnerQueue } from './owners.ts'
@@ -34,8 +35,9 @@ export function createMutations({ nextVersion, publish, owners }: MutationParts)
   async function announce(tx: Tx, row: StoredRow & { version: number }, change: Pick<Change, 'type' | 'before'>) {
     const { kind, metadata } = row.object
     const { namespace, name }: ResourceKey = metadata
+    const created = formatCreated(row.object)
     await saveCounter(tx, row.version)
-    tx.afterCommit(() => publish({ ...change, version: row.version, kind, namespace, name, object: row.text }))
+    tx.afterCommit(() => publish({ ...change, version: row.version, kind, namespace, name, created, object: row.text }))
   }
 
   return {

@@ -3,6 +3,7 @@ import { setImmediate as yieldTurn } from 'node:timers/promises'
 import type { Kind, ResourceOf } from '../../../contract/resources/index.ts'
 import type { ListQuery, ResourceKey, ResourcePage, ResourceText } from '../../../ports/resources.ts'
 import type { Change, ChangeRing } from '../../resource-store/change-ring.ts'
+import { comparePositions, type ListOrder, type Position } from '../../resource-store/list-order.ts'
 import { decodePageToken, encodePageToken, hashFilter, type PageToken } from '../../resource-store/page-token.ts'
 import type { StoredObject } from '../../resource-store/stored-object.ts'
 import type { Database } from '../database.ts'
@@ -32,7 +33,7 @@ type Walk<R> = Start & {
 }
 
 /** What a walk has found so far; `isCut` when there is an object beyond the limit. */
-type Gathered<R> = { items: R[]; last?: ResourceKey; isCut: boolean }
+type Gathered<R> = { items: R[]; last?: Position; isCut: boolean }
 
 type Key = string
 
@@ -40,33 +41,30 @@ function joinKey(key: ResourceKey): Key {
   return `${key.namespace}\0${key.name}`
 }
 
-function isAfter(key: ResourceKey, other: ResourceKey | undefined): boolean {
-  if (other === undefined) return true
-  return key.namespace === other.namespace ? key.name > other.name : key.namespace > other.namespace
-}
-
-function compareKeys(left: ResourceKey, right: ResourceKey): number {
-  return isAfter(left, right) ? 1 : -1
-}
-
 /** State at the snapshot of each object that changed after it; no text where there was none. */
 function undoChanges(changes: Change[]): Map<Key, Candidate> {
   const undone = new Map<Key, Candidate>()
-  for (const { namespace, name, before } of changes) {
+  for (const { namespace, name, created, before } of changes) {
     const key = joinKey({ namespace, name })
-    if (!undone.has(key)) undone.set(key, { namespace, name, text: before ?? null, version: null })
+    if (!undone.has(key)) undone.set(key, { namespace, name, created, text: before ?? null, version: null })
   }
   return undone
 }
 
 /** Replaces the candidates that changed, and puts those in that were candidates then, up to the end of the batch. */
-function restoreBatch(batch: Candidate[], changes: Change[], range: [ResourceKey?, ResourceKey?]): Candidate[] {
-  const [after, end] = range
-  const within = changes.filter((key) => isAfter(key, after) && !(end !== undefined && isAfter(key, end)))
+function restoreBatch(
+  batch: Candidate[],
+  changes: Change[],
+  { order, after, end }: { order: ListOrder; after: Position | undefined; end: Position | undefined },
+): Candidate[] {
+  const compare = comparePositions(order)
+  const within = changes.filter(
+    (change) => (after === undefined || compare(change, after) > 0) && (end === undefined || compare(change, end) <= 0),
+  )
   if (within.length === 0) return batch
   const undone = undoChanges(within)
   const unchanged = batch.filter((candidate) => !undone.has(joinKey(candidate)))
-  return [...unchanged, ...undone.values()].sort(compareKeys)
+  return [...unchanged, ...undone.values()].sort(compare)
 }
 
 /** The candidate as the filter finds it; undefined when it does not match. */
@@ -90,9 +88,16 @@ function gatherMatches<R>(candidates: Candidate[], walk: Walk<R>, gathered: Gath
   }
 }
 
+/** What changed since the snapshot, in the namespaces that are listed. */
+function listChanges(ring: ChangeRing, { scope, snapshot }: Walk<unknown>): Change[] {
+  const { namespaces } = scope
+  const changes = ring.listSince(snapshot, scope) ?? []
+  return namespaces === undefined ? changes : changes.filter(({ namespace }) => namespaces.includes(namespace))
+}
+
 /** The objects that the list had at the snapshot; when that is forgotten, those it has now. */
 async function walkObjects<R>({ database, ring }: PageParts, walk: Walk<R>): Promise<Gathered<R>> {
-  const { scope, snapshot } = walk
+  const { scope } = walk
   const leader = await chooseLeader(database.read, scope)
   const gathered: Gathered<R> = { items: [], isCut: false }
   let after = walk.after
@@ -100,14 +105,19 @@ async function walkObjects<R>({ database, ring }: PageParts, walk: Walk<R>): Pro
   while (true) {
     const batch = await database.read.all(selectCandidates(scope, { leader, after, size }))
     const end = batch.length < size ? undefined : batch.at(-1)
-    const changes = ring.listSince(snapshot, scope) ?? []
-    gatherMatches(restoreBatch(batch, changes, [after, end]), walk, gathered)
+    const changes = listChanges(ring, walk)
+    gatherMatches(restoreBatch(batch, changes, { order: scope.order, after, end }), walk, gathered)
     if (end === undefined || gathered.isCut) return gathered
     after = end
     size = Math.min(size * 2, largestBatch)
     // A long walk must not hold up the requests of others.
     await yieldTurn()
   }
+}
+
+/** What the order of the list needs of where its last object stands. */
+function positionOf({ namespace, name, created }: Position, order: ListOrder): Position {
+  return { namespace, name, created: order === 'name' ? '' : created }
 }
 
 function presentText({ text, version }: Match): ResourceText {
@@ -120,7 +130,7 @@ export function createPages(parts: PageParts) {
   function startAt(kind: Kind, query: ListQuery, isFiltering: boolean): Start {
     if (query.continue !== undefined) return decodePageToken(query.continue, hashFilter(kind, query))
     const snapshot = ring.head()
-    if (isFiltering) return { snapshot }
+    if (isFiltering || query.namespaces !== undefined) return { snapshot }
     return { snapshot, remaining: counts.count({ kind, namespace: query.namespace }) }
   }
 
@@ -133,14 +143,14 @@ export function createPages(parts: PageParts) {
     const filter = parseFilter(kind, query)
     const start = startAt(kind, query, filter.isFiltering)
     const limit = query.limit !== undefined && query.limit > 0 ? query.limit : Number.POSITIVE_INFINITY
-    const scope = { kind, namespace: query.namespace, filter }
+    const { namespace, namespaces, sort: order = 'name' } = query
+    const scope = { kind, namespace, namespaces, filter, order }
     const { items, last, isCut } = await walkObjects(parts, { ...start, scope, limit, present })
     const { snapshot } = start
     const resourceVersion = String(snapshot)
     if (!isCut || last === undefined) return { items, resourceVersion }
     const remaining = countAfter(start, items.length)
-    const after = { namespace: last.namespace, name: last.name }
-    const token: PageToken = { after, snapshot, ...(remaining !== undefined && { remaining }) }
+    const token: PageToken = { after: positionOf(last, order), snapshot, ...(remaining !== undefined && { remaining }) }
     return {
       items,
       resourceVersion,

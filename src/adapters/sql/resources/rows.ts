@@ -1,6 +1,7 @@
 // The statements on the tables of resources.
 import type { Kind } from '../../../contract/resources/index.ts'
 import type { ResourceKey } from '../../../ports/resources.ts'
+import { formatCreated } from '../../resource-store/list-order.ts'
 import type { IndexEntry, StoredObject } from '../../resource-store/stored-object.ts'
 import type { Reader, Tx } from '../database.ts'
 import { joinSql, sql } from '../statement.ts'
@@ -42,8 +43,9 @@ async function deleteEntries(tx: Tx, object: StoredObject, entries: IndexEntry[]
 /** False when the name is taken. */
 export async function insertRow(tx: Tx, row: StoredRow): Promise<boolean> {
   const { kind, metadata } = row.object
-  const { changes } = await tx.run(sql`insert into resources (kind, namespace, name, resource_version, object)
-    values (${kind}, ${metadata.namespace}, ${metadata.name}, ${Number(metadata.resourceVersion)}, ${row.text})
+  const { changes } = await tx.run(sql`insert into resources (kind, namespace, name, resource_version, created, object)
+    values (${kind}, ${metadata.namespace}, ${metadata.name}, ${Number(metadata.resourceVersion)},
+      ${formatCreated(row.object)}, ${row.text})
     on conflict do nothing`)
   if (changes > 0) await insertEntries(tx, row.object, listIndexRows(row.object))
   return changes > 0

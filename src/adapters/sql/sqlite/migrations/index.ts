@@ -18,6 +18,7 @@ import { sessionModelsMigration } from './0015-session-models.ts'
 import { inputsMigration } from './0016-inputs.ts'
 import { budgetsMigration } from './0017-budgets.ts'
 import { unfinishedLinesMigration } from './0018-unfinished-lines.ts'
+import { creationOrderMigration } from './0019-creation-order.ts'
 
 export const migrations: readonly Migration[] = [
   resourcesMigration,
@@ -38,4 +39,5 @@ export const migrations: readonly Migration[] = [
   inputsMigration,
   budgetsMigration,
   unfinishedLinesMigration,
+  creationOrderMigration,
 ]
