@@ -25,22 +25,29 @@ type Listing<T> = {
 export async function printList<T>(context: CliContext, options: GlobalOptions, listing: Listing<T>): Promise<void> {
   const { items, columns, empty, kind } = listing
   const { terminal } = context
-  const { output, wide = false } = options
+  const { output } = options
   if (items.length === 0 && (output === 'table' || output === 'name')) return terminal.note(empty)
   if (output === 'name') return terminal.print(items.map((item) => nameOf(item, kind)).join('\n'))
-  await printAnswer(context, options, items, () => formatItems(items, columns, { wide, width: terminal.width }))
+  await printAnswer(context, options, items, () => formatItems(items, columns, shapeOf(options, terminal.width)))
 }
 
-type TableShape = { wide?: boolean; width: number | undefined }
+type TableShape = { wide?: boolean; everywhere?: boolean; width: number | undefined }
+
+/** How tables look. */
+export function shapeOf({ wide = false, allNamespaces = false }: GlobalOptions, width: number | undefined): TableShape {
+  return { wide, everywhere: allNamespaces, width }
+}
 
 /** A table without columns that no item fills; a wide one has all others and is never cut. */
-export function formatItems<T>(items: T[], columns: Column<T>[], { wide = false, width }: TableShape): string {
-  const shown = columns.filter((column) => wide || !column.wide)
+export function formatItems<T>(items: T[], columns: Column<T>[], shape: TableShape): string {
+  const { wide = false, everywhere = false, width } = shape
+  const shown = columns.filter((column) => wide || !column.wide || (everywhere && column.title === 'NAMESPACE'))
   const used = shown.filter((column) => items.some((item) => (column.value(item) ?? '') !== ''))
   return formatTable(items, used, wide ? undefined : width)
 }
 
 /** ` in namespace x` where one was named. */
 export function describePlace(options: GlobalOptions): string {
+  if (options.allNamespaces === true) return ' in any namespace'
   return options.namespace === undefined ? '' : ` in namespace ${options.namespace}`
 }

@@ -8,6 +8,8 @@ export type GlobalOptions = {
   server?: string
   token?: string
   namespace?: string
+  /** A list goes over all namespaces. */
+  allNamespaces?: boolean
   output: OutputFormat
   /** Tables show all their columns. */
   wide?: boolean

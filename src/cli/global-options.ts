@@ -55,6 +55,7 @@ export function readGlobalOptions(command: Command, extraSettings: Record<string
   return {
     ...(raw.output === 'wide' ? { output: 'table', wide: true } : { output: raw.output }),
     settings: { ...Object.fromEntries(folders), ...extraSettings },
+    ...(raw.allNamespaces === true && { allNamespaces: true }),
     ...pick(raw, 'server'),
     ...pick(raw, 'token'),
     ...pick(raw, 'namespace'),
@@ -64,6 +65,18 @@ export function readGlobalOptions(command: Command, extraSettings: Record<string
 
 function pick<K extends string>(raw: Record<string, unknown>, name: K): { [N in K]?: string } {
   return (typeof raw[name] === 'string' ? { [name]: raw[name] } : {}) as { [N in K]?: string }
+}
+
+/** Gives a command that lists the option to go over all namespaces. */
+export function addPlaceOption(command: Command): Command {
+  return command.option('-A, --all-namespaces', 'in all namespaces that you may list')
+}
+
+/** Where a list looks, for the query of its call. */
+export function placeOf(options: GlobalOptions): { namespace?: string; allNamespaces?: true } {
+  if (options.allNamespaces !== true) return namespaceOf(options)
+  if (options.namespace === undefined) return { allNamespaces: true }
+  throw new SvcError('InvalidRequest', 'give --namespace or --all-namespaces, not both')
 }
 
 /** `{namespace}` when one was named, for the query of a call. */

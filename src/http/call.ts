@@ -15,7 +15,7 @@ type CallerOf<R extends Route> = R['auth'] extends 'user'
 
 export type Call<R extends Route> = {
   caller: CallerOf<R>
-  /** Where a user's call acts: the namespace it names, else the caller's own, else `default`. */
+  /** Where a user's call acts: the namespace it names, else the caller's own, else `default`. Empty: in all of them. */
   namespace: string
   params: RouteParams<R>
   query: RouteQuery<R>
@@ -75,6 +75,15 @@ function findNamespace(query: unknown, body: unknown, problems: Problem[]): stri
   return inBody ?? inQuery
 }
 
+/** Whether a list is asked for over all namespaces. */
+function isEverywhere(query: unknown, named: string | undefined, problems: Problem[]): boolean {
+  const isAll = (query as { allNamespaces?: boolean }).allNamespaces === true
+  if (isAll && named !== undefined) {
+    problems.push({ path: 'allNamespaces', message: 'cannot be used together with namespace; leave one of them out' })
+  }
+  return isAll
+}
+
 function nameOf(route: Route): string {
   return route.body === undefined ? 'request' : (route.summary.split(' ').at(-1) ?? 'request')
 }
@@ -88,7 +97,8 @@ export function readCall<R extends Route>(route: R, request: FastifyRequest, ide
   const headers = readSimple(route, 'headers', request, problems)
   const body = readBody(route, request, problems)
   const named = route.auth === 'user' ? findNamespace(query, body, problems) : undefined
+  const isNowhere = route.auth !== 'user' || isEverywhere(query, named, problems)
   refuse(nameOf(route), problems)
-  const namespace = route.auth === 'user' ? namespaceOf(identity as Caller, named) : ''
+  const namespace = isNowhere ? '' : namespaceOf(identity as Caller, named)
   return { caller: identity, namespace, params, query, headers, body, request } as Call<R>
 }

@@ -41,9 +41,13 @@ export interface Sessions {
   /** Newest first; `after` is the cursor of the last page. */
   list(query: {
     namespace?: string
+    /** Of all namespaces only these; no part of the cursor. */
+    namespaces?: readonly string[]
     limit: number
     continue?: string
   }): Promise<{ items: Session[]; continue?: string }>
+  /** The namespaces that hold sessions, in order. */
+  namespaces(): Promise<string[]>
   /**
    * True when `holder` has it now (also when it had it before); false when another has. NotFound, unless `create` makes
    * it. `replaces`: takes it over from that holder. Atomic over replicas.

@@ -41,6 +41,62 @@ export async function mayAccess(ports: Pick<Ports, 'authorizer'>, caller: Caller
   }
 }
 
+/** Where a list looks: in one namespace, in some, or (neither is there) everywhere. */
+export type ListPlace = { namespace?: string; namespaces?: readonly string[] }
+
+/** Namespaces asked about at the same time. */
+const questionsAtOnce = 16
+
+async function keepListable(
+  ports: Pick<Ports, 'authorizer'>,
+  caller: Caller,
+  kind: AccessKind,
+  namespaces: readonly string[],
+): Promise<string[]> {
+  const kept: string[] = []
+  for (let start = 0; start < namespaces.length; start += questionsAtOnce) {
+    const some = namespaces.slice(start, start + questionsAtOnce)
+    const read = (namespace: string): Access => ({ verb: 'list', kind, namespace })
+    kept.push(...(await keepAllowed(ports, caller, { of: some, read })))
+  }
+  return kept
+}
+
+/**
+ * Where the caller may list the kind. Forbidden for a namespace that it names and may not list; without one, those that it may
+ * not are left out. `heldIn` tells which ones there are; it is asked only where not all of them are allowed.
+ */
+export async function requireListing(
+  ports: Pick<Ports, 'authorizer'>,
+  caller: Caller,
+  kind: AccessKind,
+  { namespace = caller.boundNamespace, heldIn }: { namespace?: string | undefined; heldIn: () => Promise<string[]> },
+): Promise<ListPlace> {
+  if (namespace !== undefined) {
+    await requireAccess(ports, caller, { verb: 'list', kind, namespace })
+    return { namespace }
+  }
+  const everywhere = { verb: 'list', kind } as const
+  requireRight(caller, everywhere)
+  if (await mayAccess(ports, caller, { ...everywhere, entry: true })) return {}
+  return { namespaces: await keepListable(ports, caller, kind, await heldIn()) }
+}
+
+type WholeList<T> = { namespace: string | undefined; read: (namespace?: string) => Promise<T[]> }
+
+/** What the caller may list of what is read whole. */
+export async function listWhole<T extends { namespace: string }>(
+  ports: Pick<Ports, 'authorizer'>,
+  caller: Caller,
+  kind: AccessKind,
+  { namespace: named, read }: WholeList<T>,
+): Promise<T[]> {
+  const heldIn = async () => [...new Set((await read()).map((one) => one.namespace))]
+  const { namespace, namespaces } = await requireListing(ports, caller, kind, { namespace: named, heldIn })
+  const all = await read(namespace)
+  return namespaces === undefined ? all : all.filter((one) => namespaces.includes(one.namespace))
+}
+
 /** Those of a list that `mayAccess` lets pass, in their order. */
 export async function keepAllowed<T>(
   ports: Pick<Ports, 'authorizer'>,

@@ -5,12 +5,15 @@ import type { ConfigMap, ConfigMapDraft } from '../ports/configmaps.ts'
 import type { Caller } from '../ports/identity.ts'
 import type { ResourceKey } from '../ports/resources.ts'
 import { matchesLabels, parseLabelSelector } from '../rules/label-selector.ts'
-import { requireAccess } from './access.ts'
+import { listWhole, requireAccess } from './access.ts'
 import type { UsecaseDeps } from './deps.ts'
 
 export type ConfigMapUsecases = {
-  /** In name order. */
-  list(caller: Caller, query: { namespace: string; labelSelector?: string | undefined }): Promise<ConfigMap[]>
+  /** In order of namespace and name; without a namespace of all that the caller may list. */
+  list(
+    caller: Caller,
+    query: { namespace: string | undefined; labelSelector?: string | undefined },
+  ): Promise<ConfigMap[]>
   /** NotFound. */
   get(caller: Caller, key: ResourceKey): Promise<ConfigMap>
   /** InvalidRequest without a name; AlreadyExists; NotConfigured on a cluster. */
@@ -34,9 +37,8 @@ export function createConfigMapUsecases({ ports }: UsecaseDeps): ConfigMapUsecas
   const { configMaps } = ports
   return {
     async list(caller, { namespace, labelSelector = '' }) {
-      await requireAccess(ports, caller, { verb: 'list', kind: 'ConfigMap', namespace })
       const requirements = parseLabelSelector(labelSelector)
-      const all = await configMaps.list(namespace)
+      const all = await listWhole(ports, caller, 'ConfigMap', { namespace, read: configMaps.list })
       return all.filter(({ labels }) => matchesLabels(requirements, labels))
     },
     async get(caller, key) {

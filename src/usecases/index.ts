@@ -1,7 +1,7 @@
 // The use cases, made once from the ports: what every edge calls.
 import type { Task } from '../contract/resources/task.ts'
 import type { Caller } from '../ports/identity.ts'
-import type { ListQuery, ResourceKey, ResourcePage, ResourceText } from '../ports/resources.ts'
+import type { ResourceKey, ResourcePage, ResourceText } from '../ports/resources.ts'
 import { requireFreeToolName } from './admission/tool.ts'
 import { type AuditLog, createAuditLog } from './audit-log.ts'
 import { type BudgetUsecases, createBudgetUsecases } from './budgets/budgets.ts'
@@ -11,7 +11,7 @@ import { type ConfigMapUsecases, createConfigMapUsecases } from './configmaps.ts
 import type { UsecaseDeps } from './deps.ts'
 import { createIdempotency, type Idempotency } from './idempotency.ts'
 import { createProviderHealthLog, type ProviderHealthLog } from './providers/health.ts'
-import { createResourceUsecases, type ResourceUsecases } from './resources.ts'
+import { createResourceUsecases, type PlacedQuery, type ResourceUsecases } from './resources.ts'
 import { createSecretUsecases, type SecretUsecases } from './secrets.ts'
 import { createSessionUsecases, type SessionUsecases } from './sessions.ts'
 import { cancelTask } from './tasks/cancel.ts'
@@ -42,7 +42,7 @@ type TaskUsecases = TaskRecords &
     listChildren(
       caller: Caller,
       parent: string,
-      query: ListQuery & { namespace: string },
+      query: PlacedQuery & { namespace: string },
     ): Promise<ResourcePage<ResourceText>>
     /** A run of a schedule, now. */
     run(caller: Caller, key: ResourceKey): Promise<{ name: string; namespace: string }>

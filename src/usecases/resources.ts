@@ -16,7 +16,7 @@ import type {
   ResourceReader,
   ResourceText,
 } from '../ports/resources.ts'
-import { hasRight, keepAllowed, requireAccess, requireRight, seesSome } from './access.ts'
+import { hasRight, keepAllowed, requireAccess, requireListing, requireRight, seesSome } from './access.ts'
 import { admit } from './admission/admission.ts'
 import { pickReserved, requireOwnKeys } from './admission/keys.ts'
 import type { Admitted } from './admission/request.ts'
@@ -31,6 +31,9 @@ type Annotations = Record<string, string>
 /** `marks`: labels of the service's own domain that it puts on the object, for example which chat made it. */
 export type NewResource<K extends Kind> = CreateBody<K> & { namespace: string; marks?: Record<string, string> }
 
+/** A list's query; where no namespace is named it is of all that the caller may list. */
+export type PlacedQuery = Omit<ListQuery, 'namespace' | 'namespaces'> & { namespace: string | undefined }
+
 export type ResourceUsecases = {
   /** AlreadyExists, TooLarge, Forbidden, and what admission refuses. */
   create<K extends Kind>(caller: Caller, kind: K, body: NewResource<K>): Promise<ResourceOf<K>>
@@ -39,15 +42,11 @@ export type ResourceUsecases = {
   /** NotFound. */
   get<K extends Kind>(caller: Caller, kind: K, key: ResourceKey): Promise<ResourceOf<K>>
   /** What the caller may see; a page can have fewer than `limit` for that, or none, and more pages follow. */
-  list<K extends Kind>(
-    caller: Caller,
-    kind: K,
-    query: ListQuery & { namespace: string },
-  ): Promise<ResourcePage<ResourceOf<K>>>
+  list<K extends Kind>(caller: Caller, kind: K, query: PlacedQuery): Promise<ResourcePage<ResourceOf<K>>>
   /** What `get` gives, as JSON. NotFound. */
   getText(caller: Caller, kind: Kind, key: ResourceKey): Promise<ResourceText>
   /** What `list` gives, each object as JSON. */
-  listText(caller: Caller, kind: Kind, query: ListQuery & { namespace: string }): Promise<ResourcePage<ResourceText>>
+  listText(caller: Caller, kind: Kind, query: PlacedQuery): Promise<ResourcePage<ResourceText>>
   /** Replaces the spec, and labels and annotations where given. Conflict when a precondition does not hold. */
   replace<K extends Kind>(caller: Caller, kind: K, key: ResourceKey, body: UpdateBody<K>): Promise<ResourceOf<K>>
   /** NotFound; Conflict when a precondition does not hold. */
@@ -180,12 +179,17 @@ export function createResourceUsecases(deps: UsecaseDeps): ResourceUsecases {
     return draft as unknown as ResourceDraft<K>
   }
 
-  async function list<K extends Kind>(caller: Caller, kind: K, query: ListQuery & { namespace: string }) {
-    const access = { verb: 'list', kind, namespace: query.namespace } as const
-    await requireAccess(deps.ports, caller, access)
-    const page = await resources.list(kind, query)
+  /** The query as the store is asked, with what the caller may see of it. */
+  async function place(caller: Caller, kind: Kind, { namespace, ...query }: PlacedQuery): Promise<ListQuery> {
+    const heldIn = () => resources.namespacesOf(kind)
+    return { ...query, ...(await requireListing(deps.ports, caller, kind, { namespace, heldIn })) }
+  }
+
+  async function list<K extends Kind>(caller: Caller, kind: K, query: PlacedQuery) {
+    const page = await resources.list(kind, await place(caller, kind, query))
     if (!seesSome(caller, kind)) return page
-    const read = ({ metadata: { name } }: ResourceOf<K>) => ({ ...access, name })
+    const read = ({ metadata: { namespace, name } }: ResourceOf<K>) =>
+      ({ verb: 'list', kind, namespace, name }) as const
     // How many follow that the caller may see, nobody has counted.
     const { remainingItemCount: _uncounted, ...shown } = page
     return { ...shown, items: await keepAllowed(deps.ports, caller, { of: page.items, read }) }
@@ -207,8 +211,7 @@ export function createResourceUsecases(deps: UsecaseDeps): ResourceUsecases {
     },
     async listText(caller, kind, query) {
       if (seesSome(caller, kind)) return writePage(await list(caller, kind, query))
-      await requireAccess(deps.ports, caller, { verb: 'list', kind, namespace: query.namespace })
-      return resources.listText(kind, query)
+      return resources.listText(kind, await place(caller, kind, query))
     },
     async replace(caller, kind, key, body) {
       await requireAccess(deps.ports, caller, { verb: 'update', kind, ...key })

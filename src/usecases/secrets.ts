@@ -4,14 +4,14 @@ import type { Caller } from '../ports/identity.ts'
 import type { ResourceKey } from '../ports/resources.ts'
 import type { SecretMetadata } from '../ports/secrets.ts'
 import { allowedHostsAnnotation } from '../rules/trusted-address.ts'
-import { requireAccess } from './access.ts'
+import { listWhole, requireAccess } from './access.ts'
 import type { UsecaseDeps } from './deps.ts'
 
 const serviceAccountType = 'kubernetes.io/service-account-token'
 
 export type SecretUsecases = {
-  /** In name order; tokens of service accounts are left out. */
-  list(caller: Caller, namespace: string): Promise<SecretMetadata[]>
+  /** In order of namespace and name, without a namespace of all that the caller may list; tokens of service accounts are left out. */
+  list(caller: Caller, namespace: string | undefined): Promise<SecretMetadata[]>
   /** AlreadyExists. */
   create(caller: Caller, draft: SecretCreate & { namespace: string }): Promise<SecretMetadata>
   /** NotFound. */
@@ -22,8 +22,7 @@ export function createSecretUsecases({ ports }: UsecaseDeps): SecretUsecases {
   const { secrets } = ports
   return {
     async list(caller, namespace) {
-      await requireAccess(ports, caller, { verb: 'list', kind: 'Secret', namespace })
-      const all = await secrets.list(namespace)
+      const all = await listWhole(ports, caller, 'Secret', { namespace, read: secrets.list })
       return all.filter((secret) => secret.type !== serviceAccountType)
     },
     async create(caller, { name, namespace, stringData, allowedHosts }) {

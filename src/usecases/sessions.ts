@@ -2,13 +2,14 @@
 import { SvcError } from '../errors.ts'
 import type { Caller } from '../ports/identity.ts'
 import type { Session, SessionKey, StoredMessage } from '../ports/sessions.ts'
-import { requireAccess } from './access.ts'
+import { requireAccess, requireListing } from './access.ts'
 import type { UsecaseDeps } from './deps.ts'
 
 export type SessionUsecases = {
   list(
     caller: Caller,
-    query: { namespace: string; limit: number; continue?: string },
+    /** Without a namespace: of all that the caller may list. */
+    query: { namespace: string | undefined; limit: number; continue?: string },
   ): Promise<{ items: Session[]; continue?: string }>
   /** The session with its messages, oldest first. NotFound. */
   get(
@@ -23,9 +24,9 @@ export type SessionUsecases = {
 export function createSessionUsecases({ ports }: UsecaseDeps): SessionUsecases {
   const { sessions } = ports.records
   return {
-    async list(caller, query) {
-      await requireAccess(ports, caller, { verb: 'list', kind: 'Session', namespace: query.namespace })
-      return sessions.list(query)
+    async list(caller, { namespace, ...query }) {
+      const place = await requireListing(ports, caller, 'Session', { namespace, heldIn: sessions.namespaces })
+      return sessions.list({ ...query, ...place })
     },
     async get(caller, key, maxMessages) {
       await requireAccess(ports, caller, { verb: 'get', kind: 'Session', ...key })

@@ -3,13 +3,13 @@ import type { BuiltinTool } from '../contract/api/tools.ts'
 import type { Tool } from '../contract/resources/tool.ts'
 import { SvcError } from '../errors.ts'
 import type { Caller } from '../ports/identity.ts'
-import type { ListQuery, ResourceKey, ResourceText } from '../ports/resources.ts'
-import { keepAllowed, requireAccess, seesSome } from './access.ts'
+import type { ResourceKey, ResourceText } from '../ports/resources.ts'
+import { keepAllowed, requireAccess, requireListing, seesSome } from './access.ts'
 import type { UsecaseDeps } from './deps.ts'
-import type { ResourceUsecases } from './resources.ts'
+import type { PlacedQuery, ResourceUsecases } from './resources.ts'
 
 type ToolPage = { builtins: BuiltinTool[]; tools: Tool[]; continue?: string; remainingItemCount?: number }
-type ToolQuery = ListQuery & { namespace: string; limit: number }
+type ToolQuery = PlacedQuery & { limit: number }
 
 export type ToolUsecases = {
   list(caller: Caller, query: ToolQuery): Promise<ToolPage>
@@ -45,7 +45,8 @@ export function createToolUsecases({ builtinTools, ports }: UsecaseDeps, resourc
   async function listBuiltins(caller: Caller, { namespace }: ToolQuery): Promise<BuiltinTool[]> {
     const all = await builtinTools.list()
     if (!seesSome(caller, 'Tool')) return all
-    const read = ({ name }: BuiltinTool) => ({ verb: 'list', kind: 'Tool', namespace, name }) as const
+    const place = namespace === undefined ? {} : { namespace }
+    const read = ({ name }: BuiltinTool) => ({ verb: 'list', kind: 'Tool', ...place, name }) as const
     return keepAllowed(ports, caller, { of: all, read })
   }
 
@@ -65,7 +66,8 @@ export function createToolUsecases({ builtinTools, ports }: UsecaseDeps, resourc
 
   return {
     async list(caller, query) {
-      await requireAccess(ports, caller, { verb: 'list', kind: 'Tool', namespace: query.namespace })
+      const heldIn = () => ports.resources.namespacesOf('Tool')
+      await requireListing(ports, caller, 'Tool', { namespace: query.namespace, heldIn })
       const { continue: cursor, ...rest } = query
       const offset = readOffset(cursor)
       return offset === undefined ? listCustom(caller, query) : listFrom(offset, caller, rest)

@@ -15,7 +15,7 @@ import {
   toSession,
 } from './session-rows.ts'
 import { createTranscripts } from './session-transcripts.ts'
-import { type Fragment, joinSql, sql } from './statement.ts'
+import { type Fragment, joinSql, listSql, sql } from './statement.ts'
 import { decodeCursor, decodeText, encodeCursor, encodeText } from './stored-text.ts'
 
 const SWEEP_BATCH = 200
@@ -38,10 +38,16 @@ function readCursor(token: string, namespace: string): Fragment {
   return sql`(created_at, namespace, name) < (${createdAt}, ${afterNamespace}, ${afterName})`
 }
 
-function selectPage(query: { namespace?: string; limit: number; continue?: string }, now: string) {
+/** No namespaces have nothing in them; PostgreSQL takes no empty list. */
+function isIn(namespaces: readonly string[]): Fragment {
+  return namespaces.length === 0 ? sql`1 = 0` : sql`namespace in (${listSql(namespaces.map(encodeText))})`
+}
+
+function selectPage(query: Parameters<Sessions['list']>[0], now: string) {
   const scope = encodeText(query.namespace ?? '')
   const conditions = [isKept(now)]
   if (query.namespace !== undefined) conditions.push(sql`namespace = ${scope}`)
+  if (query.namespaces !== undefined) conditions.push(isIn(query.namespaces))
   if (query.continue !== undefined) conditions.push(readCursor(query.continue, scope))
   return sql<SessionRow>`select * from sessions where ${joinSql(conditions, ' and ')}
     order by created_at desc, namespace desc, name desc limit ${query.limit + 1}`
@@ -118,6 +124,11 @@ export function createSessions(deps: { database: Database; clock: Clock }): Sess
       if (rows.length <= query.limit || last === undefined) return page
       const scope = encodeText(query.namespace ?? '')
       return { ...page, continue: encodeCursor([scope, last.created_at, last.namespace, last.name]) }
+    },
+
+    async namespaces() {
+      const rows = await database.read.all(sql<{ namespace: string }>`select distinct namespace from sessions`)
+      return rows.map(({ namespace }) => decodeText(namespace)).sort()
     },
 
     lock: (key, holder, { replaces: replaced, create } = {}) => {

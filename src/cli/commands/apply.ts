@@ -6,7 +6,7 @@ import { printAnswer } from '../answers.ts'
 import { readTargets } from '../catalog.ts'
 import type { CliContext, GlobalOptions } from '../context.ts'
 import { doEachName, ExitSignal, exitCodes, tellOneOf } from '../failure.ts'
-import { readGlobalOptions } from '../global-options.ts'
+import { addPlaceOption, readGlobalOptions } from '../global-options.ts'
 import { type Manifest, readManifests } from '../manifests.ts'
 import { listDifferences, pickOwn } from '../own-fields.ts'
 import { listPages } from '../paging.ts'
@@ -34,14 +34,16 @@ and applied any number of times. Exit code 0 means that everything is as the fil
 }
 
 export function addGetCommand(program: Command, context: CliContext): void {
-  program
-    .command('get <kind> [names...]')
+  addPlaceOption(program.command('get <kind> [names...]'))
     .description('list a kind, or all, or show some of it: get agents, get all, get agent NAME, get agent/NAME')
     .option('-l, --selector <labels>', 'only those with these labels')
     .action(async (kind: string, names: string[], given: { selector?: string }, command: Command) => {
       if (kind === 'all' && names.length === 0) return listEverything(given, { command, context })
       const { entry, targets } = readTargets(kind, names)
       if (targets.length === 0) return listEntries(entry, given, { command, context })
+      if (readGlobalOptions(command).allNamespaces === true) {
+        throw new SvcError('InvalidRequest', 'a name is of one namespace: give --namespace instead of --all-namespaces')
+      }
       await showEntries(entry, targets, { command, context })
     })
 }

@@ -5,7 +5,7 @@ import { type CatalogEntry, catalog } from '../catalog.ts'
 import type { CliContext } from '../context.ts'
 import { editObject } from '../edit-object.ts'
 import { doEachName } from '../failure.ts'
-import { namespaceOf, readGlobalOptions } from '../global-options.ts'
+import { addPlaceOption, namespaceOf, placeOf, readGlobalOptions } from '../global-options.ts'
 import { type Column, formatAge, formatLabels, formatYaml, listOf, nameOf } from '../output.ts'
 import { listNewest } from '../paging.ts'
 import { taskColumns } from '../task-table.ts'
@@ -56,8 +56,7 @@ export function addCatalogCommands(word: string): (program: Command, context: Cl
 
 function addReadCommands(group: Command, entry: CatalogEntry, context: CliContext): void {
   const [word] = entry.words
-  group
-    .command('list')
+  addPlaceOption(group.command('list'))
     .alias('ls')
     .description(`list ${entry.words[1]}, newest first`)
     .option('-l, --selector <labels>', 'only those with these labels')
@@ -108,7 +107,7 @@ function describeItem(item: ListedItem): string | undefined {
 export async function listEntries(entry: CatalogEntry, given: { selector?: string }, { command, context }: Invocation) {
   const options = readGlobalOptions(command)
   const client = await context.connect(options)
-  const query = { ...namespaceOf(options), labelSelector: given.selector }
+  const query = { ...placeOf(options), labelSelector: given.selector }
   const { items } = await listNewest<ListedItem>(client, entry.list, { query })
   const empty = `no ${entry.words[1]}${describePlace(options)}; ${entry.hint()}`
   await printList(context, options, { items, columns: columnsOf(entry, context.now()), empty, kind: entry.kind })

@@ -1,9 +1,9 @@
 // get all: what people have made, of every kind.
 import type { Command } from 'commander'
-import { describePlace, formatItems, printAnswer } from '../answers.ts'
+import { describePlace, formatItems, printAnswer, shapeOf } from '../answers.ts'
 import { type CatalogEntry, catalog } from '../catalog.ts'
 import type { CliContext } from '../context.ts'
-import { namespaceOf, readGlobalOptions } from '../global-options.ts'
+import { placeOf, readGlobalOptions } from '../global-options.ts'
 import { type Column, nameOf } from '../output.ts'
 import { listNewest } from '../paging.ts'
 import { typed } from '../typed.ts'
@@ -16,7 +16,7 @@ export async function listEverything(given: { selector?: string }, { command, co
   const options = readGlobalOptions(command)
   const client = await context.connect(options)
   const { terminal } = context
-  const query = { ...namespaceOf(options), labelSelector: given.selector }
+  const query = { ...placeOf(options), labelSelector: given.selector }
   const found: { entry: CatalogEntry; items: ListedItem[] }[] = []
   for (const entry of catalog) {
     const { items } = await listNewest<ListedItem>(client, entry.list, { query })
@@ -27,7 +27,7 @@ export async function listEverything(given: { selector?: string }, { command, co
   const isRead = options.output === 'table' || options.output === 'name'
   if (isRead && all.length === 0)
     return terminal.note(`nothing${describePlace(options)}; \`${typed('run "say hello"')}\` makes a task`)
-  const shape = { wide: options.wide === true, width: terminal.width }
+  const shape = shapeOf(options, terminal.width)
   const tables = () => found.map(({ entry, items }) => formatItems(items, namedColumns(entry, context), shape))
   await printAnswer(context, options, all, () => tables().join('\n\n'))
 }

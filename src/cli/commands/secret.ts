@@ -5,15 +5,14 @@ import { SvcError } from '../../errors.ts'
 import { describePlace, printList } from '../answers.ts'
 import type { CliContext } from '../context.ts'
 import { doEachName } from '../failure.ts'
-import { gather, namespaceOf, readGlobalOptions } from '../global-options.ts'
+import { addPlaceOption, gather, namespaceOf, placeOf, readGlobalOptions } from '../global-options.ts'
 import { formatAge } from '../output.ts'
 import { listNewest } from '../paging.ts'
 import { typed } from '../typed.ts'
 
 export function addSecretCommands(program: Command, context: CliContext): void {
   const secret = program.command('secret').description('keys and passwords that resources refer to')
-  secret
-    .command('list')
+  addPlaceOption(secret.command('list'))
     .alias('ls')
     .description('names of secrets, newest first')
     .action((_options: unknown, command: Command) => listAll(command, context))
@@ -53,7 +52,7 @@ export function addSecretCommands(program: Command, context: CliContext): void {
 async function listAll(command: Command, context: CliContext): Promise<void> {
   const options = readGlobalOptions(command)
   const client = await context.connect(options)
-  const { items } = await listNewest<SecretItem>(client, listSecrets, { query: namespaceOf(options) })
+  const { items } = await listNewest<SecretItem>(client, listSecrets, { query: placeOf(options) })
   await printList(context, options, {
     items,
     columns: [

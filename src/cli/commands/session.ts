@@ -4,15 +4,14 @@ import { deleteSession, getSession, listSessions, type SessionItem } from '../..
 import { describePlace, printAnswer, printList } from '../answers.ts'
 import type { CliContext } from '../context.ts'
 import { doEachName } from '../failure.ts'
-import { namespaceOf, readCount, readGlobalOptions } from '../global-options.ts'
+import { addPlaceOption, namespaceOf, placeOf, readCount, readGlobalOptions } from '../global-options.ts'
 import { formatAge } from '../output.ts'
 import { listPages } from '../paging.ts'
 import { typed } from '../typed.ts'
 
 export function addSessionCommands(program: Command, context: CliContext): void {
   const session = program.command('session').description('conversations that tasks continue')
-  session
-    .command('list')
+  addPlaceOption(session.command('list'))
     .alias('ls')
     .description('sessions, newest first')
     .action((_options: unknown, command: Command) => listAll(command, context))
@@ -38,7 +37,7 @@ export function addSessionCommands(program: Command, context: CliContext): void 
 async function listAll(command: Command, context: CliContext): Promise<void> {
   const options = readGlobalOptions(command)
   const client = await context.connect(options)
-  const { items } = await listPages<SessionItem>(client, listSessions, { query: namespaceOf(options) })
+  const { items } = await listPages<SessionItem>(client, listSessions, { query: placeOf(options) })
   await printList(context, options, {
     items,
     columns: [

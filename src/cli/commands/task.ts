@@ -6,7 +6,7 @@ import { describePlace, printAnswer, printList } from '../answers.ts'
 import type { CliContext } from '../context.ts'
 import { doEachName, ExitSignal } from '../failure.ts'
 import { printOutcome } from '../follow.ts'
-import { namespaceOf, readCount, readGlobalOptions } from '../global-options.ts'
+import { addPlaceOption, placeOf, readCount, readGlobalOptions } from '../global-options.ts'
 import { watchTask } from '../interruption.ts'
 import { formatFields } from '../output.ts'
 import { listNewest } from '../paging.ts'
@@ -30,8 +30,7 @@ export function addTaskCommands(program: Command, context: CliContext): void {
         const call = { client, options, context, given: command.opts(), more: command.args.slice(1) }
         await doEachName([first].flat().map(readName), context.terminal, (name) => action(call, name))
       })
-  task
-    .command('list')
+  addPlaceOption(task.command('list'))
     .alias('ls')
     .description('tasks of the namespace, newest first')
     .option('--phase <phase>', 'only those of this phase: Pending, Running, Succeeded, Failed, Scheduled, Cancelled')
@@ -68,7 +67,7 @@ async function listThem(given: ListOptions, command: Command, context: CliContex
   const options = readGlobalOptions(command)
   const client = await context.connect(options)
   const { phase, type, agent, selector: labelSelector } = given
-  const query = { ...namespaceOf(options), phase, type, agent, labelSelector }
+  const query = { ...placeOf(options), phase, type, agent, labelSelector }
   const { items, hasMore } = await listNewest<Task>(client, listTasks, {
     query,
     limit: readCount('--limit', given.limit),

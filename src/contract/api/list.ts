@@ -73,13 +73,9 @@ export function booleanParameter(standard: boolean) {
 /** A time (RFC 3339). */
 export const TimeParameter = z.iso.datetime({ offset: true })
 
-/** Query of everything that lies in a namespace; absent: the caller's own. */
+/** Query of everything that lies in a namespace; absent: the caller's own, else `default`. */
 export const NamespaceQuery = z.object({
-  namespace: field(
-    Name.optional(),
-    "Namespace to act in. Without it: the caller's own; in lists, all that the caller may see.",
-    'default',
-  ),
+  namespace: field(Name.optional(), "Namespace to act in. Without it: the caller's own, else `default`.", 'default'),
 })
 
 /** Query of every list. */
@@ -93,8 +89,30 @@ export const ListQuery = NamespaceQuery.extend({
 })
 export type ListQuery = z.infer<typeof ListQuery>
 
+/** Query of a list that can go over all namespaces. */
+export const NamespacesListQuery = ListQuery.extend({
+  allNamespaces: field(
+    booleanParameter(false),
+    'List every namespace that the caller may list, instead of one. What lies in others is left out.',
+  ),
+})
+
+/** The orders of a list. */
+export const listOrders = ['name', 'created', '-created'] as const
+
+/** In which order a list is. */
+export const SortParameter = z.enum(listOrders).default('name')
+
+/** Query of a list of objects. */
+export const ObjectListQuery = NamespacesListQuery.extend({
+  sort: field(
+    SortParameter,
+    'Order of the list: by namespace and name, or by time of creation, oldest (`created`) or newest (`-created`) first.',
+  ),
+})
+
 /** Query of a list of resources. */
-export const ResourceListQuery = ListQuery.extend({
+export const ResourceListQuery = ObjectListQuery.extend({
   labelSelector: field(z.string().max(4096).optional(), 'Only objects whose labels match.', 'team=search,env!=test'),
 })
 export type ResourceListQuery = z.infer<typeof ResourceListQuery>

@@ -38,18 +38,18 @@ export function defineCreate<K extends Kind>(kind: K, { tag, base, noun }: KindR
   })
 }
 
-/** GET base: lists objects, in namespace and name order. */
+/** GET base: lists objects. */
 export function defineList<S extends z.ZodType>(kind: Kind, { tag, base }: KindRoutes, item: S) {
   return defineRoute({
     method: 'GET',
     path: base,
     tag,
     summary: `List ${kinds[kind].plural}`,
-    description: `Lists ${kinds[kind].plural} in order of namespace and name, one page at a time.`,
+    description: `Lists ${kinds[kind].plural}, one page at a time.`,
     query: ResourceListQuery,
     headers: ReadHeaders,
     responses: {
-      200: { description: 'One page, in order of namespace and name', schema: listOf(item, `${kind}List`) },
+      200: { description: 'One page, in the order asked for', schema: listOf(item, `${kind}List`) },
       ...errorResponses(410),
     },
     auth: 'user',

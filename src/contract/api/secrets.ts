@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { field } from '../field.ts'
 import { ForeignName, Name, Timestamp } from '../resources/metadata.ts'
 import { EntryKey } from '../resources/references.ts'
-import { ListQuery, listOf, NamespaceQuery } from './list.ts'
+import { listOf, NamespaceQuery, ObjectListQuery } from './list.ts'
 import { defineRoute, errorResponses } from './route.ts'
 
 const tag = 'Secrets'
@@ -63,7 +63,7 @@ export const listSecrets = defineRoute({
   tag,
   summary: 'List secrets, without their values',
   description: 'Lists names and entries of Secrets. The values are never answered.',
-  query: ListQuery,
+  query: ObjectListQuery,
   responses: { 200: { description: 'Names and entries', schema: SecretList } },
   auth: 'user',
   verb: { verb: 'list', kind: 'Secret' },

@@ -3,7 +3,7 @@
 import { z } from 'zod'
 import { field } from '../field.ts'
 import { Name, RecordName, Timestamp } from '../resources/metadata.ts'
-import { integerParameter, ListQuery, listOf, NamespaceQuery } from './list.ts'
+import { integerParameter, listOf, NamespaceQuery, NamespacesListQuery } from './list.ts'
 import { defineRoute, errorResponses, ReadHeaders } from './route.ts'
 
 export const sessionTypes = ['task', 'chat'] as const
@@ -89,7 +89,7 @@ export const listSessions = defineRoute({
   tag,
   summary: 'List sessions, newest first',
   description: 'Lists sessions of tasks and chats, newest first, one page at a time.',
-  query: ListQuery,
+  query: NamespacesListQuery,
   headers: ReadHeaders,
   responses: { 200: { description: 'Sessions', schema: SessionList } },
   auth: 'user',

@@ -4,7 +4,15 @@ import { z } from 'zod'
 import { field } from '../field.ts'
 import { Name } from '../resources/metadata.ts'
 import { Task, taskPhases, taskTypes } from '../resources/task.ts'
-import { booleanParameter, integerParameter, ListQuery, listOf, NamespaceQuery, ResourceListQuery } from './list.ts'
+import {
+  booleanParameter,
+  integerParameter,
+  ListQuery,
+  listOf,
+  NamespaceQuery,
+  ResourceListQuery,
+  SortParameter,
+} from './list.ts'
 import { updateBodyOf } from './resource-body.ts'
 import { CreateHeaders, defineRoute, errorResponses, ReadHeaders, StreamHeaders, WriteHeaders } from './route.ts'
 import { TaskCreate } from './task-body.ts'
@@ -28,7 +36,11 @@ export const TaskListQuery = ResourceListQuery.extend({
   phase: field(z.enum(taskPhases).optional(), 'Only tasks in this phase.'),
   type: field(z.enum(taskTypes).optional(), 'Only tasks of this type.'),
   agent: field(Name.optional(), 'Only tasks of this agent.', 'researcher'),
-  parent: field(Name.optional(), 'Only child tasks of this task.', 'nightly-report'),
+  parent: field(
+    Name.optional(),
+    'Only child tasks of this task, which is in the namespace of the request.',
+    'nightly-report',
+  ),
 })
 export type TaskListQuery = z.infer<typeof TaskListQuery>
 
@@ -52,12 +64,13 @@ export const listTasks = defineRoute({
   path: base,
   tag,
   summary: 'List tasks',
-  description: 'Lists tasks in order of namespace and name, one page at a time. The filters can be combined.',
+  description:
+    'Lists tasks, one page at a time. The filters can be combined. Each page is of the state at the first one.',
   query: TaskListQuery,
   headers: ReadHeaders,
   responses: {
     ...errorResponses(410),
-    200: { description: 'One page, in order of namespace and name', schema: TaskList },
+    200: { description: 'One page, in the order asked for', schema: TaskList },
   },
   auth: 'user',
   verb: { verb: 'list', kind: 'Task' },
@@ -361,7 +374,7 @@ export const listTaskChildren = defineRoute({
   summary: 'Child tasks of a task',
   description: 'Lists the tasks that this task has created.',
   params,
-  query: ListQuery,
+  query: ListQuery.extend({ sort: field(SortParameter, 'Order of the list, as for the list of tasks.') }),
   headers: ReadHeaders,
   responses: { 200: { description: 'Children; none when there is no such task', schema: TaskList } },
   auth: 'user',

@@ -5,7 +5,7 @@ import type { ConfigMap } from '../../ports/configmaps.ts'
 import type { Bind } from '../bind.ts'
 import { tagOfVersion, versionOfIfMatch } from '../middleware/conditional.ts'
 import type { RouteContext } from './context.ts'
-import { pageByName, wrapPage } from './paging.ts'
+import { pageOf, placeOf, wrapPage } from './paging.ts'
 
 function describe({ name, namespace, resourceVersion, createdAt, labels, annotations }: ConfigMap) {
   return {
@@ -46,9 +46,8 @@ export function bindConfigMaps(bind: Bind, { usecases }: RouteContext): void {
   const { configMaps } = usecases
   bind(routes.listConfigMaps, async ({ caller, namespace, query }) => {
     const { labelSelector } = query
-    return {
-      json: wrapPage(pageByName(await configMaps.list(caller, { namespace, labelSelector }), query), presentItem),
-    }
+    const all = await configMaps.list(caller, { namespace: placeOf({ namespace }), labelSelector })
+    return { json: wrapPage(pageOf(all, query), presentItem) }
   })
   bind(routes.getConfigMap, async ({ caller, namespace, params }) => {
     return answer(await configMaps.get(caller, { namespace, name: params.name }))

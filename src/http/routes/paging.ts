@@ -61,16 +61,38 @@ export function readNumberCursor(sort: string, cursor: string | undefined): numb
   return last === undefined ? undefined : Number(last)
 }
 
-/** One page of a list that is known whole and sorted by name. */
-export function pageByName<T extends { name: string }>(
+/** Where a list looks; undefined: everywhere that the caller may. */
+export function placeOf({ namespace }: { namespace: string }): string | undefined {
+  return namespace === '' ? undefined : namespace
+}
+
+type Listed = { namespace: string; name: string; createdAt: string }
+type Order = 'name' | 'created' | '-created'
+
+/** Sorts as the order of the list does; NUL comes before everything that names and times have. */
+const keys: Record<Order, (item: Listed) => string> = {
+  name: ({ namespace, name }) => `${namespace}\0${name}`,
+  created: ({ namespace, name, createdAt }) => `${createdAt}\0${namespace}\0${name}`,
+  '-created': ({ namespace, name, createdAt }) => `${createdAt}\0${namespace}\0${name}`,
+}
+
+/** One page of a list that is known whole. */
+export function pageOf<T extends Listed>(
   items: readonly T[],
-  query: { limit: number; continue?: string | undefined },
+  query: { limit: number; continue?: string | undefined; sort: Order },
 ): Page<T> {
-  const last = readCursor('name', query.continue)
-  const rest = last === undefined ? items : items.filter((item) => item.name > last)
-  const page = rest.slice(0, query.limit)
+  const { limit, sort } = query
+  const last = readCursor(sort, query.continue)
+  const turn = sort === '-created' ? -1 : 1
+  const compare = (one: string, other: string) => (one === other ? 0 : one < other ? -turn : turn)
+  const rest = items
+    .map((item) => ({ item, key: keys[sort](item) }))
+    .filter(({ key }) => last === undefined || compare(key, last) > 0)
+    .sort((one, other) => compare(one.key, other.key))
+  const page = rest.slice(0, limit)
   const end = page.at(-1)
   const left = rest.length - page.length
-  if (left === 0 || end === undefined) return { items: page }
-  return { items: page, continue: makeCursor('name', end.name), remainingItemCount: left }
+  const shown = page.map(({ item }) => item)
+  if (left === 0 || end === undefined) return { items: shown }
+  return { items: shown, continue: makeCursor(sort, end.key), remainingItemCount: left }
 }

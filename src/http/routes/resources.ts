@@ -6,13 +6,14 @@ import type { Route } from '../../contract/api/route.ts'
 import { type Kind, kinds, type ResourceOf } from '../../contract/resources/index.ts'
 import { SvcError } from '../../errors.ts'
 import type { Caller } from '../../ports/identity.ts'
-import type { DeletePreconditions, ListQuery, ResourceText } from '../../ports/resources.ts'
+import type { DeletePreconditions, ResourceText } from '../../ports/resources.ts'
+import type { PlacedQuery } from '../../usecases/resources.ts'
 import type { Answer } from '../answer.ts'
 import type { Bind } from '../bind.ts'
 import type { Call } from '../call.ts'
 import { tagOfVersion, versionOfIfMatch } from '../middleware/conditional.ts'
 import type { RouteContext } from './context.ts'
-import { answerTextPage, wrapPage } from './paging.ts'
+import { answerTextPage, placeOf, wrapPage } from './paging.ts'
 
 type UserRoute = Route & { auth: 'user' }
 
@@ -92,8 +93,8 @@ export function bindGet(bind: Bind, { usecases }: RouteContext, kind: Kind, rout
   })
 }
 
-function readListQuery(call: { query: unknown; namespace: string }): ListQuery & { namespace: string } {
-  return { ...(call.query as ListQuery), namespace: call.namespace }
+function readListQuery(call: { query: unknown; namespace: string }): PlacedQuery {
+  return { ...(call.query as PlacedQuery), namespace: placeOf(call) }
 }
 
 /** Binds a list of whole objects. */

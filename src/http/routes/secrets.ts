@@ -3,7 +3,7 @@ import * as routes from '../../contract/api/secrets.ts'
 import type { SecretMetadata } from '../../ports/secrets.ts'
 import type { Bind } from '../bind.ts'
 import type { RouteContext } from './context.ts'
-import { pageByName, wrapPage } from './paging.ts'
+import { pageOf, placeOf, wrapPage } from './paging.ts'
 
 function presentSecret({ annotations, ...secret }: SecretMetadata): routes.SecretItem {
   const hosts = annotations['svc.ai/allowed-hosts']
@@ -12,7 +12,8 @@ function presentSecret({ annotations, ...secret }: SecretMetadata): routes.Secre
 
 export function bindSecrets(bind: Bind, { usecases }: RouteContext): void {
   bind(routes.listSecrets, async ({ caller, namespace, query }) => {
-    return { json: wrapPage(pageByName(await usecases.secrets.list(caller, namespace), query), presentSecret) }
+    const all = await usecases.secrets.list(caller, placeOf({ namespace }))
+    return { json: wrapPage(pageOf(all, query), presentSecret) }
   })
   bind(routes.createSecret, async ({ caller, namespace, body }) => {
     return { json: presentSecret(await usecases.secrets.create(caller, { ...body, namespace })) }

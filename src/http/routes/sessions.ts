@@ -3,7 +3,7 @@ import * as routes from '../../contract/api/sessions.ts'
 import type { Session, StoredMessage } from '../../ports/sessions.ts'
 import type { Bind } from '../bind.ts'
 import type { RouteContext } from './context.ts'
-import { wrapPage } from './paging.ts'
+import { placeOf, wrapPage } from './paging.ts'
 
 function presentSession(session: Session): routes.SessionItem {
   return { id: session.name, ...session }
@@ -16,7 +16,7 @@ export function writeMessage({ id: _id, ...message }: StoredMessage): string {
 
 export function bindSessions(bind: Bind, { usecases }: RouteContext): void {
   bind(routes.listSessions, async ({ caller, namespace, query }) => {
-    const page = await usecases.sessions.list(caller, { ...query, namespace })
+    const page = await usecases.sessions.list(caller, { ...query, namespace: placeOf({ namespace }) })
     return { json: wrapPage(page, presentSession) }
   })
   bind(routes.getSession, async ({ caller, namespace, params, query }) => {

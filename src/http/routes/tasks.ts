@@ -1,11 +1,13 @@
 // Tasks as resources: create, list, get, delete, cancel, retry, children.
 import * as routes from '../../contract/api/tasks.ts'
 import type { Task } from '../../contract/resources/task.ts'
+import { SvcError } from '../../errors.ts'
 import type { Plan } from '../../ports/plans.ts'
+import type { PlacedQuery } from '../../usecases/resources.ts'
 import type { Bind } from '../bind.ts'
 import { tagOfVersion } from '../middleware/conditional.ts'
 import type { RouteContext } from './context.ts'
-import { answerTextPage } from './paging.ts'
+import { answerTextPage, placeOf } from './paging.ts'
 import { answerObject, answerText, bindCreate, bindUpdate, createOnce, readPreconditions } from './resources.ts'
 
 function pickFields(query: routes.TaskListQuery): Record<string, string> {
@@ -14,23 +16,28 @@ function pickFields(query: routes.TaskListQuery): Record<string, string> {
   return Object.fromEntries(fields) as Record<string, string>
 }
 
+function refuseEverywhere(): SvcError {
+  const message = 'is a task of one namespace; leave out allNamespaces'
+  return new SvcError('InvalidRequest', `invalid request: parent ${message}`, {
+    details: [{ path: 'parent', message }],
+  })
+}
+
 function excerptPlan({ summary, progressPct, goalComplete, planDocument, iteration }: Plan) {
   return { summary, progressPct, goalComplete, planDocument, iteration }
 }
 
 function bindReads(bind: Bind, { usecases }: RouteContext): void {
   bind(routes.listTasks, async ({ caller, namespace, query }) => {
-    const { limit, continue: cursor, labelSelector } = query
-    const rest = {
-      namespace,
-      limit,
-      fields: pickFields(query),
-      ...(cursor === undefined ? {} : { continue: cursor }),
-      ...(labelSelector === undefined ? {} : { labelSelector }),
+    const { parent, phase: _phase, type: _type, agent: _agent, allNamespaces: _all, ...page } = query
+    const rest = { ...page, fields: pickFields(query) } as Omit<PlacedQuery, 'namespace'>
+    if (parent === undefined) {
+      return answerTextPage(
+        await usecases.resources.listText(caller, 'Task', { ...rest, namespace: placeOf({ namespace }) }),
+      )
     }
-    const { parent } = query
-    if (parent !== undefined) return answerTextPage(await usecases.tasks.listChildren(caller, parent, rest))
-    return answerTextPage(await usecases.resources.listText(caller, 'Task', rest))
+    if (namespace === '') throw refuseEverywhere()
+    return answerTextPage(await usecases.tasks.listChildren(caller, parent, { ...rest, namespace }))
   })
   bind(routes.getTask, async ({ caller, namespace, params }) => {
     const task = await usecases.resources.getText(caller, 'Task', { namespace, name: params.id })
@@ -41,8 +48,7 @@ function bindReads(bind: Bind, { usecases }: RouteContext): void {
     return { jsonText: `${task.text.slice(0, -1)},"plan":${JSON.stringify(excerptPlan(plan))}}`, tag }
   })
   bind(routes.listTaskChildren, async ({ caller, namespace, params, query }) => {
-    const { limit, continue: cursor } = query
-    const rest = { namespace, limit, ...(cursor === undefined ? {} : { continue: cursor }) }
+    const rest = { ...query, namespace } as PlacedQuery & { namespace: string }
     return answerTextPage(await usecases.tasks.listChildren(caller, params.id, rest))
   })
 }

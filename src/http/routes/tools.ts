@@ -4,7 +4,7 @@ import * as routes from '../../contract/api/tools.ts'
 import type { Tool } from '../../contract/resources/tool.ts'
 import type { Bind, BindOptions } from '../bind.ts'
 import type { RouteContext } from './context.ts'
-import { wrapPage } from './paging.ts'
+import { placeOf, wrapPage } from './paging.ts'
 import { answerText, bindCreate, bindDelete, bindUpdate } from './resources.ts'
 
 function presentTool({ metadata, spec, status }: Tool): routes.CustomToolItem {
@@ -41,7 +41,10 @@ export function bindTools(bind: Bind, context: RouteContext): void {
   bindUpdate(guarded, context, 'Tool', routes.updateTool)
   bindDelete(guarded, context, 'Tool', routes.deleteTool)
   bind(routes.listTools, async ({ caller, namespace, query }) => {
-    const { builtins, tools, ...page } = await usecases.tools.list(caller, { ...query, namespace })
+    const { builtins, tools, ...page } = await usecases.tools.list(caller, {
+      ...query,
+      namespace: placeOf({ namespace }),
+    })
     const items: routes.ToolItem[] = [...builtins, ...tools.map(presentTool)]
     return { json: wrapPage({ ...page, items }, (item) => item) }
   })
