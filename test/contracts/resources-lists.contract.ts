@@ -242,15 +242,15 @@ export function describeResourceLists(open: OpenResources): void {
     })
   })
 
-  describe('in order of creation', () => {
-    const orders = ['created', '-created'] as const
-    /** As the store is to order them: its times are whole seconds. */
-    function arrange(tasks: Task[], order: (typeof orders)[number]): string[] {
-      const key = ({ metadata }: Task) => `${metadata.creationTimestamp} ${metadata.uid}`
-      const sorted = tasks.toSorted((one, other) => (key(one) < key(other) ? -1 : 1))
-      return namesOf(order === 'created' ? sorted : sorted.toReversed())
-    }
+  const orders = ['created', '-created'] as const
+  /** As the store is to order them: its times are whole seconds. */
+  function arrange(tasks: Task[], order: (typeof orders)[number]): string[] {
+    const key = ({ metadata }: Task) => `${metadata.creationTimestamp} ${metadata.uid}`
+    const sorted = tasks.toSorted((one, other) => (key(one) < key(other) ? -1 : 1))
+    return namesOf(order === 'created' ? sorted : sorted.toReversed())
+  }
 
+  describe('in order of creation', () => {
     it.each(orders)('%s, lists hold each object once, over pages of any size', async (sort) => {
       const made: Task[] = []
       for (const name of ['d', 'a', 'f', 'c', 'b', 'e']) made.push(await create(name, { labels: { team: 'x' } }))
@@ -308,14 +308,15 @@ export function describeResourceLists(open: OpenResources): void {
 
   describe('over several namespaces', () => {
     it('hold those that are asked for, in each order and over pages', async () => {
-      const [one, two] = [...opened.namespaces].sort()
+      const [one = '', two = ''] = opened.namespaces.toSorted()
       const labels = { run: crypto.randomUUID() }
+      const made: Task[] = []
       for (const [name, where] of [
         ['a', two],
         ['b', one],
         ['c', two],
       ] as const) {
-        await create(name, { namespace: where ?? '', labels })
+        made.push(await create(name, { namespace: where, labels }))
       }
       const read = async (query: ListQuery) => {
         const found: string[] = []
@@ -332,21 +333,29 @@ export function describeResourceLists(open: OpenResources): void {
         } while (next !== undefined)
         return found
       }
-      expect(await read({ namespaces: [one ?? '', two ?? ''] })).toEqual(['b', 'a', 'c'])
-      expect(await read({ namespaces: [two ?? ''] })).toEqual(['a', 'c'])
-      expect((await read({ namespaces: [two ?? ''], sort: '-created' })).toSorted()).toEqual(['a', 'c'])
+      expect(await read({ namespaces: [one, two] })).toEqual(['b', 'a', 'c'])
+      expect(await read({ namespaces: [two] })).toEqual(['a', 'c'])
+      for (const sort of orders) {
+        expect(await read({ sort })).toEqual(arrange(made, sort))
+        expect(await read({ namespaces: [two], sort })).toEqual(
+          arrange(
+            made.filter(({ metadata }) => metadata.namespace === two),
+            sort,
+          ),
+        )
+      }
       expect(await read({ namespaces: [] })).toEqual([])
     })
 
     it('shows nothing of a namespace that the next page is not asked for', async () => {
-      const [one, two] = [...opened.namespaces].sort()
+      const [one = '', two = ''] = opened.namespaces.toSorted()
       const labels = { run: crypto.randomUUID() }
-      for (const name of ['a', 'b']) await create(name, { namespace: one ?? '', labels })
-      await create('c', { namespace: two ?? '', labels })
+      for (const name of ['a', 'b']) await create(name, { namespace: one, labels })
+      await create('c', { namespace: two, labels })
       const query = { labelSelector: `run=${labels.run}`, limit: 1 }
-      const first = await opened.resources.list('Task', { ...query, namespaces: [one ?? '', two ?? ''] })
-      await opened.resources.remove('Task', { namespace: two ?? '', name: 'c' })
-      const rest = { ...query, limit: 10, namespaces: [one ?? ''], continue: first.continue ?? '' }
+      const first = await opened.resources.list('Task', { ...query, namespaces: [one, two] })
+      await opened.resources.remove('Task', { namespace: two, name: 'c' })
+      const rest = { ...query, limit: 10, namespaces: [one], continue: first.continue ?? '' }
       expect(namesOf((await opened.resources.list('Task', rest)).items)).toEqual(['b'])
     })
 

@@ -4,7 +4,9 @@ import { type Kind, kindNames, type ResourceOf } from '../../contract/resources/
 import { SvcError } from '../../errors.ts'
 import type { ListQuery, ResourcePage, Resources, WatchEvent, WatchOptions } from '../../ports/resources.ts'
 import { checkFields } from '../../rules/resource-fields.ts'
+import { comparePositions, formatCreated, type ListOrder, type Position } from '../resource-store/list-order.ts'
 import { encodePageToken, hashFilter } from '../resource-store/page-token.ts'
+import type { StoredObject } from '../resource-store/stored-object.ts'
 import { mergeStreams } from './merged-streams.ts'
 import { createKubernetesResources, type KubernetesResources, type KubernetesResourcesOptions } from './resources.ts'
 
@@ -46,31 +48,103 @@ function leaveOut<R>({ items, version, next }: Part<R>, start: string | undefine
   return { items: [], version, next: start ?? encodePageToken(beginAt(version), filter) }
 }
 
-/** A page over all stores. Each is read at the version it had when the first page was. */
-async function listAll<R>(stores: Store[], kind: Kind, query: ListQuery, read: Read<R>): Promise<ResourcePage<R>> {
-  const { continue: token, limit, ...filter } = query
-  const slots = parseSlots(stores, token)
+type Listing<R> = {
+  stores: Store[]
+  kind: Kind
+  /** Without token, page size and namespace. */
+  filter: ListQuery
+  left: number
+  slots: (string | undefined)[]
+  read: Read<R>
+}
+
+/** What one store has from its slot on, if it is listed at all. */
+function readStore<R>({ stores, filter, slots, read }: Listing<R>, index: number, most: number): Promise<Part<R>> {
+  const { namespace, resources } = stores[index] as Store
+  const { namespaces, ...rest } = filter
+  const own = { ...rest, namespace }
+  const slot = slots[index]
+  const from = slot === undefined ? {} : { continue: slot }
+  const isListed = namespaces?.includes(namespace) ?? true
+  if (isListed) return readPart(() => read(resources, { ...own, ...limitTo(most), ...from }), slot)
+  return readPart(
+    async () => ({ items: [], resourceVersion: (await read(resources, { ...own, limit: 1 })).resourceVersion }),
+    slot,
+  )
+}
+
+function hashOwn<R>({ stores, kind, filter }: Listing<R>, index: number): string {
+  const { namespaces: _chosen, ...rest } = filter
+  return hashFilter(kind, { ...rest, namespace: stores[index]?.namespace ?? '' })
+}
+
+/** The stores are in order of names, and so are the objects of one after the other. */
+async function listByName<R>(listing: Listing<R>): Promise<Part<R>[]> {
   const parts: Part<R>[] = []
-  let left = limit || Number.POSITIVE_INFINITY
-  for (const [index, { namespace, resources }] of stores.entries()) {
-    const slot = slots[index]
-    const own = { ...filter, namespace }
-    const from = slot === undefined ? {} : { continue: slot }
-    const part = await readPart(() => read(resources, { ...own, ...limitTo(left), ...from }), slot)
-    parts.push(left > 0 ? part : leaveOut(part, slot, hashFilter(kind, own)))
+  let { left } = listing
+  for (const [index] of listing.stores.entries()) {
+    const part = await readStore(listing, index, left)
+    parts.push(left > 0 ? part : leaveOut(part, listing.slots[index], hashOwn(listing, index)))
     left -= parts.at(-1)?.items.length ?? 0
   }
+  return parts
+}
+
+type Placed<R> = { item: R; index: number; position: Position }
+
+function positionOf(item: object): Position {
+  const { metadata } = ('text' in item ? JSON.parse(String(item.text)) : item) as StoredObject
+  return { namespace: metadata.namespace, name: metadata.name, created: formatCreated({ metadata }) }
+}
+
+/** A page of each store, of which the foremost are taken: the others begin the next page of their stores. */
+async function listByCreation<R extends object>(listing: Listing<R>, order: ListOrder): Promise<[R[], Part<R>[]]> {
+  const { stores, slots, left } = listing
+  const parts = await Promise.all(stores.map((_store, index) => readStore(listing, index, left)))
+  const compare = comparePositions(order)
+  const placed = parts
+    .flatMap(({ items }, index) => items.map((item): Placed<R> => ({ item, index, position: positionOf(item) })))
+    .sort((one, other) => compare(one.position, other.position))
+    .slice(0, left)
+  const cut = parts.map((part, index): Part<R> => {
+    const taken = placed.filter((one) => one.index === index)
+    if (taken.length === part.items.length) return part
+    const last = taken.at(-1)?.position
+    const goOn = () =>
+      encodePageToken({ after: last ?? beforeAll(order), snapshot: Number(part.version) }, hashOwn(listing, index))
+    return { ...part, next: last === undefined ? (slots[index] ?? goOn()) : goOn() }
+  })
+  return [placed.map(({ item }) => item), cut]
+}
+
+/** A page over all stores. Each is read at the version it had when the first page was. */
+async function listAll<R extends object>(
+  stores: Store[],
+  kind: Kind,
+  query: ListQuery,
+  read: Read<R>,
+): Promise<ResourcePage<R>> {
+  const { continue: token, limit, ...filter } = query
+  const left = limit || Number.POSITIVE_INFINITY
+  const listing = { stores, kind, filter, left, slots: parseSlots(stores, token), read }
+  const { sort = 'name' } = query
+  const [sorted, parts] = sort === 'name' ? [undefined, await listByName(listing)] : await listByCreation(listing, sort)
   const next = parts.map((part) => part.next)
   return {
-    items: parts.flatMap(({ items }) => items),
+    items: sorted ?? parts.flatMap(({ items }) => items),
     resourceVersion: parts.map(({ version }) => version).join(between),
     ...(next.every(isVersion) ? {} : { continue: next.join(between) }),
   }
 }
 
+/** Before every object. */
+function beforeAll(order: ListOrder): Position {
+  return { namespace: '', name: '', created: order === '-created' ? '\uffff' : '' }
+}
+
 /** Before every key. */
 function beginAt(version: string) {
-  return { after: { namespace: '', name: '' }, snapshot: Number(version) }
+  return { after: beforeAll('name'), snapshot: Number(version) }
 }
 
 /** Where the watch of each store begins. */
@@ -137,6 +211,10 @@ function joinStores(stores: Store[]): KubernetesResources {
       query.namespace === undefined
         ? listAll(stores, kind, query, (resources, own) => resources.listText(kind, own))
         : within(query.namespace).listText(kind, query),
+    async namespacesOf(kind) {
+      const held = await Promise.all(stores.map(({ resources }) => resources.namespacesOf(kind)))
+      return held.flat().sort()
+    },
     async countBy(kind, field) {
       checkFields(kind, { [field]: '' })
       const sums: Record<string, number> = {}
