@@ -3,10 +3,10 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { apiVersion } from '../../src/contract/resources/metadata.ts'
 import type { ListQuery } from '../../src/ports/resources.ts'
+import { pause, waitFor } from '../fixtures/time.ts'
 import {
   changeStatus,
   draftTask,
-  eventually,
   namesOf,
   type OpenedResources,
   type OpenResources,
@@ -289,7 +289,7 @@ export function describeResourceLists(open: OpenResources): void {
       const [first] = await createMany(4)
       await remove(first ?? '')
       // Times are of whole seconds, and not every store makes uids in order of time.
-      await new Promise((resolve) => setTimeout(resolve, 1100))
+      await pause(1100)
       await create(first ?? '')
       expect(namesOf((await list({ sort: '-created', limit: 1 })).items)).toEqual([first])
       expect(namesOf((await list({ sort: 'created' })).items).at(-1)).toBe(first)
@@ -367,7 +367,7 @@ export function describeResourceLists(open: OpenResources): void {
       expect(held).toEqual(held.toSorted())
       expect(await opened.resources.namespacesOf('Agent')).not.toContain(namespace)
       await remove('a')
-      await eventually(async () => !(await opened.resources.namespacesOf('Task')).includes(namespace))
+      await waitFor(async () => !(await opened.resources.namespacesOf('Task')).includes(namespace))
     })
   })
 
