@@ -11,6 +11,7 @@ import {
   explainNoDefault,
 } from '../rules/default-provider.ts'
 import { type ChosenModel, chooseModels, expandWishes, type ProviderWish } from '../rules/model-choice.ts'
+import { findPrice } from '../rules/model-price.ts'
 import { isTrustedAddress } from '../rules/trusted-address.ts'
 import { readEntry } from './secret-entry.ts'
 
@@ -76,10 +77,11 @@ function ignoreMissing(error: unknown): undefined {
 }
 
 async function assignModel(deps: CatalogDeps, { provider, model }: ChosenModel): Promise<ModelChoice> {
-  return { model, provider: await assignProvider(deps, provider) }
+  const price = findPrice(provider.spec, model)
+  return { model, provider: { ...(await assignProvider(deps, provider)), ...(price && { price }) } }
 }
 
-/** What it takes to call a provider. NotFound when its key does not exist. */
+/** What it takes to call a provider, whatever the model. NotFound when its key does not exist. */
 export async function assignProvider(
   deps: Pick<CatalogDeps, 'secrets'>,
   provider: Provider,
@@ -94,7 +96,6 @@ export async function assignProvider(
     ...(isLimited && { rateLimit: spec.rateLimit }),
     ...(spec.baseURL !== undefined && { baseUrl: spec.baseURL }),
     ...(spec.azure !== undefined && { azure: spec.azure }),
-    ...(spec.price !== undefined && { price: spec.price }),
     ...(isTrustedAddress(provider) && { trusted: true }),
     ...credential,
   }

@@ -43,7 +43,8 @@ const mostListed = 500
 
 export async function listPriced(resources: ResourceReader): Promise<KnownProvider[]> {
   const { items } = await resources.list('Provider', { limit: mostListed })
-  return items.map(({ metadata: { namespace, name }, spec: { price } }) => {
-    return price === undefined ? { namespace, name } : { namespace, name, currency: price.currency }
+  return items.map(({ metadata: { namespace, name }, spec: { price, prices = [] } }) => {
+    const currency = (price ?? prices[0])?.currency
+    return currency === undefined ? { namespace, name } : { namespace, name, currency }
   })
 }

@@ -61,8 +61,11 @@ export type ModelRequest = {
   whole?: boolean
 }
 
-/** Tokens of one model call. `inputTokens` counts all input; `cachedTokens` is the part of it read from a cache. */
-export type TokenUsage = { inputTokens: number; outputTokens: number; cachedTokens: number }
+/**
+ * Tokens of one model call. `inputTokens` counts all input; `cachedTokens` is the part of it read from a cache, `cacheWriteTokens`
+ * the part that was written to one (absent: none).
+ */
+export type TokenUsage = { inputTokens: number; outputTokens: number; cachedTokens: number; cacheWriteTokens?: number }
 
 export type StopReason =
   | 'end_turn'
@@ -116,10 +119,12 @@ export type Turn = {
 export const noUsage: TokenUsage = Object.freeze({ inputTokens: 0, outputTokens: 0, cachedTokens: 0 })
 
 export function addUsage(a: TokenUsage, b: TokenUsage): TokenUsage {
+  const cacheWriteTokens = (a.cacheWriteTokens ?? 0) + (b.cacheWriteTokens ?? 0)
   return {
     inputTokens: a.inputTokens + b.inputTokens,
     outputTokens: a.outputTokens + b.outputTokens,
     cachedTokens: a.cachedTokens + b.cachedTokens,
+    ...(cacheWriteTokens > 0 && { cacheWriteTokens }),
   }
 }
 

@@ -28,6 +28,14 @@ describe('the cost of a call', () => {
     expect(computeCost(usage, price)).toEqual({ cost: 6 + 0.4 + 2, currency: 'EUR' })
   })
 
+  it('counts input that is written to a cache at its own rate, or as input [USAGE-001]', () => {
+    const written = { ...usage, cacheWriteTokens: 200_000 }
+    const price = { currency: 'USD', inputPerMillion: 10, cachedInputPerMillion: 1, cacheWritePerMillion: 12.5 }
+    expect(computeCost(written, price)).toEqual({ cost: 4 + 0.4 + 2.5, currency: 'USD' })
+    const { cacheWritePerMillion: _written, ...plain } = price
+    expect(computeCost(written, plain)).toEqual({ cost: 6.4, currency: 'USD' })
+  })
+
   it('counts cached input as input where it has no rate of its own', () => {
     expect(computeCost(usage, { currency: 'USD', inputPerMillion: 10 })).toEqual({ cost: 10, currency: 'USD' })
   })

@@ -20,15 +20,17 @@ export type Cost = { cost: number; currency: string }
 /** No call costs as much; a price that was set before there was a largest one must not spoil sums. */
 const mostCost = 1e9
 
-/** Input tokens include the cached ones. Undefined when no price is set: a currency alone is none, and nothing is free unasked. */
+/**
+ * Input tokens include those read from a cache and written to one. Undefined when no price is set: a currency alone is none, and
+ * nothing is free unasked.
+ */
 export function computeCost(usage: TokenUsage, price: Price | undefined): Cost | undefined {
   if (price === undefined) return undefined
-  const { currency, inputPerMillion, outputPerMillion, cachedInputPerMillion } = price
-  if (inputPerMillion === undefined && outputPerMillion === undefined && cachedInputPerMillion === undefined)
-    return undefined
-  const input = inputPerMillion ?? 0
-  const fresh = Math.max(0, usage.inputTokens - usage.cachedTokens)
-  const total =
-    fresh * input + usage.cachedTokens * (cachedInputPerMillion ?? input) + usage.outputTokens * (outputPerMillion ?? 0)
+  const { currency, inputPerMillion: input = 0, outputPerMillion: output = 0 } = price
+  const { cachedInputPerMillion: cached = input, cacheWritePerMillion: written = input } = price
+  if (Object.keys(price).every((key) => key === 'currency' || price[key as keyof Price] === undefined)) return undefined
+  const { inputTokens, outputTokens, cachedTokens, cacheWriteTokens = 0 } = usage
+  const fresh = Math.max(0, inputTokens - cachedTokens - cacheWriteTokens)
+  const total = fresh * input + cachedTokens * cached + cacheWriteTokens * written + outputTokens * output
   return { cost: Math.min(total / 1_000_000, mostCost), currency }
 }

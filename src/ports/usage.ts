@@ -66,14 +66,17 @@ export type UsageSum = {
   estimatedCost?: number
 }
 
+/** `name`: only the groups with this key. `until` is exclusive. */
+export type UsageQuery = { groupBy: UsageGroup; namespace?: string; name?: string; since?: Date; until?: Date }
+
 export interface Usage {
   /**
    * Counts and money out of bounds are cut to them (1e12 tokens, 1e9 of a currency): sums cannot overflow. A record that
    * the store cannot take goes aside, with the reason, and holds back no other.
    */
   record(records: UsageRecord[]): Promise<void>
-  /** Sums per group and currency, largest output first; records without the group's field are left out. `until` is exclusive. */
-  sum(query: { groupBy: UsageGroup; namespace?: string; since?: Date; until?: Date }): Promise<UsageSum[]>
+  /** Sums per group and currency, largest output first; records without the group's field are left out. */
+  sum(query: UsageQuery): Promise<UsageSum[]>
   /** Exact sums of one task; money in the currency with the most output, where a task was paid in several. */
   ofTask(taskUid: string): Promise<Omit<UsageSum, 'key'> | undefined>
   /** What was used of a scope, by the time that the records bear; `until` is exclusive. */

@@ -7,7 +7,6 @@ import { deepestJson, hasMoreValues, isTooDeep } from '../llm/foreign-json.ts'
 import { addUsage, noUsage, type TokenUsage } from '../llm/messages.ts'
 import type { ServedCall } from '../llm/router.ts'
 import { serverCallMark } from '../llm/server-calls.ts'
-import type { ResourceKey } from '../ports/resources.ts'
 import type { BudgetLedger } from '../usecases/budgets/ledger.ts'
 import { nameProviderIn } from '../usecases/providers/name.ts'
 import type { Slots } from '../usecases/slots.ts'
@@ -76,8 +75,10 @@ function openCall(
   }
 }
 
-function priceOf(target: Target, { namespace, name }: ResourceKey): { price?: Price } {
-  const isServer = ({ key }: Target) => key.namespace === namespace && key.name === name
+function priceOf(target: Target, served: Pick<ServedCall, 'provider' | 'model'>): { price?: Price } {
+  const { namespace, name } = served.provider
+  const isServer = ({ key, model }: Target) =>
+    key.namespace === namespace && key.name === name && model === served.model
   const price = [target, ...target.fallbacks].find(isServer)?.price
   return price === undefined ? {} : { price }
 }
@@ -91,7 +92,7 @@ function toMetered({ namespace, spender }: SpendingRequest, target: Target, serv
     usage,
     ...(estimated && { estimated }),
     demo,
-    ...priceOf(target, provider),
+    ...priceOf(target, served),
   }
 }
 

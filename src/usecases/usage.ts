@@ -1,13 +1,13 @@
 // Sums of tokens and cost.
 import type { Caller } from '../ports/identity.ts'
-import type { UsageGroup, UsageSum } from '../ports/usage.ts'
+import type { UsageQuery, UsageSum } from '../ports/usage.ts'
 import { requireAccess } from './access.ts'
 import type { UsecaseDeps } from './deps.ts'
 
-/** Without a namespace: of all that the caller may see. */
-type UsageQuery = { groupBy: UsageGroup; namespace?: string; since?: Date; until?: Date }
-
-export type UsageUsecases = { sum(caller: Caller, query: UsageQuery): Promise<UsageSum[]> }
+export type UsageUsecases = {
+  /** Without a namespace: of all that the caller may see. */
+  sum(caller: Caller, query: UsageQuery): Promise<UsageSum[]>
+}
 
 export function createUsageUsecases({ ports }: UsecaseDeps): UsageUsecases {
   return {

@@ -17,14 +17,14 @@ export function createUsageMeter(api: Pick<WorkerApi, 'submitUsage'>, attempt: n
   let refusal: unknown
 
   async function report({ provider, model, usage, estimated, demo, brokeOff }: ServedCall): Promise<void> {
-    const { inputTokens, outputTokens, cachedTokens } = usage
+    const { inputTokens, outputTokens, cachedTokens, cacheWriteTokens = 0 } = usage
     // The service keeps ids apart by task: a repeated report of this attempt counts once.
     const id = `${attempt}-${++count}`
     const estimates = {
       estimatedInputTokens: estimated?.inputTokens ?? 0,
       estimatedOutputTokens: estimated?.outputTokens ?? 0,
     }
-    const tokens = { inputTokens, outputTokens, cachedTokens, ...estimates }
+    const tokens = { inputTokens, outputTokens, cachedTokens, cacheWriteTokens, ...estimates }
     const report = { id, provider, model, ...tokens, demo, brokeOff: brokeOff === true }
     await api.submitUsage(report).catch((error: unknown) => {
       // The call is recorded, and what came of it may be used; the next one is not made.

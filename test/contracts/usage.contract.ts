@@ -56,6 +56,15 @@ export function describeUsage(name: string, open: OpenBench): void {
       expect(await usage().ofTask('task-3')).toBeUndefined()
     })
 
+    it('sums one group alone, by its name', async () => {
+      for (const session of ['one', 'two', `one's`]) await usage().record([makeRecord({ session })])
+      await usage().record([makeRecord({ session: 'one', namespace: 'other' }), makeRecord()])
+      expect(await keys('session', { namespace: 'default', name: 'one' })).toEqual([['default', 'one', 1]])
+      expect(await keys('session', { name: `one's` })).toEqual([['default', `one's`, 1]])
+      expect(await keys('model', { name: 'some-model' })).toEqual([[undefined, 'some-model', 5]])
+      expect(await keys('session', { name: '%' })).toEqual([])
+    })
+
     it('adds up any counts and any money, whatever a price has made of them', async () => {
       const huge = { inputTokens: 9e15, outputTokens: 9e15, cachedTokens: 9e15, llmCalls: 9e15, cost: 1.8e24 }
       const records = Array.from({ length: 40 }, () =>

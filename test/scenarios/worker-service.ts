@@ -21,14 +21,14 @@ export type WorkerService = {
   artifacts: Record<string, { body: string; contentType: string }>
   /** Providers that another worker has cooled down, by name. */
   cooling: Record<string, { forMs: number; reason: string }>
-  /** Answers instead of the service: a status, `hang` or `cut`. Undefined: the service answers. */
-  interfere: (call: SeenCall) => number | 'hang' | 'cut' | undefined
+  /** Answers instead of the service: an error by its status or reason, `hang` or `cut`. Undefined: the service answers. */
+  interfere: (call: SeenCall) => number | 'BudgetExceeded' | 'hang' | 'cut' | undefined
   /** Resolves when a call fits. */
   until(fits: (call: SeenCall) => boolean): Promise<void>
   close(): Promise<void>
 }
 
-type Answer = { status: number; json?: unknown }
+type Answer = { status: number; json?: unknown; reason?: string }
 
 function keep(service: WorkerService, call: SeenCall): Answer {
   const [, , , noun = '', , target = '', name = ''] = call.path.split('/').map(decodeURIComponent)
@@ -68,7 +68,9 @@ async function readBody(request: IncomingMessage): Promise<string> {
 }
 
 function send(response: ServerResponse, answer: Answer): void {
-  const error = { error: { code: answer.status, reason: reasons[answer.status] ?? 'Internal', message: 'not now' } }
+  const error = {
+    error: { code: answer.status, reason: answer.reason ?? reasons[answer.status] ?? 'Internal', message: 'not now' },
+  }
   const json = answer.json ?? (answer.status >= 400 ? error : undefined)
   response.writeHead(answer.status, json === undefined ? {} : { 'content-type': 'application/json' })
   response.end(json === undefined ? undefined : JSON.stringify(json))
@@ -80,6 +82,10 @@ const reasons: Record<number, string> = {
   404: 'NotFound',
   409: 'Conflict',
   503: 'Unavailable',
+}
+
+function refusalOf(interference: number | 'BudgetExceeded'): Answer {
+  return typeof interference === 'number' ? { status: interference } : { status: 403, reason: interference }
 }
 
 export async function startWorkerService(): Promise<WorkerService> {
@@ -119,7 +125,7 @@ export async function startWorkerService(): Promise<WorkerService> {
     service.calls.push(call)
     if (interference === 'hang') return
     if (interference === 'cut') response.destroy()
-    else if (interference !== undefined) send(response, { status: interference })
+    else if (interference !== undefined) send(response, refusalOf(interference))
     else send(response, authorization === `Bearer ${service.token}` ? keep(service, call) : { status: 401 })
   }
 

@@ -232,6 +232,26 @@ describe('an ai run', () => {
     expect(service.result).toBeUndefined()
   })
 
+  it('makes no further call once a budget is used up, and keeps what the last one did', async () => {
+    const args = { path: 'b', content: 'a' }
+    const vendor = await startVendor((_request, count) =>
+      count === 1 ? [{ call: { name: 'file_write', args } }] : [{ text: 'done' }],
+    )
+    const provider = {
+      namespace: 'default',
+      name: 'p',
+      type: 'llmo' as const,
+      baseUrl: vendor.url,
+      trusted: true as const,
+    }
+    service.interfere = ({ path }) => (path.includes('/usage/') ? 'BudgetExceeded' : undefined)
+    const { outcome, workspaceRoot } = await run(assign('go on', { model: { choices: [{ model: 'm', provider }] } }))
+    await vendor.close()
+    expect(outcome).toMatchObject({ ok: false, reason: 'BudgetExceeded' })
+    expect(vendor.requests).toHaveLength(1)
+    expect(await readFile(join(workspaceRoot, 'b'), 'utf8')).toBe('a')
+  })
+
   it('names a missing key, an unreachable vendor and a refused model apart', async () => {
     const vendor = createServer((_request, response) => {
       response.writeHead(404, { 'content-type': 'application/json' })

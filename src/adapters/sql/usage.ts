@@ -3,7 +3,7 @@
 import type { CallerKind } from '../../contract/api/caller.ts'
 import { isSvcError, messageOf } from '../../errors.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { SpentSums, Usage, UsageGroup, UsageRecord, UsageSum } from '../../ports/usage.ts'
+import type { SpentSums, Usage, UsageGroup, UsageQuery, UsageRecord, UsageSum } from '../../ports/usage.ts'
 import type { Database, Tx } from './database.ts'
 import { type Fragment, joinSql, sql } from './statement.ts'
 import { decodeOptional, decodeText, encodeOptional, encodeText } from './stored-text.ts'
@@ -180,10 +180,11 @@ async function insertRecord(tx: Tx, record: UsageRecord): Promise<void> {
     on conflict (id) do nothing`)
 }
 
-function selectSums(query: { groupBy: UsageGroup; namespace?: string; since?: Date; until?: Date }) {
+function selectSums(query: UsageQuery) {
   const { key, columns } = GROUPS[query.groupBy]
   const conditions = [sql`${key} is not null`]
   if (query.namespace !== undefined) conditions.push(sql`namespace = ${encodeText(query.namespace)}`)
+  if (query.name !== undefined) conditions.push(sql`${key} = ${encodeText(query.name)}`)
   if (query.since !== undefined) conditions.push(sql`created_at >= ${query.since.toISOString()}`)
   if (query.until !== undefined) conditions.push(sql`created_at < ${query.until.toISOString()}`)
   return sql<SumRow>`select ${key} as key, ${columns}, currency, ${LAST_NAME} as caller_name, ${SUMS}

@@ -106,9 +106,8 @@ async function showCost(talk: Talk): Promise<undefined> {
   const session = await findSession(client, { ...request, sessionId }, 1)
   if (session === undefined) return say(talk, 'nothing was used yet')
   const { name, namespace } = session
-  const { items } = await client.call(getUsage, { query: { namespace, groupBy: 'session' } })
-  const spent = items.filter(({ key }) => key === `${namespace}/${name}`)
-  say(talk, spent.length === 0 ? 'nothing was used yet' : describeSpending(sumItems(spent)))
+  const { items } = await client.call(getUsage, { query: { namespace, groupBy: 'session', name } })
+  say(talk, items.length === 0 ? 'nothing was used yet' : describeSpending(sumItems(items)))
 }
 
 async function showTasks(talk: Talk): Promise<undefined> {

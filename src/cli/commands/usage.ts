@@ -20,7 +20,7 @@ export function addUsageCommand(program: Command, context: CliContext): void {
     .addHelpText(
       'after',
       `
-Cost follows from the price of each provider (spec.price). Calls without a price have no cost; UNPRICED says how many
+Cost follows from the prices that each provider has for its models (spec.prices). Calls without a price have no cost; UNPRICED says how many
 those are. Estimates are of calls that broke off and that no vendor counted.`,
     )
     .action((given: UsageOptions, command: Command) => showUsage(given, { command, context }))

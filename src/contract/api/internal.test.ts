@@ -35,7 +35,7 @@ describe('worker bodies', () => {
 
   it('count no tokens below zero', () => {
     const usage = { id: '1', provider: { namespace: 'n', name: 'p' }, model: 'm', inputTokens: 1, outputTokens: 2 }
-    const counts = { cachedTokens: 0, estimatedInputTokens: 0, estimatedOutputTokens: 0 }
+    const counts = { cachedTokens: 0, cacheWriteTokens: 0, estimatedInputTokens: 0, estimatedOutputTokens: 0 }
     expect(UsageSubmit.parse(usage)).toEqual({ ...usage, ...counts, demo: false, brokeOff: false })
     expect(UsageSubmit.safeParse({ ...usage, outputTokens: -1 }).success).toBe(false)
   })

@@ -304,6 +304,7 @@ export const UsageSubmit = z
     inputTokens: field(tokens, 'Input tokens, as the vendor counted them.', 1200),
     outputTokens: field(tokens, 'Output tokens, as the vendor counted them.', 340),
     cachedTokens: field(tokens.default(0), "Input tokens that were read from the vendor's cache.", 1000),
+    cacheWriteTokens: field(tokens.default(0), "Input tokens that were written to the vendor's cache.", 500),
     estimatedInputTokens: field(tokens.default(0), 'Input tokens that the vendor did not count, estimated.', 80),
     estimatedOutputTokens: field(tokens.default(0), 'Output tokens that the vendor did not count, estimated.', 20),
     demo: field(z.boolean().default(false), 'The call was answered by the demo provider, which is no language model.'),

@@ -62,6 +62,11 @@ export const getUsage = defineRoute({
   description: 'Sums tokens and cost of model calls by task, session, agent, provider, namespace or caller.',
   query: NamespaceQuery.extend({
     groupBy: field(z.enum(usageGroups).default('task'), 'What the records are summed by.'),
+    name: field(
+      z.string().min(1).max(512).optional(),
+      'Only the group of this name: of a task, session, agent, provider, namespace or model, a day, or the id of a caller.',
+      'nightly-report',
+    ),
     since: field(TimeParameter.optional(), 'Only records from this time on (RFC 3339).'),
     until: field(TimeParameter.optional(), 'Only records before this time (RFC 3339).'),
   }),

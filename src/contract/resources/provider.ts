@@ -25,8 +25,7 @@ export type RateLimit = z.infer<typeof RateLimit>
 /** Far above what a million tokens cost in any currency. */
 const amount = z.number().nonnegative().max(1_000_000_000, 'must be at most 1000000000')
 
-/** What a million tokens cost; the user sets it (USAGE-001). */
-export const Price = z.strictObject({
+const priceFields = {
   currency: field(
     z
       .string()
@@ -42,8 +41,27 @@ export const Price = z.strictObject({
     "Price of a million input tokens that come from the vendor's cache. Without it: the same as `inputPerMillion`.",
     0.25,
   ),
-})
+  cacheWritePerMillion: field(
+    amount.optional(),
+    "Price of a million input tokens that are written to the vendor's cache. Without it: the same as `inputPerMillion`.",
+    3.75,
+  ),
+}
+
+/** What a million tokens cost; the user sets it (USAGE-001). */
+export const Price = z.strictObject(priceFields)
 export type Price = z.infer<typeof Price>
+
+/** What a million tokens of some models cost. */
+export const ModelPrice = z.strictObject({
+  model: field(
+    z.string().min(1, 'must not be empty').max(256),
+    'Name of the model, with `*` for any text and `?` for any character. Of several that fit, the one with the most other characters counts.',
+    'large-*',
+  ),
+  ...priceFields,
+})
+export type ModelPrice = z.infer<typeof ModelPrice>
 
 /** Settings of the type `azure-llmo`. */
 export const Azure = z.strictObject({
@@ -86,7 +104,11 @@ export const ProviderSpec = z
       "Providers to try in this order when this one cannot be reached, is overloaded or refuses its key; at most 8. An agent's list comes first.",
     ),
     azure: field(Azure.optional(), 'Settings of the type `azure-llmo`.'),
-    price: field(Price.optional(), 'Prices, from which the cost of each call is computed.'),
+    price: field(Price.optional(), 'Prices of models that `prices` does not name. Without any: calls have no cost.'),
+    prices: field(
+      z.array(ModelPrice).max(100, 'must be at most 100').optional(),
+      'Prices by model, from which the cost of each call is computed; at most 100.',
+    ),
     serverTools: field(
       z.boolean().default(true),
       'Whether the proxies offer the tools of the service to models of this provider.',

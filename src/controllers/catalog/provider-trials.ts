@@ -46,7 +46,7 @@ export async function nameSubject(deps: Pick<CatalogDeps, 'secrets'>, provider: 
     if (!isSvcError(error, 'NotFound') && !isSvcError(error, 'InvalidRequest')) throw error
     return { problem: messageOf(error) }
   })
-  const { price: _price, rateLimit: _limit, ...subject } = { price: undefined, rateLimit: undefined, ...assigned }
+  const { rateLimit: _limit, ...subject } = { rateLimit: undefined, ...assigned }
   return createHash('sha256').update(JSON.stringify(subject)).digest('base64url')
 }
 

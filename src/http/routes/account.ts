@@ -50,10 +50,11 @@ function presentSum(sum: UsageSum, groupBy: string): UsageItem {
 
 export function bindUsage(bind: Bind, { usecases }: RouteContext): void {
   bind(getUsage, async ({ caller, query }) => {
-    const { groupBy, namespace, since, until } = query
+    const { groupBy, namespace, name, since, until } = query
     const sums = await usecases.usage.sum(caller, {
       groupBy,
       ...(namespace === undefined ? {} : { namespace }),
+      ...(name === undefined ? {} : { name }),
       ...(since === undefined ? {} : { since: new Date(since) }),
       ...(until === undefined ? {} : { until: new Date(until) }),
     })

@@ -21,11 +21,13 @@ const stopReasons: Partial<Record<string, StopReason>> = {
 function readUsage(before: TokenUsage, usage: LlmaUsage): TokenUsage {
   const fresh = readCount(usage.input_tokens)
   const cached = readCount(usage.cache_read_input_tokens)
-  const written = readCount(usage.cache_creation_input_tokens) ?? 0
+  const written = readCount(usage.cache_creation_input_tokens)
+  const cacheWriteTokens = written ?? before.cacheWriteTokens ?? 0
   return {
-    inputTokens: fresh === undefined ? before.inputTokens : fresh + (cached ?? 0) + written,
+    inputTokens: fresh === undefined ? before.inputTokens : fresh + (cached ?? 0) + (written ?? 0),
     outputTokens: readCount(usage.output_tokens) ?? before.outputTokens,
     cachedTokens: cached ?? before.cachedTokens,
+    ...(cacheWriteTokens > 0 && { cacheWriteTokens }),
   }
 }
 

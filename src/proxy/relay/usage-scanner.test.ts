@@ -14,7 +14,7 @@ function cut(bytes: Buffer, places: number[]): Buffer[] {
 }
 
 const expected = {
-  llma: { inputTokens: 30, outputTokens: 42, cachedTokens: 7 },
+  llma: { inputTokens: 30, outputTokens: 42, cachedTokens: 7, cacheWriteTokens: 3 },
   llmo: { inputTokens: 30, outputTokens: 42, cachedTokens: 7 },
 }
 const families = ['llma', 'llmo'] as const
@@ -115,7 +115,7 @@ describe('the usage of an answer', () => {
     usage: { input_tokens: 10, cache_read_input_tokens: 4, cache_creation_input_tokens: 1, output_tokens: 5 },
     service_tier: 'standard',
   }
-  const counted = { inputTokens: 15, outputTokens: 5, cachedTokens: 4 }
+  const counted = { inputTokens: 15, outputTokens: 5, cachedTokens: 4, cacheWriteTokens: 1 }
 
   it('is the one of the answer, not that of a tool, wherever it is cut', () => {
     const bytes = Buffer.from(JSON.stringify(answer))

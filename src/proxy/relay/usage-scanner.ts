@@ -20,10 +20,17 @@ const tailBytes = 65_536
 /** A frame with a whole answer in it (`response.completed`) may be long; longer ones than this are passed on unread. */
 const maxLineBytes = 8 * 1_048_576
 
+function addCached(input: number, outputTokens: number, counts: JsonObject): TokenUsage {
+  const cachedTokens = readCount(counts.cache_read_input_tokens) ?? 0
+  const written = readCount(counts.cache_creation_input_tokens) ?? 0
+  const all = { inputTokens: input + cachedTokens + written, outputTokens, cachedTokens }
+  return written > 0 ? { ...all, cacheWriteTokens: written } : all
+}
+
 /** llma counts cached input apart from the rest, llmo within it (vendor documents: usage of both APIs). */
 function mergeCounts(before: TokenUsage | undefined, counts: JsonObject): TokenUsage {
-  const { inputTokens, outputTokens, cachedTokens } = before ?? noUsage
-  const output = readCount(counts.output_tokens) ?? readCount(counts.completion_tokens) ?? outputTokens
+  const known = before ?? noUsage
+  const output = readCount(counts.output_tokens) ?? readCount(counts.completion_tokens) ?? known.outputTokens
   const prompt = readCount(counts.prompt_tokens)
   if (prompt !== undefined) {
     return {
@@ -34,7 +41,7 @@ function mergeCounts(before: TokenUsage | undefined, counts: JsonObject): TokenU
   }
   const input = readCount(counts.input_tokens)
   // The last frames of some servers say 0 where the first one said it right.
-  if (input === undefined || input === 0) return { inputTokens, outputTokens: output, cachedTokens }
+  if (input === undefined || input === 0) return { ...known, outputTokens: output }
   if (isJsonObject(counts.input_tokens_details)) {
     return {
       inputTokens: input,
@@ -42,9 +49,7 @@ function mergeCounts(before: TokenUsage | undefined, counts: JsonObject): TokenU
       cachedTokens: readNestedCount(counts.input_tokens_details, 'cached_tokens') ?? 0,
     }
   }
-  const cached = readCount(counts.cache_read_input_tokens) ?? 0
-  const written = readCount(counts.cache_creation_input_tokens) ?? 0
-  return { inputTokens: input + cached + written, outputTokens: output, cachedTokens: cached }
+  return addCached(input, output, counts)
 }
 
 function parse(text: string): unknown {

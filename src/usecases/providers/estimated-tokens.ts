@@ -12,8 +12,11 @@ export function tokensOf({
   estimated,
   estimatedCost,
 }: Pick<ServedCall, 'usage' | 'estimated' | 'estimatedCost'>): Tokens {
+  const { inputTokens, outputTokens, cachedTokens } = usage
   return {
-    ...usage,
+    inputTokens,
+    outputTokens,
+    cachedTokens,
     ...(estimated && { estimatedInputTokens: estimated.inputTokens, estimatedOutputTokens: estimated.outputTokens }),
     ...(estimatedCost && { estimatedCost: estimatedCost.cost }),
   }

@@ -19,6 +19,7 @@ import type { UsageRecord } from '../../ports/usage.ts'
 import { spenderOf } from '../../rules/budget.ts'
 import { readCaller } from '../../rules/caller-identity.ts'
 import { expandWishes, listProviderWishes } from '../../rules/model-choice.ts'
+import { findPrice } from '../../rules/model-price.ts'
 import type { Used } from '../budgets/ledger.ts'
 import type { UsecaseDeps } from '../deps.ts'
 import { nameProviderIn } from '../providers/name.ts'
@@ -126,16 +127,17 @@ export function createWorkerModelCalls({ ports, health, ledger }: UsecaseDeps): 
     async submitUsage(identity, path, usage) {
       requireOwnTask(identity, path)
       const task = await requireLiveAttempt(resources, identity)
-      const { provider: key, id, brokeOff, ...counted } = usage
+      const { provider: key, id, brokeOff, cacheWriteTokens, ...recorded } = usage
       const isOwn = await usesProvider(resources, task, key)
       // An agent may have been given another provider of the namespace since the attempt began.
       if (!isOwn && key.namespace !== identity.namespace) throw refuseProvider(task, key)
-      const price = (await resources.get('Provider', key))?.spec.price
+      const provider = await resources.get('Provider', key)
+      const price = provider && findPrice(provider.spec, usage.model)
       const spender = spenderOf(task)
       const spent = ledger.count(spender, toUsed(usage, price))
       await records.usage.record([
         {
-          ...counted,
+          ...recorded,
           ...describeTask(task),
           id: `${identity.taskUid}:${id}`,
           namespace: identity.namespace,

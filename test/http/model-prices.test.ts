@@ -1,0 +1,75 @@
+// What a call costs by the table of its provider, whichever way it takes, and how usage tells it by model.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { UsageItem } from '../../src/contract/api/usage.ts'
+import { type Proxied, startProxied } from '../fixtures/proxy/proxied.ts'
+import { passBytes, runLoop, runTurn } from '../fixtures/proxy/ways.ts'
+import { waitFor } from '../fixtures/time.ts'
+import { aiTask } from './service.ts'
+
+let proxied: Proxied
+
+/** The vendor counts 10 fresh input tokens, 4 read from its cache, 1 written to it, and 5 of output. */
+const cost = (10 * 3 + 4 * 0.3 + 1 * 3.75 + 5 * 15) / 1_000_000
+const prices = [
+  { model: '*', inputPerMillion: 1000, outputPerMillion: 1000 },
+  { model: 'm', inputPerMillion: 3, outputPerMillion: 15, cachedInputPerMillion: 0.3, cacheWritePerMillion: 3.75 },
+  { model: 'free-*', inputPerMillion: 0, outputPerMillion: 0 },
+]
+
+beforeAll(async () => {
+  proxied = await startProxied()
+})
+afterAll(() => proxied.stop())
+
+const usage = async (query: string): Promise<UsageItem[]> =>
+  (await proxied.service.call(`GET /api/v1/usage?${query}`)).json().items
+
+async function usedBy(provider: string): Promise<UsageItem | undefined> {
+  await waitFor(async () => (await usage(`groupBy=provider&name=${provider}`)).length === 1, 'the call to be tallied')
+  return (await usage(`groupBy=provider&name=${provider}`))[0]
+}
+
+describe('a call costs what the table says of its model', () => {
+  it.each([
+    ['passed on as bytes', 'passed', passBytes],
+    ['through the tool loop', 'looped', runLoop],
+    ['as a turn of chat', 'chatted', runTurn],
+  ])('%s [USAGE-001]', async (_way, name, ask) => {
+    await proxied.addProvider(name, { prices })
+    expect((await ask(proxied, name)).status).toBe(200)
+    const item = await usedBy(name)
+    expect(item).toMatchObject({ llmCalls: 1, inputTokens: 15, cachedTokens: 4, outputTokens: 5, currency: 'USD' })
+    expect(item?.cost).toBeCloseTo(cost, 9)
+  })
+
+  it('and as a worker hands it in, whatever price the provider has for others [USAGE-001]', async () => {
+    await proxied.addProvider('worked', { prices, price: { inputPerMillion: 7 } })
+    await proxied.create('/api/v1/tasks', aiTask('job', { ai: { providerRef: { name: 'worked' }, model: 'm' } }))
+    const { token } = await proxied.service.runTask('job')
+    const tokens = { inputTokens: 15, cachedTokens: 4, cacheWriteTokens: 1, outputTokens: 5 }
+    for (const [id, model] of ['m', 'free-1', 'other'].entries()) {
+      const payload = { id: String(id), provider: { namespace: 'default', name: 'worked' }, model, ...tokens }
+      const answer = await proxied.service.call('POST /internal/v1/usage/default/job', { token, payload })
+      expect(answer.statusCode).toBe(204)
+    }
+    const items = await usage('groupBy=model&namespace=default')
+    const costOf = (model: string) => items.find(({ key }) => key === model)?.cost
+    expect([costOf('free-1'), costOf('other')]).toEqual([0, 0.02])
+  })
+
+  it('and nothing is said of the cost where the table has no price for it [USAGE-001]', async () => {
+    await proxied.addProvider('partly', { prices: [{ model: 'other', inputPerMillion: 1 }] })
+    await passBytes(proxied, 'partly')
+    const item = await usedBy('partly')
+    expect(item).toMatchObject({ unpricedCalls: 1 })
+    expect(item).not.toHaveProperty('cost')
+  })
+
+  it('and a table that cannot be read is refused with every fault', async () => {
+    const spec = { type: 'llmo', prices: [{ inputPerMillion: 1 }, { model: 'a', outputPerMillion: -1, more: 1 }] }
+    const answer = await proxied.service.call('POST /api/v1/providers', { payload: { name: 'odd', spec } })
+    expect(answer.statusCode).toBe(400)
+    const paths = (answer.json().error.details as { path: string }[]).map(({ path }) => path)
+    expect(paths.sort()).toEqual(['spec.prices[0].model', 'spec.prices[1].more', 'spec.prices[1].outputPerMillion'])
+  })
+})
