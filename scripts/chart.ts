@@ -19,7 +19,7 @@ const schemaFile = join(chartFolder, 'values.schema.json')
 const ownSettings = new Set([
   ...['mode', 'host', 'port', 'metricsPort', 'dataDir', 'configDir', 'operatorNamespace', 'controllerUrl'],
   ...['workerImage', 'drainTimeout', 'logLevel', 'enforceNamespaceIsolation', 'watchNamespace', 'publicHost'],
-  ...['taskCpu', 'taskMemory', 'taskCpuRequest', 'taskMemoryRequest'],
+  ...['taskCpu', 'taskMemory', 'taskCpuRequest', 'taskMemoryRequest', 'workerAuthorities'],
 ])
 
 /** Helm's programs know no lookaheads: what has one is judged by the service when it starts. */

@@ -1,4 +1,5 @@
 // What runs on the cluster in Kubernetes mode: workers, commands and sandboxed code, each in a pod of its own.
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ApiConnection } from '../adapters/kubernetes/api/connection.ts'
 import type { KubernetesApi } from '../adapters/kubernetes/api.ts'
@@ -36,6 +37,16 @@ function ownSandboxes({ ownPod, sandboxNamespace }: Config, ownNamespace: string
   return { owner: { apiVersion: 'v1', kind: 'Pod', ...ownPod } }
 }
 
+/** NotConfigured when the file cannot be read. */
+function trustOf({ workerAuthorities: file }: Config): { authorities?: string } {
+  if (file === undefined) return {}
+  try {
+    return { authorities: readFileSync(file, 'utf8') }
+  } catch (cause) {
+    throw new SvcError('NotConfigured', `--worker-authorities ${file} cannot be read`, { cause })
+  }
+}
+
 export type ClusterWorkParts = {
   api: KubernetesApi
   connection: ApiConnection
@@ -58,7 +69,7 @@ export function openClusterWork(config: Config, parts: ClusterWorkParts): Cluste
     log: log.child({ name: 'workloads' }),
     instance: operatorNamespace,
     namespaces: config.watchNamespace,
-    worker: { image: config.workerImage, command: workerCommand, serviceAccount: workerAccount },
+    worker: { image: config.workerImage, command: workerCommand, serviceAccount: workerAccount, ...trustOf(config) },
     outputFolder: join(config.paths.dataDir, 'output'),
     ownerOf,
     imagePullSecrets: config.imagePullSecrets,

@@ -41,7 +41,9 @@ describe.skipIf(findHelm() === undefined)('the values of the chart', () => {
     const extraVolumes = [{ name: 'more', emptyDir: {} }]
     const extraVolumeMounts = [{ name: 'more', mountPath: '/more' }]
     const privateCA = { configMap: 'company-ca', key: 'root.pem' }
-    const pod = find(render({ extraEnv, extraVolumes, extraVolumeMounts, privateCA }), 'Deployment')?.spec.template.spec
+    const manifests = render({ extraEnv, extraVolumes, extraVolumeMounts, privateCA })
+    expect(parse(find(manifests, 'ConfigMap')?.data['svc.yaml']).workerAuthorities).toBe('/etc/svc-ca/root.pem')
+    const pod = find(manifests, 'Deployment')?.spec.template.spec
     const [container] = pod.containers
     expect(container.env).toEqual(
       expect.arrayContaining([...extraEnv, { name: 'NODE_EXTRA_CA_CERTS', value: '/etc/svc-ca/root.pem' }]),

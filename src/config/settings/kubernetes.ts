@@ -29,6 +29,11 @@ export const kubernetesSettings = {
     example: 'registry.example.com/svc:0.1.0',
     placeholder: 'image',
   }),
+  workerAuthorities: define(text.optional(), {
+    help: 'kubernetes mode: file with certificates (PEM) that workers trust beside the public ones, read at start',
+    example: '/etc/svc-ca/ca.crt',
+    placeholder: 'file',
+  }),
   imagePullSecrets: define(names.default([]), {
     help: 'kubernetes mode: Secrets with credentials of image registries, in the namespaces where pods run',
     example: 'registry-key',

@@ -4,6 +4,8 @@
 export const mountedFiles = {
   /** The WorkAssignment as JSON, gzipped: a Secret holds 1 MiB at most. Its `api.token` is empty there. */
   assignment: { folder: '/run/svc/assignment', name: 'assignment.json.gz' },
+  /** Certificates (PEM) of authorities that the worker trusts beside the public ones; only where there are any. */
+  authorities: { folder: '/run/svc/assignment', name: 'authorities.pem' },
   /** The attempt's token, renewed while the pod runs: read before each call. */
   token: { folder: '/run/svc/token', name: 'token' },
   /** The task's own context token, for commands (reference 3.7). */

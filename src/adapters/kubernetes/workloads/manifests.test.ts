@@ -25,6 +25,29 @@ function make(run: Partial<Extract<WorkloadRun, { kind: 'command' }>>) {
   return { job: makeJob(spec, options), secret: makeSecret(spec, options) }
 }
 
+describe('the pod of a worker', () => {
+  const spec = {
+    key: { taskUid: 'uid-1', attempt: 1 },
+    namespace: 'default',
+    taskName: 'write',
+    run: { kind: 'worker' as const, assignment: {} as never },
+    limits: {},
+  }
+
+  it('trusts what the service is told to trust, and has no trace of it where it is told nothing', () => {
+    const authorities = 'made up for this test'
+    const trusting = { ...options, worker: { ...options.worker, authorities } }
+    expect(makeSecret(spec, trusting)).toMatchObject({
+      data: { 'authorities.pem': Buffer.from(authorities).toString('base64') },
+    })
+    const job = JSON.stringify(makeJob(spec, trusting))
+    expect(job).toContain('{"name":"NODE_EXTRA_CA_CERTS","value":"/run/svc/assignment/authorities.pem"}')
+    expect(job).toContain('{"key":"authorities.pem","path":"authorities.pem"}')
+    const plain = JSON.stringify([makeSecret(spec, options), makeJob(spec, options)])
+    expect(plain).not.toMatch(/authorities|EXTRA_CA/)
+  })
+})
+
 describe('the pod of a command of a transaction', () => {
   it('has its token as a file of the Secret of the attempt, and nowhere else', () => {
     const { job, secret } = make({ transactionToken: 'opaque-1', redact: ['opaque-1'] })

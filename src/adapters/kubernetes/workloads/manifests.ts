@@ -17,6 +17,8 @@ export type WorkerImage = {
   command: string[]
   /** Of worker pods, made in each namespace; it has no rights. */
   serviceAccount: string
+  /** Certificates (PEM) that workers trust beside the public ones. */
+  authorities?: string
   /** Beside HOME and TMPDIR. */
   environment?: Record<string, string>
 }
@@ -47,6 +49,7 @@ const tokenSeconds = 3600
 const largestSecret = 1024 * 1024
 
 const assignmentKey = 'assignment.json.gz'
+const authoritiesKey = 'authorities.pem'
 export const redactKey = 'redact.json'
 const transactionKey = 'transaction-token'
 
@@ -93,10 +96,14 @@ function listForeignEntries(spec: WorkloadSpec): [string, string][] {
   )
 }
 
-function makeSecretData(spec: WorkloadSpec): Record<string, string> {
+function makeSecretData(spec: WorkloadSpec, { worker }: ManifestOptions): Record<string, string> {
   const { run } = spec
   if (run.kind === 'worker') {
-    return { [assignmentKey]: gzipSync(JSON.stringify(run.assignment)).toString('base64') }
+    const { authorities } = worker
+    return {
+      [assignmentKey]: gzipSync(JSON.stringify(run.assignment)).toString('base64'),
+      ...(authorities === undefined ? {} : { [authoritiesKey]: Buffer.from(authorities).toString('base64') }),
+    }
   }
   const { transactionToken: token } = run
   const own = token === undefined ? [] : [[transactionKey, token] as const]
@@ -123,7 +130,7 @@ function describeObject(spec: WorkloadSpec, options: ManifestOptions) {
 /** What must not stand in a pod's spec: the assignment, secret variables. Undefined when there is nothing of it. */
 export function makeSecret(spec: WorkloadSpec, options: ManifestOptions): object | undefined {
   if (!hasSecret(spec.run)) return undefined
-  const data = makeSecretData(spec)
+  const data = makeSecretData(spec, options)
   const size = Object.values(data).reduce((sum, text) => sum + text.length * 0.75, 0)
   if (size > largestSecret) {
     throw new SvcError(
@@ -251,8 +258,13 @@ function keepsArtifacts({ run }: WorkloadSpec): boolean {
 }
 
 function makeWorkerPod(spec: WorkloadSpec, { worker, scratchBytes }: ManifestOptions) {
-  const environment = { HOME: '/workspace', TMPDIR: '/tmp', LANG: 'C.UTF-8', ...worker.environment }
-  const { assignment, token } = mountedFiles
+  const { assignment, token, authorities } = mountedFiles
+  const trusted = worker.authorities !== undefined
+  const environment = {
+    ...{ HOME: '/workspace', TMPDIR: '/tmp', LANG: 'C.UTF-8' },
+    ...(trusted && { NODE_EXTRA_CA_CERTS: `${authorities.folder}/${authorities.name}` }),
+    ...worker.environment,
+  }
   const container = {
     image: worker.image,
     command: [...worker.command, '--pod'],
@@ -268,7 +280,10 @@ function makeWorkerPod(spec: WorkloadSpec, { worker, scratchBytes }: ManifestOpt
     ],
   }
   const serviceAccountToken = { audience: tokenAudience, expirationSeconds: tokenSeconds, path: token.name }
-  const items = [{ key: assignmentKey, path: assignment.name }]
+  const items = [
+    { key: assignmentKey, path: assignment.name },
+    ...(trusted ? [{ key: authoritiesKey, path: authorities.name }] : []),
+  ]
   const volumes = [
     makeScratch('tmp', scratchBytes),
     makeScratch('workspace', diskBytesOf(spec)),
