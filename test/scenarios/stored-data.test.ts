@@ -1,8 +1,15 @@
-// Data that an earlier state of the program stored opens in this one: it is migrated, and everything in it is there.
+// Data that an earlier state of the program stored opens in this one, a data folder as well as a PostgreSQL database: it is
+// migrated, and everything in it is there.
 import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, describe, expect, it } from 'vitest'
+import { gunzipSync } from 'node:zlib'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openPostgresRecords, type PostgresRecords } from '../../src/adapters/sql/postgres/records.ts'
+import { createTokens } from '../../src/adapters/sql/tokens.ts'
+import { systemClock as clock, systemIds as ids } from '../../src/adapters/system/clock.ts'
+import { type PostgresServer, postgresMissing, startPostgres } from '../fixtures/postgres.ts'
+import { command, kept, readRecords } from '../fixtures/stored-data/records.ts'
 import {
   createTask,
   makeFolder,
@@ -48,7 +55,7 @@ function forgetStatus(known: { status?: unknown; items?: { status?: unknown }[] 
 describe.each(states)('a data folder of migration %s', (state) => {
   const answers = JSON.parse(readFileSync(join(fixtures, `${state}.json`), 'utf8')) as Record<string, object>
 
-  it('opens, has everything that was in it, and takes more', async () => {
+  it('opens, has everything that was in it, and takes more [PLAT-004]', async () => {
     const service = await openState(state)
     expect(Object.keys(answers).length).toBeGreaterThan(10)
     for (const [path, known] of Object.entries(answers)) {
@@ -66,5 +73,43 @@ describe.each(states)('a data folder of migration %s', (state) => {
     })
     await waitForPhase(service, 'opened', 'Succeeded')
     expect(await readResult(service, 'opened')).toBe('the same\n')
+  })
+})
+
+const dumps = readdirSync(fixtures).flatMap((name) => /^postgres-(\d{4})\.json$/.exec(name)?.[1] ?? [])
+if (postgresMissing !== undefined) console.log(`stored PostgreSQL databases are skipped: ${postgresMissing}`)
+
+describe.skipIf(postgresMissing !== undefined)('a PostgreSQL database', () => {
+  let server: PostgresServer
+  const opened: PostgresRecords[] = []
+  beforeAll(async () => {
+    server = await startPostgres()
+  })
+  afterAll(async () => {
+    for (const each of opened) await each.close()
+    await server.remove()
+  })
+
+  it.each(dumps)('of migration %s opens, has everything that was in it, and takes more [PLAT-004]', async (state) => {
+    const known = JSON.parse(readFileSync(join(fixtures, `postgres-${state}.json`), 'utf8')) as Record<string, unknown>
+    expect(Object.values(known).every((value) => JSON.stringify(value).length > 2)).toBe(true)
+    server.execute('postgres', `create database "kept-${state}"`)
+    server.execute(`kept-${state}`, gunzipSync(readFileSync(join(fixtures, `postgres-${state}.sql.gz`))).toString())
+    const store = await openPostgresRecords({ url: server.urlOf(`kept-${state}`), poolSize: 4, clock, ids })
+    opened.push(store)
+    const { records, database } = store
+    const tokens = createTokens({ database, clock, ids })
+    const read = async () => JSON.parse(JSON.stringify(await readRecords(records, tokens)))
+    expect(await read()).toMatchObject(known)
+    await records.sessions.append(kept, [{ role: 'user', content: 'and more' }])
+    await records.logs.append(command, ['third line'])
+    const later = await read()
+    expect(later.transcript.map(({ content }: { content: string }) => content)).toEqual([
+      'hello',
+      '',
+      'kept words',
+      'and more',
+    ])
+    expect(later.logs.map(({ seq }: { seq: number }) => seq)).toEqual([1, 2, 3])
   })
 })
