@@ -12,7 +12,7 @@ const together = { isolate: false }
 const onCluster = { ...patient, globalSetup: ['test/cluster/setup.ts'] }
 
 /** They take a part of the cluster away, or fill it. */
-const filledClusters = ['test/cluster/end-to-end.test.ts', 'test/cluster/faults.test.ts']
+const filledClusters = ['end-to-end', 'faults', 'options'].map((name) => `test/cluster/${name}.test.ts`)
 
 export default defineConfig({
   test: {
