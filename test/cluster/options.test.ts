@@ -7,8 +7,9 @@ import { hasOpenssl, makeCertificate } from '../fixtures/certificates.ts'
 import { describeOnCluster } from '../fixtures/cluster.ts'
 import { type ClusterDatabase, startClusterDatabase } from '../fixtures/cluster-services.ts'
 import { type Installation, install, release } from '../fixtures/installation.ts'
-import { applyManifest, kubectl, readObject, runKubectl, waitFor } from '../fixtures/kubectl.ts'
+import { applyManifest, kubectl, readObject, runKubectl } from '../fixtures/kubectl.ts'
 import { postgresMissing } from '../fixtures/postgres.ts'
+import { waitFor } from '../fixtures/time.ts'
 
 const image = process.env.SVC_TEST_IMAGE ?? ''
 const obstacle =
