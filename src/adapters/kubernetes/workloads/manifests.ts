@@ -261,7 +261,9 @@ function makeWorkerPod(spec: WorkloadSpec, { worker, scratchBytes }: ManifestOpt
   const { assignment, token, authorities } = mountedFiles
   const trusted = worker.authorities !== undefined
   const environment = {
-    ...{ HOME: '/workspace', TMPDIR: '/tmp', LANG: 'C.UTF-8' },
+    HOME: '/workspace',
+    TMPDIR: '/tmp',
+    LANG: 'C.UTF-8',
     ...(trusted && { NODE_EXTRA_CA_CERTS: `${authorities.folder}/${authorities.name}` }),
     ...worker.environment,
   }
