@@ -39,10 +39,12 @@ async function loadBasics() {
     import('../adapters/workspaces/left-files.ts'),
   ])
   // While the worker waits, rather than before its first call.
-  await loadUndici()
+  const undici = await loadUndici()
   return {
     readLeftFiles,
     readWorkspaceFiles,
+    // Not the platform's: that would be loaded beside it.
+    fetch: undici.fetch as typeof fetch,
     egress: createEgress(),
     clock: systemClock,
     ids: systemIds,

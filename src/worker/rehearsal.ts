@@ -1,11 +1,14 @@
 // A whole run against a server of its own, while the worker waits: what is slow the first time is then behind it.
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { WorkAssignment } from '../contract/api/assignment.ts'
 import { waitUnlessAborted } from '../llm/linked-signal.ts'
 import type { WorkerDeps } from './deps.ts'
 import type { AttemptOutcome } from './outcome.ts'
 import { runAssignment } from './run-assignment.ts'
+
+// Imported as a module, it would load the platform's fetch for one of its exports.
+const { createServer } = process.getBuiltinModule('node:http')
 
 const chunk = (part: object) => `data: ${JSON.stringify({ id: 'r', model: 'rehearsal', ...part })}\n\n`
 const choice = (part: object) => ({ choices: [{ index: 0, ...part }] })

@@ -19,7 +19,6 @@ export async function runAssignment(text: string, deps: WorkerDeps, signal: Abor
 /** Does once, while the worker waits, what is slow the first time: making the parser, loading fetch and the demo model. */
 export async function warmUp(): Promise<void> {
   WorkAssignment.safeParse({})
-  await fetch('data:,')
   await import('../llm/demo/client.ts')
 }
 
