@@ -10,7 +10,7 @@ import {
   type ToolUseBlock,
   type Turn,
 } from './messages.ts'
-import type { ModelClient } from './model.ts'
+import type { Listener, ModelClient } from './model.ts'
 
 type Draft =
   | { type: 'text' | 'thinking'; text: string; signature?: string; raw?: Raw }
@@ -101,8 +101,13 @@ function pushBlock(drafts: Map<number, Draft>, event: Extract<ModelEvent, { inde
 }
 
 /** One call as a turn. */
-export async function collectTurn(client: ModelClient, request: ModelRequest, signal: AbortSignal): Promise<Turn> {
+export async function collectTurn(
+  client: ModelClient,
+  request: ModelRequest,
+  signal: AbortSignal,
+  spend: Listener['spend'] = () => {},
+): Promise<Turn> {
   const collector = createCollector()
-  await client.call(request, { signal, take: collector.push })
+  await client.call(request, { signal, take: collector.push, spend })
   return collector.turn()
 }

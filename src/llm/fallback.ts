@@ -36,9 +36,9 @@ export function withCoolDown(client: ModelClient, { key, model }: Served, option
     if (rest !== undefined) await options.coolDowns.coolDown(key, rest).catch(() => {})
   }
   return {
-    call: (request, { signal, take }) =>
+    call: (request, { take, ...listener }) =>
       client.call(request, {
-        signal,
+        ...listener,
         take(events) {
           const last = events.at(-1)
           return last?.type === 'error' ? note(last.error).then(() => take(events)) : take(events)

@@ -82,7 +82,11 @@ describe('a guarded call', () => {
       heard += 1
       return fail()
     }
-    const calling = guardCall(tell(sayText('a').slice(0, 2), sayText('b')), askText('x'), { signal: open, take })
+    const calling = guardCall(tell(sayText('a').slice(0, 2), sayText('b')), askText('x'), {
+      signal: open,
+      take,
+      spend: () => {},
+    })
     await expect(calling).rejects.toThrow('the store is away')
     expect(heard).toBe(1)
   })

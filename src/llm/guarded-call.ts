@@ -47,10 +47,11 @@ async function waitForEnd(calling: Promise<void>, signal: AbortSignal): Promise<
 }
 
 /** Rejects with what the listener throws, and with nothing else. */
-export async function guardCall(client: ModelClient, request: ModelRequest, { signal, take }: Listener): Promise<void> {
+export async function guardCall(client: ModelClient, request: ModelRequest, listener: Listener): Promise<void> {
+  const { signal, take, spend } = listener
   const { gate, tell } = createGate(take)
   // async: a client that throws at once rejects like any other.
-  const call = async () => client.call(request, { signal, take: tell })
+  const call = async () => client.call(request, { signal, take: tell, spend })
   try {
     await waitForEnd(call(), signal)
     await tell([signal.aborted ? aborted : endedEarly()])

@@ -3,6 +3,7 @@ import type { Clock } from '../ports/clock.ts'
 import { createCollector } from './collect.ts'
 import { startDeadline, TimeLimitError } from './deadlines.ts'
 import { guardCall } from './guarded-call.ts'
+import { guardModel } from './guarded-model.ts'
 import { followSignals, waitUnlessAborted } from './linked-signal.ts'
 import { createSaver, type Saver } from './loop-saver.ts'
 import type { FinishReason, LoopLimits, LoopState, PendingCall } from './loop-state.ts'
@@ -22,7 +23,7 @@ import {
 } from './loop-step.ts'
 import { runToolCall } from './loop-tools.ts'
 import { addUsage, type ModelError, type ModelEvent, type ModelRequest, type Turn, textOf } from './messages.ts'
-import type { ModelClient } from './model.ts'
+import type { ModelClient, ServedCall } from './model.ts'
 import type { HostTool, ToolCall, ToolHost, ToolResult } from './tool-host.ts'
 
 export type LoopEvent =
@@ -41,6 +42,14 @@ export type LoopEvent =
 /** Everything of a request that stays the same in all calls of a run. */
 type ModelSettings = Omit<ModelRequest, 'system' | 'messages' | 'tools'>
 
+/** Who pays for a run. */
+export type Spending = {
+  /** Asked before each model call. The run ends with what it throws, BudgetExceeded, and the call is not made. */
+  require(): void | Promise<void>
+  /** Told of each call before anything is built on its answer: also where it failed, or the run was told to end. Does not throw. */
+  count(call: ServedCall): void
+}
+
 export type LoopRun = {
   /** Fresh from createLoopState, or as it was saved. */
   state: LoopState
@@ -55,6 +64,7 @@ export type LoopRun = {
   save?: (state: LoopState) => Promise<void>
   /** A promise holds the run back until it resolves, or the run is to end: nobody who listens can keep it from that. */
   emit?: (event: LoopEvent) => void | undefined | Promise<void>
+  spending?: Spending
   /** Applied to what tools give back, before the model or anybody else sees it (SECRET-008). */
   redact?: (text: string) => string
 }
@@ -69,8 +79,10 @@ type Context = Required<Omit<LoopRun, 'state' | 'save' | 'redact' | 'emit'>> & {
 /** Runs until the state is finished. Rejects only when saving or emitting does. */
 export async function runLoop(run: LoopRun): Promise<LoopState> {
   const watch = watchDeadline(run)
+  const { spending = free } = run
   const context: Context = {
-    model: run.model,
+    model: guardModel(run.model, spending.require),
+    spending,
     tools: run.tools,
     clock: run.clock,
     limits: run.limits ?? {},
@@ -87,6 +99,8 @@ export async function runLoop(run: LoopRun): Promise<LoopState> {
     watch.stop()
   }
 }
+
+const free: Spending = { require: () => {}, count: () => {} }
 
 function createTeller(emit: NonNullable<LoopRun['emit']>, signal: AbortSignal): Context['emit'] {
   return (event) => {
@@ -172,7 +186,7 @@ async function callModel(state: LoopState, withTools: boolean, context: Context)
     collector.push(events)
     return context.emit({ type: 'model', iteration: state.iteration, events })
   }
-  await guardCall(context.model, request, { signal: context.signal, take })
+  await guardCall(context.model, request, { signal: context.signal, take, spend: context.spending.count })
   return collector.turn()
 }
 

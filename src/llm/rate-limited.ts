@@ -47,7 +47,7 @@ async function takeLease(tokens: number, options: RateLimitOptions, signal: Abor
 
 export function withRateLimit(client: ModelClient, options: RateLimitOptions): ModelClient {
   return {
-    async call(request, { signal, take }) {
+    async call(request, { signal, take, spend }) {
       let taken: number
       try {
         taken = await takeLease(estimateRequest(request), options, signal)
@@ -60,7 +60,7 @@ export function withRateLimit(client: ModelClient, options: RateLimitOptions): M
         return take(events)
       }
       try {
-        await client.call(request, { signal, take: tell })
+        await client.call(request, { signal, take: tell, spend })
       } finally {
         await options.rateLimits.settle(options.whose, sumUp(watch) - taken, options.limit).catch(() => {})
       }

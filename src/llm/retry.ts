@@ -54,7 +54,7 @@ export type ModelAttempt = { client: ModelClient; request: ModelRequest; hides(e
 /** Holds the opening of an answer back until its content comes. The failure that was not told; undefined: all was told. */
 export async function attemptCall(
   { client, request, hides }: ModelAttempt,
-  { signal, take }: Listener,
+  { take, ...listener }: Listener,
 ): Promise<ModelError | undefined> {
   let held: ModelEvent[] | undefined = []
   const tell: Listener['take'] = (events) => {
@@ -65,7 +65,7 @@ export async function attemptCall(
     held = undefined
     return take(opening)
   }
-  await client.call(request, { signal, take: tell })
+  await client.call(request, { ...listener, take: tell })
   const last = held?.at(-1)
   if (held === undefined || last?.type !== 'error') return undefined
   if (hides(last.error)) return last.error

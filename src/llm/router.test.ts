@@ -5,7 +5,8 @@ import type { ModelChoice } from '../contract/api/assignment.ts'
 import type { CoolDown } from '../ports/rate-limits.ts'
 import { collectTurn } from './collect.ts'
 import { TimeLimitError } from './deadlines.ts'
-import { createModelRouter, type EndedCall, type RouterDeps, type ServedCall } from './router.ts'
+import type { ServedCall } from './model.ts'
+import { createModelRouter, type EndedCall, type RouterDeps } from './router.ts'
 
 const open = new AbortController().signal
 
@@ -84,11 +85,10 @@ function setUp(choices: ModelChoice[], answers: Record<string, Answer[]>, more: 
     clock,
     random: () => 0.5,
     rateLimits: memory.limits,
-    onUsage: (call) => served.push(call),
     onEnd: (call) => ended.push(call),
     ...more,
   })
-  const ask = (signal = open) => collectTurn(router, askText('hello'), signal)
+  const ask = (signal = open) => collectTurn(router, askText('hello'), signal, (call) => void served.push(call))
   return { ...memory, clock, asked, served, ended, router, ask }
 }
 

@@ -8,29 +8,12 @@ import { TimeLimitError } from './deadlines.ts'
 import { type CallWatch, type EstimatedUsage, watchCall } from './estimate.ts'
 import { type CoolDowns, type FallbackChoice, withCoolDown, withFallback } from './fallback.ts'
 import { type ModelError, type ModelEvent, noUsage, type TokenUsage } from './messages.ts'
-import type { ModelClient } from './model.ts'
+import type { ModelClient, ServedCall } from './model.ts'
 import { createModelClient, type ModelClientDeps, nameProvider, redactError } from './model-client.ts'
 import { type RateLimitOptions, withRateLimit } from './rate-limited.ts'
 import { asksForRest, isPassing, type RetryOptions, withRetry } from './retry.ts'
-import { type Cost, computeCost } from './token-usage.ts'
+import { computeCost } from './token-usage.ts'
 import type { TellWait } from './waits.ts'
-
-/** One call that reached a provider, for the usage records. */
-export type ServedCall = {
-  provider: ResourceKey
-  model: string
-  /** As the vendor counted. */
-  usage: TokenUsage
-  /** What it did not count: the call broke off, or it says nothing of tokens. */
-  estimated?: EstimatedUsage
-  /** Absent when the provider has no price. */
-  cost?: Cost
-  estimatedCost?: Cost
-  /** Served by the demo provider: no language model (PROV-014). */
-  demo: boolean
-  /** There is no whole answer, only tokens that were counted or estimated. */
-  brokeOff?: true
-}
 
 /** One try at a provider; `error`, without its key in it: why there was no answer. */
 export type EndedCall = { provider: ResourceKey; error?: ModelError }
@@ -42,8 +25,6 @@ export type RouterDeps = ModelClientDeps & {
   rateLimits: RateLimitOptions['rateLimits'] & CoolDowns
   /** Holds for all calls together, whichever provider answers; fallbacks of one call count once. */
   agent?: LimitedAgent | undefined
-  /** Called once for each call that was answered, or broke off after a vendor had begun to work. */
-  onUsage?(call: ServedCall): void
   /** Called for each try that came to its end: answered, failed or cancelled. */
   onEnd?(call: EndedCall): void
   retry?: Partial<Omit<RetryOptions, 'clock' | 'random' | 'retries'>>
@@ -58,7 +39,8 @@ function keyOf({ provider }: ModelChoice): ResourceKey {
 }
 
 type Report = {
-  use(call: CallWatch): void
+  /** What the call has used; undefined when no vendor has begun to work. */
+  measure(call: CallWatch): ServedCall | undefined
   /** A call begins. What it gives back hears its events; the last one ends the call. */
   begin(signal: AbortSignal): (event: ModelEvent | undefined) => void
 }
@@ -87,20 +69,17 @@ function measureCall(usage: TokenUsage, estimated: EstimatedUsage | undefined, p
   }
 }
 
-function createReport(
-  choice: ModelChoice,
-  { onUsage, onEnd, clock }: Pick<RouterDeps, 'onUsage' | 'onEnd' | 'clock'>,
-): Report {
+function createReport(choice: ModelChoice, { onEnd, clock }: Pick<RouterDeps, 'onEnd' | 'clock'>): Report {
   const demo = choice.provider.type === 'demo'
   const provider = keyOf(choice)
   return {
-    use(call) {
+    measure(call) {
       const counted = call.counted()
       const estimated = call.estimated()
       const isAnswered = call.isAnswered()
-      if (counted === undefined && estimated === undefined && !isAnswered) return
+      if (counted === undefined && estimated === undefined && !isAnswered) return undefined
       const tokens = measureCall(counted ?? noUsage, estimated, choice.provider.price)
-      onUsage?.({ provider, model: choice.model, demo, ...tokens, ...(isAnswered ? {} : { brokeOff: true as const }) })
+      return { provider, model: choice.model, demo, ...tokens, ...(isAnswered ? {} : { brokeOff: true as const }) }
     },
     begin(signal) {
       const since = clock.now().getTime()
@@ -121,7 +100,7 @@ function withIdentity(client: ModelClient, choice: ModelChoice, report: Report):
     return { ...event, provider: nameProvider(choice.provider), model: event.model || choice.model }
   }
   return {
-    async call(request, { signal, take }) {
+    async call(request, { signal, take, spend }) {
       const follow = report.begin(signal)
       // What is aborted before it begins is not sent.
       const watch = signal.aborted ? undefined : watchCall(request)
@@ -132,9 +111,10 @@ function withIdentity(client: ModelClient, choice: ModelChoice, report: Report):
         return take(events)
       }
       try {
-        await client.call({ ...request, model: choice.model }, { signal, take: tell })
+        await client.call({ ...request, model: choice.model }, { signal, take: tell, spend })
       } finally {
-        if (watch !== undefined) report.use(watch)
+        const served = watch && report.measure(watch)
+        if (served !== undefined) spend(served)
       }
     },
   }

@@ -4,8 +4,9 @@ import type { Price } from '../contract/resources/provider.ts'
 import { mostJsonValues } from '../contract/validation.ts'
 import { SvcError } from '../errors.ts'
 import { deepestJson, hasMoreValues, isTooDeep } from '../llm/foreign-json.ts'
+import type { Spending } from '../llm/loop.ts'
 import { addUsage, noUsage, type TokenUsage } from '../llm/messages.ts'
-import type { ServedCall } from '../llm/router.ts'
+import type { ServedCall } from '../llm/model.ts'
 import { serverCallMark } from '../llm/server-calls.ts'
 import type { BudgetLedger } from '../usecases/budgets/ledger.ts'
 import { nameProviderIn } from '../usecases/providers/name.ts'
@@ -55,10 +56,7 @@ function parseBody(text: string): JsonObject {
   }
 }
 
-function openCall(
-  request: ConversationRequest,
-  target: Target,
-): Omit<ProxyCall, 'stream' | 'signal' | 'noteUsage' | 'requireBudget'> {
+function openCall(request: ConversationRequest, target: Target): Omit<ProxyCall, 'stream' | 'signal' | 'spending'> {
   const { caller, namespace, requestId } = request
   const bodyText = request.body.toString('utf8')
   return {
@@ -100,14 +98,18 @@ export function createLoopPlans({ loop, callers, slots, meter, ledger, observe }
   const plan: LoopPlans['plan'] = (request, target, { stream }) => {
     const { endpoint, requestId, arrivedAt } = request
     let usage: TokenUsage | undefined
-    const noteUsage = (served: ServedCall) => {
-      usage = addUsage(usage ?? noUsage, served.usage)
-      meter.count(toMetered(request, target, served))
+    let calls = 0
+    const spending: Spending = {
+      count(served) {
+        usage = addUsage(usage ?? noUsage, served.usage)
+        meter.count(toMetered(request, target, served))
+      },
+      // For the first call it was asked before the request was planned.
+      require: () => (calls++ === 0 ? undefined : ledger.require(request.spender, request.own)),
     }
-    const requireBudget = () => ledger.require(request.spender, request.own)
     const free = slots.take(request)
     return {
-      answer: async (signal) => loop({ ...openCall(request, target), stream, signal, noteUsage, requireBudget }),
+      answer: async (signal) => loop({ ...openCall(request, target), stream, signal, spending }),
       done(outcome) {
         free()
         callers.leave(accountOf(request.caller))

@@ -2,7 +2,7 @@
 
 import type { ModelChoice } from '../contract/api/assignment.ts'
 import type { JsonObject } from '../contract/json.ts'
-import type { ServedCall } from '../llm/router.ts'
+import type { Spending } from '../llm/loop.ts'
 import type { Caller } from '../ports/identity.ts'
 
 /** Whose language the caller speaks. */
@@ -30,10 +30,7 @@ export type ProxyCall = {
   /** Aborts when the client is gone, or the service stops. */
   signal: AbortSignal
   requestId: string
-  /** Called once for each model call that was answered, or broke off after a vendor had begun to work. */
-  noteUsage(served: ServedCall): void
-  /** Asked before each model call but the first, which the plan has asked for. BudgetExceeded. */
-  requireBudget(): void | Promise<void>
+  spending: Spending
 }
 
 /** Undefined: there is room for more; else resolves when there is. What it throws ends the answer. */

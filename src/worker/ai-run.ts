@@ -187,7 +187,8 @@ async function runConversation(run: Run, state: LoopState): Promise<LoopState> {
   const deadline = readDeadline(assignment, deps.clock.now())
   const ended = await runLoop({
     state,
-    model: openModel(assignment, deps, { api, meter, reports, onWait: (wait) => narrator.tellWait(wait) }),
+    model: openModel(assignment, deps, { api, reports, onWait: (wait) => narrator.tellWait(wait) }),
+    spending: meter,
     tools: run.host,
     clock: deps.clock,
     signal: run.signal,

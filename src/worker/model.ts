@@ -1,7 +1,6 @@
 // The model of the run: the assignment's choices, under the addresses it allows and the limits the service keeps.
 
 import type { ModelChoice, WorkAssignment } from '../contract/api/assignment.ts'
-import { guardModel } from '../llm/guarded-model.ts'
 import type { ModelClient } from '../llm/model.ts'
 import { trustOf } from '../llm/model-client.ts'
 import { createModelRouter } from '../llm/router.ts'
@@ -11,14 +10,13 @@ import type { WorkerApi } from './api.ts'
 import type { CallReports } from './call-reports.ts'
 import type { WorkerDeps } from './deps.ts'
 import { createRemoteRateLimits } from './rate-limits.ts'
-import type { UsageMeter } from './usage-meter.ts'
 
 export function openModel(
   { model, egress }: WorkAssignment,
   deps: WorkerDeps,
-  service: { api: WorkerApi; meter: UsageMeter; reports: CallReports; onWait: TellWait },
+  service: { api: WorkerApi; reports: CallReports; onWait: TellWait },
 ): ModelClient {
-  const router = createModelRouter(model.choices, {
+  return createModelRouter(model.choices, {
     egress: deps.egress,
     policyFor: ({ provider }: ModelChoice): EgressPolicy => ({
       ...egress,
@@ -30,8 +28,6 @@ export function openModel(
     agent: model.agent,
     rateLimits: createRemoteRateLimits(service.api, deps.clock),
     onWait: service.onWait,
-    onUsage: (call) => service.meter.note(call),
     onEnd: (call) => service.reports.note(call),
   })
-  return guardModel(router, () => service.meter.requireBudget())
 }

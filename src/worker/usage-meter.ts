@@ -1,14 +1,13 @@
 // Reports the tokens of every model call before anything is built on its answer: a lost call would never be counted.
 import { isSvcError } from '../errors.ts'
-import type { ServedCall } from '../llm/router.ts'
+import type { Spending } from '../llm/loop.ts'
+import type { ServedCall } from '../llm/model.ts'
 import type { WorkerApi } from './api.ts'
 
-export type UsageMeter = {
-  note(call: ServedCall): void
+/** No more is spent once the service has said so. */
+export type UsageMeter = Spending & {
   /** Resolves when every call so far is reported. */
   settle(): Promise<void>
-  /** Throws BudgetExceeded once the service has said that no more may be spent. */
-  requireBudget(): void
 }
 
 export function createUsageMeter(api: Pick<WorkerApi, 'submitUsage'>, attempt: number): UsageMeter {
@@ -34,13 +33,13 @@ export function createUsageMeter(api: Pick<WorkerApi, 'submitUsage'>, attempt: n
   }
 
   return {
-    note: (call) => void waiting.push(call),
+    count: (call) => void waiting.push(call),
     async settle() {
       const calls = waiting
       waiting = []
       for (const call of calls) await report(call)
     },
-    requireBudget() {
+    require() {
       if (refusal !== undefined) throw refusal
     },
   }

@@ -76,7 +76,7 @@ export function createLlmoClient(options: ClientOptions): ModelClient {
   }
 
   /** True when the refusal has taught another way to ask: nothing of it is told. */
-  async function learn(request: ModelRequest, { signal, take }: Listener): Promise<boolean> {
+  async function learn(request: ModelRequest, { take, ...listener }: Listener): Promise<boolean> {
     const dialect = currentDialect()
     let begun = false
     let learned = false
@@ -85,7 +85,7 @@ export function createLlmoClient(options: ClientOptions): ModelClient {
       begun = true
       return learned ? undefined : take(events)
     }
-    await ask(request, { signal, take: tell }, dialect)
+    await ask(request, { ...listener, take: tell }, dialect)
     return learned
   }
 

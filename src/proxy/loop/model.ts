@@ -1,6 +1,5 @@
 // The model of one request: the first call fails fast, later ones are worth waiting for.
 import type { JsonObject } from '../../contract/json.ts'
-import { guardModel } from '../../llm/guarded-model.ts'
 import type { ModelRequest, Raw } from '../../llm/messages.ts'
 import type { ModelClient } from '../../llm/model.ts'
 import { openModel } from '../../usecases/providers/models.ts'
@@ -11,8 +10,7 @@ import type { ProxyLoopDeps } from './deps.ts'
 const impatient = { retry: { maxTries: 1, maxTriesWhenLimited: 1 }, maxCoolDownWaitMs: 0 }
 
 export function openLoopModel(deps: ProxyLoopDeps, call: ProxyCall): ModelClient {
-  const { noteUsage: onUsage } = call
-  const first = openModel(call.models, deps, { ...impatient, onUsage })
+  const first = openModel(call.models, deps, impatient)
   let calls = 0
   let later: ModelClient | undefined
 
@@ -20,7 +18,7 @@ export function openLoopModel(deps: ProxyLoopDeps, call: ProxyCall): ModelClient
     call(request, listener) {
       calls += 1
       if (calls === 1) return first.call(request, listener)
-      later ??= guardModel(openModel(call.models, deps, { onUsage }), call.requireBudget)
+      later ??= openModel(call.models, deps, {})
       return later.call(dropKey(answersCall(request) ? relaxChoice(request) : request), listener)
     },
   }

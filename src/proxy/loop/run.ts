@@ -70,6 +70,7 @@ async function prepare(deps: ProxyLoopDeps, tools: ToolOpener, call: ProxyCall):
     run: {
       state: createLoopState({ system, messages }),
       model: openLoopModel(deps, call),
+      spending: call.spending,
       tools: host,
       clock,
       settings: { ...settings, headers: call.headers, whole: !call.stream && isShort(request) },

@@ -3,11 +3,10 @@
 import type { ChatEventName, ChatFrame, ChatResponse, ChatUsage } from '../../contract/api/chat.ts'
 import { formatDuration } from '../../contract/duration.ts'
 import { messageOf, SvcError } from '../../errors.ts'
-import { guardModel } from '../../llm/guarded-model.ts'
-import { type LoopEvent, runLoop } from '../../llm/loop.ts'
+import { type LoopEvent, runLoop, type Spending } from '../../llm/loop.ts'
 import { createLoopState, type LoopLimits, type LoopState } from '../../llm/loop-state.ts'
 import { type Message, type ModelEvent, userText } from '../../llm/messages.ts'
-import type { ModelClient } from '../../llm/model.ts'
+import type { ServedCall } from '../../llm/model.ts'
 import { identifyCaller } from '../../rules/caller-identity.ts'
 import { limitedAgentOf, limitIterations } from '../../rules/model-choice.ts'
 import type { UsecaseDeps } from '../deps.ts'
@@ -111,7 +110,8 @@ function runModel(deps: UsecaseDeps, parts: TurnParts, running: Running & { hist
   const temperature = request.temperature ?? agent?.spec.model?.temperature
   return runLoop({
     state: createLoopState({ system: parts.system, messages: addQuestion(running.history, request.message) }),
-    model: openSpending(deps, parts, running),
+    model: openModel(parts.choices, deps, { agent: limitedAgentOf(agent) }),
+    spending: openSpending(deps, parts, running),
     tools: parts.tools,
     redact: parts.redact,
     clock: deps.ports.clock,
@@ -133,20 +133,19 @@ function runModel(deps: UsecaseDeps, parts: TurnParts, running: Running & { hist
 }
 
 /** Asked for again before each call: a turn may take many. */
-function openSpending(deps: UsecaseDeps, parts: TurnParts, { usage }: Running): ModelClient {
-  const { choices, agent, spender } = parts
-  const price = ({ provider: { namespace, name }, model }: Served) =>
+function openSpending({ ledger }: UsecaseDeps, parts: TurnParts, { usage }: Running): Spending {
+  const { choices, spender } = parts
+  const price = ({ provider: { namespace, name }, model }: ServedCall) =>
     choices.find(
       (choice) => choice.model === model && choice.provider.name === name && choice.provider.namespace === namespace,
     )?.provider.price
-  const model = openModel(choices, deps, {
-    agent: limitedAgentOf(agent),
-    onUsage: (call) => {
-      const counted = deps.ledger.count(spender, { ...call, price: price(call) })
+  return {
+    require: () => ledger.require(spender),
+    count(call) {
+      const counted = ledger.count(spender, { ...call, price: price(call) })
       usage.push({ record: noteUsage(parts, call), counted })
     },
-  })
-  return guardModel(model, () => deps.ledger.require(spender))
+  }
 }
 
 function limitsOf({ settings, agent }: TurnParts, now: Date): LoopLimits {
@@ -173,11 +172,9 @@ function forwardText(events: ModelEvent[], sink: TurnSink): void {
   for (const event of events) if (event.type === 'text_delta') sink('message', { content: event.text })
 }
 
-type Served = Parameters<NonNullable<Parameters<typeof openModel>[2]['onUsage']>>[0]
-
 let lastUsage = 0
 
-function noteUsage({ id, hold, agent, caller }: TurnParts, call: Served): CountedCall['record'] {
+function noteUsage({ id, hold, agent, caller }: TurnParts, call: ServedCall): CountedCall['record'] {
   const { namespace, name } = hold.key
   const { provider, model, cost, demo } = call
   lastUsage += 1

@@ -1,5 +1,5 @@
 // The tokens of a call as usage records have them: what the vendor counted, and beside it what it did not.
-import type { ServedCall } from '../../llm/router.ts'
+import type { ServedCall } from '../../llm/model.ts'
 import type { UsageRecord } from '../../ports/usage.ts'
 
 type Tokens = Pick<

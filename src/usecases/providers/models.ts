@@ -30,11 +30,11 @@ function inMemory(limits: RateLimits): RouterDeps['rateLimits'] {
   }
 }
 
-/** Asks the choices in order; `onUsage` is called once for each call that was answered. */
+/** Asks the choices in order. */
 export function openModel(
   choices: ModelChoice[],
   { ports, settings, health }: Pick<UsecaseDeps, 'ports' | 'settings' | 'health'>,
-  options: Pick<RouterDeps, 'agent' | 'onUsage' | 'retry' | 'maxCoolDownWaitMs'>,
+  options: Pick<RouterDeps, 'agent' | 'retry' | 'maxCoolDownWaitMs'>,
 ): ModelClient {
   return createModelRouter(choices, {
     egress: ports.egress,
