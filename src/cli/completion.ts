@@ -119,9 +119,11 @@ async function listKinds(): Promise<string[]> {
 /** Names of the kind that are there now; none when no service runs. */
 async function listNames(kind: string, { values }: Pick<Line, 'values'>, context: CliContext): Promise<string[]> {
   const { listKnownNames } = await import('./known-names.ts')
-  const { output: _output, server, token, namespace, config, ...settings } = values
-  const named = Object.entries({ server, token, namespace, config }).filter(([, value]) => value !== undefined)
-  const options: GlobalOptions = { output: 'json', settings: pickFolders(settings), ...Object.fromEntries(named) }
+  const { output: _output, server, token, context: named, namespace, config, ...settings } = values
+  const given = Object.entries({ server, token, context: named, namespace, config }).filter(
+    ([, value]) => value !== undefined,
+  )
+  const options: GlobalOptions = { output: 'json', settings: pickFolders(settings), ...Object.fromEntries(given) }
   return listKnownNames(kind, options, context)
 }
 

@@ -1,12 +1,16 @@
 // What the commands are given: the terminal, and ways to find, start and stop a service. Composed in src/compose.
 import type { Client } from '../client/client.ts'
+import type { KeptContexts } from './contexts.ts'
 import type { KeptLogins } from './login/kept-logins.ts'
 import type { OutputFormat } from './output.ts'
+import type { Target } from './target.ts'
 import type { Terminal } from './terminal.ts'
 
 export type GlobalOptions = {
   server?: string
   token?: string
+  /** `--context`. */
+  context?: string
   namespace?: string
   /** A list goes over all namespaces. */
   allNamespaces?: boolean
@@ -37,7 +41,37 @@ export type SettingValue = { name: string; value: string; source: string }
 /** One line of `svc doctor`. */
 export type Finding = { what: string; state: 'ok' | 'warning' | 'missing'; detail: string; fix?: string }
 
-export type StartedService = { url: string; pid: number; logFile: string; idleExit: string }
+export type StartedService = {
+  url: string
+  pid: number
+  logFile: string
+  idleExit: string
+  /** That of the settings; 0: any. */
+  wantedPort: number
+}
+
+/** What starts programs at login. */
+export const serviceManagers = ['systemd', 'launchd'] as const
+export type ServiceManager = (typeof serviceManagers)[number]
+
+/** The file that makes a service start at login. */
+export type ServiceFile = {
+  manager: ServiceManager
+  path: string
+  text: string
+  /** Variables of this environment that the service does not have: keys and tokens stand in no such file. */
+  leftOut: string[]
+  /** Where its log is: a file for launchd, a command for systemd. */
+  log: string
+}
+export type InstalledService = ServiceFile & { isNew: boolean }
+
+export type ConnectOptions = {
+  /** False: a service that does not run is not started. */
+  start?: boolean
+  /** Nothing is said of a service that is started. */
+  quiet?: boolean | undefined
+}
 
 export type NamedText = { name: string; text: string }
 
@@ -79,16 +113,28 @@ export interface CliContext {
   /** Undefined where nobody can type: standard input or output is no terminal. */
   openPrompt: OpenPrompt | undefined
   settingHelp(): SettingHelp[]
-  /** The named service, else the one that holds the data folder. Unavailable, with what to type, when there is none. */
-  connect(options: GlobalOptions): Promise<Client>
-  /** The same, but starts a service in the background when none runs. */
-  connectOrStart(options: GlobalOptions): Promise<{ client: Client; started?: StartedService }>
+  /**
+   * The named service, else the one that holds the data folder, which is started in the background when none runs.
+   * Unavailable, with what to type, where it is not to be started.
+   */
+  connect(options: GlobalOptions, how?: ConnectOptions): Promise<Client>
+  /** Which service is meant. */
+  target(options: GlobalOptions): Target
+  /** The token that would be used there; undefined when there is none. */
+  findToken(options: GlobalOptions): Promise<string | undefined>
+  contexts(options: GlobalOptions): KeptContexts
   /** The address of the service that is named. InvalidRequest when none is. */
   serverAddress(options: GlobalOptions): string
   /** The tokens of `svc login`. */
   logins(options: GlobalOptions): KeptLogins
   /** Serves in the foreground until a signal. */
   serve(options: GlobalOptions): Promise<void>
+  /** Of the manager, or that of this system. Unavailable where neither is there. */
+  describeService(options: GlobalOptions, manager?: ServiceManager): Promise<ServiceFile>
+  /** Unavailable where the manager does not answer; Conflict while a service runs in a terminal. */
+  installService(options: GlobalOptions): Promise<InstalledService>
+  /** False when none is installed. */
+  uninstallService(): Promise<boolean>
   /** Ends the service that holds the data folder; false when none runs. */
   stop(options: GlobalOptions): Promise<boolean>
   describeConfig(options: GlobalOptions): SettingValue[]

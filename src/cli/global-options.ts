@@ -1,7 +1,8 @@
 // Reads the options that every command takes.
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { SvcError } from '../errors.ts'
-import type { GlobalOptions } from './context.ts'
+import type { CliContext, GlobalOptions } from './context.ts'
+import { localContext } from './contexts.ts'
 import { readTemplate } from './json-path.ts'
 import { type OutputFormat, outputFormats, pathPrefix } from './output.ts'
 import { quoteWord } from './typed.ts'
@@ -10,12 +11,13 @@ type RawOptions = Record<string, unknown> & { output: OutputFormat | 'wide' }
 
 const folderSettings = ['dataDir', 'configDir']
 /** Where to look; a credential is never shown. */
-const placeOptions = ['server', 'namespace', 'config', ...folderSettings]
+const placeOptions = ['server', 'context', 'namespace', 'config', ...folderSettings]
 
 export function addGlobalOptions(program: Command): void {
   program
     .option('--server <url>', 'address of the service (SVC_SERVER)')
     .option('--token <token>', 'credential (SVC_TOKEN)')
+    .option('--context <name>', `service that \`config set\` has named (SVC_CONTEXT); ${localContext}: this machine's`)
     .option('-n, --namespace <name>', 'namespace to act in')
     .addOption(
       new Option('-o, --output <format>', 'how answers are printed: table, wide, json, yaml, name, jsonpath=TEMPLATE')
@@ -58,6 +60,7 @@ export function readGlobalOptions(command: Command, extraSettings: Record<string
     ...(raw.allNamespaces === true && { allNamespaces: true }),
     ...pick(raw, 'server'),
     ...pick(raw, 'token'),
+    ...pick(raw, 'context'),
     ...pick(raw, 'namespace'),
     ...pick(raw, 'config'),
   }
@@ -79,8 +82,16 @@ export function placeOf(options: GlobalOptions): { namespace?: string; allNamesp
   throw new SvcError('InvalidRequest', 'give --namespace or --all-namespaces, not both')
 }
 
+/** The namespace of the context in use, where the line names none. */
+export function takeNamespace(program: Command, command: Command, context: Pick<CliContext, 'target'>): void {
+  const options = readGlobalOptions(command)
+  if (options.namespace !== undefined || options.allNamespaces === true) return
+  const { namespace } = context.target(options)
+  if (namespace !== undefined) program.setOptionValueWithSource('namespace', namespace, 'context')
+}
+
 /** `{namespace}` when one was named, for the query of a call. */
-export function namespaceOf(options: GlobalOptions): { namespace?: string } {
+export function namespaceOf(options: { namespace?: string | undefined }): { namespace?: string } {
   return options.namespace === undefined ? {} : { namespace: options.namespace }
 }
 

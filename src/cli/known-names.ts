@@ -15,8 +15,12 @@ const others: Record<string, Route> = { secret: listSecrets, session: listSessio
 export async function listKnownNames(kind: string, options: GlobalOptions, context: CliContext): Promise<string[]> {
   const route = catalog.find((entry) => entry.words.includes(kind))?.list ?? others[kind]
   if (!route) return []
-  const client = await context.connect(options)
+  const client = await context.connect(options, { start: false })
+  const namespace = options.namespace ?? context.target(options).namespace
   type Item = { name?: string; metadata?: { name: string } }
-  const { items } = await listPages<Item>(client, route, { query: namespaceOf(options), limit: mostNames })
+  const { items } = await listPages<Item>(client, route, {
+    query: namespaceOf({ ...options, namespace }),
+    limit: mostNames,
+  })
   return items.flatMap((item) => item.metadata?.name ?? item.name ?? [])
 }

@@ -44,7 +44,7 @@ describe('a wrong command line', () => {
     [['configmap', 'create', 'c', '--from-literal', 'key'], /must be KEY=TEXT/],
     [['configmap', 'create', 'c', '--from-file', '-'], /must be PATH or KEY=PATH/],
     [['provider', 'create', 'p', '--type', 'llma', '--key-from-env', 'NOT_SET'], /NOT_SET is empty or not set/],
-    [['down', '--server', 'http://x'], /takes no --server/],
+    [['down', '--server', 'http://x'], /of this machine, but --server names http:\/\/x: leave that out/],
   ])('%j ends with 2 and says what is wrong', async (argv, message) => {
     const { code, stdout, stderr, calls } = await run(argv)
     expect(stderr).toMatch(message)

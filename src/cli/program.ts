@@ -3,7 +3,7 @@ import { Command } from 'commander'
 import { completeLine } from './completion.ts'
 import type { CliContext } from './context.ts'
 import { exitCodes, reportFailure } from './failure.ts'
-import { addGlobalOptions, listPlaceFlags } from './global-options.ts'
+import { addGlobalOptions, listPlaceFlags, takeNamespace } from './global-options.ts'
 import { setPlace, typed } from './typed.ts'
 
 type AddCommands = (program: Command, context: CliContext) => void
@@ -22,6 +22,7 @@ const groups: Record<string, () => Promise<AddCommands>> = {
   status: async () => (await service()).addStatusCommand,
   doctor: async () => (await service()).addDoctorCommand,
   config: async () => (await service()).addConfigCommands,
+  'install-service': async () => (await import('./commands/install-service.ts')).addInstallServiceCommand,
   backup: async () => (await backups()).addBackupCommand,
   restore: async () => (await backups()).addRestoreCommand,
   task: async () => (await import('./commands/task.ts')).addTaskCommands,
@@ -32,6 +33,7 @@ const groups: Record<string, () => Promise<AddCommands>> = {
   configmap: kinds('configmap'),
   secret: async () => (await import('./commands/secret.ts')).addSecretCommands,
   session: async () => (await import('./commands/session.ts')).addSessionCommands,
+  whoami: async () => (await import('./commands/contexts.ts')).addWhoamiCommand,
   login: async () => (await import('./commands/login.ts')).addLoginCommand,
   logout: async () => (await import('./commands/login.ts')).addLogoutCommand,
   token: async () => (await import('./commands/token.ts')).addTokenCommands,
@@ -97,7 +99,10 @@ function createBareProgram(context: CliContext): Command {
         `\nFirst steps:\n  ${typed('run "say hello"')}   run a task; starts a service when none runs\n  ${typed('doctor           ')}   what this machine lacks, and how to get it`,
     )
   addGlobalOptions(program)
-  return program.hook('preAction', () => setPlace(listPlaceFlags(program)))
+  return program.hook('preAction', (_program, command) => {
+    setPlace(listPlaceFlags(program))
+    takeNamespace(program, command, context)
+  })
 }
 
 /** Tells what to do about a wrong line, beyond the suggestion that is there already. */

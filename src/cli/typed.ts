@@ -13,9 +13,10 @@ export function setPlace(flags: readonly string[]): void {
   place = flags
 }
 
-/** `npx svc task list` for `task list`. */
-export function typed(words: string): string {
-  return [command, ...place, words].join(' ')
+/** `npx svc task list` for `task list`; in a namespace that the line does not name, or that of the line. */
+export function typed(words: string, namespace?: string): string {
+  const more = namespace === undefined || place.includes('-n') ? [] : ['-n', namespace]
+  return [command, ...place, ...more, words].join(' ')
 }
 
 /** A word of a POSIX shell. */

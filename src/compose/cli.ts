@@ -1,16 +1,19 @@
 // Composes the command line; what only some commands need is loaded when they run.
-import type { CliContext, GlobalOptions, SettingValue } from '../cli/context.ts'
+
+import { announceService, announceVersion } from '../cli/announce.ts'
+import type { CliContext, ConnectOptions, GlobalOptions, SettingValue } from '../cli/context.ts'
 import { runCommandLine } from '../cli/program.ts'
-import { createTerminal } from '../cli/terminal.ts'
+import { createTerminal, type Terminal } from '../cli/terminal.ts'
 import { setCommand } from '../cli/typed.ts'
+import type { Client } from '../client/client.ts'
 import { readEnvironment } from '../config/environment.ts'
 import { listUnknownVariables } from '../config/load.ts'
 import { describeSettings, type Setting, settings } from '../config/settings.ts'
-import { SvcError } from '../errors.ts'
 import { findCommandName } from '../launch/command-name.ts'
-import { configOf, connect, connectOrStart, isAlive, isRunning, keptLogins, serverAddress } from '../launch/connect.ts'
+import { configOf, findToken, keptContexts, keptLogins, reach, serverAddress, targetOf } from '../launch/connect.ts'
+import { endLocalService, findLocalService } from '../launch/local-service.ts'
 import { launcherPath, version } from '../launch/program-files.ts'
-import { readServiceNote } from '../launch/service-file.ts'
+import { readStarter, startedByVariable } from '../launch/service-file.ts'
 import { readInput, readTexts } from '../terminal/input.ts'
 import { handleInterrupts, type Interrupts } from '../terminal/interrupts.ts'
 import { createLinePrompt } from '../terminal/line-prompt.ts'
@@ -37,8 +40,9 @@ function endWithReader(): void {
 
 function createContext(interrupts: Interrupts): CliContext {
   const isDumb = readEnvironment().TERM === 'dumb'
+  const terminal = createTerminal(process, { isDumb })
   return {
-    terminal: createTerminal(process, { isDumb }),
+    terminal,
     standardOutput: process.stdout,
     now: () => new Date(),
     version,
@@ -50,8 +54,10 @@ function createContext(interrupts: Interrupts): CliContext {
     readEnvironment: (name) => readEnvironment()[name],
     readModelHints,
     editText: async (text, name) => (await import('../terminal/editor.ts')).editText(text, name),
-    connect,
-    connectOrStart,
+    connect: (options, how) => connect(options, terminal, how),
+    target: targetOf,
+    findToken,
+    contexts: keptContexts,
     serverAddress,
     logins: keptLogins,
     stop,
@@ -60,14 +66,27 @@ function createContext(interrupts: Interrupts): CliContext {
     async serve(options) {
       // A service in the foreground drains on Ctrl-C instead.
       interrupts.release()
-      await (await import('./server.ts')).serve(configOf(options))
+      await (await import('./server.ts')).serve(configOf(options), readStarter(readEnvironment()[startedByVariable]))
     },
+    describeService: async (...given) => (await installation()).describeService(...given),
+    installService: async (options) => (await installation()).installService(options),
+    uninstallService: async () => (await installation()).uninstallService(),
     diagnose: async (options) => (await import('./doctor.ts')).diagnoseMachine(configOf(options)),
     backup: async (options, folder, given) =>
       (await import('../upkeep/backup.ts')).takeBackup(configOf(options), folder, given),
     restore,
     rotateSecretKey: async (options) => (await import('./embedded.ts')).rotateSecretKey(configOf(options)),
   }
+}
+
+const installation = () => import('../launch/install-service.ts')
+
+async function connect(options: GlobalOptions, terminal: Terminal, how: ConnectOptions = {}): Promise<Client> {
+  const { client, started, note } = await reach(options, how)
+  if (how.quiet) return client
+  if (started !== undefined) announceService(started, terminal)
+  if (note?.version !== undefined && note.version !== version) announceVersion(note.version, version, terminal)
+  return client
 }
 
 function readModelHints(options: GlobalOptions) {
@@ -99,16 +118,9 @@ async function restore(options: GlobalOptions, folder: string, { replace }: { re
   return { note: await restoreBackup(config, folder), aside }
 }
 
-const stopTimeoutMs = 30_000
-
 async function stop(options: GlobalOptions): Promise<boolean> {
-  const note = readServiceNote(configOf(options).paths.serviceFile)
-  if (!note || !(await isAlive(note.url))) return false
-  process.kill(note.pid, 'SIGTERM')
-  const deadline = Date.now() + stopTimeoutMs
-  while (await isRunning(note.pid)) {
-    if (Date.now() > deadline) throw new SvcError('Unavailable', `the service (pid ${note.pid}) does not stop`)
-    await new Promise((resolve) => setTimeout(resolve, 50))
-  }
-  return true
+  const { paths } = configOf(options)
+  const note = await findLocalService(paths)
+  if (note !== undefined) await endLocalService(paths, note)
+  return note !== undefined
 }

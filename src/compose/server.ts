@@ -3,8 +3,10 @@
 import { typed } from '../cli/typed.ts'
 import type { Config } from '../config/load.ts'
 import { SvcError } from '../errors.ts'
-import { removeServiceNote, writePrivateFile } from '../launch/service-file.ts'
+import { version } from '../launch/program-files.ts'
+import { removeServiceNote, type Starter, writePrivateFile } from '../launch/service-file.ts'
 import { endSignals, exitOnSignals, keepOnSignals } from '../launch/start-signals.ts'
+import { takeOver } from '../launch/take-over.ts'
 import { createLog, type Logger } from '../observability/log.ts'
 import type { OpenedMode } from './mode.ts'
 import { openMode } from './open-mode.ts'
@@ -15,7 +17,7 @@ import { type RunningService, startService } from './service.ts'
 const longestTimerMs = 2 ** 31 - 1
 
 /** Serves until SIGINT or SIGTERM, or until it is idle for long. */
-export async function serve(config: Config): Promise<void> {
+export async function serve(config: Config, startedBy?: Starter): Promise<void> {
   exitOnSignals()
   const isTerminal = Boolean(process.stderr.isTTY)
   const log = createLog({ level: config.logLevel, pretty: isTerminal, colors: isTerminal })
@@ -23,7 +25,7 @@ export async function serve(config: Config): Promise<void> {
   const awake = setInterval(() => undefined, longestTimerMs)
   const { mode, service } = await open(config, log).finally(() => clearInterval(awake))
   try {
-    announce(service.url, mode.owner, config)
+    announce(service.url, mode.owner, { config, startedBy })
     log.info({ url: service.url, pid: process.pid }, 'serving')
     const ending = waitForEnd(service.idle)
     // Only now: a signal that comes while nobody listens, if only for a moment, is lost.
@@ -38,6 +40,7 @@ export async function serve(config: Config): Promise<void> {
 }
 
 async function open(config: Config, log: Logger): Promise<{ mode: OpenedMode; service: RunningService }> {
+  await takeOver(config, log)
   const mode = await openMode(config, log)
   return { mode, service: await start(config, mode, log) }
 }
@@ -65,11 +68,13 @@ function explainListening(error: unknown, config: Config): unknown {
 }
 
 /** For the command line, for whoever asked for a file, and for a person at a terminal. */
-function announce(url: string, owner: OwnerToken | undefined, config: Config): void {
+type Announced = { config: Config; startedBy: Starter | undefined }
+
+function announce(url: string, owner: OwnerToken | undefined, { config, startedBy }: Announced): void {
   const token = owner?.text
   if (config.readyFile !== undefined) writePrivateFile(config.readyFile, JSON.stringify({ url, token }))
   if (owner === undefined) return
-  writePrivateFile(config.paths.serviceFile, JSON.stringify({ url, token, pid: process.pid }))
+  writePrivateFile(config.paths.serviceFile, JSON.stringify({ url, token, pid: process.pid, version, startedBy }))
   if (process.stdout.isTTY) greet(url, owner, config)
 }
 
@@ -78,6 +83,7 @@ function greet(url: string, token: OwnerToken, config: Config): void {
   const lines = [
     '',
     `  svc serves at ${url}`,
+    ...(isElsewhere(url, config) ? [`  (port ${config.port} is taken by another program)`] : []),
     token.isNew ? `  token:        ${token.text}` : `  token:        kept in ${config.paths.tokenFile}`,
     '',
     '  Next, in another terminal:',
@@ -88,6 +94,10 @@ function greet(url: string, token: OwnerToken, config: Config): void {
     '',
   ]
   process.stdout.write(`${lines.join('\n')}\n`)
+}
+
+function isElsewhere(url: string, { port }: Config): boolean {
+  return port !== 0 && new URL(url).port !== String(port)
 }
 
 const exitByImpatience = 130

@@ -16,6 +16,7 @@ import { messageOf } from '../errors.ts'
 import { createApp, type HttpApp } from '../http/app.ts'
 import { createMetricsServer } from '../http/metrics-listener.ts'
 import type { TlsPair } from '../http/tls.ts'
+import { choosePort } from '../launch/free-port.ts'
 import { version } from '../launch/program-files.ts'
 import type { Logger } from '../observability/log.ts'
 import { createMetrics, type Metrics } from '../observability/metrics.ts'
@@ -68,7 +69,7 @@ export async function startService(config: Config, opened: OpenedMode, log: Logg
   const ledger = createBudgetLedger(mode.ports)
   const app = composeHttp(config, mode, { log, metrics, ownAddresses, ledger, traces, ...(tls && { tls: tls.pair }) })
   metrics.attach(mode.metrics)
-  await app.server.listen({ host: config.host, port: config.port })
+  await app.server.listen({ host: config.host, port: await choosePort(config) })
   listening.port = (app.server.server.address() as AddressInfo).port
   const closeMetrics = await listenForMetrics(mode, metrics)
   const closeTls = await tls?.follow(app.server, mode.workerApiUrl === undefined ? listening : undefined)

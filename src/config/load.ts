@@ -114,7 +114,7 @@ function unknownNames(given: Record<string, unknown>, prefix: string): Problem[]
 }
 
 /** What the command line itself reads beside the settings. */
-const otherVariables = ['SVC_SERVER', 'SVC_TOKEN', 'SVC_CONFIG', 'SVC_OIDC_CLIENT_ID']
+const otherVariables = ['SVC_SERVER', 'SVC_TOKEN', 'SVC_CONTEXT', 'SVC_CONFIG', 'SVC_OIDC_CLIENT_ID', 'SVC_STARTED_BY']
 
 /** `SVC_*` variables that are no setting: misspelt, most likely. */
 export function listUnknownVariables(env: Environment): string[] {

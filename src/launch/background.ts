@@ -8,7 +8,7 @@ import type { Config } from '../config/load.ts'
 import { SvcError } from '../errors.ts'
 import { prepareFolders } from './folders.ts'
 import { launcherPath } from './program-files.ts'
-import { readServiceNote, type ServiceNote } from './service-file.ts'
+import { readServiceNote, type ServiceNote, startedByVariable } from './service-file.ts'
 
 const startTimeoutMs = 30_000
 const usualIdleExit = '15m'
@@ -16,7 +16,7 @@ const usualIdleExit = '15m'
 /** Keeps glibc from holding on to large buffers that were freed: 230 MB resident instead of 310 after 10,000 tasks. */
 const allocator = { MALLOC_ARENA_MAX: '2', MALLOC_MMAP_THRESHOLD_: '65536', MALLOC_TRIM_THRESHOLD_: '131072' }
 
-export type BackgroundService = ServiceNote & { logFile: string; idleExit: string }
+export type BackgroundService = ServiceNote & { logFile: string; idleExit: string; wantedPort: number }
 
 /** Unavailable, with the end of its log, when the service does not come up. */
 export async function startInBackground(config: Config, configFile: string | undefined): Promise<BackgroundService> {
@@ -28,18 +28,18 @@ export async function startInBackground(config: Config, configFile: string | und
   const readyFile = join(scratch, 'ready.json')
   const folders = ['--data-dir', dataDir, '--config-dir', configDir]
   const more = configFile === undefined ? [] : ['--config', configFile]
-  const args = ['up', '--port', '0', '--idle-exit', idleExit, '--ready-file', readyFile, ...folders, ...more]
+  const args = ['up', '--idle-exit', idleExit, '--ready-file', readyFile, ...folders, ...more]
   const log = openSync(logFile, 'a', 0o600)
   const child = spawn(process.execPath, [...process.execArgv, launcherPath, ...args], {
     detached: true,
     stdio: ['ignore', log, log],
-    env: { ...allocator, ...readEnvironment() },
+    env: { ...allocator, ...readEnvironment(), [startedByVariable]: 'command' },
   })
   closeSync(log)
   child.unref()
   try {
     const ready = await waitForFile(readyFile, () => child.exitCode !== null || child.signalCode !== null)
-    if (ready) return { ...ready, pid: child.pid ?? 0, logFile, idleExit }
+    if (ready) return { ...ready, pid: child.pid ?? 0, logFile, idleExit, wantedPort: config.port }
     child.kill('SIGKILL')
     throw new SvcError('Unavailable', `the service did not start; the end of ${logFile}:\n${readTail(logFile)}`)
   } finally {

@@ -1,16 +1,18 @@
 // Finds the service that a command means: a named one, or the one that holds the data folder.
 import { join } from 'node:path'
-import { isUnreaped } from '../adapters/embedded/confinement/process-record.ts'
-import type { GlobalOptions, StartedService } from '../cli/context.ts'
+import type { ConnectOptions, GlobalOptions, StartedService } from '../cli/context.ts'
+import { createKeptContexts, type KeptContexts } from '../cli/contexts.ts'
 import { findLoginToken } from '../cli/login/current-token.ts'
 import { createKeptLogins, type KeptLogins } from '../cli/login/kept-logins.ts'
+import { readTarget, type Target } from '../cli/target.ts'
 import { typed } from '../cli/typed.ts'
 import { type Client, createClient } from '../client/client.ts'
 import { readEnvironment } from '../config/environment.ts'
 import { type Config, loadConfig } from '../config/load.ts'
 import { SvcError } from '../errors.ts'
 import { startInBackground } from './background.ts'
-import { readServiceNote, writePrivateFile } from './service-file.ts'
+import { awaitLocalService } from './local-service.ts'
+import { type ServiceNote, writePrivateFile } from './service-file.ts'
 
 /** The configuration as the options and the environment give it. */
 export function configOf(options: GlobalOptions): Config {
@@ -19,49 +21,70 @@ export function configOf(options: GlobalOptions): Config {
   return loadConfig({ flags: options.settings, env, ...(file === undefined ? {} : { file }) })
 }
 
-export async function connect(options: GlobalOptions): Promise<Client> {
-  const found = await findService(options)
-  if (found && (found.pid === undefined || (await isRunning(found.pid)))) return createClient(found)
-  throw new SvcError(
-    'Unavailable',
-    `no service runs here. Start one with \`${typed('up')}\`, or name one with --server and --token`,
-  )
+export function targetOf(options: GlobalOptions): Target {
+  return readTarget(options, { env: readEnvironment(), contexts: keptContexts(options) })
 }
 
-export async function connectOrStart(options: GlobalOptions): Promise<{ client: Client; started?: StartedService }> {
-  const found = await findService(options)
-  if (found && (found.pid === undefined || (await isAlive(found.url)))) return { client: createClient(found) }
-  const started = await startInBackground(configOf(options), options.config)
-  return { client: createClient(started), started }
-}
+export type Connected = { client: Client; started?: StartedService; note?: ServiceNote }
 
-type FoundService = {
-  url: string
-  token: string
-  /** Of the service of this data folder; undefined for one that was named. */
-  pid: number | undefined
-}
+/** Of a service that is starting or ending, for it to be there or gone. */
+const patienceMs = 30_000
 
-async function findService(options: GlobalOptions): Promise<FoundService | undefined> {
-  const env = readEnvironment()
-  const named = options.server ?? (env.SVC_SERVER || undefined)
-  const token = options.token ?? (env.SVC_TOKEN || undefined)
-  const note = readServiceNote(configOf(options).paths.serviceFile)
-  if (named === undefined) return note && { url: note.url, token: token ?? note.token, pid: note.pid }
-  const url = readAddress(named)
-  const known = token ?? (await findLogin(url, options)) ?? (note?.url === url ? note.token : undefined)
-  if (known === undefined) {
-    throw new SvcError(
-      'InvalidRequest',
-      `give a token for ${url} with --token or SVC_TOKEN, or log in with \`${typed('login')}\``,
-    )
+/** Unavailable, with what to type, when no service runs and none is to be started. */
+export async function reach(options: GlobalOptions, { start = true }: ConnectOptions = {}): Promise<Connected> {
+  const target = targetOf(options)
+  if (target.server !== undefined) return { client: await createNamed(target.server, target, options) }
+  const found = await reachLocal(options, target)
+  if (found !== undefined) return found
+  if (!start) throw new SvcError('Unavailable', `no service runs here; \`${typed('up')}\` starts one`)
+  try {
+    const started = await startInBackground(configOf(options), options.config)
+    return { client: createClient({ url: started.url, token: target.token ?? started.token }), started }
+  } catch (error) {
+    // Another command may have been faster.
+    const other = await reachLocal(options, target)
+    if (other !== undefined) return other
+    throw error
   }
-  return { url, token: known, pid: undefined }
+}
+
+async function reachLocal(options: GlobalOptions, { token }: Target): Promise<Connected | undefined> {
+  const note = await awaitLocalService(configOf(options).paths, patienceMs)
+  return note && { client: createClient({ url: note.url, token: token ?? note.token }), note }
+}
+
+async function createNamed(server: string, { token }: Target, options: GlobalOptions): Promise<Client> {
+  const url = readAddress(server)
+  const known = token ?? (await findKnownToken(url, options))
+  if (known !== undefined) return createClient({ url, token: known })
+  const login = typed('login')
+  throw new SvcError('InvalidRequest', `give a token for ${url} with --token or SVC_TOKEN, or log in with \`${login}\``)
+}
+
+/** Of a login, or of this machine's own service at this address. */
+async function findKnownToken(url: string, options: GlobalOptions): Promise<string | undefined> {
+  const login = await findLogin(url, options)
+  if (login !== undefined) return login
+  const note = await awaitLocalService(configOf(options).paths, 0)
+  return note?.url === url ? note.token : undefined
+}
+
+/** What a command would use where it goes to; undefined when there is none. */
+export async function findToken(options: GlobalOptions): Promise<string | undefined> {
+  const { server, token } = targetOf(options)
+  if (token !== undefined) return token
+  if (server !== undefined) return findKnownToken(readAddress(server), options)
+  return (await awaitLocalService(configOf(options).paths, patienceMs))?.token
 }
 
 /** Where the tokens of `svc login` are kept. */
 export function keptLogins(options: GlobalOptions): KeptLogins {
   return createKeptLogins({ path: join(configOf(options).paths.configDir, 'logins.json'), write: writePrivateFile })
+}
+
+/** Where services that have a name are kept. */
+export function keptContexts(options: GlobalOptions): KeptContexts {
+  return createKeptContexts({ path: join(configOf(options).paths.configDir, 'contexts.json'), write: writePrivateFile })
 }
 
 /** The token of a login, renewed where needed; what talks to issuers is loaded only then. */
@@ -75,9 +98,9 @@ async function findLogin(server: string, options: GlobalOptions): Promise<string
 
 /** The service that a login is for. InvalidRequest when none is named. */
 export function serverAddress(options: GlobalOptions): string {
-  const named = options.server ?? (readEnvironment().SVC_SERVER || undefined)
-  if (named === undefined) throw new SvcError('InvalidRequest', 'name the service with --server or SVC_SERVER')
-  return readAddress(named)
+  const { server } = targetOf(options)
+  if (server !== undefined) return readAddress(server)
+  throw new SvcError('InvalidRequest', 'name the service with --server, SVC_SERVER or a context')
 }
 
 /** The address without a slash at its end. InvalidRequest when it is none. */
@@ -85,23 +108,4 @@ function readAddress(text: string): string {
   const url = /^https?:\/\//.test(text) && URL.canParse(text) ? new URL(text) : undefined
   if (!url) throw new SvcError('InvalidRequest', `\`${text}\` is no address of a service; write http://HOST:PORT`)
   return url.href.replace(/\/+$/, '')
-}
-
-/** Whether the process runs, whosever it is; one that has ended and was not reaped does not. */
-export async function isRunning(pid: number): Promise<boolean> {
-  try {
-    process.kill(pid, 0)
-    return !(await isUnreaped(pid))
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM'
-  }
-}
-
-/** Whether a service answers there. */
-export async function isAlive(url: string): Promise<boolean> {
-  try {
-    return (await fetch(new URL('/healthz', url), { signal: AbortSignal.timeout(3000) })).ok
-  } catch {
-    return false
-  }
 }

@@ -2,7 +2,25 @@
 import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 
-export type ServiceNote = { url: string; token: string; pid: number }
+export type ServiceNote = {
+  url: string
+  token: string
+  pid: number
+  /** Of the program that serves. */
+  version?: string
+  /** Absent: a person, in a terminal. */
+  startedBy?: Starter
+}
+
+/** A command that needed a service, or the system at login. */
+export type Starter = 'command' | 'system'
+
+/** Tells a service who starts it. */
+export const startedByVariable = 'SVC_STARTED_BY'
+
+export function readStarter(value: string | undefined): Starter | undefined {
+  return value === 'command' || value === 'system' ? value : undefined
+}
 
 /** Writes the file whole or not at all, mode 0600. */
 export function writePrivateFile(path: string, text: string): void {

@@ -1,7 +1,6 @@
 // `svc doctor`: what this machine has for running tasks, what is missing and how to get it.
 import { execFile } from 'node:child_process'
 import { mkdtempSync, rmSync, statfsSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
@@ -14,8 +13,8 @@ import { findSizeLayer } from '../adapters/workspaces/workspaces.ts'
 import type { Finding } from '../cli/context.ts'
 import { typed } from '../cli/typed.ts'
 import type { Config } from '../config/load.ts'
-import { isAlive } from '../launch/connect.ts'
-import { readServiceNote } from '../launch/service-file.ts'
+import { canListen } from '../launch/free-port.ts'
+import { findLocalService } from '../launch/local-service.ts'
 
 const run = promisify(execFile)
 
@@ -93,9 +92,8 @@ function checkSearch(config: Config): Finding {
 }
 
 async function checkService(config: Config): Promise<Finding> {
-  const note = readServiceNote(config.paths.serviceFile)
-  if (note && (await isAlive(note.url)))
-    return { what: 'service', state: 'ok', detail: `runs at ${note.url} (pid ${note.pid})` }
+  const note = await findLocalService(config.paths)
+  if (note) return { what: 'service', state: 'ok', detail: `runs at ${note.url} (pid ${note.pid})` }
   const isFree = await canListen(config.host, config.port)
   if (isFree) return { what: 'service', state: 'ok', detail: `not running; port ${config.port} is free` }
   return {
@@ -104,14 +102,6 @@ async function checkService(config: Config): Promise<Finding> {
     detail: `port ${config.port} is taken`,
     fix: `${typed('up --port 0')} picks a free one`,
   }
-}
-
-function canListen(host: string, port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const probe = createServer()
-    probe.once('error', () => resolve(false))
-    probe.listen(port, host, () => probe.close(() => resolve(true)))
-  })
 }
 
 const enoughBytes = 1024 ** 3

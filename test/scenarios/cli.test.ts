@@ -495,7 +495,7 @@ describe('svc against a service that is named', () => {
   it('says what is wrong with the address or the token', async () => {
     const stranger = environmentOf(makeFolder())
     const list = (...flags: string[]) => runSvc([...flags, 'task', 'list'], stranger)
-    const none = await list()
+    const none = await runSvc(['status'], stranger)
     expect(none).toMatchObject({ code: 3, stderr: expect.stringContaining('svc up') })
     expect(await list('--server', 'nonsense', '--token', 't')).toMatchObject({ code: 2 })
     const unnamed = await list('--server', service.url)
@@ -509,7 +509,7 @@ describe('svc against a service that is named', () => {
   it('takes a service that was killed for none', async () => {
     const killed = await startService()
     await killed.kill()
-    const outcome = await runSvc(['task', 'list'], killed.env)
+    const outcome = await runSvc(['status'], killed.env)
     expect(outcome).toMatchObject({ code: 3, stderr: expect.stringContaining('no service runs here') })
     removeFolder(killed.folder)
   })

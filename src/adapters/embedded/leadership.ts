@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { link, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { SvcError } from '../../errors.ts'
 import type { Leadership } from '../../ports/leadership.ts'
 import { isUnreaped, readStartTime } from './confinement/process-record.ts'
@@ -13,6 +13,8 @@ export type EmbeddedLeadershipOptions = {
   pid?: number
   host?: string
 }
+
+const lockName = 'service.lock'
 
 type Holder = { pid: number; host: string; startTime: string | undefined }
 
@@ -29,6 +31,12 @@ async function isAlive(holder: Holder | undefined, host: string): Promise<boolea
   if (holder === undefined || holder.host !== host) return false
   const startTime = await readStartTime(holder.pid)
   return startTime !== undefined && startTime === holder.startTime && !(await isUnreaped(holder.pid))
+}
+
+/** The process that holds the data folder now; undefined when none does. */
+export async function findHolder(dataDir: string): Promise<{ pid: number } | undefined> {
+  const holder = parseHolder(await readFile(join(dataDir, lockName), 'utf8').catch(() => ''))
+  return (await isAlive(holder, hostname())) ? holder : undefined
 }
 
 /** Makes the lock with its content in one step; false when there is one. */
@@ -65,7 +73,7 @@ async function lockFolder(file: string, self: Holder): Promise<void> {
     const holder = parseHolder(text)
     if (holder !== undefined && (await isAlive(holder, self.host))) {
       const words = `is in use by another service (pid ${holder.pid}). Stop that one, or choose another folder with --data-dir.`
-      throw new SvcError('Conflict', `The data folder ${file.slice(0, -'/service.lock'.length)} ${words}`)
+      throw new SvcError('Conflict', `The data folder ${dirname(file)} ${words}`)
     }
     await clearStale(file, text)
   }
@@ -77,7 +85,7 @@ async function lockFolder(file: string, self: Holder): Promise<void> {
 
 /** `acquire` fails with Conflict, naming the pid, when another service has the data folder. */
 export function createEmbeddedLeadership(options: EmbeddedLeadershipOptions): Leadership {
-  const file = join(options.dataDir, 'service.lock')
+  const file = join(options.dataDir, lockName)
   const pid = options.pid ?? process.pid
   let held: AbortController | undefined
   let acquiring: Promise<AbortSignal> | undefined

@@ -50,7 +50,7 @@ export function readEntries(session: Pick<SessionDetail, 'transcript'> | undefin
   return lines.map((line) => JSON.parse(line) as Entry)
 }
 
-export function describeSession({ sessionId }: { sessionId: string | undefined }): string {
+export function describeSession({ sessionId, request }: { sessionId: string | undefined; request: Opening }): string {
   if (sessionId === undefined) return 'no session yet'
-  return `session ${sessionId}: \`${typed(`chat --session ${sessionId}`)}\` goes on`
+  return `session ${sessionId}: \`${typed(`chat --session ${sessionId}`, request.namespace)}\` goes on`
 }

@@ -3,10 +3,11 @@ import type { Command } from 'commander'
 import { printAnswer } from '../answers.ts'
 import type { BackupNote, CliContext } from '../context.ts'
 import { readGlobalOptions } from '../global-options.ts'
+import { mayStop, requireLocal, type StopFlags } from '../stopping.ts'
 import { typed } from '../typed.ts'
 
 type BackupFlags = { withKey?: boolean }
-type RestoreFlags = { replace?: boolean }
+type RestoreFlags = StopFlags & { replace?: boolean }
 
 export function addBackupCommand(program: Command, context: CliContext): void {
   program
@@ -16,6 +17,7 @@ export function addBackupCommand(program: Command, context: CliContext): void {
     .option('--with-key', 'also the key that opens the secrets: whoever has the backup can then read them')
     .action(async (folder: string, flags: BackupFlags, command: Command) => {
       const options = readGlobalOptions(command)
+      requireLocal(context, options, 'backup')
       const note = await context.backup(options, folder, { withKey: flags.withKey === true })
       await printAnswer(context, options, note, () => describeBackup(folder, note))
     })
@@ -27,8 +29,12 @@ export function addRestoreCommand(program: Command, context: CliContext): void {
     .description('put a backup into an empty data folder')
     .argument('<folder>', 'folder of the backup')
     .option('--replace', 'stop the service that runs on the data folder and put what is there aside first')
+    .option('-y, --yes', 'with --replace: do not ask while tasks run')
     .action(async (folder: string, flags: RestoreFlags, command: Command) => {
       const options = readGlobalOptions(command)
+      requireLocal(context, options, 'restore')
+      if (flags.replace && !(await mayStop(context, options, flags)))
+        return context.terminal.note('nothing was changed')
       const { note, aside } = await context.restore(options, folder, { replace: flags.replace === true })
       const moved = aside === undefined ? '' : `\nwhat was there before is in ${aside}`
       await printAnswer(context, options, note, () => `${describeRestored(note)}${moved}`)

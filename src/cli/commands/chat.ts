@@ -62,7 +62,7 @@ async function chat(words: string[], given: ChatOptions, { command, context }: I
   if (message === undefined) return startConversation(given, place)
   if (message.trim() === '')
     throw new SvcError('InvalidRequest', `say something: ${typed('chat "what runs right now?"')}`)
-  const { client } = await context.connectOrStart(options)
+  const client = await context.connect(options, { quiet: given.quiet })
   const body = { ...(await prepareRequest(client, given, place)), message: message.trimEnd() }
   if (options.output !== 'table') return printTurn(client, body, place)
   const { quiet } = given
@@ -79,7 +79,7 @@ async function startConversation(given: ChatOptions, { options, context }: Place
   const { openPrompt } = context
   if (openPrompt === undefined)
     throw new SvcError('InvalidRequest', `name a message: ${typed('chat "what runs right now?"')}`)
-  const { client } = await context.connectOrStart(options)
+  const client = await context.connect(options, { quiet: given.quiet })
   const request = await prepareRequest(client, given, { options, context })
   const prompt = openPrompt()
   const conversation = { client, context, prompt, request, quiet: given.quiet }

@@ -31,7 +31,7 @@ export function addLoginCommand(program: Command, context: CliContext): void {
     )
     .addHelpText(
       'after',
-      '\nThe service is named by --server or SVC_SERVER; later commands that name it use the token.',
+      '\nThe service is named by --server, SVC_SERVER or a context; later commands that name it use the token.',
     )
     .action((given: LoginFlags, command: Command) => runLogin(given, readGlobalOptions(command), context))
 }
@@ -72,7 +72,7 @@ function describePrompt({ address, code }: Prompt): string {
 
 /** A token that the service does not take is not kept. */
 async function tryLogin(server: string, options: GlobalOptions, context: CliContext) {
-  const { token: _other, ...rest } = options
+  const { token: _other, context: _context, ...rest } = options
   try {
     const client = await context.connect({ ...rest, server })
     return await client.call(getWhoami)

@@ -6,9 +6,10 @@ import type { Client } from '../../client/client.ts'
 import { createTask } from '../../contract/api/tasks.ts'
 import type { Task } from '../../contract/resources/task.ts'
 import { SvcError } from '../../errors.ts'
+import { agrees } from '../agree.ts'
 import { printAnswer } from '../answers.ts'
 import { describeFiles, listFiles } from '../artifact-files.ts'
-import type { CliContext, GlobalOptions, StartedService } from '../context.ts'
+import type { CliContext, GlobalOptions } from '../context.ts'
 import { ExitSignal, exitCodes } from '../failure.ts'
 import { applyChanges, describeChanges, findChanges } from '../folder-changes.ts'
 import { printOutcome, targetOfTask } from '../follow.ts'
@@ -74,8 +75,7 @@ async function run(words: string[], given: RunOptions, { command, context }: Inv
   const prompt = await readPrompt(words, context)
   const folder = resolve('.')
   const files = await findFiles(given, folder)
-  const { client, started } = await context.connectOrStart(options)
-  if (started && !given.quiet) announceService(started, context)
+  const client = await context.connect(options, { quiet: given.quiet })
   const spec = await buildTask(client, prompt, given, { options, context })
   const task = await client.call(createTask, { body: { ...spec, ...(files && { suspend: true }) } })
   const digests = files && (await giveFiles(client, task, files, { context, quiet: given.quiet }))
@@ -113,16 +113,9 @@ async function offerChanges(client: Client, task: Task, { folder, digests, given
     return true
   }
   terminal.note(describeChanges(changes))
-  if (given.yes || (await agrees(context))) return applyChanges(changes, place, context)
+  if (given.yes || (await agrees(context, 'change them?'))) return applyChanges(changes, place, context)
   terminal.note(`nothing was changed here; \`${typed(`task download ${task.metadata.name} --all`)}\` fetches the files`)
   return true
-}
-
-async function agrees({ openPrompt }: CliContext): Promise<boolean> {
-  if (openPrompt === undefined) return false
-  const prompt = openPrompt()
-  const typed = await prompt.ask('change them? [y/N] ', []).finally(() => prompt.close())
-  return typeof typed === 'object' && /^y(es)?$/i.test(typed.line.trim())
 }
 
 /** What it left, and how to look closer. */
@@ -144,11 +137,6 @@ async function readPrompt(words: string[], context: CliContext): Promise<string>
     'InvalidRequest',
     `say what is to be done: ${typed('run "write hello to notes.txt, then read notes.txt"')}`,
   )
-}
-
-function announceService({ url, pid, logFile, idleExit }: StartedService, { terminal }: CliContext): void {
-  terminal.note(`started a service at ${url} (pid ${pid}, log ${logFile})`)
-  terminal.note(`it stops by itself after ${idleExit} without work; \`${typed('down')}\` stops it now`)
 }
 
 type Place = { options: GlobalOptions; context: CliContext }

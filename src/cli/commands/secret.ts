@@ -8,6 +8,7 @@ import { doEachName } from '../failure.ts'
 import { addPlaceOption, gather, namespaceOf, placeOf, readGlobalOptions } from '../global-options.ts'
 import { formatAge } from '../output.ts'
 import { listNewest } from '../paging.ts'
+import { requireLocal } from '../stopping.ts'
 import { typed } from '../typed.ts'
 
 export function addSecretCommands(program: Command, context: CliContext): void {
@@ -44,7 +45,9 @@ export function addSecretCommands(program: Command, context: CliContext): void {
     .command('rotate-key')
     .description('re-encrypt all secrets under a new key; stop the service first')
     .action(async (_options: unknown, command: Command) => {
-      const count = await context.rotateSecretKey(readGlobalOptions(command))
+      const options = readGlobalOptions(command)
+      requireLocal(context, options, 'secret rotate-key')
+      const count = await context.rotateSecretKey(options)
       context.terminal.note(`${count} ${count === 1 ? 'secret is' : 'secrets are'} encrypted under a new key`)
     })
 }

@@ -2,34 +2,37 @@
 import { type Command, type Help, Option } from 'commander'
 import { getReadiness } from '../../contract/api/health.ts'
 import { listTasks } from '../../contract/api/tasks.ts'
-import { SvcError } from '../../errors.ts'
 import { printAnswer } from '../answers.ts'
 import type { CliContext, Finding, GlobalOptions, SettingHelp } from '../context.ts'
 import { ExitSignal, exitCodes } from '../failure.ts'
 import { namespaceOf, readGlobalOptions } from '../global-options.ts'
 import { formatFields, formatTable } from '../output.ts'
-import { typed } from '../typed.ts'
+import { mayStop, requireLocal, type StopFlags } from '../stopping.ts'
+import { addContextCommands } from './contexts.ts'
 
 const globalFlags = ['--data-dir', '--config-dir']
 
 export function addUpCommand(program: Command, context: CliContext): void {
   const up = program.command('up').description('serve in the foreground; Ctrl-C stops it')
-  addSettingOptions(up, context).action((given: Record<string, unknown>, command: Command) =>
-    context.serve(readGlobalOptions(command, given)),
-  )
+  addSettingOptions(up, context).action((given: Record<string, unknown>, command: Command) => {
+    const options = readGlobalOptions(command, given)
+    const { server, by } = context.target(options)
+    if (server !== undefined)
+      context.terminal.note(`commands go to ${server} (${by}), not to the service that starts here`)
+    return context.serve(options)
+  })
 }
 
 export function addDownCommand(program: Command, context: CliContext): void {
   program
     .command('down')
-    .description('stop the local service')
-    .action(async (_options: unknown, command: Command) => {
+    .description('stop the local service; running tasks go on when it starts again')
+    .option('-y, --yes', 'do not ask while tasks run')
+    .addOption(new Option('--force', 'the same').hideHelp())
+    .action(async (given: StopFlags, command: Command) => {
       const options = readGlobalOptions(command)
-      if (options.server !== undefined)
-        throw new SvcError(
-          'InvalidRequest',
-          `\`${typed('down')}\` stops the service of this machine’s data folder; it takes no --server`,
-        )
+      requireLocal(context, options, 'down')
+      if (!(await mayStop(context, options, given))) return context.terminal.note('it goes on')
       const stopped = await context.stop(options)
       context.terminal.note(stopped ? 'stopped' : 'no service runs on this data folder')
     })
@@ -50,15 +53,16 @@ export function addDoctorCommand(program: Command, context: CliContext): void {
 }
 
 export function addConfigCommands(program: Command, context: CliContext): void {
-  const config = program.command('config').description('settings of the local service')
+  const config = program.command('config').description('settings of the local service, and services that have a name')
   const print = config.command('print').description('every setting with its value and where that came from')
   addSettingOptions(print, context).action((given: Record<string, unknown>, command: Command) =>
     printConfig(readGlobalOptions(command, given), context),
   )
+  addContextCommands(config, context)
 }
 
 /** Every setting as a flag, but those that all commands have. */
-function addSettingOptions(command: Command, context: CliContext): Command {
+export function addSettingOptions(command: Command, context: CliContext): Command {
   for (const setting of context.settingHelp()) {
     if (globalFlags.includes(setting.flag)) continue
     const flags = `${setting.flag} ${setting.placeholder}`.trim()
@@ -87,7 +91,7 @@ function formatOption(term: string, _termWidth: number, description: string, hel
 
 async function showStatus(command: Command, context: CliContext): Promise<void> {
   const options = readGlobalOptions(command)
-  const client = await context.connect(options)
+  const client = await context.connect(options, { start: false })
   const ready = await client.call(getReadiness)
   const counts: Record<string, number> = {}
   for (const phase of ['Running', 'Pending', 'Scheduled'] as const) {

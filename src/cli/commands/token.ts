@@ -2,6 +2,7 @@
 import { type Command, Option } from 'commander'
 import { type Role, roles } from '../../contract/access.ts'
 import { createToken, deleteToken, listTokens } from '../../contract/api/tokens.ts'
+import { SvcError } from '../../errors.ts'
 import { printAnswer, printList } from '../answers.ts'
 import type { CliContext } from '../context.ts'
 import { readGlobalOptions } from '../global-options.ts'
@@ -24,6 +25,10 @@ export function addTokenCommands(program: Command, context: CliContext): void {
     )
     .action((name: string, given: CreateOptions, command: Command) => create(name, given, { command, context }))
   token
+    .command('show')
+    .description('print the token that commands use here, for other programs')
+    .action((_given: unknown, command: Command) => show(command, context))
+  token
     .command('list')
     .alias('ls')
     .description('tokens, without their text')
@@ -43,6 +48,11 @@ type Invocation = { command: Command; context: CliContext }
 
 async function create(name: string, given: CreateOptions, { command, context }: Invocation): Promise<void> {
   const options = readGlobalOptions(command)
+  if (options.output === 'name')
+    throw new SvcError(
+      'InvalidRequest',
+      '-o name would hide the token, which is shown only now; leave it out, or take -o json',
+    )
   const client = await context.connect(options)
   const body = {
     name,
@@ -55,6 +65,13 @@ async function create(name: string, given: CreateOptions, { command, context }: 
   const created = await client.call(createToken, { body })
   await printAnswer(context, options, created, () => created.token)
   if (options.output === 'table') context.terminal.note('this is shown once; keep it safe')
+}
+
+async function show(command: Command, context: CliContext): Promise<void> {
+  const options = readGlobalOptions(command)
+  const token = await context.findToken(options)
+  if (token === undefined) throw new SvcError('Unavailable', `no service runs here; \`${typed('up')}\` starts one`)
+  await printAnswer(context, options, { token }, () => token)
 }
 
 async function listAll(command: Command, context: CliContext): Promise<void> {

@@ -8,7 +8,7 @@ export const serviceSettings = {
   }),
   host: define(text.default('127.0.0.1'), { help: 'address to listen on (default in a pod: 0.0.0.0)' }),
   port: define(whole(0, 65_535).default(8080), {
-    help: 'port to listen on; 0 picks a free one',
+    help: 'port to listen on; 0 picks a free one; where none is chosen and another program has it, the next free one is taken',
   }),
   publicHost: define(names.default([]), {
     help: 'Host names, beside the bound address, that requests may name',

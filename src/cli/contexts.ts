@@ -1,0 +1,79 @@
+// Services by name, and which of them the commands go to: kept in one file, for this user's eyes only.
+import { readFileSync } from 'node:fs'
+import { z } from 'zod'
+import { messageOf, SvcError } from '../errors.ts'
+import { typed } from './typed.ts'
+
+/** The service of this machine, which needs no entry. */
+export const localContext = 'local'
+
+const KeptContext = z.strictObject({
+  server: z.string(),
+  /** Absent: that of a login, or of SVC_TOKEN. */
+  token: z.string().optional(),
+  namespace: z.string().optional(),
+})
+export type KeptContext = z.infer<typeof KeptContext>
+
+const File = z.strictObject({ current: z.string().optional(), contexts: z.record(z.string(), KeptContext) })
+type File = z.infer<typeof File>
+
+export type KeptContexts = {
+  list(): Record<string, KeptContext>
+  /** Of the context in use; undefined: this machine's service. */
+  current(): string | undefined
+  /** InvalidRequest for a name that is not kept. */
+  find(name: string): KeptContext
+  keep(name: string, context: KeptContext): void
+  /** `local` is this machine's service. InvalidRequest for a name that is not kept. */
+  use(name: string): void
+  /** One that is in use is in use no more. InvalidRequest for a name that is not kept. */
+  remove(name: string): void
+}
+
+export type KeptContextsOptions = {
+  path: string
+  /** Writes a file whole or not at all, mode 0600. */
+  write: (path: string, text: string) => void
+}
+
+/** InvalidRequest for a file that cannot be read: without it the commands would go elsewhere. */
+function readAll(path: string): File {
+  try {
+    return File.parse(JSON.parse(readFileSync(path, 'utf8')))
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { contexts: {} }
+    const reason = error instanceof z.ZodError ? z.prettifyError(error) : messageOf(error)
+    throw new SvcError('InvalidRequest', `${path} is no file of contexts; repair or remove it: ${reason}`)
+  }
+}
+
+export function createKeptContexts({ path, write }: KeptContextsOptions): KeptContexts {
+  const save = (file: File) => write(path, `${JSON.stringify(file, null, 2)}\n`)
+  const find = (name: string): KeptContext => {
+    const { contexts } = readAll(path)
+    const found = Object.hasOwn(contexts, name) ? contexts[name] : undefined
+    if (found !== undefined) return found
+    throw new SvcError('InvalidRequest', `there is no context ${name}: \`${typed('config contexts')}\` lists them`)
+  }
+  return {
+    find,
+    list: () => readAll(path).contexts,
+    current: () => readAll(path).current,
+    keep(name, context) {
+      const file = readAll(path)
+      save({ ...file, contexts: { ...file.contexts, [name]: context } })
+    },
+    use(name) {
+      if (name !== localContext) find(name)
+      const { contexts } = readAll(path)
+      save({ ...(name === localContext ? {} : { current: name }), contexts })
+    },
+    remove(name) {
+      find(name)
+      const { current, contexts } = readAll(path)
+      const { [name]: _removed, ...rest } = contexts
+      save({ ...(current === undefined || current === name ? {} : { current }), contexts: rest })
+    },
+  }
+}

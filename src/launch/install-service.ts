@@ -1,0 +1,153 @@
+// Installs this program as a service of the user that starts at login, and takes it away again.
+import { execFile } from 'node:child_process'
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import type { GlobalOptions, InstalledService, ServiceFile, ServiceManager } from '../cli/context.ts'
+import { typed } from '../cli/typed.ts'
+import { type Environment, readEnvironment } from '../config/environment.ts'
+import type { Config } from '../config/load.ts'
+import { environmentNameOf, flagOf, type Setting, type SettingName, settings } from '../config/settings.ts'
+import { SvcError } from '../errors.ts'
+import { configOf } from './connect.ts'
+import { prepareFolders } from './folders.ts'
+import { findLocalService } from './local-service.ts'
+import { launcherPath } from './program-files.ts'
+import { startedByVariable } from './service-file.ts'
+import { agentLabel, type Launch, servicePath, unitName, writePropertyList, writeUnit } from './service-unit.ts'
+
+const run = promisify(execFile)
+
+/** The file for the manager, or for the one of this system; nothing is written. */
+export function describeService(
+  options: GlobalOptions,
+  manager: ServiceManager = managerOf(process.platform),
+): ServiceFile {
+  const env = readEnvironment()
+  const config = configOf(options)
+  const launch = describeLaunch(config, options, env)
+  return {
+    manager,
+    path: placeOf(manager, env),
+    text: manager === 'systemd' ? writeUnit(launch) : writePropertyList(launch),
+    leftOut: listLeftOut(config),
+    log: manager === 'systemd' ? 'journalctl --user -u svc' : launch.logFile,
+  }
+}
+
+/** Unavailable where neither manager is there. */
+function managerOf(platform: NodeJS.Platform): ServiceManager {
+  if (platform === 'linux') return 'systemd'
+  if (platform === 'darwin') return 'launchd'
+  throw new SvcError('Unavailable', `neither systemd nor launchd is on ${platform}: start \`${typed('up')}\` yourself`)
+}
+
+function placeOf(manager: ServiceManager, env: Environment): string {
+  const home = env.HOME ?? homedir()
+  if (manager === 'launchd') return join(home, 'Library', 'LaunchAgents', `${agentLabel}.plist`)
+  return join(env.XDG_CONFIG_HOME ?? join(home, '.config'), 'systemd', 'user', unitName)
+}
+
+/** What was given here, by flags or by the environment, holds for the service; a secret stands in no such file. */
+function describeLaunch(config: Config, options: GlobalOptions, env: Environment): Launch {
+  const { dataDir, configDir } = config.paths
+  if (/[\\/]_npx[\\/]/.test(launcherPath))
+    throw new SvcError(
+      'InvalidRequest',
+      'npx keeps this program for a while only: install it first, with npm install -g',
+    )
+  const file = options.config ?? env.SVC_CONFIG
+  const given = listGiven(config).filter((name) => name !== 'dataDir' && name !== 'configDir' && !isSecret(name))
+  const flags = given.map(
+    (name) => `--${flagOf(name)}=${String(options.settings[name] ?? env[environmentNameOf(name)])}`,
+  )
+  const more = file === undefined ? [] : ['--config', file]
+  const folders = ['--data-dir', dataDir, '--config-dir', configDir]
+  return {
+    command: [process.execPath, ...process.execArgv, launcherPath, 'up', ...folders, ...more, ...flags],
+    environment: { PATH: servicePath(env), [startedByVariable]: 'system' },
+    logFile: join(dataDir, 'service.log'),
+  }
+}
+
+const isSecret = (name: SettingName) => (settings[name] as Setting).secret === true
+
+function listGiven({ sources }: Config): SettingName[] {
+  const names = Object.keys(sources) as SettingName[]
+  return names.filter((name) => sources[name] === 'flag' || sources[name] === 'environment')
+}
+
+/** Variables of this environment that the service will not have. */
+function listLeftOut(config: Config): string[] {
+  const keys = config.vendorKeys.map(({ name }) => name)
+  return [...keys, ...listGiven(config).filter(isSecret).map(environmentNameOf)]
+}
+
+/** Writes the file and starts the service, or starts it anew. Unavailable where the manager does not answer. */
+export async function installService(options: GlobalOptions): Promise<InstalledService> {
+  const file = describeService(options)
+  const config = configOf(options)
+  await requireManager(file.manager)
+  const running = await findLocalService(config.paths)
+  if (running !== undefined && running.startedBy === undefined)
+    throw new SvcError('Conflict', `a service runs in a terminal (pid ${running.pid}): stop it there first`)
+  prepareFolders(config)
+  mkdirSync(dirname(file.path), { recursive: true })
+  const isNew = !existsSync(file.path)
+  writeFileSync(file.path, file.text)
+  await (file.manager === 'systemd' ? startUnit() : startAgent(file.path))
+  return { ...file, isNew }
+}
+
+/** False when none was installed. */
+export async function uninstallService(): Promise<boolean> {
+  const manager = managerOf(process.platform)
+  const path = placeOf(manager, readEnvironment())
+  if (!existsSync(path)) return false
+  await requireManager(manager)
+  if (manager === 'systemd') await call('systemctl', '--user', 'disable', '--now', unitName)
+  else await call('launchctl', 'bootout', `${domain()}/${agentLabel}`).catch(() => undefined)
+  rmSync(path)
+  if (manager === 'systemd') await call('systemctl', '--user', 'daemon-reload')
+  return true
+}
+
+async function startUnit(): Promise<void> {
+  await call('systemctl', '--user', 'daemon-reload')
+  await call('systemctl', '--user', 'enable', unitName)
+  await call('systemctl', '--user', 'restart', unitName)
+}
+
+async function startAgent(path: string): Promise<void> {
+  // It is not there the first time.
+  await call('launchctl', 'bootout', `${domain()}/${agentLabel}`).catch(() => undefined)
+  await call('launchctl', 'bootstrap', domain(), path)
+}
+
+const domain = () => `gui/${process.getuid?.() ?? 0}`
+
+async function requireManager(manager: ServiceManager): Promise<void> {
+  try {
+    if (manager === 'systemd') await call('systemctl', '--user', 'show-environment')
+    else await call('launchctl', 'print', domain())
+  } catch (error) {
+    const reason = error instanceof SvcError ? `: ${error.message}` : ''
+    throw new SvcError(
+      'Unavailable',
+      `${manager} does not answer for this user${reason}. \`${typed('install-service --print')}\` shows the file for it, \`${typed('up')}\` serves without it.`,
+      { cause: error },
+    )
+  }
+}
+
+/** UpstreamFailed with what it said. */
+async function call(program: string, ...args: string[]): Promise<void> {
+  try {
+    await run(program, args)
+  } catch (error) {
+    const { stderr, message, code } = error as { stderr?: string; message: string; code?: unknown }
+    const said = code === 'ENOENT' ? 'it is not installed' : stderr?.trim() || message
+    throw new SvcError('UpstreamFailed', `${program} ${args.join(' ')}: ${said}`, { cause: error })
+  }
+}

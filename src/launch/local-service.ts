@@ -1,0 +1,40 @@
+// The service of this machine's data folder: whether one runs, which, and how it ends.
+import { findHolder } from '../adapters/embedded/leadership.ts'
+import type { Paths } from '../config/paths.ts'
+import { SvcError } from '../errors.ts'
+import { readServiceNote, type ServiceNote } from './service-file.ts'
+
+/**
+ * The note of the service that holds the data folder now. A note that a killed service left counts for nothing: what listens
+ * at its address since may be anybody's, and is told no token.
+ */
+export async function findLocalService({ dataDir, serviceFile }: Paths): Promise<ServiceNote | undefined> {
+  const note = readServiceNote(serviceFile)
+  if (note === undefined) return undefined
+  return (await findHolder(dataDir))?.pid === note.pid ? note : undefined
+}
+
+/** The same, but while a service is starting or ending on the folder it is waited for. */
+export async function awaitLocalService(paths: Paths, timeoutMs: number): Promise<ServiceNote | undefined> {
+  const deadline = Date.now() + timeoutMs
+  for (;;) {
+    const note = await findLocalService(paths)
+    if (note !== undefined || Date.now() > deadline) return note
+    if ((await findHolder(paths.dataDir)) === undefined) return undefined
+    await pause()
+  }
+}
+
+const stopTimeoutMs = 30_000
+
+/** Asks it to end and waits until it has let go of the folder. Unavailable when it does not. */
+export async function endLocalService({ dataDir }: Paths, { pid }: ServiceNote): Promise<void> {
+  process.kill(pid, 'SIGTERM')
+  const deadline = Date.now() + stopTimeoutMs
+  while ((await findHolder(dataDir))?.pid === pid) {
+    if (Date.now() > deadline) throw new SvcError('Unavailable', `the service (pid ${pid}) does not stop`)
+    await pause()
+  }
+}
+
+const pause = () => new Promise((resolve) => setTimeout(resolve, 50))
