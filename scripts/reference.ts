@@ -134,7 +134,8 @@ function printCommand(command: Command, path: string): string {
     .map((each) => (each.required ? `<${each.name()}${each.variadic ? '...' : ''}>` : `[${each.name()}]`))
     .join(' ')
   const isLong = command.options.length > 30
-  const rows = isLong ? [] : command.options.map((option) => [`\`${option.flags}\``, option.description])
+  const shown = command.options.filter((option) => !option.hidden && !(isLong && option.helpGroupHeading))
+  const rows = shown.map((option) => [`\`${option.flags}\``, option.description])
   const parts = [
     `## ${path}`,
     `\`${[path, usage].join(' ').trim()}\``,

@@ -19,7 +19,7 @@ afterEach(() => rmSync(folder, { recursive: true }))
 type Given = { server?: string; context?: string; token?: string; dataDir?: string }
 function read({ dataDir, ...given }: Given = {}, env: Record<string, string> = {}) {
   const settings = dataDir === undefined ? {} : { dataDir }
-  return readTarget({ output: 'table', settings, ...given }, { env, contexts })
+  return readTarget({ settings, ...given }, { env, contexts })
 }
 
 describe('the service that a command means', () => {

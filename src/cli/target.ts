@@ -1,7 +1,15 @@
 // Which service a command means: flags first, then the environment, then the context in use, then this machine's own.
 import { SvcError } from '../errors.ts'
-import type { GlobalOptions } from './context.ts'
 import { type KeptContexts, localContext } from './contexts.ts'
+
+/** What a line says of it. */
+type Naming = {
+  server?: string
+  context?: string
+  token?: string
+  /** `--data-dir` and others, by setting name. */
+  settings: Record<string, unknown>
+}
 
 export type Target = {
   /** As it was written; undefined: the service of this machine's data folder. */
@@ -16,7 +24,7 @@ export type Target = {
 type Given = { env: Record<string, string | undefined>; contexts: KeptContexts }
 
 /** InvalidRequest when the context that is named is not kept, or two places are named. */
-export function readTarget(options: GlobalOptions, { env, contexts }: Given): Target {
+export function readTarget(options: Naming, { env, contexts }: Given): Target {
   const { server, context, settings } = options
   if (server !== undefined && context !== undefined)
     throw new SvcError('InvalidRequest', 'give --server or --context, not both')
@@ -31,7 +39,7 @@ export function readTarget(options: GlobalOptions, { env, contexts }: Given): Ta
 }
 
 /** A context's own token goes before SVC_TOKEN, which may be meant for another service. */
-function targetOf(name: string, options: GlobalOptions, { env, contexts }: Given): Target {
+function targetOf(name: string, options: Naming, { env, contexts }: Given): Target {
   if (name === localContext) return { token: options.token }
   const { server, token, namespace } = contexts.find(name)
   return {

@@ -132,9 +132,12 @@ function describeProblems(problems: Problem[]): string {
   return `bad configuration: ${problems.map((p) => `${p.path} ${p.message}`).join(', ')}`
 }
 
+/** Of this service's own tokens, which people export under a vendor's name for programs that are to use the proxies. */
+const ownToken = /^svc_/
+
 function findVendorKeys(env: Environment): VendorKeys {
   return vendorKeyNames.flatMap((name) => {
     const value = env[name]
-    return value ? [{ name, value }] : []
+    return value && !ownToken.test(value) ? [{ name, value }] : []
   })
 }

@@ -76,3 +76,11 @@ describe('the mode', () => {
     expect(load({ ...inPod, SVC_MODE: 'embedded' }).host).toBe('127.0.0.1')
   })
 })
+
+describe('a vendor’s key in the environment', () => {
+  it('is none where it is a token of this service, exported for programs that use the proxies', () => {
+    const load = (env: Record<string, string>) => loadConfig({ flags: {}, env }).vendorKeys
+    expect(load({ ANTHROPIC_API_KEY: 'made-up' })).toEqual([{ name: 'ANTHROPIC_API_KEY', value: 'made-up' }])
+    expect(load({ ANTHROPIC_API_KEY: 'svc_0123', OPENAI_API_KEY: 'svc_0123' })).toEqual([])
+  })
+})

@@ -29,7 +29,7 @@ function quote(text: string): string {
 const quoteArgument = (text: string) => quote(text).replaceAll('$', '$$$$')
 
 export function writeUnit({ command, environment }: Launch): string {
-  return `# Made by svc install-service, which replaces it.
+  return `# Made by install-service, which replaces it.
 [Unit]
 Description=svc, runs AI tasks
 StartLimitIntervalSec=0
@@ -58,7 +58,7 @@ export function writePropertyList({ command, environment, logFile }: Launch): st
   const variables = Object.entries(environment).map(([name, value]) => `<key>${escapeXml(name)}</key>${textOf(value)}`)
   return `<?xml version="1.0" encoding="UTF-8"?>
 <!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
-<!-- Made by svc install-service, which replaces it. -->
+<!-- Made by install-service, which replaces it. -->
 <plist version="1.0">
 <dict>
   <key>Label</key>${textOf(agentLabel)}

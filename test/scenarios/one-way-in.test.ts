@@ -55,7 +55,7 @@ describe('a command on a machine where no service runs', () => {
     await expect(startService({ folder })).rejects.toThrow(String(service.process.pid))
     expect((await runSvc(['status', '-o', 'json'], env)).stdout).toContain(service.url)
     await checkStopping(service)
-  })
+  }, 300_000)
 
   /** In the same service: starting one costs seconds. */
   async function checkStopping(service: Service): Promise<void> {
