@@ -96,7 +96,7 @@ function createBareProgram(context: CliContext): Command {
     .addHelpText(
       'after',
       () =>
-        `\nFirst steps:\n  ${typed('run "say hello"')}   run a task; starts a service when none runs\n  ${typed('doctor           ')}   what this machine lacks, and how to get it`,
+        `\nFirst steps:\n  ${typed('run "say hello"')}   run a task; starts a service when none runs\n  ${typed('doctor         ')}   what this machine lacks, and how to get it`,
     )
   addGlobalOptions(program)
   return program.hook('preAction', (_program, command) => {

@@ -19,6 +19,11 @@ export function typed(words: string, namespace?: string): string {
   return [command, ...place, ...more, words].join(' ')
 }
 
+/** The same where what the line says of a place is not for the next one. */
+export function typedAnywhere(words: string): string {
+  return `${command} ${words}`
+}
+
 /** A word of a POSIX shell. */
 export function quoteWord(text: string): string {
   return /^[\w./@%+=:,-]+$/.test(text) && !text.startsWith('-') ? text : `'${text.replaceAll("'", "'\\''")}'`

@@ -84,7 +84,9 @@ function greet(url: string, token: OwnerToken, config: Config): void {
     '',
     `  svc serves at ${url}`,
     ...(isElsewhere(url, config) ? [`  (port ${config.port} is taken by another program)`] : []),
-    token.isNew ? `  token:        ${token.text}` : `  token:        kept in ${config.paths.tokenFile}`,
+    token.isNew
+      ? `  token:        ${token.text}`
+      : `  token:        kept in ${config.paths.tokenFile} (${typed('token show')})`,
     '',
     '  Next, in another terminal:',
     `    ${typed('run "write hello to notes.txt, then read notes.txt"')}`,

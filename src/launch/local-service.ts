@@ -1,4 +1,5 @@
 // The service of this machine's data folder: whether one runs, which, and how it ends.
+import { setTimeout as pause } from 'node:timers/promises'
 import { findHolder } from '../adapters/embedded/leadership.ts'
 import type { Paths } from '../config/paths.ts'
 import { SvcError } from '../errors.ts'
@@ -21,11 +22,12 @@ export async function awaitLocalService(paths: Paths, timeoutMs: number): Promis
     const note = await findLocalService(paths)
     if (note !== undefined || Date.now() > deadline) return note
     if ((await findHolder(paths.dataDir)) === undefined) return undefined
-    await pause()
+    await pause(pollMs)
   }
 }
 
 const stopTimeoutMs = 30_000
+const pollMs = 50
 
 /** Asks it to end and waits until it has let go of the folder. Unavailable when it does not. */
 export async function endLocalService({ dataDir }: Paths, { pid }: ServiceNote): Promise<void> {
@@ -33,8 +35,6 @@ export async function endLocalService({ dataDir }: Paths, { pid }: ServiceNote):
   const deadline = Date.now() + stopTimeoutMs
   while ((await findHolder(dataDir))?.pid === pid) {
     if (Date.now() > deadline) throw new SvcError('Unavailable', `the service (pid ${pid}) does not stop`)
-    await pause()
+    await pause(pollMs)
   }
 }
-
-const pause = () => new Promise((resolve) => setTimeout(resolve, 50))

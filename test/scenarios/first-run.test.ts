@@ -11,7 +11,7 @@ beforeEach(() => {
   folder = makeFolder()
 })
 afterEach(async () => {
-  await runSvc(['down'], environmentOf(folder))
+  await runSvc(['down', '--yes'], environmentOf(folder))
   removeFolder(folder)
 })
 

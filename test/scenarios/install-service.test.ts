@@ -3,7 +3,8 @@ import { execFileSync, spawn } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { environmentOf, launcher, makeFolder, removeFolder, runSvc, waitFor } from './service.ts'
+import { waitFor } from '../fixtures/time.ts'
+import { environmentOf, launcher, makeFolder, removeFolder, runSvc } from './service.ts'
 
 let folder: string
 let env: NodeJS.ProcessEnv

@@ -7,7 +7,7 @@ import type { CliContext } from '../context.ts'
 import { type KeptContext, localContext } from '../contexts.ts'
 import { readGlobalOptions } from '../global-options.ts'
 import { formatFields, formatTable } from '../output.ts'
-import { typed } from '../typed.ts'
+import { typed, typedAnywhere } from '../typed.ts'
 
 type Invocation = { command: Command; context: CliContext }
 type SetOptions = { tokenFromEnv?: string; tokenFromFile?: string }
@@ -118,7 +118,9 @@ async function setContext(name: string, given: SetOptions, { command, context }:
   const changes = { token, namespace: options.namespace }
   const defined = Object.entries({ ...kept, ...omitUndefined(changes) }).filter(([, value]) => value !== undefined)
   contexts.keep(name, Object.fromEntries(defined) as KeptContext)
-  context.terminal.note(`context ${name} is ${named}; \`${typed(`config use ${name}`)}\` makes it the one in use`)
+  context.terminal.note(
+    `context ${name} is ${named}; \`${typedAnywhere(`config use ${name}`)}\` makes it the one in use`,
+  )
 }
 
 function omitUndefined(fields: Record<string, string | undefined>): Record<string, string> {
