@@ -42,8 +42,8 @@ function readAll(path: string): File {
   try {
     return File.parse(JSON.parse(readFileSync(path, 'utf8')))
   } catch (error) {
-    // Also where the folder is none: what needs it says so.
-    if (['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) return { contexts: {} }
+    // Also where the folder is none, or somebody else's: what needs it says so.
+    if (['ENOENT', 'ENOTDIR', 'EACCES'].includes((error as NodeJS.ErrnoException).code ?? '')) return { contexts: {} }
     const reason = error instanceof z.ZodError ? z.prettifyError(error) : messageOf(error)
     throw new SvcError('InvalidRequest', `${path} is no file of contexts; repair or remove it: ${reason}`)
   }

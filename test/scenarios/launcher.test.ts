@@ -57,6 +57,18 @@ describe('a launcher that is killed', () => {
   )
 })
 
+describe('the launcher', () => {
+  it('gives the service the same rights wherever on the line `up` and `doctor` stand', async () => {
+    const folder = open()
+    const workspaces = async (...words: string[]) => {
+      const { stdout } = await runSvc([...words, '-o', 'json'], environmentOf(folder))
+      return (JSON.parse(stdout) as { what: string }[]).find(({ what }) => what === 'workspaces')
+    }
+    const data = ['--data-dir', join(folder, 'data')]
+    expect(await workspaces(...data, 'doctor')).toEqual(await workspaces('doctor', ...data))
+  })
+})
+
 describe('a service that is killed', () => {
   it('and not reaped does not hold the folder', async () => {
     const folder = open()

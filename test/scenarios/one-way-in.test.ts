@@ -160,7 +160,8 @@ describe('contexts', () => {
   })
 
   it('do not hide the only copy of a token', async () => {
-    expect(await svc(['token', 'create', 'ci', '-o', 'name'])).toMatchObject({ code: 2, stdout: '' })
+    for (const output of ['name', 'jsonpath={.id}'])
+      expect(await svc(['token', 'create', 'ci', '-o', output])).toMatchObject({ code: 2, stdout: '' })
     expect((await service.call<{ items: object[] }>('GET', '/api/v1/tokens')).body.items).toEqual([])
   })
 })

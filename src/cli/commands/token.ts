@@ -4,8 +4,9 @@ import { type Role, roles } from '../../contract/access.ts'
 import { createToken, deleteToken, listTokens } from '../../contract/api/tokens.ts'
 import { SvcError } from '../../errors.ts'
 import { printAnswer, printList } from '../answers.ts'
-import type { CliContext } from '../context.ts'
+import type { CliContext, GlobalOptions } from '../context.ts'
 import { readGlobalOptions } from '../global-options.ts'
+import { formatData } from '../output.ts'
 import { typed } from '../typed.ts'
 
 type CreateOptions = { bind?: string; role?: Role; readOnly?: boolean; expires?: string; serverTools?: 'on' | 'off' }
@@ -48,11 +49,7 @@ type Invocation = { command: Command; context: CliContext }
 
 async function create(name: string, given: CreateOptions, { command, context }: Invocation): Promise<void> {
   const options = readGlobalOptions(command)
-  if (options.output === 'name')
-    throw new SvcError(
-      'InvalidRequest',
-      '-o name would hide the token, which is shown only now; leave it out, or take -o json',
-    )
+  await requireShown(options)
   const client = await context.connect(options)
   const body = {
     name,
@@ -65,6 +62,19 @@ async function create(name: string, given: CreateOptions, { command, context }: 
   const created = await client.call(createToken, { body })
   await printAnswer(context, options, created, () => created.token)
   if (options.output === 'table') context.terminal.note('this is shown once; keep it safe')
+}
+
+/** Shows where in an answer the token is. */
+const marker = 'svc_shown'
+const sample = { id: 'tok-0', name: 'ci', namespace: 'default', role: 'editor', token: marker, createdAt: '' }
+
+/** InvalidRequest for an output that leaves the token out: there is no other copy of it, ever. */
+async function requireShown({ output }: GlobalOptions): Promise<void> {
+  if (output === 'table' || (await formatData(output, sample))?.includes(marker)) return
+  throw new SvcError(
+    'InvalidRequest',
+    `-o ${output} would hide the token, which is shown only now; leave it out, or take -o json`,
+  )
 }
 
 async function show(command: Command, context: CliContext): Promise<void> {
