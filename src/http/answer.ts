@@ -1,4 +1,4 @@
-// What a handler answers with, and how it is put on the wire: JSON, text, a file, an event stream, or nothing.
+// What a handler answers with, and how it is written to the client: JSON, text, a file, an event stream, or nothing.
 import type { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type EventStreamOptions, type Frame, streamEvents } from './event-stream.ts'
@@ -7,14 +7,14 @@ import { matchesTag, tagOfText } from './middleware/conditional.ts'
 type Common = {
   status?: number
   headers?: Record<string, string>
-  /** ETag; absent: made from what is sent, where the route knows conditional reads. */
+  /** ETag; absent: computed from the body, on routes with conditional reads. */
   tag?: string
 }
 
 export type Answer<Body> = Common &
   (
     | { json: Body }
-    /** JSON that is text already. */
+    /** JSON that is already serialized. */
     | { jsonText: string }
     | { text: string; contentType: string }
     | { stream: Readable; contentType: string }
@@ -23,9 +23,9 @@ export type Answer<Body> = Common &
   )
 
 export type AnswerContext = {
-  /** Status of the route when all is well. */
+  /** The route's status on success. */
   status: number
-  /** Whether the route is a read, and answers 304. */
+  /** Whether the route is a read that can answer 304. */
   isRead: boolean
   isConditional: boolean
   events: EventStreamOptions
@@ -41,7 +41,7 @@ function readPayload(answer: Answer<unknown>): { payload: string; contentType: s
   return undefined
 }
 
-/** True when the client has it already: then the answer is 304. */
+/** True when the client already has it: the answer is 304. */
 function isFresh(tag: string, request: FastifyRequest, reply: FastifyReply): boolean {
   reply.header('etag', tag)
   return matchesTag(request.headers['if-none-match'], tag)
@@ -51,11 +51,11 @@ function sendEvents(answer: Answer<unknown> & { events: unknown }, reply: Fastif
   const source = answer.events as (signal: AbortSignal) => AsyncIterable<Frame>
   const stream = streamEvents(source, context.events)
   stream.once('close', context.trackStream())
-  // A proxy in between must not wait for the end of it.
+  // Tells a proxy in between not to buffer the whole answer.
   return reply.header('content-type', 'text/event-stream; charset=utf-8').header('x-accel-buffering', 'no').send(stream)
 }
 
-/** The tag of the answer, where the route has one. */
+/** The tag of the answer, on routes that have one. */
 function tagOf(answer: Answer<unknown>, payload: string | undefined, context: AnswerContext): string | undefined {
   if (!context.isConditional) return undefined
   return answer.tag ?? (payload === undefined ? undefined : tagOfText(payload))

@@ -29,15 +29,15 @@ export type HttpApp = {
   /** Not listening yet. */
   server: FastifyInstance
   /**
-   * Stops in good order: readyz says no, event streams end with a hint to come back, requests under way are finished; what
-   * is left after `timeoutMs` is cut off.
+   * Stops gracefully: readyz fails, event streams end with a hint to reconnect, running requests finish; whatever is
+   * left after `timeoutMs` is cut off.
    */
   drain(timeoutMs: number): Promise<void>
 }
 
 const mebibyte = 1_048_576
 const defaultBodyLimit = 15 * mebibyte
-/** Of all headers of one request together. */
+/** Limit for all headers of one request together. */
 const maxHeaderBytes = 16_384
 
 function makeServer(deps: HttpDeps): FastifyInstance {
@@ -46,7 +46,7 @@ function makeServer(deps: HttpDeps): FastifyInstance {
     headersTimeout: settings.headersTimeoutMs ?? 20_000,
     connectionsCheckingInterval: settings.timeoutCheckMs ?? 5000,
     maxHeaderSize: maxHeaderBytes,
-    // Node would answer without a word; the check of the host says what is missing.
+    // Node would answer without a body; the check of the host says what is missing.
     requireHostHeader: false,
   }
   const { tls } = settings
@@ -62,7 +62,7 @@ function makeServer(deps: HttpDeps): FastifyInstance {
     genReqId: createRequestIds(ports.ids) as (request: IncomingMessage) => string,
     return503OnClosing: false,
     forceCloseConnections: 'idle',
-    // A path that cannot be read comes past every hook.
+    // A path that cannot be decoded bypasses every hook.
     frameworkErrors(error, request, reply) {
       reply.header('x-request-id', request.id).headers(securityHeadersOf(tls !== undefined))
       sendError(error, request, reply)
@@ -79,7 +79,7 @@ function addEntry(server: FastifyInstance, settings: HttpSettings, addressOf: Cl
   server.decorateRequest('jsonText', undefined)
   server.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id).headers(fixedHeaders)
-    // No proxy stands before workers: whoever says so there made it up.
+    // There is no proxy in front of workers: a forwarding header there is made up.
     const isWorkers = request.routeOptions.config.route?.auth === 'worker'
     request.clientAddress = isWorkers ? unmap(request.ip) : addressOf(request.raw)
     try {
@@ -108,14 +108,17 @@ function addBodies(server: FastifyInstance): void {
 function addErrors(server: FastifyInstance, log: Logger): void {
   server.setErrorHandler((error, request, reply) => {
     const known = toSvcError(error)
-    // The path is not logged: it may hold names that users chose; the pattern and the id lead to the request.
+    // The path is not logged, because it may hold names that users chose; the pattern and the id identify the request.
     const where = { requestId: request.id, method: request.method, route: request.routeOptions.url }
     if (known.status === 500) log.error({ ...where, error: known.cause ?? known }, 'request failed')
     return sendError(known, request, reply)
   })
 }
 
-/** Hands requests of the proxies over before the framework sees them; those that it made up itself (tests) come by its last door. */
+/**
+ * Hands requests of the proxies over before the framework sees them; injected ones (tests) arrive through its last
+ * handler.
+ */
 function addProxies(server: FastifyInstance, edge: ProxyEdge, { ports: { ids }, settings }: HttpDeps): void {
   const isEncrypted = settings.tls !== undefined
   const { server: http } = server
@@ -126,7 +129,7 @@ function addProxies(server: FastifyInstance, edge: ProxyEdge, { ports: { ids }, 
     else for (const listener of listeners) listener(request, response)
   })
   const refuse = createRefusals(routes)
-  // Before the body is looked at: its type and size matter only to what takes it.
+  // Before the body is examined: its type and size only matter to a route that accepts it.
   server.addHook('onRequest', (request, reply, done) => {
     if (!request.is404) return done()
     if (edge.takes(request.raw.url)) {
@@ -153,7 +156,7 @@ function addMeasures(server: FastifyInstance, { log, metrics }: HttpDeps): void 
   })
 }
 
-/** Bodies of these routes are not read before their handlers ask for them. */
+/** Bodies of these routes are not read until their handlers ask for them. */
 function addRawRoutes(server: FastifyInstance, deps: HttpDeps, binding: BindDeps): void {
   server.register((scope, _options, done) => {
     scope.removeAllContentTypeParsers()

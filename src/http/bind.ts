@@ -1,4 +1,5 @@
-// Binds a route of the table to its handler: authenticate, read, call, answer. Schemas are compiled once, answers are not checked.
+// Binds a route of the table to its handler: authenticate, read, call, answer. Schemas are compiled once; answers are
+// not validated.
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Route, RouteAnswer } from '../contract/api/route.ts'
 import { isSvcError, SvcError } from '../errors.ts'
@@ -13,9 +14,9 @@ import { readCredential, type TokenHeader } from './middleware/credentials.ts'
 type Handler<R extends Route> = (call: Call<R>) => Promise<Answer<RouteAnswer<R>>> | Answer<RouteAnswer<R>>
 
 export type BindOptions = {
-  /** Looks at the request before it is read, for what must win over a 400. */
+  /** Checks the request before it is parsed, for errors that take precedence over a 400. */
   before?: (request: FastifyRequest) => void
-  /** The text of the JSON body is wanted, in `request.jsonText`. */
+  /** The handler needs the text of the JSON body, in `request.jsonText`. */
   keepsText?: boolean
 }
 
@@ -24,7 +25,7 @@ export type Bind = <R extends Route>(route: R, handler: Handler<R>, options?: Bi
 declare module 'fastify' {
   interface FastifyRequest {
     identity: Caller | WorkerIdentity | undefined
-    /** Where the request comes from. */
+    /** The address the request comes from. */
     clientAddress: string
     jsonText: string | undefined
   }
@@ -39,7 +40,7 @@ export type BindDeps = {
   workerTokens: WorkerTokens
   /** Headers of context tokens, for users' routes. */
   tokenHeaders: readonly TokenHeader[]
-  /** Counted apart: who tries tokens at one door holds up nobody at the other. */
+  /** Counted separately: guessing tokens at one door blocks nobody at the other. */
   guards: { users: AttemptGuard; workers: AttemptGuard }
   answers: Pick<AnswerContext, 'events' | 'trackStream'>
 }
@@ -48,7 +49,7 @@ function successStatusOf(route: Route): number {
   return Math.min(...Object.keys(route.responses).map(Number))
 }
 
-/** Whoever the token belongs to; one message for every bad one. */
+/** The caller that the token belongs to; every bad token gets the same message. */
 async function identifyWorker(token: string, { workerTokens }: BindDeps): Promise<WorkerIdentity> {
   try {
     return await workerTokens.verify(token)
@@ -58,7 +59,9 @@ async function identifyWorker(token: string, { workerTokens }: BindDeps): Promis
   }
 }
 
-/** Whoever the credential belongs to. A worker route knows no context tokens, and a user's route no workers. */
+/**
+ * The caller that the credential belongs to. A worker route accepts no context tokens, and a user's route no workers.
+ */
 async function identify(route: Route, request: FastifyRequest, deps: BindDeps): Promise<Caller | WorkerIdentity> {
   const { authenticator, workerTokens, guards } = deps
   const isUser = route.auth === 'user'
@@ -83,7 +86,7 @@ function createIdentifier(route: Route, deps: BindDeps): ((request: FastifyReque
   }
 }
 
-/** Refuses what the caller may do nowhere, before the body is read into anything. */
+/** Refuses what the caller may never do, before the body is parsed. */
 function checkVerb(route: Route, identity: unknown): void {
   if (route.auth === 'user' && route.verb !== undefined) requireRight(identity as Caller, route.verb)
 }
@@ -98,7 +101,7 @@ function contextOf(route: Route, deps: BindDeps): AnswerContext {
   }
 }
 
-/** Makes `bind` for an instance; routes with a raw body must be bound to one that leaves bodies alone. */
+/** Creates `bind` for an instance; routes with a raw body need an instance that does not parse bodies. */
 export function createBind(app: FastifyInstance, deps: BindDeps): Bind {
   return (route, handler, options = {}) => {
     const onRequest = createIdentifier(route, deps)

@@ -1,4 +1,4 @@
-// One call, read: parameters, query, headers and body by the schemas of its route, every problem of them together (HTTP-004).
+// Parses one call: parameters, query, headers and body by the schemas of its route; reports every problem at once (HTTP-004).
 import type { FastifyRequest } from 'fastify'
 import type { z } from 'zod'
 import type { Route, RouteBody, RouteHeaders, RouteParams, RouteQuery } from '../contract/api/route.ts'
@@ -34,7 +34,7 @@ function readPart(schema: z.ZodType | undefined, input: unknown, problems: Probl
   return {}
 }
 
-/** Names in a path, a query and headers must be what they seem; a NUL would cut them short in other programs. */
+/** Names in a path, a query and headers must not contain NUL, which would cut them short in other programs. */
 function readSimple(route: Route, part: Part, request: FastifyRequest, problems: Problem[]): unknown {
   const before = problems.length
   const value = readPart(route[part], request[part], problems)
@@ -44,13 +44,13 @@ function readSimple(route: Route, part: Part, request: FastifyRequest, problems:
   return value
 }
 
-/** A parameter that is misspelt would otherwise widen what is asked for, and nobody would notice. */
+/** A misspelled parameter would otherwise silently widen the request. */
 function findUnknownParameters(route: Route, request: FastifyRequest): Problem[] {
   if (!route.path.startsWith('/api/v1/')) return []
   const known = Object.keys(route.query?.shape ?? {})
   const unknown = Object.keys(request.query as object).filter((name) => !known.includes(name))
   const hint = known.length === 0 ? 'this route takes none' : `there are ${known.join(', ')}`
-  return unknown.map((name) => ({ path: name, message: `is no parameter here; ${hint}` }))
+  return unknown.map((name) => ({ path: name, message: `is not a parameter of this route; ${hint}` }))
 }
 
 function readBody(route: Route, request: FastifyRequest, problems: Problem[]): unknown {
@@ -88,7 +88,7 @@ function nameOf(route: Route): string {
   return route.body === undefined ? 'request' : (route.summary.split(' ').at(-1) ?? 'request')
 }
 
-/** The call, or InvalidRequest with every problem found in it. */
+/** The parsed call, or InvalidRequest with every problem found in it. */
 export function readCall<R extends Route>(route: R, request: FastifyRequest, identity: unknown): Call<R> {
   const problems: Problem[] = []
   const params = readSimple(route, 'params', request, problems)

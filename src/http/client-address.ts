@@ -1,8 +1,8 @@
-// Whose request it is where proxies of the operator stand before the service: they say it in the standard headers.
+// The client's address behind the operator's proxies, which pass it on in the standard headers.
 import type { IncomingMessage } from 'node:http'
 import { BlockList, isIP } from 'node:net'
 
-/** The address that a request comes from, as far as it can be believed. */
+/** The address that a request comes from, as far as it can be trusted. */
 export type ClientAddress = (request: Pick<IncomingMessage, 'socket' | 'headers'>) => string
 
 type IsTrusted = (address: string) => boolean
@@ -21,7 +21,7 @@ function createTrust(networks: readonly string[]): IsTrusted {
   return (address) => isIP(address) !== 0 && list.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4')
 }
 
-/** `192.0.2.1`, `192.0.2.1:4711`, `2001:db8::1` or `[2001:db8::1]:4711`; undefined for what is no address. */
+/** `192.0.2.1`, `192.0.2.1:4711`, `2001:db8::1` or `[2001:db8::1]:4711`; undefined when it is not an address. */
 function readNode(text: string): string | undefined {
   const plain = text.trim()
   const bare = /^\[([^\]]*)\](?::\d+)?$/.exec(plain)?.[1] ?? /^([\d.]+)(?::\d+)?$/.exec(plain)?.[1] ?? plain
@@ -35,7 +35,7 @@ function readForwardedFor(element: string): string | undefined {
   return node === null ? undefined : readNode(node[1] ?? node[2] ?? '')
 }
 
-/** From the nearest hop back to the first one that nobody vouches for; a hop that cannot be read ends the walk. */
+/** Walks from the nearest hop back to the first untrusted one; an unreadable hop ends the walk. */
 function walkBack(nearest: string, header: string, read: typeof readNode, isTrusted: IsTrusted): string {
   let address = nearest
   for (const hop of header.split(',').toReversed()) {
@@ -51,8 +51,8 @@ function textOf(value: string | string[] | undefined): string {
 }
 
 /**
- * `networks`: addresses and networks (CIDR) of proxies that are believed. A proxy that writes only one of the two headers
- * passes on the other as its client sent it: where they differ, neither is believed.
+ * `networks`: addresses and networks (CIDR) of trusted proxies. A proxy that writes only one of the two headers
+ * passes on the other as its client sent it, so when they differ, neither is trusted.
  */
 export function createClientAddress(networks: readonly string[]): ClientAddress {
   const isTrusted = createTrust(networks)

@@ -1,10 +1,10 @@
-// Whether the client of a blocking request is still there.
+// Whether the client of a blocking request is still connected.
 import type { FastifyRequest } from 'fastify'
 
-// A reason of its own: making the usual one costs a stack trace for every request.
+// A shared reason: creating the default one costs a stack trace per request.
 export const gone = new Error('the stream has ended')
 
-/** A signal that aborts when the client of a blocking request goes away. */
+/** A signal that aborts when the client of a blocking request disconnects. */
 export function watchClient({ raw }: FastifyRequest): { signal: AbortSignal; release(): void } {
   const left = new AbortController()
   const abort = () => left.abort(gone)

@@ -1,4 +1,4 @@
-// What the HTTP edge is made from.
+// What the HTTP edge needs.
 import type { Logger } from '../observability/log.ts'
 import type { Metrics } from '../observability/metrics.ts'
 import type { Ports } from '../ports/index.ts'
@@ -8,31 +8,31 @@ import type { TokenHeader } from './middleware/credentials.ts'
 import type { TlsPair } from './tls.ts'
 
 export type HttpSettings = {
-  /** `--public-host`: names, beside loopback and the bound address, that requests may carry. */
+  /** `--public-host`: names that requests may carry, besides loopback and the bound address. */
   publicHosts: readonly string[]
   /** `--cors-allowed-origins`. */
   corsAllowedOrigins: readonly string[]
   /** Headers that carry context tokens; default: none. */
   tokenHeaders?: readonly TokenHeader[]
-  /** Failed authentications per address and minute above which more get 429; 0 is no limit, the default. */
+  /** Failed authentications per address and minute; beyond it, further ones get 429. 0 (default): no limit. */
   authFailuresPerMinute?: number
-  /** Addresses and networks (CIDR) of proxies that say whose request it is; default: none. */
+  /** Addresses and networks (CIDR) of trusted proxies; default: none. */
   trustedProxies?: readonly string[]
-  /** In OpenAPI. */
+  /** The service's address in the OpenAPI document. */
   version: string
-  /** Metrics have a listener of their own: here they are not found (HTTP-041). */
+  /** Metrics have their own listener: on this one they are not found (HTTP-041). */
   metricsApart?: boolean
   /** Default: 15 MiB (HTTP-031). */
   bodyLimitBytes?: number
-  /** A request must have arrived by then; default 5 minutes. */
+  /** A request must have arrived completely within this time; default 5 minutes. */
   requestTimeoutMs?: number
-  /** Its headers must have arrived by then; default 20 seconds. */
+  /** Its headers must have arrived within this time; default 20 seconds. */
   headersTimeoutMs?: number
-  /** Present: HTTPS and nothing else. */
+  /** Present: HTTPS only. */
   tls?: TlsPair
-  /** How often both are looked at; default 5 seconds. */
+  /** How often both time limits are checked; default 5 seconds. */
   timeoutCheckMs?: number
-  /** Comment lines of event streams; default 15 seconds. */
+  /** Interval of heartbeat comments in event streams; default 15 seconds. */
   heartbeatMs?: number
 }
 

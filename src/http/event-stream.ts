@@ -1,20 +1,21 @@
-// Server-sent events out of an async iterable: heartbeats, a retry hint when the service drains, clean-up when the client goes.
+// Server-sent events from an async iterable: heartbeats, a retry hint when the service drains, clean-up when the client
+// leaves.
 import { Readable } from 'node:stream'
 
-/** One frame. `id` is what Last-Event-ID brings back. */
+/** One frame. The client sends `id` back as Last-Event-ID. */
 export type Frame = { id?: string | number; event?: string; data: string }
 
 export type EventStreamOptions = {
   heartbeatMs: number
-  /** Aborted when the service drains: the stream ends with a hint to come back. */
+  /** Aborted when the service drains: the stream ends with a hint to reconnect. */
   drain: AbortSignal
 }
 
 const retryMs = 1000
-// A reason of its own: making the usual one costs a stack trace for every stream.
+// A shared reason: creating the default one costs a stack trace per stream.
 const ended = new Error('the stream has ended')
 
-/** The text of one frame; data of several lines gets a `data:` for each (WHATWG HTML section 9.2.5). */
+/** The text of one frame; each line of multi-line data gets its own `data:` (WHATWG HTML section 9.2.5). */
 export function encodeFrame(frame: Frame): string {
   const id = frame.id === undefined ? '' : `id: ${frame.id}\n`
   const event = frame.event === undefined ? '' : `event: ${frame.event}\n`
@@ -59,8 +60,8 @@ async function* encodeFrames(frames: AsyncIterator<Frame>, options: EventStreamO
 }
 
 /**
- * The stream to answer with. It is pulled, so a slow client slows the source down; `source` gets a signal that aborts
- * when the stream has ended for whatever reason.
+ * The stream to answer with. It is pulled, so a slow client slows the source down; `source` receives a signal that
+ * aborts when the stream has ended for any reason.
  */
 export function streamEvents(
   source: (signal: AbortSignal) => AsyncIterable<Frame>,
@@ -76,7 +77,7 @@ export function streamEvents(
         (error) => this.destroy(error),
       )
     },
-    // Readable.from would wait for the source's pending step, which may be hours away.
+    // Readable.from would wait for the source's pending step, which can take hours.
     destroy(error, callback) {
       over.abort(ended)
       void texts.return(undefined)

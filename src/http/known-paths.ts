@@ -1,4 +1,4 @@
-// Tells an unknown path (404) from a known one with another method (405 with Allow, HTTP-009).
+// Distinguishes an unknown path (404) from a known one with the wrong method (405 with Allow, HTTP-009).
 import type { Route } from '../contract/api/route.ts'
 import { SvcError } from '../errors.ts'
 
@@ -20,10 +20,10 @@ function groupByPath(routes: readonly Route[]): KnownPath[] {
   return [...paths.values()]
 }
 
-/** Why nothing takes a request, and the value of `Allow` where the path is known. */
+/** Why no route accepts a request, and the value of `Allow` when the path is known. */
 export type Refusal = { error: SvcError; allow?: string }
 
-/** `methods`: those of the path; none: there is no such path. */
+/** `methods`: those of the path; empty when the path does not exist. */
 export function refuseMethod(method: string, path: string, methods: readonly string[]): Refusal {
   const shown = path.slice(0, 200)
   if (methods.length === 0)
@@ -32,7 +32,7 @@ export function refuseMethod(method: string, path: string, methods: readonly str
   return { error: new SvcError('MethodNotAllowed', `${method} is not a method of ${shown}; use ${allow}`), allow }
 }
 
-/** Makes the answer to a request that no route takes; `target` is its path with the query. */
+/** Builds the answer to a request without a route; `target` is its path with the query. */
 export function createRefusals(routes: readonly Route[]): (method: string, target: string) => Refusal {
   const paths = groupByPath(routes)
   return (method, target) => {

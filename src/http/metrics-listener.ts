@@ -1,8 +1,8 @@
-// Metrics on a listener of their own: for a scraper inside the cluster, without a credential and without the API beside them.
+// Metrics on their own listener, for a scraper inside the cluster: no credential, and none of the API.
 import { createServer, type Server } from 'node:http'
 import type { Metrics } from '../observability/metrics.ts'
 
-/** Not listening yet. Answers GET /metrics and nothing else. */
+/** Created without listening. Answers GET /metrics and nothing else. */
 export function createMetricsServer(metrics: Pick<Metrics, 'expose'>): Server {
   const server = createServer((request, response) => {
     const [path] = (request.url ?? '').split('?')
@@ -10,7 +10,7 @@ export function createMetricsServer(metrics: Pick<Metrics, 'expose'>): Server {
     if (request.method !== 'GET' && request.method !== 'HEAD') return response.writeHead(405, { allow: 'GET' }).end()
     metrics.expose().then(
       ({ contentType, text }) => response.writeHead(200, { 'content-type': contentType }).end(text),
-      () => response.writeHead(500).end('the metrics cannot be read now\n'),
+      () => response.writeHead(500).end('the metrics are not available now\n'),
     )
   })
   server.headersTimeout = 10_000

@@ -1,4 +1,4 @@
-// Server-sent events that a source pushes: what comes in one turn of the event loop is one write to the socket.
+// Server-sent events that a source pushes: all events of one turn of the event loop become one write to the socket.
 import { Readable } from 'node:stream'
 import { encodeFrame, type Frame } from './event-stream.ts'
 
@@ -11,11 +11,11 @@ export type PushedEvents<F> = {
 
 export type PushedEventsOptions<F> = {
   encode(item: F): Frame
-  /** Both as one, where that says the same: for what a slow reader has not taken yet. */
+  /** Merges two events when one says the same as both, for a reader that is behind. */
   merge(last: F, next: F): F | undefined
-  /** Silence after which a comment line is sent. */
+  /** Time without events after which a comment line is sent. */
   heartbeatMs: number
-  /** The stream has ended for whatever reason. */
+  /** Called when the stream has ended for any reason. */
   onClose(): void
 }
 

@@ -1,4 +1,4 @@
-// TLS of the listener: certificate and key, checked before they are used, and changed under connections that stay.
+// TLS of the listener: checks certificate and key before using them, and replaces them without closing connections.
 import type { Server } from 'node:https'
 import { createSecureContext } from 'node:tls'
 import type { FastifyInstance } from 'fastify'
@@ -10,7 +10,7 @@ export type TlsPair = { cert: Buffer; key: Buffer }
 /** TLS 1.0 and 1.1 are gone (RFC 8996). */
 const minVersion = 'TLSv1.2'
 
-/** InvalidRequest when the two are no certificate and its key. Never with a word of the key. */
+/** InvalidRequest when the two are not a certificate and its key. The message never quotes the key. */
 export function secureOptionsOf(pair: TlsPair): TlsPair & { minVersion: 'TLSv1.2' } {
   try {
     createSecureContext(pair)
@@ -20,7 +20,7 @@ export function secureOptionsOf(pair: TlsPair): TlsPair & { minVersion: 'TLSv1.2
   return { ...pair, minVersion }
 }
 
-/** New connections get the new certificate; those that are open stay as they are. */
+/** New connections use the new certificate; open ones keep theirs. */
 export function renewTls(server: FastifyInstance, pair: TlsPair): void {
   ;(server.server as unknown as Server).setSecureContext(secureOptionsOf(pair))
 }

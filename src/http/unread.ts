@@ -1,4 +1,4 @@
-// Answers where Node has no request to hand on: what its parser refuses, what comes too slowly, CONNECT.
+// Answers when Node has no request to hand on: what its parser refuses, requests that are too slow, CONNECT.
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { type ErrorReason, SvcError } from '../errors.ts'
@@ -9,35 +9,35 @@ import { toErrorBody } from './middleware/error-answer.ts'
 
 type ParserError = Error & { code?: string; rawPacket?: Buffer }
 
-/** What is known of a request that was not read to its end. */
+/** What is known about a request that was not read to its end. */
 type Start = { method?: string; target: string }
 
 export type UnreadOptions = {
-  /** Why nothing takes a request of this method and target. */
+  /** Why no route accepts a request with this method and target. */
   refuse: (method: string, target: string) => Refusal
   ids: Ids
-  /** Of every answer. */
+  /** Headers of every answer. */
   headers: Readonly<Record<string, string>>
 }
 
-/** Events of a server that `answerUnread` listens to. */
+/** Events of a server that `answerUnread` handles. */
 export const unreadEvents = ['clientError', 'connect', 'checkExpectation'] as const
 
 const faults: Record<string, [ErrorReason, string]> = {
   ERR_HTTP_REQUEST_TIMEOUT: ['RequestTimeout', 'the request took too long to arrive'],
   HPE_HEADER_OVERFLOW: ['HeadersTooLarge', 'the headers are too large'],
 }
-const noHttp: [ErrorReason, string] = ['InvalidRequest', 'the request is no valid HTTP']
+const noHttp: [ErrorReason, string] = ['InvalidRequest', 'the request is not valid HTTP']
 
-/** More of the first line says nothing more of where it goes. */
+/** A longer first line adds nothing about the target. */
 const longestStart = 1024
 
-/** The answer that is under way on a connection. Node shows it to nobody, and asks it itself before it writes a 400. */
+/** The unfinished answer on a connection. Node keeps it private, and checks it itself before it writes a 400. */
 function pendingOf(socket: Duplex): ServerResponse | undefined {
   return (socket as Duplex & { _httpMessage?: ServerResponse | null })._httpMessage ?? undefined
 }
 
-/** From the request that is being read, else from the bytes that were refused. */
+/** Taken from the request that is being read, or else from the refused bytes. */
 function startOf(error: ParserError, pending: ServerResponse | undefined): Start {
   if (pending !== undefined) return { target: pending.req.url ?? '' }
   const text = error.rawPacket?.toString('latin1', 0, longestStart) ?? ''
@@ -52,7 +52,7 @@ function refusalOf(error: ParserError, { method, target }: Start, { refuse }: Un
   return { error: new SvcError(reason, message, { cause: error }) }
 }
 
-/** The last answer of a connection, in the form of the family that its path belongs to. */
+/** The last answer on a connection, in the form of the family that its path belongs to. */
 function writeLast(socket: Duplex, target: string, { error, allow }: Refusal, { ids, headers }: UnreadOptions): void {
   const requestId = ids.next('req')
   const family = /^\/(llm[ao])(?:[/?]|$)/.exec(target)?.[1] as 'llma' | 'llmo' | undefined
@@ -72,11 +72,11 @@ function writeLast(socket: Duplex, target: string, { error, allow }: Refusal, { 
 }
 
 export function answerUnread(server: Server, options: UnreadOptions): void {
-  // The framework's own says less.
+  // The framework's own answer says less.
   server.removeAllListeners('clientError')
   server.on('clientError', (error: ParserError, socket: Duplex) => {
     const pending = pendingOf(socket)
-    // Into an answer that has begun nothing else may be written.
+    // An answer has started, so nothing else may be written.
     const isTold = pending?.headersSent === true
     if (error.code === 'ECONNRESET' || !socket.writable || isTold) return void socket.destroy()
     const start = startOf(error, pending)
@@ -87,7 +87,7 @@ export function answerUnread(server: Server, options: UnreadOptions): void {
     const target = request.url ?? ''
     writeLast(socket, target, options.refuse('CONNECT', target), options)
   })
-  // An expectation may be passed over (RFC 9110 section 10.1.1); Node would answer 417 without a word.
+  // Expect may be ignored (RFC 9110 section 10.1.1); Node would answer 417 without a body.
   server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
     server.emit('request', request, response)
   })

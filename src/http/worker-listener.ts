@@ -1,4 +1,4 @@
-// With TLS the certificate is for people and their names; workers on this machine come to a loopback listener of their own.
+// With TLS the certificate is for the service's public names; workers on this machine use a loopback listener instead.
 import { createServer, type Server } from 'node:http'
 import type { FastifyInstance } from 'fastify'
 import { unreadEvents } from './unread.ts'
@@ -7,10 +7,10 @@ const workerPath = /^\/internal\/v1\//
 const headersTimeoutMs = 20_000
 const requestTimeoutMs = 300_000
 
-/** Not listening yet. Hands on the worker API and nothing else. */
+/** Created without listening. Passes on the worker API and nothing else. */
 export function createWorkerListener(app: FastifyInstance): Server {
   const server = createServer({ requireHostHeader: false }, (request, response) => {
-    if (!workerPath.test(request.url ?? '')) return response.writeHead(404).end('only the worker API is here\n')
+    if (!workerPath.test(request.url ?? '')) return response.writeHead(404).end('only the worker API is served here\n')
     app.server.emit('request', request, response)
   })
   for (const event of unreadEvents) server.on(event, (...details) => app.server.emit(event, ...details))

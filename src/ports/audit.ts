@@ -1,15 +1,15 @@
-// Who did what, and who was refused what: records that are only ever added, read and outlived.
+// Who did what, and who was refused: records that are added, read and expire, but never change.
 import type { AccessKind, AccessVerb } from '../contract/access.ts'
 import type { RecordedCaller } from '../contract/api/caller.ts'
 
-/** Never a value, a body, a query or a message: what is asked for is named, what it says is not. */
+/** Never contains a value, a body, a query or a message: it names the object, not its content. */
 export type AuditRecord = {
-  /** Rises with time. */
+  /** Increases with time. */
   id: string
   createdAt: string
-  /** Absent for a credential that was not good. */
+  /** Absent when the credential was not valid. */
   caller?: RecordedCaller
-  /** The edge; `chat`: a model did it for the caller. */
+  /** The edge; `chat` means that a model acted for the caller. */
   via: 'api' | 'proxy' | 'worker' | 'chat'
   verb: AccessVerb
   kind?: AccessKind
@@ -17,21 +17,21 @@ export type AuditRecord = {
   name?: string
   /** Pattern of the route, such as `/api/v1/tasks/:id`. */
   route?: string
-  /** Address that the connection came from. */
+  /** Address of the connection. */
   address?: string
   allowed: boolean
-  /** Of the answer. */
+  /** Status of the answer. */
   status?: number
   requestId?: string
-  /** Of what a model did in a chat. */
+  /** Set for what a model did in a chat. */
   session?: string
-  /** Of what a task did. */
+  /** Set for what a task did. */
   taskUid?: string
 }
 
 export type AuditQuery = {
   namespace?: string
-  /** Its id; of records from before they had one, its name. */
+  /** The caller's id; for records from before ids existed, its name. */
   caller?: string
   kind?: string
   verb?: string
@@ -39,13 +39,13 @@ export type AuditQuery = {
   /** `until` is exclusive. */
   since?: Date
   until?: Date
-  /** Only what is older than the record of this time and id. */
+  /** Only records older than the one with this time and id. */
   before?: { createdAt: string; id: string }
   limit: number
 }
 
 export interface Audit {
-  /** All or none; a record with an id that is there is left out. */
+  /** All or none; a record whose id exists already is skipped. */
   append(records: readonly AuditRecord[]): Promise<void>
   /** Newest first. */
   list(query: AuditQuery): Promise<AuditRecord[]>

@@ -1,13 +1,13 @@
-// Budgets as they are kept; what is spent of them follows from the usage records.
+// Stored budgets; what is spent of them is computed from the usage records.
 import type { BudgetSpec } from '../contract/api/budgets.ts'
 
 export type Budget = { name: string; spec: BudgetSpec }
 
 export interface Budgets {
-  /** All, by name. */
+  /** All budgets, sorted by name. */
   list(): Promise<Budget[]>
-  /** Makes it, or replaces the one of the name. */
+  /** Creates the budget or replaces the one of the same name. */
   put(budget: Budget): Promise<void>
-  /** False when there was none. */
+  /** False when it did not exist. */
   remove(name: string): Promise<boolean>
 }

@@ -1,9 +1,11 @@
-// Time, waiting and identity as values that are passed in, so that tests decide them.
+// Time, waiting, ids and randomness as injected values, so that tests control them.
 
 export interface Clock {
   /** The current moment. */
   now(): Date
-  /** Resolves after `ms` milliseconds; rejects with the signal's reason when aborted. Does not keep the process alive. */
+  /**
+   * Resolves after `ms` milliseconds; rejects with the signal's reason when aborted. Does not keep the process alive.
+   */
   sleep(ms: number, signal?: AbortSignal): Promise<void>
 }
 

@@ -1,16 +1,16 @@
-// Dials out for a user: every address checked when dialling, after DNS and for each redirect (NET-001).
+// Dials out for a user: every address is checked when dialling, after DNS and for each redirect (NET-001).
 import type { SvcError } from '../errors.ts'
 
 export type EgressPolicy = {
-  /** CIDRs that are allowed though private (`--allow-network`), plus those of a trusted base URL. */
+  /** CIDRs that are allowed although private (`--allow-network`), plus those of a trusted base URL. */
   allowNetworks: string[]
-  /** `host:port` of the service itself: never dialled. */
+  /** `host:port` of the service itself, which is never dialled. */
   deny: string[]
-  /** From a Secret's annotation `svc.ai/allowed-hosts`: when present only these hosts (SECRET-006). */
+  /** From a Secret's annotation `svc.ai/allowed-hosts`; when present, only these hosts are allowed (SECRET-006). */
   allowedHosts?: string[]
   /**
-   * The one origin (`http://host:port`) that the machine's owner vouches for: it may be at a loopback or private address,
-   * metadata and `deny` never. A redirect elsewhere is judged like any address.
+   * The one origin (`http://host:port`) that the machine's owner vouches for: it may have a loopback or private
+   * address, but never a metadata address or one in `deny`. A redirect to another origin is judged like any address.
    */
   trusted?: string
 }
@@ -20,16 +20,16 @@ export type EgressRequest = {
   method: string
   headers?: Record<string, string>
   body?: string
-  /** Bytes read at most; the rest is dropped and `truncated` set. */
+  /** Upper limit of bytes to read; the rest is dropped and `truncated` is set. */
   maxBytes: number
   timeoutMs: number
-  /** Redirects followed at most, each checked anew; credentials are dropped when the origin changes. */
+  /** Upper limit of redirects, each checked again; credentials are dropped when the origin changes. */
   maxRedirects: number
   policy: EgressPolicy
 }
 
 export type EgressResponse = {
-  /** After redirects. */
+  /** The final URL, after redirects. */
   url: string
   status: number
   headers: Record<string, string>
@@ -37,43 +37,45 @@ export type EgressResponse = {
   truncated: boolean
 }
 
-/** One request of a pipe, as it goes on the wire. */
+/** One request through a pipe, as it goes on the wire. */
 export type PipeRequest = {
   method: string
   /** Path and query. */
   path: string
-  /** Names and values in turn. Host, length and connection headers are the pipe's own. */
+  /** Names and values alternate. The pipe itself sets Host, length and connection headers. */
   headers: string[]
   body?: Buffer
-  /** Lets go of the body once it is written: for answers that take longer than their question is worth keeping. */
+  /** Frees the body once it is written, for answers that take long. The request can then not be repeated. */
   dropsBody?: boolean
 }
 
-/** Where the answer to a request of a pipe goes, as it arrives. Called one after another; after `fail` or `end` nothing comes. */
+/**
+ * Receives the answer to a request of a pipe as it arrives. Calls come one after another; none follows `fail` or `end`.
+ */
 export interface PipeSink {
   head(status: number, headers: Record<string, string | string[] | undefined>): void
   /** False: nothing more is read until `resume`. */
   data(chunk: Buffer): boolean
   end(): void
-  /** As for `request`. `retry`: the connection was given up by the other side before a byte of an answer came. */
+  /** Errors as for `request`. `retry`: the other side closed the connection before the first byte of an answer. */
   fail(error: SvcError, retry: boolean): void
 }
 
 export type PipeControl = {
-  /** Closes the connection at once; the sink is not told. */
+  /** Closes the connection at once, without a call to the sink. */
   abort(): void
   resume(): void
 }
 
-/** Bytes to one origin over connections that are kept and shared. */
+/** Sends bytes to one origin over shared connections that are kept alive. */
 export interface BytePipe {
   send(request: PipeRequest, sink: PipeSink): PipeControl
 }
 
 export interface Egress {
-  /** A pipe to the origin of `url`. Throws as `request` does for a URL that may not be asked for. */
+  /** A pipe to the origin of `url`. Throws as `request` does when the URL is not allowed. */
   openPipe(url: string, policy: EgressPolicy): Promise<BytePipe>
-  /** Forbidden when the address is refused, UpstreamFailed when it cannot be reached, in words that name the host. */
+  /** Forbidden when the address is refused; UpstreamFailed, with the host's name, when it cannot be reached. */
   request(request: EgressRequest, signal: AbortSignal): Promise<EgressResponse>
   /** A `fetch` under the same policy for vendor SDKs and streams. Keeps connections alive. */
   fetchWith(policy: EgressPolicy): typeof globalThis.fetch

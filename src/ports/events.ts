@@ -1,7 +1,10 @@
 // The timeline of a task: what happened to it, in order.
 
 export type TimelineEvent = {
-  /** Rises by one per task without gaps, so that a cursor never skips one committed late (the SSE id). */
+  /**
+   * Increases by one per task without gaps, so that a reader's cursor never skips an event that is committed late (the
+   * SSE id).
+   */
   seq: number
   taskUid: string
   attempt: number
@@ -17,13 +20,14 @@ export type TimelineEvent = {
 
 export interface Events {
   /**
-   * An event comes before the status that it announces, so a crash between the two makes it be announced again: one
-   * with the type, attempt, phase and message of the task's newest event is not written twice; the first is returned.
+   * An event is written before the status that it announces, so after a crash between the two it is announced again: an
+   * event with the type, attempt, phase and message of the task's newest one is not written twice; the stored one is
+   * returned.
    */
   append(event: Omit<TimelineEvent, 'seq' | 'createdAt'>): Promise<TimelineEvent>
   /** Oldest first, after `afterSeq`. */
   list(query: { taskUid: string; afterSeq?: number; limit?: number }): Promise<TimelineEvent[]>
-  /** Calls back when the task got an event; returns the unsubscribe function. */
+  /** Calls back when an event is added to the task; returns the unsubscribe function. */
   onAppend(taskUid: string, listener: () => void): () => void
   removeTask(taskUid: string): Promise<void>
   sweep(before: Date): Promise<number>

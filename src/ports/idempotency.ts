@@ -1,11 +1,11 @@
-// Outcomes of creations that carried an Idempotency-Key (HTTP-033..036).
+// Outcomes of create requests that carried an Idempotency-Key (HTTP-033..036).
 
 export type IdempotentOutcome = {
   status: number
   kind: string
   namespace: string
   name: string
-  /** Of the object; absent in what was stored before outcomes had it. */
+  /** Of the object; absent in outcomes stored before this field existed. */
   uid?: string
 }
 
@@ -14,13 +14,15 @@ export type IdempotencyClaim =
   | { state: 'claimed' }
   /** Another request with this key is under way. */
   | { state: 'running' }
-  /** Done before with the same body. */
+  /** Completed before, with the same body. */
   | { state: 'settled'; outcome: IdempotentOutcome }
-  /** Used before with another body. */
+  /** Used before, with another body. */
   | { state: 'mismatch' }
 
 export interface IdempotencyKeys {
-  /** `key` and `bodyHash` are keyed hashes made by the caller; a claim left by a dead process may be taken over after `staleMs`. */
+  /**
+   * `key` and `bodyHash` are keyed hashes from the caller; a claim of a dead process can be taken over after `staleMs`.
+   */
   claim(
     key: string,
     bodyHash: string,

@@ -1,4 +1,4 @@
-// Who calls, and what their token allows.
+// Who is calling, and what their token allows.
 import type { Access, Decision, Role } from '../contract/access.ts'
 import type { AttemptKey } from './workloads.ts'
 
@@ -6,33 +6,33 @@ import type { AttemptKey } from './workloads.ts'
 export type CallerTransaction = {
   /** `kontxt`. */
   profile: string
-  /** The header `typ` of the token. */
+  /** The value of `typ` in the token's header. */
   type: string
   /** The claim `txn`. */
   id: string
   issuer: string
   subject: string
   audience: string[]
-  /** The claim `scope`, and its words. */
+  /** The claim `scope`, split into words. */
   scope: string
   scopes: string[]
   requestingWorkload: string
-  /** The claims `tctx` and `rctx` as they were signed; empty where absent. */
+  /** The claims `tctx` and `rctx` as signed; empty when absent. */
   context: Record<string, unknown>
   requesterContext: Record<string, unknown>
 }
 
-/** Where something that is done for a caller comes from. */
+/** The origin of an action that is done for a caller. */
 export type ActionOrigin = {
   /** Name of the session. */
   session?: string
   taskUid?: string
   requestId?: string
-  /** Address that the request came from. */
+  /** Address of the request's connection. */
   address?: string
 }
 
-/** Whom the cluster's RBAC is asked about, in the words of a SubjectAccessReview. */
+/** Who the cluster's RBAC is asked about, in the terms of a SubjectAccessReview. */
 export type ClusterSubject = { user: string; uid?: string; groups: string[]; extra?: Record<string, string[]> }
 
 export type Caller = {
@@ -40,59 +40,61 @@ export type Caller = {
   username: string
   uid?: string
   groups: string[]
-  /** Who the issuer of an OIDC or context token says the caller is; absent for tokens of the service or the cluster. */
+  /** The caller as named by the issuer of an OIDC or context token; absent for tokens of the service or the cluster. */
   subject?: string
   issuer?: string
   email?: string
   roles?: string[]
-  /** Of a context token. */
+  /** Set for a context token. */
   transaction?: CallerTransaction
   /** The namespace the caller acts in when none is named. */
   namespace?: string
   /** Present: the caller may act in this namespace only. */
   boundNamespace?: string
-  /** What the caller may do. Of an owner also: the machine is its own (NET-004). */
+  /** What the caller may do. For an owner also: the machine belongs to the caller (NET-004). */
   role: Role
-  /** Present: the cluster's RBAC decides in the place of the role. */
+  /** Present: the cluster's RBAC decides instead of the role. */
   cluster?: ClusterSubject
-  /** The command line of an agent: it may use this provider within this budget, and nothing else. */
+  /** The command line of an agent: it may use this provider within this budget, and do nothing else. */
   agent?: AgentGrant
-  /** A model acts for the caller: it may name no secrets (SECRET-007). */
+  /** True when a model acts for the caller; it may name no secrets (SECRET-007). */
   isModel?: boolean
-  /** What the model acts in; told to the audit log, decides nothing. */
+  /** Where the model acts; recorded in the audit log, affects no decision. */
   origin?: ActionOrigin
-  /** Server-side tools in the proxies unless switched off on the token. */
+  /** Whether the proxies add server-side tools; on unless the token switches them off. */
   serverTools: boolean
 }
 
-/** `context`: the token came in a header that is configured for context tokens. */
+/** `context`: the token came in a header configured for context tokens. */
 export type Credential = { token: string; source: 'bearer' | 'x-api-key' | 'context' }
 
 export interface Authenticator {
   /**
-   * The caller, or Unauthenticated. Never reveals which part of a token was wrong. Forbidden for a good token whose
-   * subject is not allowed; Unavailable when its issuer cannot be asked.
+   * The caller, or Unauthenticated, which never reveals which part of a token was wrong. Forbidden when the token is
+   * valid but its subject is not allowed; Unavailable when its issuer cannot be reached.
    */
   authenticate(credential: Credential): Promise<Caller>
   /**
-   * Whether the service itself signed the credential for a task, told at once and without asking anybody: no count of
-   * failures holds it up. Absent: it signs none.
+   * Whether the service itself signed the credential for a task. Answers at once, without asking anybody, so that a
+   * limit on failed attempts never delays it. Absent when the service signs none.
    */
   recognizes?(credential: Credential): boolean
 }
 
 export interface Authorizer {
-  /** What the place where the resources live says of it (in Kubernetes its RBAC). Unavailable when it cannot be asked. */
+  /**
+   * The decision of the system that holds the resources (RBAC in Kubernetes). Unavailable when it cannot be reached.
+   */
   authorize(caller: Caller, access: Access): Promise<Decision>
 }
 
 /** A worker's identity: one attempt of one task (AUTH-007). */
 export type WorkerIdentity = AttemptKey & { namespace: string; taskName: string }
 
-/** What the command line of one attempt may spend (AUTH-013). */
+/** What the agent command line of one attempt may spend (AUTH-013). */
 export type AgentGrant = WorkerIdentity & {
   provider: { namespace: string; name: string }
-  /** Tokens in and out that all calls of the task may take together. */
+  /** Input and output tokens that all calls of the task may use together. */
   maxTokens: number
   /** RFC 3339. */
   expiresAt: string
@@ -100,39 +102,41 @@ export type AgentGrant = WorkerIdentity & {
 
 export interface AgentTokens {
   mint(grant: AgentGrant): Promise<string>
-  /** Whether the service signed it, told at once; it may have run out. */
+  /** Whether the service signed it; answers at once, also for an expired token. */
   recognizes(token: string): boolean
-  /** The grant, or Unauthenticated. Whether attempt and budget last is the proxies' check. */
+  /** The grant, or Unauthenticated. The proxies check whether the attempt is live and budget is left. */
   verify(token: string): Promise<AgentGrant>
 }
 
 export interface WorkerTokens {
-  /** A token for one attempt, audience `svc-internal`; the same attempt may be given several. */
+  /** A token for one attempt, audience `svc-internal`; an attempt may be given several. */
   mint(identity: WorkerIdentity): Promise<string>
-  /** The identity, or Unauthenticated. Whether the attempt is still the live one is the caller's check. */
+  /** The identity, or Unauthenticated. The caller checks whether the attempt is still the live one. */
   verify(token: string): Promise<WorkerIdentity>
-  /** Whether the service signed the token itself, told at once; absent where somebody else does. */
+  /** Whether the service signed the token itself; answers at once. Absent when somebody else signs. */
   recognizes?(token: string): boolean
 }
 
-/** What a token is exchanged for (RFC 8693). */
+/** What is exchanged for a token (RFC 8693). */
 export type ExchangeRequest = {
-  /** The token of the one it is for, where that is what is exchanged. */
+  /** The token of the subject, when that is what is exchanged. */
   subjectToken?: string
-  /** Instead: the transaction of a request, whose own token is exchanged. */
+  /** Alternatively, the transaction of a request, whose own token is exchanged. */
   incoming?: CallerTransaction
-  /** Words with blanks between them. */
+  /** Words separated by spaces. */
   scope: string
-  /** Lifetime that is asked for. */
+  /** The requested lifetime. */
   ttlMs: number
-  /** What the new token is for; goes into it. */
+  /** What the new token is for; becomes part of it. */
   details: Record<string, string>
   requesterContext?: Record<string, unknown>
 }
 
 /** Exchanges tokens at the operator's transaction-token service. */
 export interface TokenExchange {
-  /** NotConfigured, UpstreamFailed when it was refused, Unavailable when nobody answered; never with a token in it. */
+  /**
+   * NotConfigured; UpstreamFailed when it is refused; Unavailable when nobody answers. Messages never contain a token.
+   */
   exchange(request: ExchangeRequest, signal?: AbortSignal): Promise<{ token: string; expiresAt?: string }>
 }
 
@@ -150,9 +154,9 @@ export type TokenRecord = {
 export type TokenDraft = { name: string; namespace?: string; role: Role; serverTools: boolean; expiresAt?: Date }
 
 export interface Tokens {
-  /** The token's text is returned once and kept only as a hash. */
+  /** The token's text is returned once; only a hash is stored. */
   create(draft: TokenDraft): Promise<{ record: TokenRecord; token: string }>
   list(): Promise<TokenRecord[]>
-  /** NotFound when it is not there. */
+  /** NotFound when it does not exist. */
   revoke(id: string): Promise<void>
 }

@@ -28,7 +28,7 @@ import type { Workloads } from './workloads.ts'
 export type Records = {
   results: Results
   artifacts: Artifacts
-  /** Files that tasks are given before they start, of attempt 0. */
+  /** Files that tasks are given before they start, stored under attempt 0. */
   inputs: Artifacts
   logs: Logs
   sessions: Sessions
@@ -44,7 +44,7 @@ export type Records = {
   budgets: Budgets
 }
 
-/** One dependency's health, for readyz: `check` rejects when it is away. */
+/** The health of one dependency, for readyz: `check` rejects when it cannot be reached. */
 export type HealthCheck = { name: string; check(signal: AbortSignal): Promise<void> }
 
 export type Ports = {
@@ -56,13 +56,13 @@ export type Ports = {
   sandbox: Sandbox
   scratch: Scratch
   authenticator: Authenticator
-  /** Absent: the rules of the service decide alone. */
+  /** Absent: only the rules of the service decide. */
   authorizer?: Authorizer
   tokens: Tokens
   /** Absent: context tokens are not exchanged. */
   tokenExchange?: TokenExchange
   workerTokens: WorkerTokens
-  /** Absent: no agents reach the proxies. */
+  /** Absent: agents cannot use the proxies. */
   agentTokens?: AgentTokens
   leadership: Leadership
   egress: Egress

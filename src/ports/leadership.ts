@@ -1,8 +1,10 @@
 // One replica drives the controllers.
 
 export interface Leadership {
-  /** Resolves when this replica leads; rejects when the signal aborts first. The returned signal aborts when it is lost. */
+  /**
+   * Resolves when this replica leads; rejects when the signal aborts first. The returned signal aborts when it is lost.
+   */
   acquire(signal: AbortSignal): Promise<AbortSignal>
-  /** Gives it up early so that another replica need not wait. */
+  /** Resigns early so that another replica need not wait. */
   release(): Promise<void>
 }

@@ -2,7 +2,7 @@
 import type { AttemptKey } from './workloads.ts'
 
 export type LogLine = {
-  /** Rises by one per line over all attempts of the task; the SSE id (TASK-052). */
+  /** Increases by one per line across all attempts of the task; the SSE id (TASK-052). */
   seq: number
   attempt: number
   text: string
@@ -13,9 +13,9 @@ export type UnfinishedLine = { attempt: number; text: string }
 
 export interface Logs {
   /**
-   * Appends whole lines (without the line end; longer than 64 KiB are cut and say so). NUL and lone surrogates are kept.
-   * `unfinished` is what there is of the line after them, in place of what there was before; left out, that stays as it is. It is
-   * no line, has no number, and may be lost with the process.
+   * Appends whole lines (without the line end; longer than 64 KiB are cut and say so). NUL and lone surrogates are
+   * kept. `unfinished` is what there is of the line after them, in place of what there was before; left out, that stays
+   * as it is. It is no line, has no number, and may be lost with the process.
    */
   append(key: AttemptKey, lines: string[], unfinished?: string): Promise<void>
   /** Undefined when the last line of the task has its end. */
@@ -24,7 +24,9 @@ export interface Logs {
   finishLine(key: AttemptKey): Promise<void>
   /** Lines after `afterSeq` (default: from the oldest kept), or only the last `tailLines`. */
   read(taskUid: string, range: { afterSeq?: number; tailLines?: number }): AsyncIterable<LogLine>
-  /** Calls back when lines were added to the task, or the unfinished one has changed; returns the unsubscribe function. */
+  /**
+   * Calls back when lines were added to the task, or the unfinished one has changed; returns the unsubscribe function.
+   */
   onAppend(taskUid: string, listener: () => void): () => void
   removeTask(taskUid: string): Promise<void>
 }

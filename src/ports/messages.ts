@@ -1,10 +1,10 @@
-// Messages between sibling tasks under one coordinator. They belong to tasks by uid; names are for whoever reads them.
+// Messages between sibling tasks under one coordinator. They belong to tasks by uid; names are for the reader.
 
-/** A task; its name may be another's later. */
+/** A task; another task can have its name later. */
 export type Correspondent = { uid: string; name: string }
 
 export type Message = {
-  /** Rising integer. */
+  /** An increasing integer. */
   id: number
   namespace: string
   fromTask: string
@@ -12,7 +12,7 @@ export type Message = {
   toTask: string
   parentTask: string
   content: string
-  /** By the reader that asked, before it asked or by asking. */
+  /** Whether the asking reader has read it, before or with this call. */
   read: boolean
   createdAt: string
 }
@@ -28,8 +28,9 @@ export type MessageDraft = {
 export interface Messages {
   send(message: MessageDraft): Promise<Message>
   /**
-   * Unread ones for the reader under the parent, oldest first; never its own, and never those of another task that had one
-   * of the names. Marks per reader (MSG-010) when `markRead`. Messages from before they had uids go by the names.
+   * Unread messages for the reader under the parent, oldest first; never the reader's own, and never those for another
+   * task of the same name. With `markRead`, marks them for this reader (MSG-010). Older messages without uids are
+   * matched by name.
    */
   unread(query: {
     namespace: string
@@ -37,8 +38,8 @@ export interface Messages {
     parent: Correspondent
     markRead: boolean
   }): Promise<Message[]>
-  /** Removes what the task sent, received, or was the parent of, with its marks. */
+  /** Removes what the task sent, received, or was the parent of, with the read marks. */
   removeTask(taskUid: string): Promise<void>
-  /** Removes those from before; how many. */
+  /** Removes those sent before the time; returns how many. */
   sweep(before: Date): Promise<number>
 }

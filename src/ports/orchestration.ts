@@ -1,25 +1,25 @@
-// What an orchestrating model may do to the service, with the rights of whoever it works for.
+// What an orchestrating model may do to the service, with the rights of the caller it works for.
 import type { Agent, AgentSpec } from '../contract/resources/agent.ts'
 import type { Task, TaskPhase } from '../contract/resources/task.ts'
 import type { Tool } from '../contract/resources/tool.ts'
 
-/** Without a namespace: the one the orchestrator works in. */
+/** Without a namespace: the orchestrator's own. */
 export type OrchestratedName = { name: string; namespace?: string | undefined }
 
-/** A task as a tool asks for it; the spec has the contract's shape and is checked as any other. */
+/** A task as a tool requests it; the spec has the contract's shape and is validated like any other. */
 export type TaskRequest = { namespace?: string | undefined; spec: Record<string, unknown> }
 
-/** Every method may throw Forbidden (rights, blocked namespaces), and InvalidRequest with every problem. */
+/** Every method may throw Forbidden (rights, blocked namespaces), or InvalidRequest listing every problem. */
 export interface Orchestration {
-  /** Makes a task under a name that nobody else gives. TooManyRequests when the orchestrator made its share. */
+  /** Creates a task under a unique name. TooManyRequests when the orchestrator has created its share. */
   createTask(request: TaskRequest): Promise<Task>
-  /** NotFound, with the names that could be meant. */
+  /** NotFound, with the names that might be meant. */
   getTask(key: OrchestratedName): Promise<Task>
-  /** The first `limit` characters of the newest result, and how long it is in bytes; undefined while there is none. */
+  /** The first `limit` characters of the newest result, and its full length in bytes; undefined while there is none. */
   readOutput(key: OrchestratedName, limit: number): Promise<{ text: string; bytes: number } | undefined>
-  /** The task once it has ended, or as it is when `timeoutMs` are over. NotFound. */
+  /** The task once it has ended, or as it is after `timeoutMs`. NotFound. */
   waitForTask(key: OrchestratedName, timeoutMs: number, signal: AbortSignal): Promise<Task>
-  /** Ends a task that runs, removes one that is scheduled; harmless when it has ended. NotFound. */
+  /** Cancels a running task, removes a scheduled one; harmless when it has ended. NotFound. */
   cancelTask(key: OrchestratedName): Promise<Task>
   /** Newest first. */
   listTasks(query: { namespace?: string | undefined; phase?: TaskPhase | undefined; limit: number }): Promise<Task[]>
@@ -27,7 +27,7 @@ export interface Orchestration {
   listTools(namespace: string | undefined): Promise<Tool[]>
   /** AlreadyExists. */
   createAgent(key: OrchestratedName, spec: Record<string, unknown>): Promise<Agent>
-  /** NotFound. `change` gets the spec as it is. */
+  /** NotFound. `change` receives the current spec. */
   updateAgent(key: OrchestratedName, change: (spec: AgentSpec) => Record<string, unknown>): Promise<Agent>
   /** NotFound. */
   deleteAgent(key: OrchestratedName): Promise<void>

@@ -39,8 +39,8 @@ export type WatchEvent<R> = { type: 'ADDED' | 'MODIFIED' | 'DELETED'; object: R 
 export type WatchOptions = {
   namespace?: string
   /**
-   * Events after this version, of a list or, within one namespace, of an object; absent: a synthetic ADDED for each object
-   * there is, then what changes.
+   * Events after this version, of a list or, within one namespace, of an object; absent: a synthetic ADDED for each
+   * object there is, then what changes.
    */
   resourceVersion?: string
   signal: AbortSignal
@@ -48,7 +48,7 @@ export type WatchOptions = {
 
 export type DeletePreconditions = { uid?: string; resourceVersion?: string }
 
-/** What a client gives; the store sets uid, resourceVersion, generation and creationTimestamp. */
+/** What a client supplies; the store sets uid, resourceVersion, generation and creationTimestamp. */
 export type ResourceDraft<K extends Kind> = Omit<ResourceOf<K>, 'status' | 'metadata' | 'apiVersion' | 'kind'> & {
   metadata: ResourceKey &
     Partial<Pick<ResourceOf<K>['metadata'], 'labels' | 'annotations' | 'finalizers' | 'ownerReferences'>>
@@ -65,26 +65,26 @@ export interface ResourceReader {
   /** The namespaces that hold objects of the kind, in order. Cheap beside a list. */
   namespacesOf(kind: Kind): Promise<string[]>
   /**
-   * How many objects have each value of an indexed field (as for `list`); values that none has are left out. Cheap
-   * beside a list: nothing is read but the index. InvalidRequest for a field that the kind has not.
+   * How many objects have each value of an indexed field (as for `list`); values without objects are left out. Cheap
+   * compared to a list: only the index is read. InvalidRequest for a field that the kind does not have.
    */
   countBy(kind: Kind, field: string): Promise<Record<string, number>>
   /**
-   * Changes, those of a namespace in order of resourceVersion; every one of them, or an error. Expired when `resourceVersion` is older than
-   * what is remembered: list again. Ends when the signal aborts. Objects may be shared between watchers and frozen:
-   * read them, and get your own to change it.
+   * Changes, those of a namespace in order of resourceVersion; every one of them, or an error. Expired when
+   * `resourceVersion` is older than what is remembered: list again. Ends when the signal aborts. Objects may be shared
+   * between watchers and frozen: only read them, and fetch your own copy to change.
    */
   watch<K extends Kind>(kind: K, options: WatchOptions): AsyncIterable<WatchEvent<ResourceOf<K>>>
 }
 
-/** An object as JSON: exactly what `JSON.stringify` makes of the object, without blanks between its parts. */
+/** An object as JSON: exactly the output of `JSON.stringify`, without white space. */
 export type ResourceText = { text: string; resourceVersion: string }
 
-/** Reads for edges that pass objects on unread: a store that holds text need not parse it for them. */
+/** Reads for edges that pass objects on without looking inside: a store that holds text need not parse it. */
 export interface ResourceTextReader {
-  /** The text of what `get` gives, or undefined. */
+  /** The text of the object that `get` returns, or undefined. */
   getText(kind: Kind, key: ResourceKey): Promise<ResourceText | undefined>
-  /** The page that `list` gives, each object as text. */
+  /** The page that `list` returns, each object as text. */
   listText(kind: Kind, query: ListQuery): Promise<ResourcePage<ResourceText>>
 }
 

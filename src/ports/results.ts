@@ -7,8 +7,8 @@ export type ResultInfo = AttemptKey & { size: number; contentType: string; creat
 export interface Results {
   /**
    * Streams the body to storage; replaces an earlier result of the attempt. TooLarge beyond 10 MiB, InvalidRequest when
-   * empty, StorageFull when the disk is, ClientClosed when the body breaks off; a failed write leaves the earlier result
-   * as it was, and the body paused, neither read on nor destroyed. Durable when it resolves.
+   * empty, StorageFull when the disk is, ClientClosed when the body breaks off. A failed write leaves the earlier
+   * result unchanged, and the body paused: neither read to its end nor destroyed. Durable when it resolves.
    */
   put(key: AttemptKey, body: Readable, contentType: string): Promise<ResultInfo>
   /** The result of the attempt, or of the newest attempt that has one. */

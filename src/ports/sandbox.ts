@@ -5,35 +5,38 @@ export type SandboxLimits = {
   memoryBytes: number
   cpuSeconds: number
   processes: number
-  /** Of stdout and of stderr each; the rest is dropped and flagged. */
+  /** Limit for stdout and for stderr; the rest is dropped and flagged. */
   outputBytes: number
-  /** Of everything written to the scratch folder, where it can be enforced. */
+  /** Limit for everything written to the scratch folder, where it can be enforced. */
   diskBytes: number
 }
 
-/** A regular file, by its path below /workspace. */
+/** A regular file; its path is relative to /workspace. */
 export type WorkspaceFile = { path: string; bytes: Uint8Array }
 
-/** What a run did to the files that it was given. */
+/** What a run did to the files it was given. */
 export type WorkspaceChanges = { written: WorkspaceFile[]; removed: string[] }
 
 export type SandboxCommand = {
   /** Executable and arguments, looked up inside the sandbox. */
   argv: string[]
-  /** Files put into the scratch folder first, by relative name. */
+  /** Files to put into the scratch folder first, by relative name. */
   files?: Record<string, string>
   /** An existing folder to mount read-write as /workspace; absent: an empty scratch folder. */
   workspace?: string
   /**
-   * Where no folder of this machine can be mounted (kind `pod`): what is put into /workspace first; what changed comes
-   * back. Other kinds do not look at it.
+   * Where no folder of this machine can be mounted (kind `pod`): the files to put into /workspace first; changed files
+   * come back. Other kinds ignore it.
    */
   workspaceFiles?: WorkspaceFile[]
   env?: Record<string, string>
-  /** Files beside the workspace, by absolute path, that the command can only read. */
+  /** Files outside the workspace, by absolute path, that the command can only read. */
   readOnlyFiles?: Record<string, string>
   stdin?: string
-  /** Whoever it runs for, as `callerKey` writes it: places are shared fairly between them. Absent: one caller of all such. */
+  /**
+   * The caller, as `callerKey` writes it: capacity is shared fairly between callers. Absent: one caller for all such
+   * runs.
+   */
   caller?: string
   limits: SandboxLimits
 }
@@ -46,11 +49,11 @@ export type SandboxOutcome = {
   stdoutTruncated: boolean
   stderrTruncated: boolean
   timedOut: boolean
-  /** Which limit ended it, when one did. */
+  /** Which limit ended the run, if one did. */
   exceeded?: 'memory' | 'cpu' | 'processes' | 'disk'
   /** With `workspaceFiles`. */
   changes?: WorkspaceChanges
-  /** Instead of `changes`: why the workspace stays as it was. */
+  /** Instead of `changes`: why the workspace is unchanged. */
   changesLost?: string
 }
 
@@ -62,8 +65,8 @@ export interface Sandbox {
   /** Whether commands can run here, and if not, what to install (BUILT-016, BUILT-023). Cached. */
   check(): Promise<SandboxAvailability>
   /**
-   * Runs to the end, the timeout or the abort; always reaps the whole process tree. NotConfigured when unavailable;
-   * Unavailable when it got no place within half of its timeout, of which the time it waited is taken.
+   * Runs to the end, the timeout or the abort; always stops the whole process tree. NotConfigured when unavailable;
+   * Unavailable when no capacity was free within half of its timeout; the time it waited counts towards the timeout.
    */
   run(command: SandboxCommand, signal: AbortSignal): Promise<SandboxOutcome>
 }

@@ -11,7 +11,7 @@ export type SecretMetadata = {
   createdAt: string
 }
 
-/** The task of the same namespace that a secret goes with; kept as the annotation `svc.ai/owner-task-uid`. */
+/** The task of the same namespace that the secret belongs to; stored as the annotation `svc.ai/owner-task-uid`. */
 export type SecretOwner = { name: string; uid: string }
 
 export type SecretDraft = ResourceKey & {
@@ -28,12 +28,12 @@ export interface Secrets {
   list(namespace?: string): Promise<SecretMetadata[]>
   /** AlreadyExists when the name is taken. */
   create(draft: SecretDraft): Promise<SecretMetadata>
-  /** NotFound when it is not there. */
+  /** NotFound when it does not exist. */
   remove(key: ResourceKey): Promise<void>
-  /** Gives it to another task. NotFound when it is not there. */
+  /** Gives it to another task. NotFound when it does not exist. */
   setOwner(key: ResourceKey, owner: SecretOwner): Promise<void>
-  /** Removes what goes with a task that is gone; nothing to do where the place itself does so. */
+  /** Removes the secrets of a deleted task; does nothing where the store does this itself. */
   removeOwned(namespace: string, ownerUid: string): Promise<void>
-  /** Calls back when a secret was made, changed or removed; returns the unsubscribe function. */
+  /** Calls back when a secret is created, changed or removed; returns the unsubscribe function. */
   onChange(listener: (key: ResourceKey) => void): () => void
 }

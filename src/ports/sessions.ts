@@ -2,14 +2,14 @@
 
 export type SessionKey = { namespace: string; name: string }
 
-/** What answers a conversation: the provider that was asked first, and its own name of the model. */
+/** What answers a conversation: the provider that was first asked, and its name of the model. */
 export type RememberedModel = { namespace: string; name: string; model: string }
 
 export type Session = SessionKey & {
   sessionType: 'task' | 'chat'
   /** UID of the task, or id of the chat turn, that holds the session now. */
   activeTask?: string
-  /** Of a chat: what answered its last turn. */
+  /** For a chat: what answered its last turn. */
   answeredBy?: RememberedModel
   messageCount: number
   inputTokens: number
@@ -25,14 +25,14 @@ export type TranscriptMessage = {
   input?: Record<string, unknown>
   toolCalls?: { id: string; name: string; input: Record<string, unknown> }[]
   toolCallID?: string
-  /** Milliseconds precision; set by the store when absent. */
+  /** With milliseconds; set by the store when absent. */
   ts?: string
 }
 
 export type StoredMessage = TranscriptMessage & { id: number; ts: string }
 
 export interface Sessions {
-  /** Creates it when missing and `create` is set; else undefined. */
+  /** Creates it when missing and `create` is set; otherwise undefined. */
   ensure(
     key: SessionKey,
     options: { create: boolean; sessionType: Session['sessionType'] },
@@ -49,20 +49,23 @@ export interface Sessions {
   /** The namespaces that hold sessions, in order. */
   namespaces(): Promise<string[]>
   /**
-   * True when `holder` has it now (also when it had it before); false when another has. NotFound, unless `create` makes
-   * it. `replaces`: takes it over from that holder. Atomic over replicas.
+   * True when `holder` holds it now (also if it did before); false when another does. NotFound, unless `create` creates
+   * it. `replaces`: takes it over from that holder. Atomic across replicas.
    */
   lock(
     key: SessionKey,
     holder: string,
     options?: { replaces?: string; create?: Session['sessionType'] },
   ): Promise<boolean>
-  /** Lets go if `holder` has it. `expiresAt`: from then on it is gone, unless somebody holds it; absent: kept as long as others. */
+  /**
+   * Releases it if `holder` holds it. `expiresAt`: it expires then unless somebody holds it; absent: the usual
+   * retention.
+   */
   unlock(key: SessionKey, holder: string, options?: { expiresAt?: Date | undefined }): Promise<void>
   /**
-   * Appends in order, in one transaction. NotFound. `dedupe`: a second append with the same word
-   * does nothing. `release`: lets the session go, in the same transaction, if that holder has it; `released` says whether
-   * it had.
+   * Appends in order, in one transaction. NotFound. `dedupe`: a second append with the same key does nothing.
+   * `release`: also releases the session, in the same transaction, if that holder holds it; `released` says whether it
+   * did.
    */
   append(
     key: SessionKey,
@@ -71,16 +74,19 @@ export interface Sessions {
       dedupe?: string
       usage?: { inputTokens: number; outputTokens: number }
       release?: string
-      /** What answered; absent: as it was. */
+      /** What answered; absent: unchanged. */
       answeredBy?: RememberedModel | undefined
     },
   ): Promise<{ released: boolean }>
   /** The newest `limit` messages, oldest of them first (SESS-015). */
   transcript(key: SessionKey, options?: { limit?: number; beforeId?: number }): Promise<StoredMessage[]>
-  /** Replaces the messages with id up to `throughId` by these (chat truncation). NotFound; InvalidRequest when they are more. */
+  /**
+   * Replaces the messages with id up to `throughId` by these (chat truncation). NotFound; InvalidRequest when they are
+   * more.
+   */
   compact(key: SessionKey, throughId: number, replacement: TranscriptMessage[]): Promise<void>
-  /** Removes it with its messages; false when there was none. Conflict while it is held. */
+  /** Removes it with its messages; false when it did not exist. Conflict while it is held. */
   remove(key: SessionKey): Promise<boolean>
-  /** Removes those not updated since `before`, and those whose time is over, that are not held; how many. */
+  /** Removes sessions not updated since `before` and expired ones, unless they are held; returns how many. */
   sweep(before: Date): Promise<number>
 }

@@ -16,51 +16,51 @@ export type UsageRecord = {
   inputTokens: number
   outputTokens: number
   cachedTokens: number
-  /** How many calls these are the sums of; absent: one. */
+  /** How many calls this record sums up; absent: one. */
   llmCalls?: number
-  /** In the provider's currency; absent when no price is set. */
+  /** In the provider's currency; absent when it has no price. */
   cost?: number
   currency?: string
-  /** What the vendor did not count, by the length of what was sent and streamed. */
+  /** Tokens that the vendor did not count, estimated from the length of what was sent and streamed. */
   estimatedInputTokens?: number
   estimatedOutputTokens?: number
-  /** In `currency`, beside `cost`. */
+  /** Estimated cost in `currency`, not included in `cost`. */
   estimatedCost?: number
-  /** The demo provider is no language model (PROV-014). */
+  /** True for the demo provider, which is not a language model (PROV-014). */
   demo: boolean
   createdAt: string
 }
 
 export type UsageGroup = 'task' | 'session' | 'agent' | 'caller' | 'namespace' | 'provider' | 'model' | 'day'
 
-/** What counts against limits: counted and estimated together. */
+/** What counts against limits: counted and estimated tokens together. */
 export type SpentSums = {
   tokens: number
   /** By currency. */
   costs: Record<string, number>
-  /** Calls without a cost. */
+  /** The number of calls without a cost. */
   unpricedCalls: number
 }
 
 export type UsageSum = {
   /** Name of the task, session, agent, provider, namespace or model, or a day in UTC (`2026-01-31`); id of the caller, or its name where no id was recorded. */
   key: string
-  /** Of caller sums, with the name it went by last: kind and id tell callers apart, names do not. */
+  /** For sums by caller, with the caller's most recent name: kind and id identify callers, names do not. */
   caller?: RecordedCaller
-  /** Where the named thing is; absent for callers, who act in several. */
+  /** The namespace of the named thing; absent for callers, who act in several. */
   namespace?: string
-  /** Of task sums: a task made again under its name is another one. */
+  /** For sums by task: distinguishes a task from a later one of the same name. */
   taskUid?: string
   inputTokens: number
   outputTokens: number
   cachedTokens: number
   llmCalls: number
-  /** Absent: none of the calls has a price. */
+  /** Absent when none of the calls has a price. */
   cost?: number
   currency?: string
-  /** Those of the calls that have no price, where there are some; `cost` does not tell of them. */
+  /** How many of the calls have no price and are therefore missing from `cost`; absent when all have one. */
   unpricedCalls?: number
-  /** Present when there is something. */
+  /** Present when it is not zero. */
   estimatedInputTokens?: number
   estimatedOutputTokens?: number
   estimatedCost?: number
@@ -71,15 +71,15 @@ export type UsageQuery = { groupBy: UsageGroup; namespace?: string; name?: strin
 
 export interface Usage {
   /**
-   * Counts and money out of bounds are cut to them (1e12 tokens, 1e9 of a currency): sums cannot overflow. A record that
-   * the store cannot take goes aside, with the reason, and holds back no other.
+   * Counts and money are clamped to bounds (1e12 tokens, 1e9 of a currency), so that sums cannot overflow. A record that
+   * the store cannot accept is set aside with the reason, and does not hold back the others.
    */
   record(records: UsageRecord[]): Promise<void>
   /** Sums per group and currency, largest output first; records without the group's field are left out. */
   sum(query: UsageQuery): Promise<UsageSum[]>
-  /** Exact sums of one task; money in the currency with the most output, where a task was paid in several. */
+  /** Exact sums of one task; money in the currency with the most output when the task was charged in several. */
   ofTask(taskUid: string): Promise<Omit<UsageSum, 'key'> | undefined>
-  /** What was used of a scope, by the time that the records bear; `until` is exclusive. */
+  /** What a scope has used, by the records' own times; `until` is exclusive. */
   spent(scope: BudgetScope & { taskUid?: string }, time: { since?: Date; until?: Date }): Promise<SpentSums>
   sweep(before: Date): Promise<number>
 }

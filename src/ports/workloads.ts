@@ -12,11 +12,11 @@ export type WorkloadLimits = {
   /** CPU cores. */
   cpu?: number
   memoryBytes?: number
-  /** Of its workspace; absent: what the service is set to. */
+  /** Size of its workspace; absent: the service's setting. */
   diskBytes?: number
-  /** What a scheduler sets aside for it, where there is one; absent: as little as usual. */
+  /** What a scheduler reserves for it, where there is one; absent: the usual minimum. */
   requests?: { cpu?: number; memoryBytes?: number; diskBytes?: number }
-  /** Of a cluster's other resources (`nvidia.com/gpu`), as quantities by name. */
+  /** Other resources of a cluster (`nvidia.com/gpu`), as quantities by name. */
   extended?: { requests: Record<string, string>; limits: Record<string, string> }
   /** Seconds from start to the forced end; the controller also watches the clock. */
   deadlineSeconds?: number
@@ -27,7 +27,7 @@ export type WorkloadRun =
   | { kind: 'worker'; assignment: WorkAssignment }
   /**
    * A user's command, in an image or, without one, in a local sandbox. Its output is captured as the task's logs;
-   * `redact` holds values of secrets in `env`, to be cut from it (SECRET-008).
+   * `redact` holds values of secrets in `env`, which are removed from it (SECRET-008).
    */
   | {
       kind: 'command'
@@ -36,20 +36,23 @@ export type WorkloadRun =
       args: string[]
       env: Record<string, string>
       redact?: string[]
-      /** Folder, as the command sees it, whose files are kept; it is made for it, and SVC_ARTIFACTS_DIR names it. */
+      /**
+       * The folder, as the command sees it, whose files are kept. It is created for the command; SVC_ARTIFACTS_DIR
+       * holds its path.
+       */
       artifactsDir?: string
-      /** The task's own context token: a private file, whose name SVC_TRANSACTION_TOKEN_FILE gives. */
+      /** The task's own context token, in a private file whose path SVC_TRANSACTION_TOKEN_FILE holds. */
       transactionToken?: string
     }
 
-/** A Secret as a folder of read-only files, one for each entry. */
+/** A Secret as a folder of read-only files, one per entry. */
 export type MountedSecret = ResourceKey & {
   /** Absolute, as the workload sees it. */
   folder: string
   entries: Record<string, string>
 }
 
-/** Where on a cluster it may run, in the words of a pod's spec. */
+/** Where on a cluster it may run, in the terms of a pod spec. */
 export type Placement = Omit<Execution, 'workspace'>
 
 export type WorkloadSpec = {
@@ -58,13 +61,13 @@ export type WorkloadSpec = {
   taskName: string
   run: WorkloadRun
   limits: WorkloadLimits
-  /** Of a command; a worker finds its own in the assignment. */
+  /** For a command; a worker finds its own in the assignment. */
   secrets?: MountedSecret[]
-  /** Nothing but a cluster looks at it. */
+  /** Only a cluster uses it. */
   placement?: Placement
-  /** Of the task, 0 to 1000: where something else schedules, it may heed it. */
+  /** The task's priority, 0 to 1000; an external scheduler may take it into account. */
   priority?: number
-  /** Of the task, for whoever looks at what runs; where the place has such things. */
+  /** Labels of the task, for people who inspect what runs; ignored where there is nothing to label. */
   labels?: Record<string, string>
   annotations?: Record<string, string>
 }
@@ -76,7 +79,7 @@ export type WorkloadState =
   | {
       phase: 'Failed'
       reason: PlaceFailure
-      /** The worker's own word for the cause, when it gave one. */
+      /** The cause as the worker itself reported it, if it did. */
       cause?: RunFailure
       message: string
       exitCode?: number
@@ -87,27 +90,33 @@ export type WorkloadState =
   /** Nothing is known of it: never started here, or lost with the process or node that held it. */
   | { phase: 'Missing' }
 
-/** Why it cannot begin yet; absent while it takes its usual steps. */
+/** Why it cannot start yet; absent while it takes the usual steps. */
 export type PendingReason = 'Unschedulable' | 'NoPod' | 'ImageUnavailable' | 'StartFailed'
 
-/** What a command wrote, for the task's result (last 5 MiB of stdout, `truncated` when more was written). */
+/** What a command wrote, for the task's result (the last 5 MiB of stdout; `truncated` when it wrote more). */
 export type CommandOutput = { text: string; truncated: boolean }
 
 export interface Workloads {
-  /** Starts the attempt unless it is there already; returns once it is recorded, not once it runs. Unavailable when full. */
+  /**
+   * Starts the attempt unless it exists already; returns once it is recorded, not once it runs. Unavailable when full.
+   */
   ensure(spec: WorkloadSpec): Promise<void>
-  /** The present state; kept after the end until `remove`. */
+  /** The current state; kept after the end until `remove`. */
   observe(key: AttemptKey): Promise<WorkloadState>
   /**
-   * The files in the folder for artifacts of a command, while it runs or after its end; nothing for others and for what is
-   * missing. Each is to be read before the next is asked for. Rejects with Unavailable when the place does not answer.
+   * The files in a command's artifact folder, while it runs or after its end; nothing for other workloads or a missing
+   * folder. Read each file before requesting the next. Rejects with Unavailable when the host of the workload does not
+   * answer.
    */
   readLeftFiles(key: AttemptKey): AsyncIterable<LeftFile>
-  /** Ends it if it runs (TERM, then KILL after the grace), waits until nothing of it is left, forgets it. Idempotent. */
+  /**
+   * Stops it if it runs (TERM, then KILL after the grace period), waits until nothing of it is left, forgets it.
+   * Idempotent.
+   */
   remove(key: AttemptKey): Promise<void>
   /** Calls back on every state change with the task's uid and name; returns the unsubscribe function. */
   onChange(listener: (change: { key: AttemptKey; namespace: string; taskName: string }) => void): () => void
-  /** How many more attempts can start now; Infinity where something else schedules. */
+  /** How many more attempts can start now; Infinity when an external scheduler decides. */
   capacity(): number
   /** Stops everything and releases what it holds. */
   close(): Promise<void>

@@ -1,10 +1,10 @@
-// What one caller may ask of the proxies: requests at once and requests per minute.
+// Limits of one caller in the proxies: concurrent requests and requests per minute.
 import { SvcError } from '../errors.ts'
 
 export type CallerLimitSettings = {
-  /** Requests of one caller at once; 0 is no limit. */
+  /** Concurrent requests of one caller; 0: no limit. */
   maxConcurrent: number
-  /** Requests of one caller per minute; 0 is no limit. */
+  /** Requests of one caller per minute; 0: no limit. */
   requestsPerMinute: number
 }
 
@@ -17,7 +17,7 @@ export interface CallerLimits {
 type Account = { running: number; level: number; refilledAt: number }
 
 const minuteMs = 60_000
-/** When so many callers are known, those who have been quiet for a minute are forgotten. */
+/** With this many known callers, those idle for a minute are forgotten. */
 const maxAccounts = 10_000
 const busyRetrySeconds = 1
 
@@ -41,13 +41,13 @@ export function createCallerLimits(settings: CallerLimitSettings, now: () => num
 
   function takeRate(account: Account): void {
     const at = now()
-    // A clock that was set back gives nothing.
+    // A clock that was set back refills nothing.
     const elapsed = Math.max(0, at - account.refilledAt)
     account.level = Math.min(requestsPerMinute, account.level + (elapsed * requestsPerMinute) / minuteMs)
     account.refilledAt = at
     if (account.level < 1) {
       const retryAfterSeconds = Math.ceil(((1 - account.level) * 60) / requestsPerMinute)
-      const message = `you may send ${requestsPerMinute} requests per minute; wait ${retryAfterSeconds} s`
+      const message = `you may send at most ${requestsPerMinute} requests per minute; wait ${retryAfterSeconds} s`
       throw new SvcError('TooManyRequests', message, { retryAfterSeconds })
     }
     account.level -= 1
@@ -58,7 +58,7 @@ export function createCallerLimits(settings: CallerLimitSettings, now: () => num
     enter(caller) {
       const account = accounts.get(caller) ?? open(caller)
       if (maxConcurrent > 0 && account.running >= maxConcurrent) {
-        const message = `you may have ${maxConcurrent} requests under way at once; wait until one has ended`
+        const message = `you may have ${maxConcurrent} concurrent requests; wait until one has ended`
         throw new SvcError('TooManyRequests', message, { retryAfterSeconds: busyRetrySeconds })
       }
       if (requestsPerMinute > 0) takeRate(account)

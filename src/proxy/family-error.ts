@@ -1,4 +1,4 @@
-// Errors in the words of each family (HTTP-005, HTTP-006): the official clients read status, type and code.
+// Errors in the form of each family (HTTP-005, HTTP-006): the official clients read status, type and code.
 import type { JsonObject } from '../contract/json.ts'
 import type { SvcError } from '../errors.ts'
 import type { ProxyFamily } from './types.ts'
@@ -32,7 +32,7 @@ const llmoCodes: Record<number, string> = {
   431: 'request_too_large',
 }
 
-/** Messages that are about one field begin with its name. */
+/** A message about one field starts with the field's name. */
 function paramOf(message: string): string | null {
   return /^([a-z_]+): /.exec(message)?.[1] ?? null
 }

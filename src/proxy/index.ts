@@ -1,4 +1,4 @@
-// The proxies: from a caller's request to either a passage (bytes) or an answer of the loop.
+// The proxies: turns a caller's request into either a passage (bytes passed through) or an answer of the loop.
 import type { ProviderTest } from '../contract/api/providers.ts'
 import { SvcError } from '../errors.ts'
 import { dialectsOf } from '../llm/llmo/dialect.ts'
@@ -28,31 +28,34 @@ export { tryProvider } from './provider-trial.ts'
 export type ProxySettings = {
   defaults: ProxyDefaults
   callers: CallerLimitSettings
-  /** How many requests run the loop at once on this replica. Absent: as many as come. */
+  /** The most requests that run the loop at once on this replica. Absent: no limit. */
   loops?: SlotSettings
   loop: ProxyLoopSettings
-  /** Told of each request that ended. */
+  /** Called for each request that ended. */
   observe?: (sample: ProxySample) => void
 }
 
 export type Proxies = {
-  /** SvcError for whatever stands against it. Each plan must be run. */
+  /** Throws an SvcError when the request cannot be served. Each plan must be run. */
   plan(request: ProxyRequest): Promise<ProxyPlan>
   listModels: ModelLister['list']
   getModel: ModelLister['get']
   /** Tries a provider now. Forbidden, NotFound. */
   testProvider(caller: Caller, key: ResourceKey): Promise<ProviderTest>
-  /** Writes what is not written yet and forgets the rest. */
+  /** Writes what is pending and forgets the rest. */
   close(): Promise<void>
 }
 
-/** Bytes can be passed on when the provider speaks the caller's language and nothing is to be added. */
+/** Bytes can be passed through when the provider speaks the caller's language and nothing is added. */
 function isPassed(request: ProxyRequest, target: Target): boolean {
   if (target.family === endpointFamilies[request.endpoint]) {
     return !isConversation(request.endpoint) || !wantsTools(request, target)
   }
   if (isConversation(request.endpoint)) return false
-  throw new SvcError('InvalidRequest', `model: provider "${target.name}" is of another family and has no such endpoint`)
+  throw new SvcError(
+    'InvalidRequest',
+    `model: provider "${target.name}" belongs to another family and has no such endpoint`,
+  )
 }
 
 const most = Number.POSITIVE_INFINITY
@@ -79,18 +82,18 @@ export function createProxies(usecases: UsecaseDeps, settings: ProxySettings): P
   const loop = createProxyLoop({ ...usecases, loop: settings.loop })
   const loops = createLoopPlans({ loop, callers, slots: openSlots(settings), meter, ledger, observe })
 
-  /** What a provider lacks, or that it is not there, is for those who may use one there. */
+  /** Only callers who may use a provider learn that it is missing or incomplete. */
   async function explain({ caller, namespace }: ProxyRequest, error: unknown): Promise<never> {
     await requireAccess(ports, caller, { verb: 'use', kind: 'Provider', namespace })
     throw error
   }
 
-  /** The service's tools are wanted, and there are none. */
+  /** True when the service's tools are requested and there are some. */
   async function isPassedIdly(request: ProxyRequest, { family }: Target): Promise<boolean> {
     return family === endpointFamilies[request.endpoint] && (await loops.isIdle(request))
   }
 
-  /** Only what the caller may use takes over; an agent's token is for one provider. */
+  /** Fallbacks are limited to those that the caller may use; an agent's token is for one provider. */
   async function narrowFallbacks(caller: Caller, target: Target): Promise<Target> {
     if (caller.agent !== undefined) return { ...target, fallbacks: [] }
     const read = ({ key, model }: Target) => ({ ...key, model })

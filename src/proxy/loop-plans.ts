@@ -1,4 +1,4 @@
-// Plans of what needs more than bytes passed on: the loop or the translation, with usage per call.
+// Plans for requests that cannot be passed through: the loop or a translation, with usage per call.
 import type { JsonObject } from '../contract/json.ts'
 import type { Price } from '../contract/resources/provider.ts'
 import { mostJsonValues } from '../contract/validation.ts'
@@ -31,7 +31,7 @@ export type LoopPlanDeps = {
 
 export type LoopPlans = {
   plan(request: ConversationRequest, target: Target, fields: RequestFields): ProxyPlan
-  /** Whether the loop would have anything to add to a request; without, its bytes can be passed on (PROXY-003). */
+  /** Whether the loop would add anything to a request; if not, its bytes can be passed through (PROXY-003). */
   isIdle(request: ProxyRequest): Promise<boolean>
   close(): void
 }
@@ -129,7 +129,7 @@ export function createLoopPlans({ loop, callers, slots, meter, ledger, observe }
   }
   return {
     plan,
-    // Calls of before, that come back, are to be known again.
+    // Tool calls from earlier answers that the client sends back must be recognized.
     isIdle: async ({ body, namespace }) => !body.includes(serverCallMark) && !(await loop.hasTools(namespace)),
     close: loop.close,
   }

@@ -1,5 +1,5 @@
-// The models that callers may name, with the provider before them: the configured ones first (that of the default provider
-// also bare), then what the vendors offer.
+// The models that callers may name, prefixed with the provider: the configured ones first (the default provider's also
+// without a prefix), then those that the vendors offer.
 import type { JsonObject } from '../contract/json.ts'
 import type { Provider } from '../contract/resources/provider.ts'
 import { SvcError } from '../errors.ts'
@@ -32,7 +32,7 @@ function keepFirst(models: ListedModel[]): ListedModel[] {
   return models.filter(({ id }) => !known.has(id) && known.add(id))
 }
 
-/** Beyond what the clients of either family know; they leave alone what they do not know. */
+/** More than the clients of either family know; they ignore fields that they do not know. */
 type Unavailable = { provider: string; message: string }
 
 function describeUnready({ status }: Provider): string | undefined {
@@ -42,9 +42,11 @@ function describeUnready({ status }: Provider): string | undefined {
 type Asker = { caller: Caller; namespace: string }
 
 export type ModelLister = {
-  /** Those of a namespace that the caller may use, by the providers' names, as the clients of a family expect them. Forbidden. */
+  /**
+   * Those of a namespace that the caller may use, by provider name, as the clients of a family expect them. Forbidden.
+   */
   list(family: ProxyFamily, who: Asker): Promise<JsonObject>
-  /** One of them by its id. NotFound; InvalidRequest for an id that is too long, which no vendor is asked about. */
+  /** One of them by its id. NotFound; InvalidRequest for an id that is too long, which is never sent to a vendor. */
   get(family: ProxyFamily, id: string, who: Asker): Promise<JsonObject>
   close(): void
 }
@@ -57,7 +59,7 @@ export function createModelLister(deps: UsecaseDeps, defaults: ProxyDefaults): M
     return models.map((model) => ({ id: nameModel(provider, model), model, provider }))
   }
 
-  /** Those that the caller may use and that cannot answer now, each with why; they are tried all the same when asked. */
+  /** Those that the caller may use but that cannot answer now, each with the reason; requests are tried anyway. */
   async function listUnavailable({ caller, namespace }: Asker): Promise<Unavailable[]> {
     const { items } = await deps.ports.resources.list('Provider', { namespace })
     const found = items.map(async (provider): Promise<Unavailable[]> => {
@@ -79,7 +81,7 @@ export function createModelLister(deps: UsecaseDeps, defaults: ProxyDefaults): M
     const models = keepFirst([...configured, ...(await Promise.all(items.map(listOffered)))].flat())
     const read = ({ provider, model }: ListedModel) => ({ namespace, name: provider.metadata.name, model })
     const kept = await keepModels(deps.ports, caller, { of: models, read })
-    // Who may use some sees those, though a list of all is refused; who may use none hears why.
+    // A caller who may use some models sees those, even if the list is refused; a caller who may use none learns why.
     if (kept.length === 0) await requireAccess(deps.ports, caller, { verb: 'list', kind: 'Provider', namespace })
     return kept
   }

@@ -1,4 +1,5 @@
-// What a vendor really offers, asked of it and kept for a minute. A vendor that does not say offers nothing here.
+// The models that a vendor offers, requested from it and cached for a minute. A vendor that does not tell offers none
+// here.
 import { createCatalogMemory } from '../catalog/memory.ts'
 import type { Provider } from '../contract/resources/provider.ts'
 import type { ProviderTrial } from '../ports/provider-trial.ts'

@@ -1,4 +1,4 @@
-// What a provider may be asked: its rate limit, and the pauses that its vendor asked for.
+// Limits of calls to a provider: its rate limit, and the cool-downs that its vendor asked for.
 import { SvcError } from '../errors.ts'
 import { refuseResting, restAfter } from '../llm/call-verdict.ts'
 import type { ModelError } from '../llm/messages.ts'
@@ -8,21 +8,21 @@ import type { Target } from './target.ts'
 
 /** Tokens taken before a call. */
 export interface Lease {
-  /** Corrects it by what was really used. */
+  /** Corrects the lease to what was actually used. */
   settle(tokens: number): void
 }
 
 export type ProviderLimits = {
   /** TooManyRequests with the time to wait. */
   lease(target: Target, bodyBytes: number): Lease | Promise<Lease>
-  /** False: others go first. */
+  /** False: other providers go first. */
   isReady(target: Target): boolean
-  /** Lets the provider rest if that follows from the failure; its message has no key in it. */
+  /** Starts a cool-down if the failure calls for one; the message contains no key. */
   noteFailure(target: Target, error: ModelError): void
 }
 
 const noLease: Lease = { settle() {} }
-/** English text has some four bytes per token; an answer is part of what the vendor counts. */
+/** English text has about four bytes per token; the answer counts towards the vendor's limit too. */
 const bytesPerToken = 4
 const expectedOutput = 1024
 

@@ -46,7 +46,10 @@ function headersFor(provider: Assigned): Record<string, string> {
   }
 }
 
-/** Faults that say what keeps calls from being answered. What else a vendor finds with being asked for a list says nothing. */
+/**
+ * Faults that say what keeps calls from being answered. What else a vendor finds with being asked for a list says
+ * nothing.
+ */
 const telling: Partial<Record<CallFailure, TrialFault['reason']>> = {
   MissingApiKey: 'MissingApiKey',
   CredentialRefused: 'CredentialRefused',
@@ -74,7 +77,7 @@ async function ask(
   { redact, signal }: { redact: Redactor; signal: AbortSignal },
 ): Promise<ProviderTrial> {
   const url = urlOf(provider, 'models')
-  // Its pages are of twenty models; the others of the family know no pages.
+  // Its pages have twenty models; others of the family do not have pages.
   if (provider.type === 'llma') url.searchParams.set('limit', String(mostModels))
   const policy = policyOf({ provider, model: '' }, settings)
   const common = { method: 'GET', headers: headersFor(provider), maxBytes, timeoutMs, maxRedirects: 0, policy }

@@ -1,4 +1,4 @@
-// One request of a caller on its way, what becomes of it, and what is told when it has ended.
+// One request of a caller on its way, its outcome, and what is reported when it has ended.
 
 import type { TokenUsage } from '../llm/messages.ts'
 import type { PipeControl } from '../ports/egress.ts'
@@ -12,30 +12,30 @@ export type ProxyRequest = {
   caller: Caller
   namespace: string
   body: Buffer
-  /** The caller's own query, without what was for the service. */
+  /** The caller's query, without parameters for the service. */
   query: string
-  /** Headers for the upstream, names and values in turn. */
+  /** Headers for the upstream; names and values alternate. */
   headers: string[]
   /** False: `X-Svc-Tools: disabled`. */
   serverTools: boolean
   requestId: string
-  /** `performance.now()` when it arrived. */
+  /** `performance.now()` at its arrival. */
   arrivedAt: number
 }
 
 export type Outcome = 'ok' | 'failed' | 'aborted'
 
-/** What a request has become. */
+/** What became of a request. */
 export type ProxyPlan =
   | { passage(writer: ReplyWriter): PipeControl }
   | { answer(signal: AbortSignal): Promise<ProxyAnswer>; done(outcome: Outcome): void }
 
-/** One request that ended; no text of users in it. */
+/** One request that ended; contains no text of users. */
 export type ProxySample = {
   family: ProxyFamily
   /** Type of the provider. */
   provider: string
-  /** As the provider was asked for it; for traces, not for metrics. */
+  /** As the provider was asked for it; used in traces, not in metrics. */
   model: string
   requestId: string
   /** From the arrival of the request to its end. */
@@ -43,14 +43,14 @@ export type ProxySample = {
   endpoint: Endpoint
   mode: 'passthrough' | 'loop'
   outcome: Outcome
-  /** From the arrival of the request to its sending; the part of the wait that is the service's own. */
+  /** From the arrival of the request until it is sent: the service's own share of the waiting time. */
   addedMs?: number
   /** From the arrival of the request to the first byte of the answer. */
   firstByteMs?: number
   usage?: TokenUsage
 }
 
-/** Whose account a request counts on. */
+/** Who the request is charged to. */
 export function accountOf(caller: Caller): string {
   return callerKey(identifyCaller(caller))
 }

@@ -1,4 +1,4 @@
-// From a model name to where it goes. Answers are remembered until a Provider or a Secret changes.
+// Resolves a model name to a provider. Results are cached until a Provider or a Secret changes.
 import { createCatalogMemory } from '../catalog/memory.ts'
 import { lookUpDefault, requireDefault, resolveModels } from '../catalog/models.ts'
 import type { ModelChoice } from '../contract/api/assignment.ts'
@@ -17,29 +17,29 @@ export type ProxyDefaults = {
 }
 
 export type Targets = {
-  /** NotFound for a provider, InvalidRequest for a model that there is not; UpstreamFailed when the key is missing. */
+  /** NotFound for an unknown provider, InvalidRequest for an unknown model, UpstreamFailed when the key is missing. */
   find(namespace: string, model: string | undefined): Target | Promise<Target>
   close(): void
 }
 
 type Wish = { provider: Provider; model: string | undefined }
 
-/** For what another replica changed and this one was not told. */
+/** Limits how long a change by another replica, which this one was not told of, goes unnoticed. */
 const longestMs = 5000
 
-/** No bytes go to the demo provider. */
+/** Bytes are never passed through to the demo provider. */
 const noPipe: BytePipe = {
   send() {
     throw new SvcError('Internal', 'this provider has no address')
   },
 }
 
-/** In words of the request that the caller sends. */
+/** Rewords an error for the caller's own request. */
 function explainUnknown(error: unknown, model: string | undefined): never {
   if (!isSvcError(error)) throw error
   const named = model?.includes('/') ? `there is no provider "${model.split('/', 1)[0]}"; ` : ''
   const message = `model: ${named}${error.message}; a request names one as provider/model`
-  // What the caller named is missing, whatever keeps the rest from answering.
+  // What the caller named is missing, whatever else is wrong.
   const isMissing = named !== '' && error.reason === 'InvalidRequest'
   throw new SvcError(isMissing ? 'NotFound' : error.reason, message, { cause: error })
 }
@@ -55,7 +55,7 @@ async function findDefault({ deps, defaults }: Resolver, namespace: string): Pro
   return requireDefault(await lookUpDefault(deps.ports.resources, namespace, preferred), namespace)
 }
 
-/** A first segment that is a provider's name is that provider; any other belongs to the model's own name. */
+/** A first segment that is a provider's name selects that provider; otherwise it belongs to the model's own name. */
 async function findNamed(resolver: Resolver, namespace: string, model: string): Promise<Wish | undefined> {
   const slash = model.indexOf('/')
   const provider = slash > 0 ? await getProvider(resolver, namespace, model.slice(0, slash)) : undefined
@@ -102,7 +102,7 @@ export function createTargets(deps: UsecaseDeps, defaults: ProxyDefaults): Targe
   }
 }
 
-/** A server of one's own may want no key. */
+/** A self-hosted server may need no key. */
 function requireKey({ provider }: ModelChoice): void {
   const { type, baseUrl, apiKey, namespace, name } = provider
   const needsKey = type !== 'demo' && (baseUrl === undefined || type === 'azure-llmo')
@@ -116,7 +116,7 @@ function requireModel({ spec, metadata }: Provider, model: string | undefined): 
   throw new SvcError('InvalidRequest', `model: is required; provider "${metadata.name}" has no default model`)
 }
 
-/** The provider is there, its key is not: nothing that the caller named is missing. */
+/** The provider exists, but not its key: nothing that the caller named is missing. */
 function explainMissing(error: unknown): never {
   if (isSvcError(error, 'NotFound')) throw new SvcError('UpstreamFailed', error.message, { cause: error })
   throw error

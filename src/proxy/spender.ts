@@ -1,4 +1,4 @@
-// Who spends with a request: the caller, or the task that an agent's token was made for.
+// Who pays for a request: the caller, or the task that an agent's token was issued for.
 import type { AgentGrant } from '../ports/identity.ts'
 import type { Ports } from '../ports/index.ts'
 import { type Limit, type Spender, spenderOf } from '../rules/budget.ts'
@@ -7,15 +7,15 @@ import type { BudgetLedger } from '../usecases/budgets/ledger.ts'
 import { requireLiveAttempt } from '../usecases/worker/live-attempt.ts'
 import type { ProxyRequest } from './request.ts'
 
-/** A request with whom its calls count on. */
+/** A request and who its calls are charged to. */
 export type SpendingRequest = ProxyRequest & { spender: Spender; own: Limit | undefined }
 
-/** The task's budget is one more limit of the ledger. */
+/** The task's budget is one more limit in the ledger. */
 function limitOf({ taskUid, maxTokens }: AgentGrant): Limit {
   return { name: '', scope: { taskUid }, period: 'total', maxTokens, currency: 'USD' }
 }
 
-/** An agent's token is good while its attempt runs: Forbidden afterwards. */
+/** An agent's token is valid while its attempt is live: Forbidden afterwards. */
 async function findAgentSpender(ports: Ports, { namespace }: ProxyRequest, agent: AgentGrant): Promise<Spender> {
   const task = await requireLiveAttempt(ports.resources, agent)
   const spender = spenderOf(task)
@@ -23,8 +23,8 @@ async function findAgentSpender(ports: Ports, { namespace }: ProxyRequest, agent
 }
 
 /**
- * BudgetExceeded when a budget of the request is used up. What runs at the same time is not known yet: a call that was begun
- * within the budget is finished. Counting tokens spends none.
+ * BudgetExceeded when a budget of the request is used up. Concurrent calls are not known yet, and a call that started
+ * within the budget is finished. Counting tokens costs nothing.
  */
 export async function requireSpending(
   { ports, ledger }: { ports: Ports; ledger: BudgetLedger },

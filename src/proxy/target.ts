@@ -1,4 +1,4 @@
-// Where a request goes: the provider's address, key and rules as one ready thing, made once for many requests.
+// Where a request goes: a provider's address, key and rules, prepared once for many requests.
 
 import type { ModelChoice } from '../contract/api/assignment.ts'
 import type { Price } from '../contract/resources/provider.ts'
@@ -34,24 +34,24 @@ const endpointPaths: Record<Endpoint | 'models', string> = {
 
 export type Target = {
   choice: ModelChoice
-  /** Those that take over before the first byte, in order. */
+  /** Providers that take over before the first byte, in order. */
   fallbacks: Target[]
-  /** Absent: no language of its own (the demo provider). */
+  /** Absent: no wire format of its own (the demo provider). */
   family?: ProxyFamily
-  /** Of the Provider: whether the service's tools are injected. */
+  /** The provider's setting: whether the service's tools are added. */
   serverTools: boolean
   key: ResourceKey
-  /** As usage records and messages name it. */
+  /** Its name in usage records and messages. */
   name: string
   model: string
   price?: Price
   rateLimit?: RateLimit
   pipe: BytePipe
-  /** Path and query of the endpoint; the caller's own query after it. */
+  /** Path and query of the endpoint, to which the caller's query is added. */
   pathOf(endpoint: Endpoint, query: string): string
-  /** The provider's credential, names and values in turn. */
+  /** The provider's credential; names and values alternate. */
   headers: readonly string[]
-  /** Cuts the provider's key out of a text. */
+  /** Removes the provider's key from a text. */
   redact(text: string): string
 }
 
@@ -62,12 +62,12 @@ export function familyOf(provider: AssignedProvider): ProxyFamily | undefined {
   return provider.type === 'llma' ? 'llma' : 'llmo'
 }
 
-/** The origin that the pipe is opened to. */
+/** The origin that the pipe connects to. */
 export function addressOf(provider: AssignedProvider): string {
   return provider.baseUrl ?? (provider.type === 'llma' ? llmaAddress : llmoAddress)
 }
 
-/** Names and values in turn. */
+/** Names and values alternate. */
 export function credentialHeaders({ type, apiKey }: AssignedProvider): string[] {
   if (apiKey === undefined) return []
   if (type === 'llma') return ['x-api-key', apiKey]
@@ -123,5 +123,5 @@ export function createTarget({ choice, serverTools, pipe, namespace, fallbacks =
   }
 }
 
-/** The version of the wire that a caller of family llma gets when it names none. */
+/** The wire version for a caller of family llma that names none. */
 export const defaultVersion = wireVersion

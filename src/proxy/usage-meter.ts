@@ -1,4 +1,4 @@
-// Tokens and cost of the proxies, summed per caller and model for a second and then written at once (USAGE-004).
+// Tokens and cost of the proxies, summed per caller and model for one second and then written (USAGE-004).
 
 import type { Price } from '../contract/resources/provider.ts'
 import type { EstimatedUsage } from '../llm/estimate.ts'
@@ -24,7 +24,7 @@ export type MeteredCall = {
 
 export interface UsageMeter {
   count(call: MeteredCall): void
-  /** Writes what is not written yet. */
+  /** Writes what is pending. */
   close(): Promise<void>
 }
 
@@ -33,13 +33,13 @@ export type MeterDeps = {
   clock: Clock
   ids: Ids
   ledger: Pick<BudgetLedger, 'count' | 'settle'>
-  /** Told when a batch could not be written; it is tried again with the next one. */
+  /** Called when a batch could not be written; it is retried with the next one. */
   onFailure?: (error: unknown) => void
 }
 
 type Sum = { call: MeteredCall; usage: TokenUsage; estimated: TokenUsage; calls: number; counted: Counted[] }
 
-/** Not written yet, with what the ledger counted of it. */
+/** Pending records, with what the ledger counted of them. */
 type Waiting = { record: Omit<UsageRecord, 'createdAt'>; counted: Counted[] }
 
 const flushMs = 1000
@@ -82,7 +82,7 @@ function keyOf({ provider, model, spender: { namespace, caller, agent, task } }:
 export function createUsageMeter(deps: MeterDeps): UsageMeter {
   const { usage, clock, ledger, onFailure } = deps
   const sums = new Map<string, Sum>()
-  /** Written with the same ids again when the store was away. */
+  /** Written again with the same ids after the store was unavailable. */
   let waiting: Waiting[] = []
 
   async function flush(): Promise<void> {
@@ -90,7 +90,7 @@ export function createUsageMeter(deps: MeterDeps): UsageMeter {
     sums.clear()
     waiting = []
     if (batch.length === 0) return
-    // The time of the writing: budgets look for what is new by it.
+    // The time of writing, because budgets search for new records by time.
     const createdAt = clock.now().toISOString()
     try {
       await usage.record(batch.map(({ record }) => ({ ...record, createdAt })))

@@ -1,7 +1,7 @@
-// What can be told about the address of a URL without asking DNS; the dialling room checks again after it (NET-001).
+// What the address in a URL says without asking DNS; the egress room checks again when it dials (NET-001).
 import ipaddr from 'ipaddr.js'
 
-/** `name`: a host name, known only after DNS. */
+/** `name`: a host name, whose address is known only after DNS. */
 export type AddressClass = 'public' | 'private' | 'metadata' | 'service' | 'name'
 
 export const metadataNames: readonly string[] = [
@@ -22,7 +22,9 @@ const metadataAddresses: readonly string[] = [
 type Network = [address: ipaddr.IPv4 | ipaddr.IPv6, bits: number]
 type Ranges = Record<string, Network | Network[]>
 
-/** The table by which the library tells what is public; its types leave it out. An IPv4 address within IPv6 is read as IPv4. */
+/**
+ * The library's own table of address ranges, which its types leave out. An IPv4 address inside IPv6 is read as IPv4.
+ */
 function listRanges(): [name: string, cidr: string][] {
   const tables = [ipaddr.IPv4, ipaddr.IPv6].map(
     (family) => (family.prototype as unknown as { SpecialRanges: Ranges }).SpecialRanges,
@@ -41,13 +43,15 @@ export function specialNetworks(): string[] {
   return listRanges().map(([, cidr]) => cidr)
 }
 
-/** Networks (CIDR) where clouds tell credentials, and link-local ones. */
+/** Networks (CIDR) where clouds hand out credentials, and link-local ones. */
 export function metadataNetworks(): string[] {
   const single = metadataAddresses.map((address) => `${address}/${address.includes(':') ? 128 : 32}`)
   return [...single, ...listRanges().flatMap(([name, cidr]) => (name === 'linkLocal' ? [cidr] : []))]
 }
 
-/** Names that public DNS does not serve (RFC 6761, RFC 6762 appendix G, RFC 8375), and those of a cluster's services. */
+/**
+ * Names that public DNS does not serve (RFC 6761, RFC 6762 appendix G, RFC 8375), and those of a cluster's services.
+ */
 const localSuffixes = [
   ...['localhost', 'local', 'internal', 'test', 'home', 'corp', 'lan', 'intranet', 'private', 'home.arpa'],
   'svc',
@@ -97,7 +101,7 @@ function readHost({ hostname }: URL): string {
     .toLowerCase()
 }
 
-/** Whether the host can be nowhere but on this machine or in a private network: such an address, or a local name. */
+/** Whether the host can only be on this machine or in a private network: a private address or a local name. */
 export function mayBePrivate(text: string): boolean {
   const url = URL.parse(text)
   if (url === null) return false
@@ -107,9 +111,9 @@ export function mayBePrivate(text: string): boolean {
 }
 
 /**
- * The class of the URL's host. `service` holds `host:port` of the service itself; the loopback spellings of its port are
- * the service too. Private addresses in `networks` (CIDR) count as public. WHATWG URLs have already turned octal and
- * hexadecimal spellings into plain addresses.
+ * The class of the URL's host. `service` holds `host:port` of the service itself; the loopback spellings of its port
+ * are the service too. Private addresses in `networks` (CIDR) count as public. WHATWG URLs have already turned octal
+ * and hexadecimal spellings into plain addresses.
  */
 export function classifyUrl(text: string, service: readonly string[], networks: readonly string[]): AddressClass {
   const url = new URL(text)

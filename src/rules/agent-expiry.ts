@@ -1,4 +1,4 @@
-// When an agent that is kept for some time after its last task goes.
+// When an agent with a time to live after its last task is removed.
 import { tryParseDuration } from '../contract/duration.ts'
 
 type AgentLife = {

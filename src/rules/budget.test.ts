@@ -48,7 +48,7 @@ describe('a budget', () => {
 
   it('says what it was, for whom, and when it begins anew', () => {
     expect(explainUsedUp({ ...limit, scope: { namespace: 'team', agent: 'poet' } }, { tokens: 10, cost: 0 }, now)).toBe(
-      'the budget "b" of 10 tokens a month for agent "poet" in namespace "team" is used up; it begins anew at 2027-01-01T00:00:00.000Z',
+      'the budget "b" of 10 tokens a month for agent "poet" in namespace "team" is used up; it resets at 2027-01-01T00:00:00.000Z',
     )
     expect(explainUsedUp({ ...limit, period: 'total', maxCost: 2 }, { tokens: 1, cost: 3 }, now)).toBe(
       'the budget "b" of 2 USD for the whole service is used up',

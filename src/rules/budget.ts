@@ -1,30 +1,30 @@
-// Budgets: whose calls one covers, since when it counts, and whether it is used up. The one rule that every door asks.
+// Budgets: whose calls each one covers, when its period starts, and whether it is used up. Every edge asks this rule.
 import type { BudgetPeriod, BudgetScope } from '../contract/api/budgets.ts'
 import type { RecordedCaller } from '../contract/api/caller.ts'
 import type { Task } from '../contract/resources/task.ts'
 import { readCaller } from './caller-identity.ts'
 
-/** Who uses a model: in the words of the usage records. */
+/** Who uses a model, in the words of the usage records. */
 export type Spender = {
-  /** Where the caller acts, or the task is. */
+  /** The namespace the caller acts in, or the task's. */
   namespace: string
   agent?: string | undefined
-  /** Of a task: whoever created it. */
+  /** For a task: its creator. */
   caller?: RecordedCaller | undefined
   task?: { uid: string; name: string } | undefined
 }
 
-/** A task counts on whoever created it. */
+/** A task counts towards its creator's budgets. */
 export function spenderOf(task: Pick<Task, 'metadata' | 'spec'>): Spender {
   const { namespace, uid, name } = task.metadata
   return { namespace, agent: task.spec.agentRef?.name, caller: readCaller(task), task: { uid, name } }
 }
 
-/** What is bounded: the scope of a budget, or one task for which an agent was given a token. */
+/** What a budget limits: its scope, or one task whose agent was given a token. */
 export type LimitScope = BudgetScope & { taskUid?: string }
 
 export type Limit = {
-  /** Empty: it was brought along, by the token of a task's agent. */
+  /** Empty when the limit came with the token of a task's agent. */
   name: string
   scope: LimitScope
   period: BudgetPeriod
@@ -48,13 +48,13 @@ export function coversSpender(scope: LimitScope, { namespace, agent, caller, tas
   return isCaller(scope, caller)
 }
 
-/** The first moment of the period that `now` is in, in UTC; undefined: it has no beginning. */
+/** The first moment of the period that contains `now`, in UTC; undefined when the period never began. */
 export function startOfPeriod(period: BudgetPeriod, now: Date): Date | undefined {
   if (period === 'total') return undefined
   return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), period === 'day' ? now.getUTCDate() : 1))
 }
 
-/** When it begins anew; undefined: never. */
+/** When the period starts again; undefined: never. */
 export function endOfPeriod(period: BudgetPeriod, now: Date): Date | undefined {
   const [year, month, day] = [now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate()]
   if (period === 'total') return undefined
@@ -86,7 +86,7 @@ const perPeriod = { day: ' a day', month: ' a month', total: '' } as const
 /** Why calls are refused, and until when. */
 export function explainUsedUp(limit: Limit, spent: Spent, now: Date): string {
   const end = endOfPeriod(limit.period, now)
-  const until = end === undefined ? '' : `; it begins anew at ${end.toISOString()}`
+  const until = end === undefined ? '' : `; it resets at ${end.toISOString()}`
   const most = `${describeMost(limit, spent)}${perPeriod[limit.period]}`
   const name = limit.name === '' ? '' : ` "${limit.name}"`
   return `the budget${name} of ${most} for ${describeScope(limit.scope)} is used up${until}`

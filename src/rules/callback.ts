@@ -31,7 +31,7 @@ export function signCallback(body: string, secret: string): string {
   return `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`
 }
 
-/** Delay after `attempts` failed deliveries, with jitter over its upper half so that it never comes at once. */
+/** Delay after `attempts` failed deliveries. Jitter covers its upper half, so a retry never comes at once. */
 export function callbackDelayMs(attempts: number, random: number): number {
   const ceiling = Math.min(longestDelayMs, firstDelayMs * 2 ** Math.min(attempts - 1, 30))
   return Math.round(ceiling / 2 + (ceiling / 2) * random)

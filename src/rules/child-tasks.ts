@@ -1,4 +1,4 @@
-// What a parent's status shows of its children.
+// What a parent's status shows about its children.
 import type { ChildTask, Task } from '../contract/resources/task.ts'
 
 const longestResult = 4096

@@ -1,11 +1,11 @@
-// Lists of conditions: one per type, the transition time kept while the status stays.
+// Lists of conditions: one per type; the transition time stays while the status is the same.
 import type { Condition } from '../contract/resources/metadata.ts'
 
 export type ConditionChange = Pick<Condition, 'type' | 'status' | 'reason' | 'message'> & {
   observedGeneration?: number
 }
 
-/** Whole seconds, as conditions have them in Kubernetes. */
+/** Whole seconds, as in the conditions of Kubernetes. */
 export function formatSeconds(now: Date): string {
   return `${now.toISOString().slice(0, 19)}Z`
 }

@@ -1,4 +1,4 @@
-// What a context token needs a scope for: every access there is leads to one action, every action to its default scope.
+// Which scope a context token needs: each access maps to one action, and each action to its default scope.
 import type { Access, AccessKind, AccessVerb } from '../contract/access.ts'
 
 /** Action (the stem of its flag) to the scope that allows it by default. */
@@ -41,7 +41,7 @@ function splitActions(read: ContextAction, write: ContextAction): VerbActions {
   return { get: read, list: read, create: write, update: write, delete: write }
 }
 
-/** Total over the kinds, so that a new kind cannot be forgotten; a verb that is missing is allowed by no scope. */
+/** Covers every kind, so that a new one cannot be forgotten; no scope allows a verb that is missing. */
 const actionsByKind: Record<AccessKind, VerbActions> = {
   Task: {
     get: 'task-read',
@@ -61,7 +61,7 @@ const actionsByKind: Record<AccessKind, VerbActions> = {
   Session: splitActions('session-read', 'session-write'),
   Memory: splitActions('memory-read', 'memory-write'),
   Usage: { get: 'usage-read', list: 'usage-read' },
-  // Tokens, the audit log and metrics are the owner's: a context token reaches none of them, whatever its scopes.
+  // Tokens, the audit log and metrics belong to the owner: no scope of a context token reaches them.
   Token: {},
   Budget: {},
   Audit: {},
@@ -73,7 +73,7 @@ export function actionOf({ kind, verb }: Pick<Access, 'kind' | 'verb'>): Context
   return actionsByKind[kind][verb]
 }
 
-/** The action in the words of messages and metrics. */
+/** The action as messages and metrics name it. */
 export function nameAction(access: Pick<Access, 'kind' | 'verb'>): string {
   return actionOf(access) ?? `${access.kind.toLowerCase()}-${access.verb}`
 }

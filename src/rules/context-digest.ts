@@ -1,11 +1,11 @@
-// What a task keeps of the context it was asked for in: a digest of everything, and the few keys that are shown.
+// What a task keeps of the context it was created in: a digest of all of it, and the few keys that are shown.
 import { createHash } from 'node:crypto'
 
 const recordedKeys = [
   ...['purpose', 'namespace', 'taskType', 'agent', 'allowedAgents', 'repo', 'branch', 'ref', 'maxDepth'],
   ...['allowedTools', 'provider', 'allowedProviders', 'model', 'allowedModels', 'e2e', 'trace_id'],
 ]
-/** Keys that decide nothing are dropped when their values are longer than this. */
+/** Keys that no decision depends on are dropped when their values are longer than this. */
 const longestNote = 1024
 const notes = new Set(['purpose', 'e2e', 'trace_id'])
 
@@ -20,7 +20,10 @@ function sortItems(items: readonly unknown[]): unknown[] {
   return items.every((item) => typeof item === 'string') ? [...items].sort(byCodeUnit) : [...items]
 }
 
-/** JSON with sorted keys at every level and no blanks (RFC 8785 in what matters here); `allowed*` lists are sets. */
+/**
+ * JSON with sorted keys at every level and no white space (the part of RFC 8785 that matters here); `allowed*` lists
+ * are sets.
+ */
 function writeCanonical(value: unknown, key = ''): string {
   if (Array.isArray(value)) {
     const items = key.startsWith('allowed') ? sortItems(value) : value
@@ -31,7 +34,7 @@ function writeCanonical(value: unknown, key = ''): string {
   return `{${entries.map(([name, item]) => `${JSON.stringify(name)}:${writeCanonical(item, name)}`).join(',')}}`
 }
 
-/** `sha256:` and hex digits; the empty text of an empty context. */
+/** `sha256:` and hex digits; an empty string for an empty context. */
 export function digestContext(context: Context): string {
   if (Object.keys(context).length === 0) return ''
   return `sha256:${createHash('sha256').update(writeCanonical(context), 'utf8').digest('hex')}`
@@ -43,7 +46,7 @@ function writeText(value: unknown): string {
   return writeCanonical(value)
 }
 
-/** The keys that a task's `transaction.context` has, as texts. */
+/** The keys of a task's `transaction.context`, as strings. */
 export function recordContext(context: Context): Record<string, string> {
   const entries = recordedKeys
     .filter((key) => Object.hasOwn(context, key))

@@ -2,18 +2,18 @@
 import type { Access, AccessKind, Decision, TaskFacts } from '../contract/access.ts'
 import { actionOf, type ContextAction, nameAction } from './context-actions.ts'
 
-/** `off`: no checks. `audit`: what `enforce` would refuse is told and let through (CTX-020). */
+/** `off`: no checks. `audit`: what `enforce` would refuse is logged and allowed (CTX-020). */
 export type ContextMode = 'off' | 'audit' | 'enforce'
 
 export type ContextRules = {
   mode: ContextMode
-  /** Scopes of which any one allows the action; of none, nothing does. */
+  /** Any one of these scopes allows the action; an empty list allows nothing. */
   scopes: Readonly<Record<ContextAction, readonly string[]>>
 }
 
 export type ContextGrant = {
   scopes: readonly string[]
-  /** The claim `tctx` as it was signed. */
+  /** The claim `tctx` as signed. */
   context: Readonly<Record<string, unknown>>
 }
 
@@ -29,7 +29,7 @@ type List = (typeof lists)[number]
 /** Absent keys constrain nothing. */
 export type Constraints = { [K in Single]?: string } & { [K in List]?: string[] }
 
-/** A string array, or one string with commas; undefined when it is neither. An empty one means that none is allowed. */
+/** A string array, or one comma-separated string; undefined when the claim is neither. An empty list allows nothing. */
 function readList(value: unknown): string[] | undefined {
   const items: unknown = typeof value === 'string' ? splitList(value) : value
   if (!Array.isArray(items)) return undefined
@@ -59,7 +59,7 @@ function isNamed(wanted: string, { namespace, name }: Named): boolean {
   return name !== undefined && (wanted === name || wanted === `${namespace ?? ''}/${name}`)
 }
 
-/** Every constraint that is there must name the object. */
+/** Every constraint that is present must include the object's name. */
 function holds(object: Named, single: string | undefined, list?: string[] | undefined): boolean {
   if (single !== undefined && !isNamed(single, object)) return false
   return list === undefined || list.some((wanted) => isNamed(wanted, object))
@@ -94,15 +94,17 @@ function allowsTask(constraints: Constraints, facts: TaskFacts): boolean {
   return allowsWorkspaces(constraints, facts) && allowsModels(constraints, facts) && allowsTools(constraints, facts)
 }
 
-/** Of these a list shows what the constraints allow, each entry asked for by its name. */
+/** Lists of these kinds show only what the constraints allow; each entry is checked by its name. */
 const filteredKinds: readonly AccessKind[] = ['Agent', 'Provider', 'Tool']
 
-/** Whether the lists of the kind leave out what a context token does not allow, in the place of being refused. */
+/** Whether lists of the kind leave out objects that a context token does not allow, instead of being refused. */
 export function isFiltered(kind: AccessKind): boolean {
   return filteredKinds.includes(kind)
 }
 
-/** The constraints on the name of an object of the kind; a list that is not filtered names none, so it passes none. */
+/**
+ * The constraints on the names of a kind; a list that is not filtered has no name to check, so a constraint refuses it.
+ */
 function allowsName(constraints: Constraints, access: Access): boolean {
   if (access.verb === 'list' && access.name === undefined && isFiltered(access.kind)) return true
   switch (access.kind) {
@@ -144,7 +146,7 @@ function findCause(grant: ContextGrant, access: Access, rules: ContextRules): Co
   return allowsAccess(constraints, access) ? 'allowed' : 'constraint'
 }
 
-/** What `enforce` says of it; the mode is the caller's business. */
+/** What `enforce` decides; applying the mode is up to the caller. */
 export function decideContext(grant: ContextGrant, access: Access, rules: ContextRules): ContextDecision {
   const action = nameAction(access)
   const cause = findCause(grant, access, rules)
@@ -152,14 +154,14 @@ export function decideContext(grant: ContextGrant, access: Access, rules: Contex
   return { allowed: false, reason: `context token is not authorized for ${action}`, action, cause }
 }
 
-/** What the context of a task still allows when the task runs; undefined: everything. */
+/** What a task's context still allows while the task runs; undefined: everything. */
 function readRunning(context: ContextGrant['context'], mode: ContextMode): Constraints | 'nothing' | undefined {
   return mode === 'enforce' ? (readConstraints(context) ?? 'nothing') : undefined
 }
 
 /**
- * Whether a task that was asked for in this context may call the model. Asked when it runs: a provider can have got another
- * fallback, or another model, since the task was allowed.
+ * Whether a task with this context may call the model. Checked when the task runs, because the provider can have
+ * changed its fallback or its model since the task was allowed.
  */
 export function allowsModel(
   used: TaskFacts['models'][number],
@@ -170,7 +172,7 @@ export function allowsModel(
   return constraints === undefined || (constraints !== 'nothing' && allowsModels(constraints, { models: [used] }))
 }
 
-/** Whether it may have the tool: its agent can have got another since. */
+/** Whether the task may use the tool; its agent can have gained tools since the task was created. */
 export function allowsTool(tool: Named, context: ContextGrant['context'], mode: ContextMode): boolean {
   const constraints = readRunning(context, mode)
   return constraints === undefined || (constraints !== 'nothing' && holds(tool, undefined, constraints.allowedTools))

@@ -1,17 +1,17 @@
-// Which provider answers where nobody names one: the one rule of tasks, chat, both proxies and the command line.
+// Which provider answers when none is named: one rule for tasks, chat, both proxies and the command line.
 import type { Provider } from '../contract/resources/provider.ts'
 
-/** Name of the provider of a namespace that is used when none is named. */
+/** Name of the provider that a namespace uses when none is named. */
 export const defaultProviderName = 'default'
 
 export type DefaultProvider =
   | { outcome: 'chosen'; provider: Provider }
-  /** The namespace has none; the demo provider, which is no language model, is taken only by name (PROV-014). */
+  /** The namespace has no candidate; the demo provider, which is not a language model, must be named (PROV-014). */
   | { outcome: 'none' }
-  /** Somebody has to choose one of these names. */
+  /** Several qualify: somebody has to choose one of these names. */
   | { outcome: 'several'; names: string[] }
 
-/** Whether it is complete and has its key. One whose calls fail, that rests or that cannot be reached keeps its place. */
+/** Whether it is complete and has its key. A provider that fails, cools down or cannot be reached still counts. */
 function isUsable({ spec, status }: Pick<Provider, 'spec' | 'status'>): boolean {
   if (spec.type === 'demo') return false
   const ready = status?.conditions?.find(({ type }) => type === 'Ready')
@@ -19,8 +19,8 @@ function isUsable({ spec, status }: Pick<Provider, 'spec' | 'status'>): boolean 
 }
 
 /**
- * Of the providers of one namespace: the first of the `preferred` names that exists, else the one named `default`, else the
- * only usable one. One that is alone answers even when it is not usable, so that its own failure is told.
+ * From the providers of one namespace: the first of the `preferred` names that exists, else the one named `default`,
+ * else the only usable one. A single provider answers even when it is not usable, so that the user sees its own error.
  */
 export function chooseDefault(providers: readonly Provider[], preferred: readonly string[] = []): DefaultProvider {
   for (const name of [...preferred, defaultProviderName]) {
@@ -36,7 +36,7 @@ export function chooseDefault(providers: readonly Provider[], preferred: readonl
   return { outcome: 'several', names: candidates.map(({ metadata }) => metadata.name) }
 }
 
-/** What to do about it, in one sentence. */
+/** Tells the user what to do, in one sentence. */
 export function explainNoDefault(found: Exclude<DefaultProvider, { outcome: 'chosen' }>, namespace: string): string {
   if (found.outcome === 'none') {
     return `no provider is named and namespace "${namespace}" has none called "${defaultProviderName}"; create it or name another`

@@ -1,11 +1,11 @@
-// Which task a task belongs to: the one that owns it, by uid. Names are given again, and anybody may write a label.
+// The task that owns a task, found by uid: names can be reused, and anybody may write a label.
 import { apiVersion } from '../contract/resources/metadata.ts'
 import type { Task } from '../contract/resources/task.ts'
 
-/** A task, told from those that had its name before. */
+/** One task; the uid distinguishes it from earlier tasks of the same name. */
 export type TaskIdentity = { uid: string; name: string }
 
-/** The task that made this one, or undefined. */
+/** The task that created this one, or undefined. */
 export function parentOf({
   metadata,
 }: {

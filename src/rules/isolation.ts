@@ -1,8 +1,8 @@
-// Namespaces that are kept apart: what a resource names lies in its own.
+// Isolated namespaces: a resource may refer only to others in its own namespace.
 import { findReferences } from '../contract/reference-paths.ts'
 import { type Kind, kinds, type SpecOf } from '../contract/resources/index.ts'
 
-/** The first thing that a spec names in another namespace, in a sentence; undefined where there is none. */
+/** The first reference of a spec into another namespace, as a sentence; undefined when there is none. */
 export function findForeignReference<K extends Kind>(kind: K, namespace: string, spec: SpecOf<K>): string | undefined {
   const foreign = findReferences(kind, spec).find((found) => (found.namespace ?? namespace) !== namespace)
   if (foreign === undefined) return undefined

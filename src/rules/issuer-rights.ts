@@ -1,16 +1,16 @@
-// What a caller may do whom an issuer vouches for: inside one namespace by a role, or wherever the cluster's RBAC lets it.
+// What a caller of an issuer may do: inside one namespace by a role, or wherever the cluster's RBAC allows it.
 import { type Role, roles } from '../contract/access.ts'
 
-/** `*` is everybody. */
+/** `*` means everybody. */
 export type GroupRole = { group: string; role: Role }
 
-/** What stands before the issuer's names where the cluster is asked, so that they are nobody else's there. */
+/** Prefix of the issuer's names when the cluster is asked, so that they match nobody else there. */
 export type ClusterPrefixes = { username: string; groups: string }
 
 export type IssuerRights = {
-  /** Where its callers act when they name no namespace; by a role they act in no other. */
+  /** The namespace its callers act in when they name none; with a role they act in no other. */
   namespace: string
-  /** Absent: everybody is an editor. */
+  /** Absent: every caller is an editor. */
   groupRoles?: readonly GroupRole[]
   /** Present: the cluster's RBAC decides. */
   cluster?: ClusterPrefixes
@@ -19,7 +19,7 @@ export type IssuerRights = {
 export type Vouched = {
   subject: string
   groups: readonly string[]
-  /** The namespace that the issuer signed: the caller acts in no other, whatever else it may. */
+  /** The namespace that the issuer signed: the caller acts in no other, whatever its rights. */
   namespace?: string
 }
 
@@ -30,9 +30,9 @@ export type Standing = {
   cluster?: { user: string; groups: string[] }
 }
 
-/** Names of the cluster's own users and groups, which no issuer gives. */
+/** Names of the cluster's own users and groups, which no issuer may assign. */
 const reserved = 'system:'
-/** The API server gives it to everybody whose token it accepts. */
+/** The API server adds this group to everybody whose token it accepts. */
 const everybody = 'system:authenticated'
 
 function highestRole(groups: readonly string[], groupRoles: readonly GroupRole[]): Role | undefined {
@@ -47,7 +47,7 @@ function nameOnCluster({ subject, groups }: Vouched, prefixes: ClusterPrefixes):
   return { user, groups: [...named, everybody] }
 }
 
-/** Undefined for somebody who has no role here, or a name that only the cluster gives. */
+/** Undefined for a caller without a role here, and for a name that only the cluster assigns. */
 export function findStanding(who: Vouched, rights: IssuerRights): Standing | undefined {
   const namespace = who.namespace ?? rights.namespace
   const bound = { namespace, boundNamespace: namespace }

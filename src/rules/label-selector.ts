@@ -109,7 +109,10 @@ function readRequirement(cursor: Cursor): LabelRequirement {
   return isAtEnd(cursor) ? { operator: 'exists', key } : readComparison(cursor, key)
 }
 
-/** The requirements of a selector, all of which must hold; none for an empty one. InvalidRequest names the fault. */
+/**
+ * The requirements of a selector, all of which must hold; an empty selector has none. Throws InvalidRequest naming the
+ * fault.
+ */
 export function parseLabelSelector(source: string): LabelRequirement[] {
   const cursor: Cursor = { source, tokens: splitTokens(source), next: 0 }
   if (cursor.tokens.length === 0) return []
@@ -139,7 +142,7 @@ function meetsRequirement(requirement: LabelRequirement, value: string | undefin
   }
 }
 
-/** Whether labels meet every requirement. A label that is not there meets `!=`, `notin` and `!key`. */
+/** Whether labels meet every requirement. A missing label satisfies `!=`, `notin` and `!key`. */
 export function matchesLabels(requirements: LabelRequirement[], labels: Record<string, string> | undefined): boolean {
   return requirements.every((requirement) => {
     const { key } = requirement

@@ -1,4 +1,4 @@
-// Which provider and model an ai task uses: task before agent before provider; the fallbacks after it.
+// Which provider and model an ai task uses: task before agent before provider, then the fallbacks.
 import type { Agent } from '../contract/resources/agent.ts'
 import type { Provider } from '../contract/resources/provider.ts'
 import type { Task } from '../contract/resources/task.ts'
@@ -6,11 +6,11 @@ import { defaultProviderName } from './default-provider.ts'
 
 type NamedKey = { namespace: string; name: string }
 
-/** The demo provider is no language model; it needs a word in the place of a model (PROV-014). */
+/** The demo provider is not a language model; it needs some word as the model name (PROV-014). */
 const demoModel = 'demo'
 
 export type ProviderWish = NamedKey & {
-  /** The field that names it, for messages; empty: nothing does, and the namespace's default answers. */
+  /** The field that names the provider, for messages; empty when none does and the namespace's default answers. */
   field: string
   model?: string | undefined
 }
@@ -40,7 +40,7 @@ function findPrimary(task: Task, agent: Agent | undefined): ProviderWish {
   return { namespace, name: defaultProviderName, field: '' }
 }
 
-/** The wishes as they are, or, where nothing but the first is wished for, those that its provider names for its own absence. */
+/** The requested providers; when only the first is requested, also the fallbacks that it names itself. */
 export function expandWishes(
   wishes: [ProviderWish, ...ProviderWish[]],
   provider: Provider | undefined,
@@ -60,7 +60,7 @@ export type ChosenModel = { provider: Provider; model: string }
 
 type ModelChoices =
   | { outcome: 'chosen'; choices: [ChosenModel, ...ChosenModel[]] }
-  /** The provider that comes first does not exist (yet). */
+  /** The preferred provider does not exist (yet). */
   | { outcome: 'missing'; message: string }
   | { outcome: 'invalid'; message: string }
 
@@ -73,7 +73,7 @@ function describeMissing({ namespace, name, field }: ProviderWish): string {
   return `provider "${name}"${who} does not exist in namespace "${namespace}"; create it or name another`
 }
 
-/** The models to use, by preference. Fallbacks that do not exist or have no model are left out. */
+/** The models to use, in order of preference. Leaves out fallbacks that do not exist or have no model. */
 export function chooseModels(
   wishes: [ProviderWish, ...ProviderWish[]],
   find: (key: NamedKey) => Provider | undefined,
@@ -94,12 +94,12 @@ export function chooseModels(
   return { outcome: 'chosen', choices: [{ provider, model }, ...fallbacks] }
 }
 
-/** Model calls at most: what the task or its agent wishes, and never more than the service allows. */
+/** Upper limit of model calls: what the task or its agent asks for, but never more than the service allows. */
 export function limitIterations(wanted: number | undefined, allowed: number): number {
   return Math.min(wanted ?? allowed, allowed)
 }
 
-/** The agent with the rate limit that holds for all its model calls; undefined where it has none. */
+/** The agent whose rate limit covers all its model calls; undefined when it has none. */
 export function limitedAgentOf(agent: Agent | undefined) {
   const rateLimit = agent?.spec.rateLimit
   if (agent === undefined || rateLimit === undefined) return undefined

@@ -1,18 +1,18 @@
-// What a caller may do: the one decision that every edge asks for, and which namespace a request acts in.
+// What a caller may do: the one decision that every edge asks for, and the namespace that a request acts in.
 import { type Access, type AccessKind, type AccessVerb, type Decision, type Role, roles } from '../contract/access.ts'
 
-/** What a token allows; the part of a caller that decides. */
+/** What a token allows: the part of a caller that permission depends on. */
 export type Rights = {
   role: Role
-  /** Present: the cluster's RBAC decides in the place of the role. */
+  /** Present: the cluster's RBAC decides instead of the role. */
   cluster?: object
   /** The namespace the caller acts in when none is named. */
   namespace?: string
   /** Present: the caller may act in this namespace only. */
   boundNamespace?: string
-  /** Present: the caller may have this provider act, and nothing else. */
+  /** Present: the caller may call this provider, and do nothing else. */
   agent?: { provider: { namespace: string; name: string } }
-  /** A model acts with the rights of this caller. */
+  /** True when a model acts with the rights of this caller. */
   isModel?: boolean
 }
 
@@ -28,7 +28,10 @@ const deeds: Record<AccessVerb, Deed> = {
   operate: 'act',
 }
 
-/** The least role that may read objects of a kind, change them, and have them act. Total, so that no kind can be forgotten. */
+/**
+ * The least role that may read objects of a kind, change them, and run them. Covers every kind, so none can be
+ * forgotten.
+ */
 const leastRoles: Record<AccessKind, Record<Deed, Role>> = {
   Task: { read: 'viewer', write: 'runner', act: 'runner' },
   Agent: { read: 'viewer', write: 'runner', act: 'runner' },
@@ -48,7 +51,7 @@ const leastRoles: Record<AccessKind, Record<Deed, Role>> = {
   Audit: { read: 'owner', write: 'owner', act: 'owner' },
 }
 
-/** They are of the whole service, in no namespace. */
+/** Kinds of the whole service, which have no namespace. */
 const wholeService: ReadonlySet<AccessKind> = new Set<AccessKind>(['Budget', 'Metrics', 'Token'])
 
 const defaultNamespace = 'default'
@@ -58,14 +61,14 @@ function refuse(reason: string): Decision {
   return { allowed: false, reason }
 }
 
-/** Whether the machine is the caller's own. */
+/** Whether the machine belongs to the caller. */
 export function isOwner({ role }: Pick<Rights, 'role'>): boolean {
   return role === 'owner'
 }
 
 function leastRoleFor({ verb, kind, namesSecret }: Access): Role {
   const deed = deeds[verb]
-  // Of a task the Secret is named by whoever made it; an agent goes on with it for others.
+  // A task's Secret is named by whoever creates the task; an agent keeps using its Secret for other people's tasks.
   return kind === 'Agent' && deed === 'write' && namesSecret === true ? 'editor' : leastRoles[kind][deed]
 }
 
@@ -77,24 +80,24 @@ function authorizeRole(role: Role, access: Access): Decision {
   return refuse(`the role ${role} may not ${verb} a ${what}: use a token with the role ${least}`)
 }
 
-/** What some callers never reach, whatever they would do with it. */
+/** What some callers may never do, whatever their role. */
 function refuseKind(rights: Rights, { kind, verb }: Access): Decision | undefined {
-  // RBAC gives no right to tokens: they are the service's own.
+  // RBAC cannot grant access to tokens: they exist only in the service.
   if (kind === 'Token' && !isOwner(rights)) return refuse('only the owner of the service may manage tokens')
   if (kind === 'Secret' && rights.isModel === true)
-    return refuse('what a model makes may not name a secret; a person must name it')
+    return refuse('a model may not name a secret in what it creates; a person must name it')
   if (rights.boundNamespace === undefined || !wholeService.has(kind)) return undefined
-  return refuse(`this token is bound to "${rights.boundNamespace}" and may not ${verb} what is the whole service's`)
+  return refuse(`this token is bound to "${rights.boundNamespace}" and may not ${verb} a resource of the whole service`)
 }
 
-/** Without a name it is asked before the name is known; then it is asked again. */
+/** Called without a name while the name is not known yet, and again when it is. */
 function authorizeAgent(provider: { namespace: string; name: string }, access: Access): Decision {
   const { verb, kind, namespace, name = provider.name } = access
   if (verb === 'use' && kind === 'Provider' && namespace === provider.namespace && name === provider.name) return allow
   return refuse(`this token is for calls of provider "${provider.name}" in namespace "${provider.namespace}" only`)
 }
 
-/** Whether the caller may do it, and if not, why in words for the caller. Without a namespace: it is not known yet. */
+/** Whether the caller may do it, and if not, a reason to show the caller. No namespace means it is not known yet. */
 export function authorize(rights: Rights, access: Access): Decision {
   if (rights.agent !== undefined) return authorizeAgent(rights.agent.provider, access)
   const guarded = refuseKind(rights, access)
@@ -107,7 +110,7 @@ export function authorize(rights: Rights, access: Access): Decision {
   return refuse(`namespace not allowed: this token is bound to "${boundNamespace}", not "${access.namespace}"`)
 }
 
-/** The namespace of a request: the one it names, else the caller's own, else `default`. */
+/** The namespace of a request: the one it names, else the caller's default, else `default`. */
 export function resolveNamespace(rights: Rights, named: string | undefined): string {
   return named ?? rights.boundNamespace ?? rights.namespace ?? defaultNamespace
 }

@@ -1,4 +1,4 @@
-// Where on a cluster an attempt may run: the task's own fields, then its agent's, one by one.
+// Where on a cluster an attempt may run: each field of the task, or else of its agent.
 import type { Agent } from '../contract/resources/agent.ts'
 import type { Execution } from '../contract/resources/execution.ts'
 import type { Task, TaskSpec } from '../contract/resources/task.ts'
@@ -12,7 +12,7 @@ export function choosePlacement(task: Task, agent: Agent | undefined): Omit<Exec
 const fields = ['runtimeClassName', 'nodeSelector', 'tolerations', 'affinity'] as const
 const advice = 'has a meaning on a cluster only, and this service runs on one machine; remove it'
 
-/** What of a spec has a meaning on a cluster only; paths are relative to the spec. */
+/** The fields of a spec that only have a meaning on a cluster; paths are relative to the spec. */
 export function findPlacement({
   execution = {},
   resources = {},
@@ -26,7 +26,7 @@ export function findPlacement({
   return [...placed, ...extended].map((path) => ({ path, message: advice }))
 }
 
-/** The resources that limits are made of in every mode. */
+/** The resource names that limits cover in every mode. */
 export function isComputed(name: string): boolean {
   return ['cpu', 'memory', 'ephemeral-storage'].includes(name)
 }

@@ -1,4 +1,4 @@
-// Which fields of a resource a list can be filtered by, and how they are read from an object.
+// Which fields of a resource a list can be filtered by, and how to read them from an object.
 import type { Kind, Resource } from '../contract/resources/index.ts'
 import type { Task } from '../contract/resources/task.ts'
 import { SvcError } from '../errors.ts'
@@ -10,7 +10,7 @@ const taskFields: Record<string, FieldReader<Task>> = {
   uid: (task) => task.metadata.uid,
   owner: (task) => parentOf(task)?.uid,
   agent: (task) => task.spec.agentRef?.name,
-  // A task that the controller has not seen yet is as pending as one that it has.
+  // A task that the controller has not seen yet is Pending, like one that it has.
   phase: (task) => task.status?.phase ?? 'Pending',
   type: (task) => task.spec.type,
 }
@@ -29,12 +29,12 @@ export function readFields(kind: Kind, object: Resource<unknown, unknown>): Reco
   return values
 }
 
-/** The fields that a list of the kind can be filtered by, those with the most different values first. */
+/** The fields that a list of the kind can be filtered by, those with the most distinct values first. */
 export function listFields(kind: Kind): string[] {
   return Object.keys(readersOf(kind))
 }
 
-/** InvalidRequest when the kind cannot be filtered by one of the fields. */
+/** Throws InvalidRequest when the kind cannot be filtered by one of the fields. */
 export function checkFields(kind: Kind, fields: Record<string, string>): void {
   const known = listFields(kind)
   const unknown = Object.keys(fields).find((field) => !known.includes(field))

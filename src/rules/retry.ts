@@ -3,22 +3,22 @@ import { tryParseDuration } from '../contract/duration.ts'
 import { type FailureReason, failures, type RunFailure } from '../contract/failures.ts'
 import type { RetryPolicy } from '../contract/resources/task.ts'
 
-/** New attempts that interruptions may cost no retry for (TASK-043). */
+/** How many new attempts after interruptions cost no retry (TASK-043). */
 export const maxInterruptions = 3
 
 const longestDelayMs = 300_000
 const defaultInitialDelayMs = 10_000
 const defaultMultiplier = 2
 
-/** How an attempt of a task ended badly. */
+/** How an attempt of a task failed. */
 export type AttemptFailure = {
   reason: FailureReason
-  /** The worker's own word, where it gave one. */
+  /** The reason that the worker itself gave, if any. */
   cause?: RunFailure
   message: string
 }
 
-/** The word that decides: the more exact one. */
+/** The reason that decides: the more specific one. */
 export function reasonOf({ cause, reason }: AttemptFailure): FailureReason {
   return cause ?? reason
 }
@@ -30,7 +30,7 @@ export function countRuns({ attempts, interruptions }: RetryCounts): number {
   return attempts - interruptions
 }
 
-/** Whether the policy allows another run: the first one and `maxRetries` more. */
+/** Whether the policy allows another run: the first one plus `maxRetries`. */
 export function mayRetry(policy: RetryPolicy | undefined, counts: RetryCounts, failure: AttemptFailure): boolean {
   if (failures[reasonOf(failure)].class === 'final') return false
   return countRuns(counts) <= (policy?.maxRetries ?? 0)

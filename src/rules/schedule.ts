@@ -11,11 +11,11 @@ export type ScheduleSpec = {
 }
 
 export type ScheduleFacts = {
-  /** When the schedule began to count: creation of the task. */
+  /** When the schedule started to count: the creation of the task. */
   createdAt: Date
-  /** The tick that was run, skipped or missed last. */
+  /** The tick that was last run, skipped or missed. */
   lastTick?: Date | undefined
-  /** Whether a run of this schedule has not ended; asked only for Forbid. */
+  /** Whether a run of this schedule has not ended; only computed for Forbid. */
   hasActiveRun: boolean
 }
 
@@ -25,9 +25,9 @@ export type ScheduleDecision =
   /** Nothing is due; `next` is undefined when the schedule never fires again. */
   | { action: 'wait'; next: Date | undefined }
   | { action: 'run'; tick: Date; next: Date | undefined }
-  /** Forbid and a run is active: the tick is left out, not queued. */
+  /** Forbid, and a run is active: the tick is skipped, not queued. */
   | { action: 'skip'; tick: Date; next: Date | undefined }
-  /** Found too late, by more than startingDeadlineSeconds. */
+  /** Noticed more than startingDeadlineSeconds too late. */
   | { action: 'missed'; tick: Date; next: Date | undefined }
 
 type Ticks = {
@@ -46,12 +46,13 @@ function makeIntervalTicks(everyMs: number, base: Date): Ticks {
   }
 }
 
-// In spring a tick inside the gap fires once, right after it; in autumn a fixed time fires once, on its first pass.
+// When clocks go forward, a tick inside the gap fires once, right after it; when they go back, it fires once, the first
+// time.
 function makeCronTicks(pattern: string, timeZone: string): Ticks {
   const cron = new Cron(pattern, { timezone: timeZone, paused: true })
   return {
     after: (from) => cron.nextRun(from) ?? undefined,
-    // croner looks strictly before its reference.
+    // croner only looks strictly before its reference time.
     until: (at) => cron.previousRuns(1, new Date(at.getTime() + 1))[0],
   }
 }
@@ -62,13 +63,13 @@ function makeTicks(parsed: ParsedSchedule, spec: ScheduleSpec, base: Date): Tick
   return makeCronTicks(parsed.cron, zone)
 }
 
-/** What to do about the schedule now. Of several due ticks only the latest counts. */
+/** What to do about the schedule now. When several ticks are due, only the latest counts. */
 export function decideSchedule(spec: ScheduleSpec, facts: ScheduleFacts, now: Date): ScheduleDecision {
   const parsed = parseSchedule(spec.schedule)
   if (parsed === undefined) {
     return {
       action: 'invalid',
-      message: `"${spec.schedule}" is no schedule; use five cron fields, @hourly or @every 5m`,
+      message: `"${spec.schedule}" is not a schedule; use five cron fields, @hourly or @every 5m`,
     }
   }
   if (spec.suspend) return { action: 'suspended' }

@@ -1,4 +1,4 @@
-// The task that a schedule makes at a tick, and which of the old ones go.
+// The task that a schedule creates at a tick, and which old ones are removed.
 import { createHash } from 'node:crypto'
 import { apiVersion, type OwnerReference } from '../contract/resources/metadata.ts'
 import type { Task, TaskSpec } from '../contract/resources/task.ts'
@@ -10,10 +10,10 @@ const parentAnnotation = 'svc.ai/parent-task-name'
 export const scheduledRunLabel = 'svc.ai/scheduled-run'
 export const cleanupFinalizer = 'svc.ai/cleanup'
 
-/** When a person asked for a run (RFC 3339); it stays until the run is made. */
+/** When a person asked for a run (RFC 3339); it stays until that run is created. */
 export const runAnnotation = 'svc.ai/run-requested'
 
-/** The moment at which a run was asked for that is not made yet. */
+/** The time of a requested run that has not been created yet. */
 export function wantedRunOf({ metadata }: Pick<Task, 'metadata'>): Date | undefined {
   const asked = new Date(metadata.annotations?.[runAnnotation] ?? Number.NaN)
   return Number.isNaN(asked.getTime()) ? undefined : asked
@@ -21,7 +21,7 @@ export function wantedRunOf({ metadata }: Pick<Task, 'metadata'>): Date | undefi
 
 const longestName = 63
 
-/** `<task>-<unix seconds>`; a task name too long for that is cut and told apart by a hash. The same tick has one name. */
+/** `<task>-<unix seconds>`; a task name that is too long is cut and made unique by a hash. One tick has one name. */
 export function nameScheduledRun(taskName: string, tick: Date): string {
   const seconds = String(Math.floor(tick.getTime() / 1000))
   const plain = `${taskName}-${seconds}`
@@ -79,7 +79,7 @@ function byEnd(a: Task, b: Task): number {
   return end(a) < end(b) ? -1 : Number(end(a) > end(b)) || (a.metadata.name < b.metadata.name ? -1 : 1)
 }
 
-/** Ended scheduled runs beyond the history limits, oldest first. Cancelled ones are neither counted nor removed. */
+/** Ended scheduled runs beyond the history limits, oldest first. Cancelled runs are neither counted nor removed. */
 export function listExpiredRuns(parent: Task, children: Task[]): Task[] {
   const runs = children.filter((child) => child.metadata.labels?.[scheduledRunLabel] === 'true')
   const beyond = (phase: string, limit: number) => {

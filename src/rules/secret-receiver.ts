@@ -1,13 +1,15 @@
-// Who may be given a Secret that says where it may be sent (SECRET-006).
+// Who may receive a Secret whose annotation restricts where it may be sent (SECRET-006).
 import { isAllowedHost } from '../contract/allowed-hosts.ts'
 import { allowedHostsAnnotation, readAllowedHosts } from './trusted-address.ts'
 
-/** `code`: a process or pod, whose connections nobody checks. `vendor`: the vendor's own address, checked when dialling. */
+/**
+ * `code`: a process or pod, whose connections nobody checks. `vendor`: the vendor's own address, checked when dialling.
+ */
 export type Receiver = URL | 'code' | 'vendor'
 
 type Annotated = { namespace: string; name: string; annotations: Record<string, string> | undefined }
 
-/** Why the Secret may not be given to the receiver; undefined where it may. */
+/** Why the receiver may not have the Secret; undefined when it may. */
 export function findReceiverProblem({ namespace, name, annotations }: Annotated, to: Receiver): string | undefined {
   const hosts = readAllowedHosts(annotations)
   if (hosts === undefined || to === 'vendor' || (to !== 'code' && isAllowedHost(to, hosts))) return undefined

@@ -2,14 +2,17 @@
 import { createHash } from 'node:crypto'
 import type { SkillContent } from '../contract/resources/skill.ts'
 
-/** Above this many bytes a skill crowds the prompt. */
+/** A skill with more bytes than this takes up too much of the prompt. */
 export const largeSkillBytes = 10_240
 
 function listFiles(content: SkillContent): [path: string, text: string][] {
   return Object.entries(content.files ?? {}).toSorted(([a], [b]) => (a < b ? -1 : 1))
 }
 
-/** `sha256:<hex>` over the Markdown and the files sorted by path; lengths go in, so that no two contents read the same. */
+/**
+ * `sha256:<hex>` over the Markdown and the files sorted by path; lengths are hashed too, so different contents never
+ * match.
+ */
 export function hashSkill(content: SkillContent): string {
   const hash = createHash('sha256')
   for (const text of [content.inline, ...listFiles(content).flat()]) {

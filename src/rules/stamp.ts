@@ -1,4 +1,5 @@
-// What a task keeps of the verified identity that asked for it, and how its children get the same (TASK-012 to TASK-017).
+// The verified identity that a task keeps of whoever asked for it, and how its children inherit it (TASK-012 to
+// TASK-017).
 import { createHash } from 'node:crypto'
 import { RequestedBy, Transaction } from '../contract/resources/requester.ts'
 import { digestContext, recordContext } from './context-digest.ts'
@@ -6,11 +7,11 @@ import { transactionAnnotations } from './token-propagation.ts'
 
 export const stampLabels = { transactionId: 'svc.ai/transaction-id', profile: 'svc.ai/auth-profile' } as const
 
-/** Labels of the stamp: nobody else writes them. */
+/** Labels of the stamp; only the service writes them. */
 const stampedLabelKeys: readonly string[] = Object.values(stampLabels)
 const annotationKeys: readonly string[] = Object.values(transactionAnnotations)
 const { tokenSecret, tokenPending, tokenPendingSince } = transactionAnnotations
-/** About the token of one task, which none of its children has. */
+/** About the token of this one task; children do not inherit it. */
 const ownAnnotations: readonly string[] = [tokenSecret, tokenPending, tokenPendingSince]
 
 export type Stamp = {
@@ -22,13 +23,13 @@ export type Stamp = {
 /** The verified transaction of a context token. */
 type SignedTransaction = Required<Pick<Transaction, 'profile' | 'id' | 'issuer' | 'subject' | 'audience'>> &
   Required<Pick<Transaction, 'scope' | 'scopes' | 'requestingWorkload'>> & {
-    /** Header of the token. */
+    /** The token's header. */
     type: string
     context: Readonly<Record<string, unknown>>
     requesterContext: Readonly<Record<string, unknown>>
   }
 
-/** Who asks, as verified. */
+/** The verified requester. */
 export type Identity = {
   authType: string
   username: string
@@ -53,7 +54,7 @@ function keepPresent<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => isPresent(value))) as never
 }
 
-/** A text as the value of a label: what may not stand there is left out, and then a hash tells it from others. */
+/** A text as a label value: unsuitable characters are left out, and a hash then keeps it distinct. */
 export function toLabel(text: string): string {
   const safe = text.replace(/[^A-Za-z0-9._-]+/g, '-').replace(/^[^A-Za-z0-9]+|[^A-Za-z0-9]+$/g, '')
   if (safe === text && text.length <= longestLabel) return text
@@ -74,7 +75,7 @@ function annotate(transaction: Transaction): Record<string, string> {
   return Object.fromEntries(entries.map(([field, value]) => [transactionAnnotations[field], value]))
 }
 
-/** The stamp of a caller: empty for everybody whom the service or the cluster itself vouches for. */
+/** The stamp of a caller; empty for everybody whom the service or the cluster itself vouches for. */
 export function stampOf(caller: Identity): Stamp {
   if (caller.authType !== 'oidc' && caller.authType !== 'contextToken') return nothing
   const { subject, issuer, username, email, groups, roles } = caller
@@ -89,7 +90,7 @@ export function stampOf(caller: Identity): Stamp {
   }
 }
 
-/** Whether the identity fits into a task; a part that was cut off would be another identity. */
+/** Whether the identity fits into a task; truncated, it would be a different identity. */
 export function fitsTask({ spec }: Stamp): boolean {
   const { requestedBy = {}, transaction = {} } = spec
   return RequestedBy.safeParse(requestedBy).success && Transaction.safeParse(transaction).success
@@ -103,7 +104,7 @@ function pick(map: Map, keys: readonly string[]): Record<string, string> {
 
 type Stamped = { metadata: { labels?: Map; annotations?: Map }; spec: Stamp['spec'] }
 
-/** The stamp of a task's children: its own, without the token that was made for it alone. */
+/** The stamp of a task's children: the task's own, without the token that was issued for that task alone. */
 export function inheritStamp({ metadata, spec }: Stamped): Stamp {
   const { requestedBy, transaction } = spec
   const inherited = annotationKeys.filter((key) => !ownAnnotations.includes(key))

@@ -1,4 +1,4 @@
-// In which order Pending tasks start: priority, then age, then name (TASK-039).
+// The order in which Pending tasks start: priority, then age, then name (TASK-039).
 import type { ObjectMeta } from '../contract/resources/metadata.ts'
 
 export type StartRank = { priority: number; createdAt: string; uid: string; name: string }
@@ -8,7 +8,7 @@ export function rankTask(task: { metadata: ObjectMeta; spec: { priority?: number
   return { priority: task.spec.priority ?? 500, createdAt: creationTimestamp, uid, name }
 }
 
-// RFC 9562: a version 7 UUID sorts by its creation in milliseconds, which creationTimestamp (whole seconds) cannot.
+// RFC 9562: version 7 UUIDs sort by creation in milliseconds; creationTimestamp has only whole seconds.
 function isTimeOrdered(uid: string): boolean {
   return /^[0-9a-f]{8}-[0-9a-f]{4}-7/i.test(uid)
 }

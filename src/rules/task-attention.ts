@@ -1,21 +1,21 @@
-// Whether a change of a task needs the controller's eye, or only tells of what it did itself.
+// Whether a change of a task needs the controller, or only reflects what the controller did itself.
 import { isTerminalPhase, type Task } from '../contract/resources/task.ts'
 import { owesCallback } from './callback.ts'
 import { cleanupFinalizer, wantedRunOf } from './scheduled-run.ts'
 import { cancelAnnotation } from './task-decision.ts'
 
-/** What the controller knows of the task already. */
+/** What the controller already knows about the task. */
 export type Known = {
-  /** The attempt it started and watches, when it does. */
+  /** The attempt it has started and watches, if any. */
   liveAttempt: number | undefined
-  /** Generation of the spec under which it waits for room, when it does. */
+  /** Generation of the spec with which the task waits for capacity, if it does. */
   queuedGeneration: number | undefined
 }
 
-/** Reasons of a Pending task that only needs a place. */
+/** Reasons of a Pending task that only needs capacity. */
 const placeReasons = new Set(['Capacity', 'NamespaceLimit', 'SiblingLimit'])
 
-/** Whether all that is known of the task says that it needs nothing but a place to start. */
+/** Whether, as far as is known, the task needs nothing but capacity to start. */
 export function awaitsPlace(task: Task): boolean {
   const { metadata, spec, status } = task
   if (metadata.deletionTimestamp !== undefined || metadata.annotations?.[cancelAnnotation] !== undefined) return false
@@ -24,7 +24,7 @@ export function awaitsPlace(task: Task): boolean {
   return status.phase === 'Pending' && (status.queuedReason === undefined || placeReasons.has(status.queuedReason))
 }
 
-/** False for the echo of the controller's own status writes, which come two for each task. */
+/** False for the echo of the controller's own status writes, two for each task. */
 export function needsAttention(task: Task, known: Known): boolean {
   const { metadata, spec, status } = task
   if (metadata.deletionTimestamp !== undefined) return metadata.finalizers?.includes(cleanupFinalizer) ?? false

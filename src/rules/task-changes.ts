@@ -1,30 +1,30 @@
-// What of a task can still be changed: everything before it starts, nearly nothing afterwards. `crd-rules.ts` says the
-// same to kubectl.
+// What can still be changed about a task: everything before it starts, almost nothing afterwards. `crd-rules.ts` states
+// the same rules for kubectl.
 import { isDeepStrictEqual } from 'node:util'
 import type { RequestedBy } from '../contract/resources/requester.ts'
 import { fixedFields, hasStarted, type Task, TaskSpec } from '../contract/resources/task.ts'
 
-/** The service stamps these itself; a body without them keeps them. */
+/** The service sets these itself; an update without them keeps them. */
 const stamped: readonly string[] = ['requestedBy', 'transaction']
 
-/** What changes how or when a task runs, but not what it does. */
+/** Fields that change how or when a task runs, but not what it does. */
 export const harmlessFields: readonly string[] = ['suspend', 'priority', 'ttlSecondsAfterFinished']
 
 /** Fields in which the new spec differs from the stored one. */
 export function listChangedFields(before: Task, spec: TaskSpec): (keyof TaskSpec)[] {
-  // Defaults that came after the task was stored are no change.
+  // A default that was added after the task was stored is not a change.
   const stored = TaskSpec.safeParse(before.spec).data ?? before.spec
   return TaskSpec.keyof().options.filter(
     (field) => !stamped.includes(field) && !isDeepStrictEqual(stored[field], spec[field]),
   )
 }
 
-/** Those of the changed fields that are fixed by now. */
+/** Those of the changed fields that can no longer change. */
 export function findFixedChanges(before: Task, changed: readonly (keyof TaskSpec)[]): (keyof TaskSpec)[] {
   return hasStarted(before.status) ? changed.filter((field) => fixedFields.includes(field)) : []
 }
 
-/** Whether the change would have the task do something else in the name of somebody who did not ask for it. */
+/** Whether the change makes the task do something else in the name of somebody who did not ask for it. */
 export function actsForAnother(
   before: Task,
   changed: readonly (keyof TaskSpec)[],

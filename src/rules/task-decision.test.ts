@@ -145,7 +145,7 @@ describe('decideTask', () => {
     expect(decide({ status: running, spec }, failed)).toEqual({
       action: 'retry',
       reason: 'ExitCode',
-      message: 'run 1 failed and is repeated: the command ended with exit code 3',
+      message: 'run 1 failed and will be repeated: the command ended with exit code 3',
       delayMs: 5000,
     })
     expect(decide({ status: { ...running, attempts: 2 }, spec }, failed)).toEqual({
@@ -172,7 +172,7 @@ describe('decideTask', () => {
     const stopped = { phase: 'Failed', reason: 'Stopped', message: 'its node evicted its pod: low on memory' } as const
     expect(decide({ status: running }, stopped)).toEqual({
       action: 'interrupt',
-      message: 'attempt 1 was interrupted and is repeated: its node evicted its pod: low on memory',
+      message: 'attempt 1 was interrupted and will be repeated: its node evicted its pod: low on memory',
     })
     const last = decide({ status: { ...running, attempts: 4, interruptions: 3 } }, stopped)
     expect(last).toMatchObject({ action: 'fail', message: expect.stringContaining('low on memory') })

@@ -1,4 +1,4 @@
-// The phase machine of tasks: from what is stored and what is seen of the attempt, to the one thing to do now.
+// The phase machine of tasks: from the stored task and the observed attempt to the one thing to do now.
 import { formatDuration, tryParseDuration } from '../contract/duration.ts'
 import { type FailureReason, failures, type PlaceFailure, type RunFailure } from '../contract/failures.ts'
 import { hasStarted, isTerminalPhase, type Task } from '../contract/resources/task.ts'
@@ -13,72 +13,72 @@ import {
   retryDelayMs,
 } from './retry.ts'
 
-/** What is seen of the live attempt (the same shape as the workloads port gives). */
+/** The observed state of the live attempt (the same shape as in the workloads port). */
 export type AttemptState =
-  /** Not begun yet. `reason` is there when it is held up by more than the usual steps, which `message` then tells. */
+  /** Not started yet. A `reason` means that something unusual holds it up, which `message` explains. */
   | { phase: 'Pending'; reason?: string; message?: string }
   | { phase: 'Running'; startedAt?: Date }
   | { phase: 'Succeeded' }
-  /** `cause` is the worker's own word, more exact than `reason`. */
+  /** `cause` is the reason that the worker itself gave, more specific than `reason`. */
   | { phase: 'Failed'; reason: PlaceFailure; cause?: RunFailure; message: string }
   | { phase: 'Missing' }
 
 type TaskView = {
   task: Task
-  /** Of the live attempt; only looked at while the phase is Running. */
+  /** State of the live attempt; only read while the phase is Running. */
   attempt?: AttemptState | undefined
   /** Whether the live attempt's result is stored. */
   hasResult: boolean
 }
 
 export type TaskDecision =
-  /** Ended, and nothing to be done. */
+  /** The task has ended, and there is nothing to do. */
   | { action: 'none' }
-  /** Being deleted: stop it, remove its records, let it go. */
+  /** The task is being deleted: stop it, remove its records, release it. */
   | { action: 'delete' }
   /** Has a schedule: its ticks decide. */
   | { action: 'schedule' }
-  /** Waits until somebody changes it. */
+  /** Waits until somebody changes the task. */
   | { action: 'hold'; reason: string; message: string }
-  /** May start as soon as there is room. */
+  /** May start as soon as there is capacity. */
   | { action: 'start' }
   /** Must not start before `lookAgainMs` have passed. */
   | { action: 'wait'; reason: string; message: string; lookAgainMs: number }
-  /** Runs, or is held up before it can; look again then at the latest. */
+  /** Runs, or is held up before it can run; look again by then. */
   | { action: 'watch'; lookAgainMs: number; heldUp?: HeldUp }
   | { action: 'retry'; reason: FailureReason; message: string; delayMs: number }
-  /** The attempt was lost through no fault of its own; another follows at once (TASK-043). */
+  /** The attempt was lost through no fault of its own; another one follows at once (TASK-043). */
   | { action: 'interrupt'; message: string }
   | { action: 'succeed'; message: string }
   | { action: 'fail'; reason: FailureReason; cause?: RunFailure; message: string }
   | { action: 'cancel'; message: string }
 
-/** Why a started attempt does not run yet. */
+/** Why a started attempt is not running yet. */
 export type HeldUp = { reason: string; message: string }
 
 type DecisionInput = {
   now: Date
-  /** In [0, 1): jitter of retry delays. */
+  /** In [0, 1): jitter for retry delays. */
   random: number
 }
 
-/** A running attempt is looked at this often though nothing was reported of it. */
+/** How often to look at a running attempt that reports nothing. */
 export const watchIntervalMs = 30_000
 
-/** Its presence asks for the task to be cancelled; the value is the reason. */
+/** The presence of this annotation asks for the task to be cancelled; its value is the reason. */
 export const cancelAnnotation = 'svc.ai/cancel-requested'
 
-/** Type of the condition that is True while an attempt waits for a node, its image or a quota. */
+/** Type of the condition that is True while an attempt waits for a node, its image or quota. */
 export const waitingCondition = 'WaitingToRun'
 
 function countsOf(task: Task): RetryCounts {
   return { attempts: task.status?.attempts ?? 0, interruptions: task.status?.interruptions ?? 0 }
 }
 
-/** When the attempt's time begins: not before it runs (TASK-041). Undefined while it has not. */
+/** When the attempt's time starts: not before it runs (TASK-041). Undefined before that. */
 function beginOf(task: Task, attempt: AttemptState | undefined): number | undefined {
   if (attempt?.phase === 'Running' && attempt.startedAt !== undefined) return attempt.startedAt.getTime()
-  // Also when it was lost while it waited.
+  // This also holds when the attempt was lost while it waited.
   const hasWaited = findCondition(task.status?.conditions, waitingCondition) !== undefined
   if (attempt?.phase === 'Pending' || hasWaited) return undefined
   const noted = task.status?.startTime
@@ -119,34 +119,34 @@ export function decideFailedAttempt(task: Task, failure: AttemptFailure, random:
     return { action: 'fail', reason, ...cause, message }
   }
   const delayMs = retryDelayMs(task.spec.retryPolicy, counts, random)
-  const message = `run ${countRuns(counts)} failed and is repeated: ${failure.message}`
+  const message = `run ${countRuns(counts)} failed and will be repeated: ${failure.message}`
   return { action: 'retry', reason, message, delayMs }
 }
 
-/** `cause`: what is known of how it was lost. */
+/** `cause`: why the attempt was lost, as far as known. */
 function decideLoss(task: Task, cause?: string): TaskDecision {
   const { attempts, interruptions } = countsOf(task)
   if (interruptions >= maxInterruptions) {
     const last = cause === undefined ? '' : ` (${cause})`
-    const message = `attempt ${attempts} was interrupted too${last}, as ${interruptions} before it; see whether the task brings its host down, then create it again`
+    const message = `attempt ${attempts} was interrupted too${last}, like ${interruptions} before it; check whether the task crashes its host, then create it again`
     return { action: 'fail', reason: 'Interrupted', message }
   }
   const message =
     cause === undefined
       ? `attempt ${attempts} was lost with the process or node that held it; starting again`
-      : `attempt ${attempts} was interrupted and is repeated: ${cause}`
+      : `attempt ${attempts} was interrupted and will be repeated: ${cause}`
   return { action: 'interrupt', message }
 }
 
 function hasSucceeded({ task, attempt, hasResult }: TaskView): boolean {
   if (attempt?.phase === 'Succeeded') return hasResult || task.spec.type === 'container'
-  // A stored result is the proof of success, whatever became of the worker after it: nothing is run twice to success.
+  // A stored result proves success, whatever happened to the worker afterwards: a task that succeeded never runs again.
   return hasResult && (attempt?.phase === 'Failed' || attempt?.phase === 'Missing')
 }
 
 type Failed = Extract<AttemptState, { phase: 'Failed' }>
 
-/** Ended from outside and by nobody's wish: as good as lost. */
+/** Ended from outside although nobody asked for it: treated as lost. */
 function isLost({ reason, cause }: Failed): boolean {
   return [reason, cause].some((word) => word !== undefined && failures[word].class === 'free')
 }
@@ -156,7 +156,7 @@ function isOverdue(task: Task, attempt: AttemptState, now: Date): boolean {
   return deadline !== undefined && now.getTime() >= deadline.getTime()
 }
 
-/** When a running task is looked at again though nothing happened: at its deadline at the latest. */
+/** When to look at a running task again even if nothing happens: at its deadline at the latest. */
 export function watchDelayMs(task: Task, now: Date, attempt?: AttemptState): number {
   const remaining = (deadlineOf(task, attempt)?.getTime() ?? Number.POSITIVE_INFINITY) - now.getTime()
   return Math.min(watchIntervalMs, Math.max(0, remaining))

@@ -1,10 +1,11 @@
-// When a task that has ended goes, with all that it left.
+// When an ended task is deleted, with all its records.
 import { isTerminalPhase, type Task } from '../contract/resources/task.ts'
 import { owesCallback } from './callback.ts'
 
 /**
- * Milliseconds until the task is to be deleted: 0 when it is due, undefined when it stays. `usualMs` is for tasks that say
- * nothing themselves; undefined: they stay. A task that owes a callback stays until it was delivered or given up.
+ * Milliseconds until the task is to be deleted: 0 when it is due, undefined when it stays. `usualMs` applies to tasks
+ * without a setting of their own; undefined keeps them. A task that owes a callback stays until that is delivered or
+ * given up.
  */
 export function timeToRemoval(task: Task, now: Date, usualMs?: number): number | undefined {
   const { metadata, spec, status } = task

@@ -1,4 +1,4 @@
-// What a change of a task's status tells of its waiting, running and retries.
+// What a change of a task's status says about its waiting time, running time and retries.
 import { type Task, type TaskStatus, terminalPhases } from '../contract/resources/task.ts'
 
 export type TaskMeasure = {
@@ -14,7 +14,7 @@ function secondsBetween(from: string | undefined, to: string | undefined): numbe
   return Math.max(0, Date.parse(to) - Date.parse(from)) / 1000
 }
 
-/** Runs beyond the first that no interruption asked for. */
+/** Runs after the first that were not caused by an interruption. */
 function retriesOf({ attempts = 0, interruptions = 0 }: TaskStatus): number {
   return Math.max(0, attempts - 1 - interruptions)
 }
@@ -24,7 +24,7 @@ function waitOf(task: Task, after: TaskStatus): number | undefined {
   return isFirstStart ? secondsBetween(task.metadata.creationTimestamp, after.startTime) : undefined
 }
 
-/** Only what is new in `after`: every change is told once. */
+/** Only what is new in `after`, so that every change is counted once. */
 export function measureChange(task: Task, after: TaskStatus): TaskMeasure {
   const before = task.status ?? {}
   const waitedSeconds = waitOf(task, after)

@@ -1,4 +1,4 @@
-// Whether a task can run at all, now that its agent is known: each problem is one clear sentence.
+// Whether a task can run at all, now that its agent is known. Each problem is one clear sentence.
 import { findAwaited } from '../contract/awaited.ts'
 import type { Agent } from '../contract/resources/agent.ts'
 import { agentProblems } from '../contract/resources/agent.ts'
@@ -7,12 +7,12 @@ import { taskProblems, type WorkspaceDefaults } from '../contract/resources/task
 import { summarize } from '../contract/validation.ts'
 import { findForeignReference } from './isolation.ts'
 
-/** What this service can do. */
+/** What this service supports. */
 export type Abilities = {
   /** Command lines that agent tasks can run here. */
   agentRuntimes: readonly string[]
   workspaces?: WorkspaceDefaults | undefined
-  /** References into another namespace are refused. */
+  /** True when references into another namespace are refused. */
   isolateNamespaces: boolean
 }
 
@@ -24,7 +24,7 @@ const checkSpec: Check = (task, _agent, { workspaces }) => {
   return problems.length === 0 ? undefined : summarize('task', problems)
 }
 
-/** Of what was stored before namespaces were kept apart; new references are refused when they are written. */
+/** For objects stored before namespaces were isolated; new references are refused when they are written. */
 const checkIsolation: Check = (task, agent, { isolateNamespaces }) => {
   if (!isolateNamespaces) return undefined
   const own = findForeignReference('Task', task.metadata.namespace, task.spec)
@@ -65,7 +65,7 @@ const checkApproval: Check = (task, agent) => {
   return 'request_approval needs an agent with coordination.enabled and coordination.autonomous; set both or remove the tool'
 }
 
-/** What is asked of the task alone; an agent that was stored with more than there is runs as it always did. */
+/** Limits of the task alone; an agent that was stored with more than this keeps running as before. */
 const checkAwaited: Check = (task) => {
   const problems = findAwaited('Task', task.spec)
   return problems.length === 0 ? undefined : summarize('task', problems)
@@ -73,7 +73,7 @@ const checkAwaited: Check = (task) => {
 
 const checks: Check[] = [checkSpec, checkIsolation, checkAgent, checkRuntime, checkApproval, checkAwaited]
 
-/** Why the task can never run as it is, in one sentence; undefined when nothing speaks against it. */
+/** Why the task can never run as it is, in one sentence; undefined when it can. */
 export function findTaskProblem(task: Task, agent: Agent | undefined, abilities: Abilities): string | undefined {
   for (const check of checks) {
     const problem = check(task, agent, abilities)

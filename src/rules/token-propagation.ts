@@ -1,4 +1,4 @@
-// Which tokens leave with a child task or a tool's call, under which names: never more than the task itself was given.
+// Which tokens a child task or a tool call receives, and under which names: never more than the task itself was given.
 
 /** Annotations of the service about a task's transaction (TASK-016). */
 export const transactionAnnotations = {
@@ -10,16 +10,16 @@ export const transactionAnnotations = {
   scope: 'svc.ai/transaction-scope',
   contextDigest: 'svc.ai/transaction-context-digest',
   requesterContextDigest: 'svc.ai/requester-context-digest',
-  /** Name of the Secret with the child's token. */
+  /** Name of the Secret that holds the child's token. */
   tokenSecret: 'svc.ai/transaction-token-secret',
   tokenPending: 'svc.ai/transaction-token-pending',
   tokenPendingSince: 'svc.ai/transaction-token-pending-since',
 } as const
 
-/** On a Secret: uid of the task that it goes with; nobody else may use it. */
+/** On a Secret: uid of the task that it belongs to; no other task may use it. */
 export const secretOwnerAnnotation = 'svc.ai/owner-task-uid'
 
-/** What the settings say of tokens that are handed on; absent where context tokens are off. */
+/** What the settings say about propagated tokens; absent when context tokens are off. */
 export type PropagationSettings = {
   childScope?: string
   outboundScope?: string
@@ -27,11 +27,11 @@ export type PropagationSettings = {
   toolTtlMs: number
 }
 
-/** Key of that Secret. */
+/** The entry of that Secret. */
 export const tokenSecretKey = 'token'
-/** What a worker reads the file of its token from. */
+/** The file that a worker reads its token from. */
 export const tokenFileVariables = ['SVC_TRANSACTION_TOKEN_FILE', 'SVC_CONTEXT_TOKEN_SUBJECT_TOKEN_FILE'] as const
-/** The header that a tool's call carries the token in. */
+/** The header that carries the token in a tool call. */
 export const propagationHeader = 'Txn-Token'
 
 type Scopes = { scope?: string | undefined; scopes?: readonly string[] | undefined }
@@ -42,7 +42,7 @@ function splitScope(scope: string): string[] {
   return scope.split(/\s+/).filter((word) => word !== '')
 }
 
-/** The scope to ask for; every word of it must be one that the transaction has. */
+/** The scope to ask for; the transaction must contain every word of it. */
 function chooseScope(wanted: string, transaction: Scopes, setting: string): ScopeChoice {
   const granted = new Set(transaction.scopes ?? splitScope(transaction.scope ?? ''))
   const words = splitScope(wanted)
@@ -52,12 +52,12 @@ function chooseScope(wanted: string, transaction: Scopes, setting: string): Scop
   return { outcome: 'refused', message }
 }
 
-/** Of the token of a child task: the configured one, which must be within the parent's. */
+/** Scope of a child task's token: the configured one, which must be within the parent's. */
 export function chooseChildScope(childScope: string | undefined, parent: Scopes): ScopeChoice {
   return chooseScope(childScope ?? '', parent, '--context-token-child-scope')
 }
 
-/** Of the token that a tool's call carries: the configured one, else all of the task's own. */
+/** Scope of the token in a tool call: the configured one, or else all of the task's. */
 export function chooseOutboundScope(outboundScope: string | undefined, task: Scopes): ScopeChoice {
   const own = task.scope ?? task.scopes?.join(' ') ?? ''
   return chooseScope(outboundScope ?? own, task, '--context-token-outbound-scope')
@@ -76,7 +76,7 @@ type Transaction = Scopes &
     requesterContextDigest?: string | undefined
   }
 
-/** What a task's program finds in its environment of the transaction that it is part of. */
+/** Environment variables that tell a task's program about its transaction. */
 export function listTransactionVariables(transaction: Transaction | undefined): Record<string, string> {
   const { id, profile, issuer, subject, requestingWorkload, scope, scopes } = transaction ?? {}
   const values = {
@@ -94,7 +94,7 @@ export function listTransactionVariables(transaction: Transaction | undefined): 
   return Object.fromEntries(entries) as Record<string, string>
 }
 
-/** The header of a tool's own that stands where the token goes, if there is one. */
+/** A header of the tool itself that clashes with the token's, if there is one. */
 export function findReservedHeader(headers: Readonly<Record<string, string>> | undefined): string | undefined {
   return Object.keys(headers ?? {}).find((name) => name.trim().toLowerCase() === propagationHeader.toLowerCase())
 }
@@ -103,7 +103,7 @@ export type PropagatedHeaders =
   | { outcome: 'headers'; headers: Record<string, string> }
   | { outcome: 'refused'; message: string }
 
-/** The headers of a tool's call with its token, if there is one; a tool that sets the reserved one is refused (TOOL-011). */
+/** The headers of a tool call with its token, if any; a tool that sets the reserved header is refused (TOOL-011). */
 export function propagateToken(given: Readonly<Record<string, string>>, token: string | undefined): PropagatedHeaders {
   const reserved = findReservedHeader(given)
   if (reserved !== undefined) {

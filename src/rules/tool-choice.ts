@@ -3,10 +3,10 @@ import { awaitedTools } from '../contract/awaited.ts'
 import type { Agent } from '../contract/resources/agent.ts'
 import type { Task } from '../contract/resources/task.ts'
 
-/** Tools that every worker has (BUILT-001). Naming one changes nothing; an agent can switch one off. */
+/** Tools of every worker (BUILT-001). Naming one changes nothing; an agent can switch one off. */
 export const builtInTools = ['web_search', 'code_exec', 'file_read', 'web_fetch', 'file_write'] as const
 
-/** Tools of the service that are not objects of kind Tool; the rest of what is named are custom tools. */
+/** Tools of the service that are not objects of kind Tool; all other names are custom tools. */
 const serviceTools = new Set<string>([...builtInTools, ...Object.values(awaitedTools).flat()])
 
 export function isServiceTool(name: string): boolean {
@@ -16,9 +16,9 @@ export function isServiceTool(name: string): boolean {
 export type CustomTool = { name: string; namespace: string }
 
 type ToolNames = {
-  /** Names of the service's own tools that are on. */
+  /** Names of the enabled tools of the service. */
   builtIn: string[]
-  /** Custom tools, where they are looked up: the agent's in its namespace, the task's in its own. */
+  /** Custom tools and where to look them up: the agent's in its namespace, the task's in its own. */
   custom: CustomTool[]
 }
 

@@ -1,14 +1,17 @@
-// Under which word the messages of a task go into its session, so that the same ones are never added twice.
+// The deduplication key under which a task's messages enter its session, so that they are never added twice.
 
-/** Of what the service adds when the task ends: its prompt and its outcome. Who has used it wrote that itself. */
+/**
+ * For what the service adds when the task ends: its prompt and its outcome. A task that used this key wrote those
+ * itself.
+ */
 export const outcomeWord = 'outcome'
 
-/** A word is the task's own: two tasks that use the same one do not hide each other's messages. */
+/** The key includes the task: two tasks with the same word do not hide each other's messages. */
 export function makeTranscriptWord(taskUid: string, word: string): string {
   return `${taskUid}:${word}`
 }
 
-/** Under which the tokens of a task are counted in its session, once; no word of the task's own. */
+/** The key for counting a task's tokens in its session once; it never collides with a task's own word. */
 export function makeUsageWord(taskUid: string): string {
   return `usage:${taskUid}`
 }

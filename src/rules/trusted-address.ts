@@ -1,12 +1,13 @@
-// Whether the machine's owner vouched for a provider's base URL, so that it may be loopback or private (NET-004).
+// Whether the machine's owner vouched for a provider's base URL, so that it may be a loopback or private address
+// (NET-004).
 import type { Provider } from '../contract/resources/provider.ts'
 import { mayBePrivate } from './address.ts'
 
 export const trustedAnnotation = 'svc.ai/trusted-base-url'
 
 /**
- * The annotation counts for the very address it was given for, so that changing the address loses the trust. A public one
- * needs none: its name must not lead into the private network tomorrow.
+ * The annotation holds for exactly the address it was given for; changing the address loses the trust. A public address
+ * needs none, and gets none: its name must not lead into the private network later.
  */
 export function isTrustedAddress(provider: Provider): boolean {
   const trusted = provider.metadata.annotations?.[trustedAnnotation]
@@ -15,7 +16,7 @@ export function isTrustedAddress(provider: Provider): boolean {
 
 export const allowedHostsAnnotation = 'svc.ai/allowed-hosts'
 
-/** Hosts that a Secret may be sent to, or undefined for any (SECRET-006). */
+/** Hosts that a Secret may be sent to; undefined means any (SECRET-006). */
 export function readAllowedHosts(annotations: Record<string, string> | undefined): string[] | undefined {
   const text = annotations?.[allowedHostsAnnotation]
   if (text === undefined) return undefined

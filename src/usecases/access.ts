@@ -1,4 +1,4 @@
-// The authorization decision as a guard: passes, or Forbidden with the reason.
+// The authorization decision as a guard: it passes, or throws Forbidden with the reason.
 import type { Access, AccessKind, Decision } from '../contract/access.ts'
 import { isSvcError, SvcError } from '../errors.ts'
 import type { Caller } from '../ports/identity.ts'
@@ -10,17 +10,17 @@ function requireAllowed(decision: Decision): void {
   if (!decision.allowed) throw new SvcError('Forbidden', decision.reason)
 }
 
-/** Whether `requireRight` lets it pass. */
+/** Whether `requireRight` passes. */
 export function hasRight(caller: Caller, access: Access): boolean {
   return authorize(caller, access).allowed
 }
 
-/** Refuses what the caller's token allows nowhere, without asking anybody. */
+/** Refuses what the caller's token allows nowhere, without asking the authorizer. */
 export function requireRight(caller: Caller, access: Access): void {
   requireAllowed(authorize(caller, access))
 }
 
-/** Forbidden when the caller may not, by the rules of the service or by those of the cluster. */
+/** Forbidden when the rules of the service or those of the cluster do not allow it. */
 export async function requireAccess(
   { authorizer }: Pick<Ports, 'authorizer'>,
   caller: Caller,
@@ -30,7 +30,7 @@ export async function requireAccess(
   if (authorizer !== undefined) requireAllowed(await authorizer.authorize(caller, access))
 }
 
-/** Whether `requireAccess` lets it pass. */
+/** Whether `requireAccess` passes. */
 export async function mayAccess(ports: Pick<Ports, 'authorizer'>, caller: Caller, access: Access): Promise<boolean> {
   try {
     await requireAccess(ports, caller, access)
@@ -97,7 +97,7 @@ export async function listWhole<T extends { namespace: string }>(
   return namespaces === undefined ? all : all.filter((one) => namespaces.includes(one.namespace))
 }
 
-/** Those of a list that `mayAccess` lets pass, in their order. */
+/** The entries of a list for which `mayAccess` passes, in order. */
 export async function keepAllowed<T>(
   ports: Pick<Ports, 'authorizer'>,
   caller: Caller,
@@ -108,8 +108,8 @@ export async function keepAllowed<T>(
 }
 
 /**
- * Whether lists of the kind may show this caller some and hide others. Roles and RBAC allow a list or refuse it; a context
- * token may allow some by their names.
+ * Whether lists of the kind may show this caller some objects and hide others. Roles and RBAC allow or refuse a whole list;
+ * a context token may allow individual names.
  */
 export function seesSome({ authType }: Caller, kind: AccessKind): boolean {
   return authType === 'contextToken' && isFiltered(kind)

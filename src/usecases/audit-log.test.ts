@@ -85,7 +85,7 @@ describe('the audit log', () => {
     log.note({ ...write, name: 'second' })
     await tick()
     expect(stored).toEqual([])
-    expect(told).toContain('the audit log could not be written; it is tried again')
+    expect(told).toContain('the audit log could not be written; it will be retried')
     store.isAway = false
     await tick()
     expect(stored.map(({ name }) => name)).toEqual(['first', 'second'])
@@ -98,7 +98,7 @@ describe('the audit log', () => {
     store.isAway = false
     await log.close()
     expect([stored.length, stored[0]?.name]).toEqual([20_000, '5'])
-    expect(told).toEqual(['5 records of the audit log were lost while the store was away'])
+    expect(told).toEqual(['5 records of the audit log were lost while the store was unavailable'])
   })
 
   it('shows what was noted just now, and that to administrators alone', async () => {

@@ -1,4 +1,4 @@
-// The audit log: notes what happened without holding anybody up, writes it in batches, and shows it to administrators.
+// The audit log: records what happened without delaying anyone, writes in batches, and shows the log to administrators.
 import type { AccessKind, AccessVerb } from '../contract/access.ts'
 import { isSvcError } from '../errors.ts'
 import type { AuditQuery, AuditRecord } from '../ports/audit.ts'
@@ -13,36 +13,36 @@ export type AuditNote = Omit<AuditRecord, 'id' | 'createdAt'>
 type AuditMark = Pick<AuditNote, 'allowed' | 'verb' | 'via'>
 
 export type AuditLog = {
-  /** Kept when it is a write of a person or a refusal; everything with `--audit-level all`. */
+  /** Keeps a person's writes and all refusals; everything with `--audit-level all`. */
   note(note: AuditNote): void
-  /** Whether `note` would keep it: most calls of the proxies need not be described. */
+  /** Whether `note` would keep it; saves describing most calls of the proxies. */
   keeps(note: AuditMark): boolean
-  /** Newest first. Forbidden but for administrators. */
+  /** Newest first. Forbidden except for administrators. */
   list(caller: Caller, query: AuditQuery): Promise<AuditRecord[]>
-  /** Writes what is not written yet. */
+  /** Writes what is still pending. */
   close(): Promise<void>
 }
 
 const flushMs = 1000
 const recordsPerWrite = 500
-/** While the store is away; beyond it the oldest are lost, and that is told. */
+/** Limit while the store is unavailable; beyond it the oldest records are lost, which is reported. */
 const mostUnwritten = 20_000
 
 const isRead = (verb: AccessVerb) => verb === 'get' || verb === 'list'
 
-/** Calls of models and the many small writes of workers are told by usage, results and logs. */
+/** Model calls and workers' many small writes are left out: usage, results and logs already show them. */
 function isKept({ allowed, verb, via }: AuditMark): boolean {
   return !allowed || (!isRead(verb) && (via === 'api' || via === 'chat'))
 }
 
 type Report = (message: string, error?: unknown) => void
 
-/** What is to be written, in order, by one batch at a time. */
+/** Pending records in order, written one batch at a time. */
 function createBacklog(append: (records: AuditRecord[]) => Promise<void>, report: Report) {
   let unwritten: AuditRecord[] = []
   let lost = 0
 
-  /** Taken out while it is written, so that two who write at once never write the same. */
+  /** Taken out while being written, so that two concurrent flushes never write the same record. */
   async function writeBatch(): Promise<void> {
     const batch = unwritten.splice(0, recordsPerWrite)
     try {
@@ -51,7 +51,7 @@ function createBacklog(append: (records: AuditRecord[]) => Promise<void>, report
       unwritten = [...batch, ...unwritten]
       throw error
     }
-    if (lost > 0) report(`${lost} records of the audit log were lost while the store was away`)
+    if (lost > 0) report(`${lost} records of the audit log were lost while the store was unavailable`)
     lost = 0
   }
 
@@ -67,7 +67,7 @@ function createBacklog(append: (records: AuditRecord[]) => Promise<void>, report
       try {
         while (unwritten.length > 0) await writeBatch()
       } catch (error) {
-        report('the audit log could not be written; it is tried again', error)
+        report('the audit log could not be written; it will be retried', error)
       }
     },
   }
@@ -97,7 +97,7 @@ export function createAuditLog({ ports, settings }: UsecaseDeps): AuditLog {
   }
 }
 
-/** Who it was. A task and the command line of its agent are named by the task. */
+/** Who acted. A task, and the command line of its agent, appear under the task's name. */
 export function describeWho(identity: Caller | WorkerIdentity): Pick<AuditNote, 'caller' | 'taskUid'> {
   if (!('username' in identity)) return { caller: identifyTask(identity), taskUid: identity.taskUid }
   const { agent } = identity
@@ -106,7 +106,7 @@ export function describeWho(identity: Caller | WorkerIdentity): Pick<AuditNote, 
 
 type Target = { verb: AccessVerb; kind: AccessKind; namespace: string; name?: string }
 
-/** Does it and notes it as done by a model for the caller. */
+/** Runs it, and records it as done by a model for the caller. */
 export async function noteChat<T>(log: AuditLog, caller: Caller, target: Target, act: () => Promise<T>): Promise<T> {
   const note = { ...target, ...describeWho(caller), ...caller.origin, via: 'chat' as const }
   try {

@@ -1,18 +1,18 @@
-// Writes what has gathered, a while after the first of it came, until nothing is left: off the path of who added it.
+// Writes collected items a short while after the first one arrives, repeating until none are left; callers never wait.
 import type { Clock } from '../ports/clock.ts'
 
 export type Batching = {
   clock: Clock
   everyMs: number
   isEmpty(): boolean
-  /** Writes what there is; keeps what it could not write, and does not reject. */
+  /** Writes what is there; keeps what it could not write, and never rejects. */
   flush(): Promise<void>
 }
 
 export type Batches = {
-  /** Something was added. */
+  /** Call it when an item was added. */
   wake(): void
-  /** Writes what is not written yet; what is added later waits for nobody. */
+  /** Writes what is pending; does not wait for items added later. */
   close(): Promise<void>
 }
 

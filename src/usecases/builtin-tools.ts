@@ -1,4 +1,4 @@
-// The built-in tools as GET /tools shows them, asked anew each time: a sandbox may be installed while the service runs.
+// The built-in tools as GET /tools shows them; checked on each request, because a sandbox can be installed at any time.
 import { builtinTools, describeBuiltinTools } from '../tools/registry.ts'
 import type { BuiltinTools } from './deps.ts'
 

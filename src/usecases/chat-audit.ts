@@ -1,4 +1,4 @@
-// What models do for a caller in chat, as the same use cases with a note of each write in the audit log.
+// The use cases as a model in chat calls them: the same ones, with each write recorded in the audit log.
 import type { Kind } from '../contract/resources/index.ts'
 import { type AuditLog, noteChat } from './audit-log.ts'
 import type { ResourceUsecases } from './resources.ts'

@@ -1,4 +1,4 @@
-// Config maps: read in both modes, written where they are the service's own.
+// Config maps: readable in both modes, writable where the service itself stores them.
 import type { ConfigMapBody } from '../contract/api/configmaps.ts'
 import { SvcError } from '../errors.ts'
 import type { ConfigMap, ConfigMapDraft } from '../ports/configmaps.ts'
@@ -18,7 +18,7 @@ export type ConfigMapUsecases = {
   get(caller: Caller, key: ResourceKey): Promise<ConfigMap>
   /** InvalidRequest without a name; AlreadyExists; NotConfigured on a cluster. */
   create(caller: Caller, namespace: string, body: ConfigMapBody): Promise<ConfigMap>
-  /** Labels and annotations that are not given stay. NotFound; Conflict; NotConfigured on a cluster. */
+  /** Keeps labels and annotations that are not given. NotFound; Conflict; NotConfigured on a cluster. */
   replace(caller: Caller, key: ResourceKey, body: ConfigMapBody): Promise<ConfigMap>
   /** NotFound; NotConfigured on a cluster. */
   remove(caller: Caller, key: ResourceKey): Promise<void>

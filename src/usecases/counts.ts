@@ -1,4 +1,4 @@
-// How many there are of each key; nothing is kept of what has none.
+// Counters by key; a key whose count is zero takes no memory.
 
 export function createCounts() {
   const counts = new Map<string, number>()

@@ -1,4 +1,4 @@
-// What the use cases are made from.
+// What the use cases need.
 import type { BuiltinTool } from '../contract/api/tools.ts'
 import type { Ports } from '../ports/index.ts'
 import type { ResourceKey } from '../ports/resources.ts'
@@ -11,32 +11,35 @@ import type { HealthNotes } from './providers/health.ts'
 export type UsecaseSettings = {
   /** Whether providers of type `demo` may exist: embedded mode, listening on loopback (PROV-015). */
   allowDemoProvider: boolean
-  /** Whether what runs has nodes and classes to be placed by; without, fields that place it are refused. */
+  /** Whether workloads can be placed on nodes; without that, placement fields are refused. */
   hasCluster?: boolean
   /** `host:port` of the service itself; never a provider's address (NET-005). */
   ownAddresses(): readonly string[]
-  /** `--allow-network`: private networks that providers of anybody may lie in. */
+  /** `--allow-network`: private networks that anybody's providers may be in. */
   allowNetworks: readonly string[]
-  /** `--enforce-namespace-isolation`: what a resource names lies in its own namespace. Absent: anywhere. */
+  /** `--enforce-namespace-isolation`: resources may refer only to their own namespace. Absent: to any. */
   isolateNamespaces?: boolean
-  /** The Secret that stands for the service's own environment: only the owner may name it, lest its keys be sent elsewhere. */
+  /**
+   * The Secret that represents the service's own environment. Only the owner may name it, or others could send its keys
+   * elsewhere.
+   */
   ownerSecret?: ResourceKey
-  /** What running tasks are held to of the context that asked for them; absent: nothing. */
+  /** How running tasks are bound to their context; absent: not at all. */
   contextMode?: ContextMode
   /** Absent: context tokens are off. */
   propagation?: PropagationSettings
-  /** What the audit log keeps beside writes and refusals; and who is told when it cannot be written. */
+  /** What the audit log keeps besides writes and refusals, and where it reports that it cannot be written. */
   audit?: { level: 'writes' | 'all'; report?: (message: string, error?: unknown) => void }
-  /** Limits of chat; absent ones are the defaults. */
+  /** Limits of chat; absent ones have their defaults. */
   chat?: Partial<ChatSettings>
-  /** Key of the hashes that idempotency keys are stored as (HTTP-035); at least 16 bytes. */
+  /** Key for hashing stored idempotency keys (HTTP-035); at least 16 bytes. */
   idempotencyKey: Uint8Array
 }
 
 /** The built-in tools as GET /tools shows them, each with whether it can run here. */
 export interface BuiltinTools {
   list(): Promise<BuiltinTool[]>
-  /** Every reserved name, also of tools that are hidden. */
+  /** Every reserved name, including hidden tools. */
   names: readonly string[]
 }
 
@@ -44,8 +47,8 @@ export type UsecaseDeps = {
   ports: Ports
   settings: UsecaseSettings
   builtinTools: BuiltinTools
-  /** Asked before anything is spent, and told what was. */
+  /** Checks budgets before a call, and counts its usage afterwards. */
   ledger: BudgetLedger
-  /** Told how calls of providers end; absent: nobody is. */
+  /** Is told how each provider call ends; may be absent. */
   health?: HealthNotes
 }

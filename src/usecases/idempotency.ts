@@ -1,4 +1,4 @@
-// Idempotency-Key: a creation that is repeated with the same key and body gets its first outcome (HTTP-033 to HTTP-036).
+// Idempotency-Key: repeating a create with the same key and body returns the first outcome (HTTP-033 to HTTP-036).
 import { createHmac } from 'node:crypto'
 import type { Kind, ResourceOf } from '../contract/resources/index.ts'
 import { SvcError } from '../errors.ts'
@@ -19,13 +19,16 @@ type IdempotentRequest<K extends Kind> = {
   kind: K
   namespace: string
   key: string
-  /** The body as it was read. */
+  /** The body as received. */
   body: unknown
 }
 
 type Creation<K extends Kind> = {
   create: () => Promise<ResourceOf<K>>
-  /** Refuses what a creation now would; gets what the first one made, if it is still there. */
+  /**
+   * Throws what the same request would throw now; receives the object that the first request created, if it still
+   * exists.
+   */
   check: (made: ResourceOf<K> | undefined) => Promise<void>
 }
 
@@ -33,8 +36,8 @@ type IdempotentAnswer<K extends Kind> = { object: ResourceOf<K>; replayed: boole
 
 export type Idempotency = {
   /**
-   * Does `create` once per key, and gives what it made to those who may create it still. Conflict when the key was used with
-   * another body, its first use still runs, or what it made is gone.
+   * Runs `create` once per key, and returns the created object to callers who may still create it. Conflict when the
+   * key was used with another body, when its first use is still running, or when the object no longer exists.
    */
   run<K extends Kind>(request: IdempotentRequest<K>, creation: Creation<K>): Promise<IdempotentAnswer<K>>
 }
@@ -46,7 +49,7 @@ function identify(caller: Caller): string {
 export function createIdempotency({ ports, settings }: UsecaseDeps): Idempotency {
   const { resources, records, clock } = ports
 
-  // The parts are quoted by JSON, so that no choice of one can run into the next.
+  // JSON quotes the parts, so that no two combinations give the same text.
   function digest(purpose: string, parts: unknown): string {
     const text = JSON.stringify([purpose, parts])
     return createHmac('sha256', settings.idempotencyKey).update(text).digest('base64url')
@@ -61,7 +64,7 @@ export function createIdempotency({ ports, settings }: UsecaseDeps): Idempotency
     const made = uid === undefined || found?.metadata.uid === uid ? found : undefined
     await check(made)
     if (made !== undefined) return made
-    const fate = found === undefined ? 'is gone since' : 'was deleted and made again since'
+    const fate = found === undefined ? 'no longer exists' : 'has been deleted and created again'
     throw new SvcError(
       'Conflict',
       `"${name}" was created by an earlier request with this Idempotency-Key and ${fate}; use a new key`,
@@ -94,7 +97,7 @@ export function createIdempotency({ ports, settings }: UsecaseDeps): Idempotency
       if (claim.state === 'settled') return { object: await replay(kind, claim.outcome, check), replayed: true }
       const message =
         claim.state === 'running'
-          ? 'a request with this Idempotency-Key is still under way; ask again in a moment'
+          ? 'a request with this Idempotency-Key is still in progress; try again in a moment'
           : 'this Idempotency-Key was used with another body; use a new key'
       throw new SvcError('Conflict', message)
     },

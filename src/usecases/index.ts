@@ -1,4 +1,4 @@
-// The use cases, made once from the ports: what every edge calls.
+// The use cases, created once from the ports: what every edge calls.
 import type { Task } from '../contract/resources/task.ts'
 import type { Caller } from '../ports/identity.ts'
 import type { ResourceKey, ResourcePage, ResourceText } from '../ports/resources.ts'
@@ -44,10 +44,10 @@ type TaskUsecases = TaskRecords &
       parent: string,
       query: PlacedQuery & { namespace: string },
     ): Promise<ResourcePage<ResourceText>>
-    /** A run of a schedule, now. */
+    /** Runs a schedule now. */
     run(caller: Caller, key: ResourceKey): Promise<{ name: string; namespace: string }>
     retry(caller: Caller, key: ResourceKey, name: string | undefined): Promise<Task>
-    /** Refuses a caller who may not make the retry again; `made` is what came of it, if it is still there. */
+    /** Refuses a caller who may not repeat the retry; `made` is the task it created, if that still exists. */
     checkRetry(caller: Caller, key: ResourceKey, made: Task | undefined): Promise<void>
   }
 

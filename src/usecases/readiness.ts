@@ -1,4 +1,4 @@
-// Whether the service can do its work: every dependency is asked, within one budget (HEALTH-002).
+// Whether the service can work: checks every dependency within one time limit (HEALTH-002).
 import type { HealthCheck } from '../ports/index.ts'
 
 type CheckResult = 'ok' | 'unhealthy'
@@ -18,7 +18,7 @@ async function runCheck(check: HealthCheck, signal: AbortSignal): Promise<CheckR
   return Promise.race([answer, timeout])
 }
 
-/** Asks all at once; a check that takes longer than the budget has failed. */
+/** Checks all at the same time; a check that exceeds the time limit has failed. */
 export async function checkReadiness(checks: readonly HealthCheck[], ms = budgetMs): Promise<Readiness> {
   const signal = AbortSignal.timeout(ms)
   const results = await Promise.all(checks.map(async (check) => [check.name, await runCheck(check, signal)] as const))

@@ -1,4 +1,4 @@
-// Create, read, list, replace and remove, once for every kind: rights, admission, limits, preconditions.
+// Create, read, list, replace and remove for every kind: rights, admission, limits, preconditions.
 
 import type { AccessVerb } from '../contract/access.ts'
 import type { CreateBody, UpdateBody } from '../contract/api/resource-body.ts'
@@ -23,33 +23,33 @@ import type { Admitted } from './admission/request.ts'
 import type { UsecaseDeps } from './deps.ts'
 import { repeatOnConflict } from './write-conflict.ts'
 
-/** Bytes of one resource (HTTP-032). */
+/** The most bytes of one resource (HTTP-032). */
 const maxResourceBytes = 1_048_576
 
 type Annotations = Record<string, string>
 
-/** `marks`: labels of the service's own domain that it puts on the object, for example which chat made it. */
+/** `marks`: labels of the service's own domain that the service adds, for example which chat created the object. */
 export type NewResource<K extends Kind> = CreateBody<K> & { namespace: string; marks?: Record<string, string> }
 
 /** A list's query; where no namespace is named it is of all that the caller may list. */
 export type PlacedQuery = Omit<ListQuery, 'namespace' | 'namespaces'> & { namespace: string | undefined }
 
 export type ResourceUsecases = {
-  /** AlreadyExists, TooLarge, Forbidden, and what admission refuses. */
+  /** AlreadyExists, TooLarge, Forbidden, and the errors of admission. */
   create<K extends Kind>(caller: Caller, kind: K, body: NewResource<K>): Promise<ResourceOf<K>>
-  /** Refuses what `create` would, but for a name that is taken; stores nothing. */
+  /** Refuses what `create` would refuse, except a name that is taken; stores nothing. */
   checkCreate<K extends Kind>(caller: Caller, kind: K, body: NewResource<K>): Promise<void>
   /** NotFound. */
   get<K extends Kind>(caller: Caller, kind: K, key: ResourceKey): Promise<ResourceOf<K>>
-  /** What the caller may see; a page can have fewer than `limit` for that, or none, and more pages follow. */
+  /** Only what the caller may see; so a page can have fewer than `limit` entries, or none, although more pages follow. */
   list<K extends Kind>(caller: Caller, kind: K, query: PlacedQuery): Promise<ResourcePage<ResourceOf<K>>>
-  /** What `get` gives, as JSON. NotFound. */
+  /** The result of `get` as JSON. NotFound. */
   getText(caller: Caller, kind: Kind, key: ResourceKey): Promise<ResourceText>
-  /** What `list` gives, each object as JSON. */
+  /** The result of `list`, each object as JSON. */
   listText(caller: Caller, kind: Kind, query: PlacedQuery): Promise<ResourcePage<ResourceText>>
-  /** Replaces the spec, and labels and annotations where given. Conflict when a precondition does not hold. */
+  /** Replaces the spec, and labels and annotations when given. Conflict when a precondition fails. */
   replace<K extends Kind>(caller: Caller, kind: K, key: ResourceKey, body: UpdateBody<K>): Promise<ResourceOf<K>>
-  /** NotFound; Conflict when a precondition does not hold. */
+  /** NotFound; Conflict when a precondition fails. */
   remove<K extends Kind>(
     caller: Caller,
     kind: K,
@@ -58,7 +58,7 @@ export type ResourceUsecases = {
   ): Promise<ResourceOf<K>>
 }
 
-/** NotFound in the words of every kind. */
+/** NotFound, worded the same for every kind. */
 export function notFound(kind: Kind, key: ResourceKey): SvcError {
   return new SvcError('NotFound', `${kinds[kind].singular} not found: "${key.name}" in namespace "${key.namespace}"`)
 }
@@ -95,7 +95,7 @@ function checkUid(kind: Kind, before: ResourceOf<Kind>, uid: string | undefined)
 
 type Change<K extends Kind> = { kind: K; verb: AccessVerb } & ResourceKey
 
-/** An object that names a Secret may take more than its kind does; it is read only for whom that makes a difference. */
+/** An object that names a Secret may need a higher role than its kind; it is only read for callers whom that affects. */
 async function requireManaging<K extends Kind>(
   caller: Caller,
   change: Change<K>,
@@ -190,7 +190,7 @@ export function createResourceUsecases(deps: UsecaseDeps): ResourceUsecases {
     if (!seesSome(caller, kind)) return page
     const read = ({ metadata: { namespace, name } }: ResourceOf<K>) =>
       ({ verb: 'list', kind, namespace, name }) as const
-    // How many follow that the caller may see, nobody has counted.
+    // How many more the caller may see is not known.
     const { remainingItemCount: _uncounted, ...shown } = page
     return { ...shown, items: await keepAllowed(deps.ports, caller, { of: page.items, read }) }
   }
@@ -218,7 +218,7 @@ export function createResourceUsecases(deps: UsecaseDeps): ResourceUsecases {
       checkNaming(key, body)
       const { resourceVersion, uid } = body.metadata
       const write = () => replaceOnce(caller, kind, key, body)
-      // Without a precondition the newest object is meant; another writer in between is no reason to refuse.
+      // Without a precondition the newest version is meant, so a concurrent write is no reason to refuse.
       return resourceVersion === undefined && uid === undefined ? repeatOnConflict(write) : write()
     },
     async remove(caller, kind, key, preconditions) {

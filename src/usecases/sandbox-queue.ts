@@ -1,4 +1,4 @@
-// Sandboxed runs have a bounded number of places: those that find none wait, each caller in turn.
+// Limits concurrent sandboxed runs: runs beyond the limit wait, and callers take turns.
 import { SvcError } from '../errors.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Sandbox } from '../ports/sandbox.ts'
@@ -6,20 +6,21 @@ import { createCounts } from './counts.ts'
 
 type Waiting = { caller: string; enter(): void }
 
-/** Of the time that a run has, this much may go by before it begins. */
+/** The fraction of a run's time limit that may pass before it starts. */
 const waitingShare = 0.5
 
 function refuse(waitedMs: number): never {
-  const message = `no sandbox was free within ${waitedMs / 1000} s: the service runs as much code as it may`
+  const message = `no sandbox was free within ${waitedMs / 1000} s: the service already runs as many as it can`
   throw new SvcError('Unavailable', `${message}; try again later, or run less at once`)
 }
 
-/** Places that are given to whoever has the fewest; of those, to whoever came first. */
+/** Slots go to the caller with the fewest, and among equals to the one who came first. */
 function createPlaces(most: number) {
   const running = createCounts()
   const waiting = new Set<Waiting>()
   let taken = 0
-  // One place is kept from whoever has all the others, so that nobody else waits for one caller alone.
+  // The last slot is withheld from a caller who holds all the others, so that others do not have to wait for one
+  // caller.
   const mostOfOne = Math.max(1, most - 1)
 
   function findNext(): Waiting | undefined {
@@ -45,7 +46,7 @@ function createPlaces(most: number) {
   }
 
   return {
-    /** Resolves with a place, which `leave` gives back; rejects as the signal says, without one. */
+    /** Resolves with a slot, which `leave` returns; rejects without one when the signal aborts. */
     async enter(caller: string, signal: AbortSignal): Promise<void> {
       signal.throwIfAborted()
       const { promise, resolve, reject } = Promise.withResolvers<void>()
@@ -68,7 +69,7 @@ function createPlaces(most: number) {
 
 type Places = ReturnType<typeof createPlaces>
 
-/** How long it waited, in milliseconds; Unavailable after `longestMs`. */
+/** How long the run waited, in milliseconds; Unavailable after `longestMs`. */
 async function waitFor(
   places: Places,
   { caller, longestMs, clock }: { caller: string; longestMs: number; clock: Clock },
@@ -77,7 +78,7 @@ async function waitFor(
   const since = clock.now().getTime()
   const late = new AbortController()
   const admitted = new AbortController()
-  // Whoever is let in at once needs no deadline; one that comes too late aborts nothing.
+  // A run that starts at once needs no deadline; a late deadline aborts nothing.
   clock.sleep(longestMs, AbortSignal.any([signal, admitted.signal])).then(
     () => late.abort(),
     () => undefined,
@@ -93,7 +94,7 @@ async function waitFor(
   return Math.max(0, clock.now().getTime() - since)
 }
 
-/** The same sandbox with `most` runs at once. What a run waits is taken from its time. */
+/** The same sandbox with at most `most` concurrent runs. Waiting time counts towards a run's time limit. */
 export function queueRuns(sandbox: Sandbox, { most, clock }: { most: number; clock: Clock }): Sandbox {
   const places = createPlaces(most)
   return {

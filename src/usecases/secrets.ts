@@ -1,4 +1,4 @@
-// Secrets: written, listed without values, removed.
+// Secrets: write, list without values, remove.
 import type { SecretCreate } from '../contract/api/secrets.ts'
 import type { Caller } from '../ports/identity.ts'
 import type { ResourceKey } from '../ports/resources.ts'

@@ -17,7 +17,7 @@ export type SessionUsecases = {
     key: SessionKey,
     maxMessages: number | undefined,
   ): Promise<{ session: Session; messages: StoredMessage[] }>
-  /** Harmless when there is none. Conflict while a task or turn holds it. */
+  /** Harmless when it does not exist. Conflict while a task or turn holds it. */
   remove(caller: Caller, key: SessionKey): Promise<void>
 }
 

@@ -1,4 +1,4 @@
-// How many of a kind run at once on this replica (LIM-016): of one caller, of one namespace, and of all.
+// Limits concurrent work on this replica (LIM-016): per caller, per namespace, and in total.
 import { SvcError } from '../errors.ts'
 import type { Caller } from '../ports/identity.ts'
 import { callerKey, identifyCaller } from '../rules/caller-identity.ts'
@@ -6,13 +6,13 @@ import { createCounts } from './counts.ts'
 
 export type SlotSettings = {
   most: number
-  /** Below the limit of all, so that nobody has the whole service; an owner may use all of it. */
+  /** Lower than the total, so that nobody takes up the whole service; an owner may use all of it. */
   perNamespace: number
   perCaller: number
 }
 
 export type Slots = {
-  /** Takes a slot; what is given back frees it, once. TooManyRequests when none is left. */
+  /** Takes a slot; the returned function frees it, once. TooManyRequests when none is free. */
   take(who: { caller: Caller; namespace: string }): () => void
 }
 
@@ -22,7 +22,7 @@ function refuse(what: string, whose: string): never {
   throw new SvcError('TooManyRequests', `too many concurrent ${what}${whose}`, { retryAfterSeconds })
 }
 
-/** `what`: as messages name them. */
+/** `what`: the work as messages name it. */
 export function createSlots(what: string, { most, perNamespace, perCaller }: SlotSettings): Slots {
   const callers = createCounts()
   const namespaces = createCounts()

@@ -1,4 +1,4 @@
-// Tokens of users; for the owner alone.
+// Tokens of users; only the owner manages them.
 import { parseTokenExpiry, type TokenCreate } from '../contract/api/tokens.ts'
 import { SvcError } from '../errors.ts'
 import type { Caller, TokenRecord } from '../ports/identity.ts'
@@ -6,7 +6,7 @@ import { requireAccess } from './access.ts'
 import type { UsecaseDeps } from './deps.ts'
 
 export type TokenUsecases = {
-  /** The token's text is in this answer only. */
+  /** Only this answer contains the token's text. */
   create(caller: Caller, draft: TokenCreate): Promise<{ record: TokenRecord; token: string }>
   list(caller: Caller): Promise<TokenRecord[]>
   /** NotFound. */
@@ -17,8 +17,8 @@ function readExpiry(expires: string | undefined, now: Date): Date | undefined {
   if (expires === undefined) return undefined
   const end = parseTokenExpiry(expires, now)
   if (end !== undefined && end > now) return end
-  throw new SvcError('InvalidRequest', 'invalid token: expires lies in the past', {
-    details: [{ path: 'expires', message: 'must lie in the future' }],
+  throw new SvcError('InvalidRequest', 'invalid token: expires is in the past', {
+    details: [{ path: 'expires', message: 'must be in the future' }],
   })
 }
 

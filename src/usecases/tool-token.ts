@@ -1,13 +1,14 @@
-// A context token for one call of a custom tool: exchanged for it alone, and never for more than the transaction allows.
+// A context token for one call of a custom tool: exchanged for that call, and never with more than the transaction's
+// rights.
 import { SvcError } from '../errors.ts'
 import type { CallerTransaction } from '../ports/identity.ts'
 import { chooseOutboundScope } from '../rules/token-propagation.ts'
 import type { UsecaseDeps } from './deps.ts'
 
 export type ToolTokenRequest = {
-  /** What the new token may not go beyond. */
+  /** The limits of the new token. */
   transaction: { scope?: string | undefined; scopes?: readonly string[] | undefined }
-  /** What is exchanged, where the settings want the caller's own: a task's token, or the one that a request came with. */
+  /** What to exchange when the settings ask for the caller's own token: a task's token, or the one of the request. */
   subject: { subjectToken?: string; incoming?: CallerTransaction }
   tool: string
   namespace: string
@@ -16,7 +17,7 @@ export type ToolTokenRequest = {
 
 export type ToolToken = { token: string; expiresAt?: string }
 
-/** NotConfigured where nothing is exchanged; Forbidden beyond the transaction's scope; what the exchange rejects with. */
+/** NotConfigured when there is no exchange; Forbidden beyond the transaction's scope; errors of the exchange. */
 export async function issueToolToken(
   { ports, settings }: Pick<UsecaseDeps, 'ports' | 'settings'>,
   request: ToolTokenRequest,
@@ -24,7 +25,7 @@ export async function issueToolToken(
 ): Promise<ToolToken> {
   const { propagation } = settings
   if (ports.tokenExchange === undefined || propagation === undefined) {
-    throw new SvcError('NotConfigured', 'context tokens are not exchanged here: see --context-token-tts-url')
+    throw new SvcError('NotConfigured', 'this service does not exchange context tokens; see --context-token-tts-url')
   }
   const choice = chooseOutboundScope(propagation.outboundScope, request.transaction)
   if (choice.outcome === 'refused') throw new SvcError('Forbidden', choice.message)

@@ -1,4 +1,4 @@
-// Built-in tools and Tool resources as one list: the built-in ones come first, each page has at most `limit` entries.
+// Built-in tools and Tool resources as one list: built-in ones first, each page with at most `limit` entries.
 import type { BuiltinTool } from '../contract/api/tools.ts'
 import type { Tool } from '../contract/resources/tool.ts'
 import { SvcError } from '../errors.ts'
@@ -17,7 +17,7 @@ export type ToolUsecases = {
   get(caller: Caller, key: ResourceKey): Promise<BuiltinTool | ResourceText>
 }
 
-// A cursor among the built-in tools says how many were given; one among resources is the store's own.
+// A cursor within the built-in tools is their index; one within resources is the store's own.
 const builtinCursor = /^builtin-(\d{1,3})$/
 
 function readOffset(cursor: string | undefined): number | undefined {
@@ -50,9 +50,9 @@ export function createToolUsecases({ builtinTools, ports }: UsecaseDeps, resourc
     return keepAllowed(ports, caller, { of: all, read })
   }
 
-  /** The page that starts at the built-in tool of this number. */
+  /** The page that starts at this index of the built-in tools. */
   async function listFrom(offset: number, caller: Caller, query: ToolQuery): Promise<ToolPage> {
-    // A label selector asks for resources; built-in tools have no labels.
+    // A label selector can only match resources; built-in tools have no labels.
     const all = query.labelSelector === undefined ? await listBuiltins(caller, query) : []
     const builtins = all.slice(offset, offset + query.limit)
     const next = offset + builtins.length

@@ -1,4 +1,4 @@
-// The tools that a model which works for a caller may have: the same rule in chat and in the proxies.
+// The tools that a model may use for a caller: the same rule in chat and in the proxies.
 import type { Access } from '../contract/access.ts'
 import type { Caller } from '../ports/identity.ts'
 import type { Ports } from '../ports/index.ts'
@@ -9,7 +9,7 @@ type Named = { name: string }
 type Where = {
   caller: Caller
   namespace: string
-  /** Absent: the tools are resources of the namespace. */
+  /** Absent: the Tool resources of the namespace. */
   serviceTool?: NonNullable<Access['serviceTool']>
 }
 
@@ -18,12 +18,12 @@ function useOf({ namespace, serviceTool }: Where, { name }: Named): Access {
   return serviceTool === undefined ? access : { ...access, serviceTool }
 }
 
-/** Of the service's own tools roles know nothing: a context token alone may leave some out. */
+/** Roles do not restrict the service's own tools; only a context token can exclude some. */
 function isOpen({ caller, serviceTool }: Where): boolean {
   return serviceTool !== undefined && caller.authType !== 'contextToken'
 }
 
-/** Those that the caller may use. */
+/** The tools that the caller may use. */
 export async function keepUsable<T extends Named>(
   ports: Pick<Ports, 'authorizer'>,
   asked: Where & { tools: T[] },
@@ -32,7 +32,10 @@ export async function keepUsable<T extends Named>(
   return keepAllowed(ports, asked.caller, { of: asked.tools, read: (tool) => useOf(asked, tool) })
 }
 
-/** Asked when a model calls one of them; Forbidden. What a list leaves out is no refusal, a call of it is (CTX-020). */
+/**
+ * Checked when a model calls the tool; Forbidden. Leaving a tool out of a list is not a refusal; refusing a call is
+ * (CTX-020).
+ */
 export async function requireUsable(ports: Pick<Ports, 'authorizer'>, asked: Where & { tool: string }): Promise<void> {
   if (!isOpen(asked)) await requireAccess(ports, asked.caller, useOf(asked, { name: asked.tool }))
 }

@@ -332,7 +332,7 @@ const addresses = (): Case[] => {
       'http://127.0.0.1\\@example.com/',
       'http:127.0.0.1',
       'http://a:b@10.0.0.1/',
-    ].map((url) => where(url, 'must have a host by name')),
+    ].map((url) => where(url, 'must have a host name')),
     {
       as: 'bob',
       what: 'a demo provider',
@@ -360,7 +360,7 @@ const isolated = (): Case[] => [
         what: `${target} of another namespace`,
         kind,
         spec: make(far()),
-        refused: 'must name nothing in another namespace',
+        refused: 'must not refer to another namespace',
       },
       { as: 'ann', what: `${target} of the own, in full`, kind, spec: make({ name: 'near', namespace: apart }) },
     ])
@@ -371,7 +371,7 @@ const isolated = (): Case[] => [
     what: 'a Secret of another namespace',
     kind: 'Task',
     spec: task({ secretRef: far() }),
-    refused: 'must name nothing in another',
+    refused: 'must not refer to another',
   },
 ]
 

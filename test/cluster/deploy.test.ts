@@ -126,7 +126,7 @@ describe.skipIf(helm === '')('the chart', () => {
   it('keeps namespaces apart unless told otherwise, in the service and in the policies', () => {
     const objects = render()
     expect(JSON.stringify(objects)).toContain('enforceNamespaceIsolation: true')
-    const crossing = objects.filter((object) => JSON.stringify(object).includes('kept apart here'))
+    const crossing = objects.filter((object) => JSON.stringify(object).includes('isolated here'))
     expect(crossing.length).toBeGreaterThan(5)
     for (const policy of crossing) expect(JSON.stringify(policy)).toContain('!true ||')
   })

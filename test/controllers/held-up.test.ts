@@ -55,7 +55,7 @@ describe('a task whose attempt cannot begin', () => {
     const again = await bench.taskWhen('big', ({ status }) => status?.attempts === 2, 'runs again')
     expect(again.status).toMatchObject({ phase: 'Running', interruptions: 1 })
     expect((await bench.eventsOf('big')).map(({ message }) => message)).toContain(
-      'attempt 1 was interrupted and is repeated: the attempt was lost: its pod was deleted',
+      'attempt 1 was interrupted and will be repeated: the attempt was lost: its pod was deleted',
     )
   })
 

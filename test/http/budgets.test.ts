@@ -83,7 +83,7 @@ describe('budgets', () => {
     await putBudget('team', { scope: { namespace: 'default' }, period: 'day', maxTokens: 10 })
     // What was used before there was a budget is known once it is in a record.
     await waitFor(async () => (await readBudgets())[0].usedUp, 'the budget to be used up')
-    const reason = /the budget "team" of 10 tokens a day for namespace "default" is used up; it begins anew at \d{4}-/
+    const reason = /the budget "team" of 10 tokens a day for namespace "default" is used up; it resets at \d{4}-/
     const loop = { 'x-svc-tools': 'enabled' }
     for (const refused of [
       await ask(completions, simpleMessage('m')),

@@ -33,7 +33,7 @@ const reach: Record<AccessKind, 'here' | 'owner' | 'service'> = {
 
 /** Users' routes that ask for no right: they say who asks and how chat is set, and nothing of anybody's. */
 const withoutRight = new Set(['getWhoami', 'validateToken', 'getChatConfig'])
-/** The task here is part of no transaction, so there is nothing for it to take. */
+/** The task here is not part of a transaction, so there is nothing for it to take. */
 const withoutUse = new Set(['takeToolToken'])
 /** Routes for everybody. */
 const withoutCredential = new Set(['getHealth', 'getReadiness', 'getOpenApi', 'getInternalOpenApi'])

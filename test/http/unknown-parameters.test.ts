@@ -12,7 +12,7 @@ it('names it, and what there is', async () => {
   const answer = await service.call('GET /api/v1/tasks?fase=Failed&limit=1')
   expect(answer.statusCode).toBe(400)
   expect(answer.json().error.details).toEqual([
-    { path: 'fase', message: expect.stringMatching(/^is no parameter here; there are .*phase/) },
+    { path: 'fase', message: expect.stringMatching(/^is not a parameter of this route; there are .*phase/) },
   ])
   const alone = await service.call('DELETE /api/v1/tasks/x?namespac=y')
   expect([alone.statusCode, alone.json().error.message]).toEqual([400, expect.stringContaining('namespac')])

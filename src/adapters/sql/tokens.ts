@@ -64,7 +64,7 @@ function toRecord(row: Omit<TokenRow, 'hash'>): TokenRecord {
 function checkDraft(draft: TokenDraft, now: Date): void {
   if (draft.expiresAt !== undefined && draft.expiresAt.getTime() <= now.getTime()) {
     throw new SvcError('InvalidRequest', 'the token would have expired already: choose a later time', {
-      details: [{ path: 'expiresAt', message: 'lies in the past' }],
+      details: [{ path: 'expiresAt', message: 'is in the past' }],
     })
   }
 }

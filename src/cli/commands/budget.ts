@@ -33,7 +33,7 @@ export function addBudgetCommands(program: Command, context: CliContext): void {
     .option('--tokens <count>', 'most tokens in and out, such as 500k or 2M')
     .option('--cost <amount>', 'most money, by the prices of the providers')
     .option('--currency <code>', 'of --cost (default: USD)')
-    .addOption(new Option('--per <period>', 'when it begins anew, in UTC').choices(budgetPeriods).default('month'))
+    .addOption(new Option('--per <period>', 'when it resets, in UTC').choices(budgetPeriods).default('month'))
     .option('--for-token <id>', `what this token and its tasks use (${typed('token list')})`)
     .option('--for-caller <id>', `what this caller and its tasks use (${typed('usage --by caller')})`)
     .option('--for-agent <name>', 'what this agent uses; with --namespace')

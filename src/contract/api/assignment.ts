@@ -135,8 +135,8 @@ export const AssignedSearch = z.object({
 export type AssignedSearch = z.infer<typeof AssignedSearch>
 
 /**
- * How calls of custom tools carry the task's transaction: each with a token of its own, asked of the service; with the one
- * that is given here; or not at all, since the task is part of no transaction.
+ * How calls of custom tools carry the task's transaction: each with a token of its own, asked of the service; with the
+ * one that is given here; or not at all, since the task is not part of a transaction.
  */
 export const AssignedPropagation = z.discriminatedUnion('mode', [
   z.object({ mode: field(z.literal('exchange'), 'How context tokens are passed on to tools.') }),

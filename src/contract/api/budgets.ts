@@ -42,7 +42,7 @@ export const BudgetSpec = z
     scope: field(BudgetScope.default({}), 'Whose calls count: those that fit every field. Empty: all of the service.'),
     period: field(
       z.enum(budgetPeriods).default('month'),
-      'When it begins anew, in UTC. `total`: never; all usage that is kept counts (`--usage-retention`).',
+      'When it resets, in UTC. `total`: never; all stored usage counts (`--usage-retention`).',
     ),
     maxTokens: field(
       z.int().min(0).max(1_000_000_000_000).optional(),

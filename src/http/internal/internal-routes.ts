@@ -1,4 +1,4 @@
-// The worker API: other credentials than people have, and each good for one task attempt (AUTH-007 to AUTH-011).
+// The worker API: its credentials differ from people's, and each is valid for one task attempt (AUTH-007 to AUTH-011).
 
 import { checkCode, runCode } from '../../contract/api/code-runs.ts'
 import * as routes from '../../contract/api/internal.ts'
@@ -85,7 +85,7 @@ function bindRun(bind: Bind, { usecases: { worker } }: HttpDeps): void {
   })
 }
 
-/** Code ends with the call that it was sent by: nobody else would take what comes of it. */
+/** Code stops when the call that started it ends: nobody else would receive its output. */
 function bindCode(bind: Bind, { usecases: { worker } }: HttpDeps): void {
   bind(checkCode, async ({ caller, params }) => ({ json: await worker.checkCode(caller, params) }))
   bind(runCode, async ({ caller, params, body, request }) => {

@@ -1,8 +1,8 @@
-// What a client wants of two or more media types (RFC 9110 section 12.5.1).
+// Which of several media types a client prefers (RFC 9110 section 12.5.1).
 
 type Range = { type: string; quality: number }
 
-/** Ranges of an Accept header; parts that are none are left out. */
+/** Ranges of an Accept header; malformed parts are left out. */
 function readRanges(header: string): Range[] {
   return header.split(',').flatMap((part) => {
     const [type = '', ...parameters] = part.split(';').map((piece) => piece.trim().toLowerCase())
@@ -15,7 +15,7 @@ function readRanges(header: string): Range[] {
 
 type Match = { quality: number; specificity: number }
 
-/** How much the type is wanted, by the most specific range that holds it. */
+/** The quality of a type, by the most specific range that matches it. */
 function matchType(offer: string, ranges: Range[]): Match {
   const [group] = offer.split('/')
   const patterns = ['*/*', `${group}/*`, offer]
@@ -28,8 +28,8 @@ function matchType(offer: string, ranges: Range[]): Match {
 }
 
 /**
- * The offer that is wanted most; among equals one that is named goes before one that only a wildcard holds, and then the
- * first of the offers. Also the first one when none is acceptable or the header is absent: an answer is better than none.
+ * The most preferred offer. Among equals, one that is named goes before one that only matches a wildcard, then the
+ * first wins. The first offer also wins when none is acceptable or the header is absent: an answer is better than none.
  */
 export function chooseType<T extends string>(header: string | undefined, offers: readonly [T, ...T[]]): T {
   const ranges = readRanges(header ?? '*/*')

@@ -1,7 +1,7 @@
-// The end of a request: its answer is out, or its caller left before it was. The framework tells only of the first.
+// The end of a request: its answer is sent, or its client disconnected first. The framework only reports the former.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 
-/** Calls `listen` once for each request, whatever ended it. */
+/** Calls `listen` once for each request, however it ended. */
 export function onAnswered(
   server: FastifyInstance,
   listen: (request: FastifyRequest, reply: FastifyReply) => void,

@@ -1,10 +1,11 @@
-// Stands before every check of a credential: refuses who failed too often, and logs failures without the credential.
+// Runs before every check of a credential: refuses addresses that failed too often, and logs failures without the
+// credential.
 import { isSvcError, messageOf } from '../../errors.ts'
 import type { Logger } from '../../observability/log.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { createFailedAttempts } from './failed-attempts.ts'
 
-/** Where an attempt comes from. */
+/** Where an attempt to authenticate comes from. */
 export type AttemptSource = {
   address: string
   requestId: string
@@ -15,12 +16,12 @@ export type AttemptSource = {
 
 export type TokenCheck<T> = {
   token: string
-  /** Whether the service signed the token itself, which costs nothing to see and cannot be guessed. */
+  /** Whether the service signed the token itself; cheap to check, and impossible to guess. */
   isOwn: () => boolean
   check: () => Promise<T>
 }
 
-/** Runs the check of a credential. TooManyRequests, or what the check throws. */
+/** Runs the check of a credential. TooManyRequests, or the error of the check. */
 export type AttemptGuard = <T>(source: AttemptSource, attempt: TokenCheck<T>) => Promise<T>
 
 export type AttemptGuardOptions = {
@@ -30,12 +31,14 @@ export type AttemptGuardOptions = {
   log: Logger
 }
 
-/** A bad credential, or a good one of somebody who may not come in. A dependency that is away is nobody's failure. */
+/**
+ * A bad credential, or a valid one whose holder is not admitted. An unavailable dependency does not count as a failure.
+ */
 function isFailure(error: unknown): boolean {
   return isSvcError(error, 'Unauthenticated') || isSvcError(error, 'Forbidden')
 }
 
-/** What was wrong with the token, for the operator alone; the answer says nothing of it. */
+/** What was wrong with the token, for the operator's log; the answer does not say. */
 function describeCause(error: unknown): string {
   const cause = error instanceof Error ? error.cause : undefined
   return messageOf(cause ?? error)
@@ -44,7 +47,7 @@ function describeCause(error: unknown): string {
 export function createAttemptGuard({ limit, clock, log }: AttemptGuardOptions): AttemptGuard {
   const attempts = createFailedAttempts(limit, clock)
 
-  /** What the service gave to its own tasks is held up by nobody's failures. */
+  /** Tokens that the service issued to its own tasks are never delayed by others' failures. */
   function refuseTooMany(attempt: Parameters<typeof attempts.check>[0], isOwn: () => boolean): void {
     try {
       attempts.check(attempt)
@@ -64,7 +67,8 @@ export function createAttemptGuard({ limit, clock, log }: AttemptGuardOptions): 
       if (isFailure(error)) {
         const where = { requestId, address, route }
         log.warn({ ...where, why: describeCause(error) }, 'authentication failed')
-        if (attempts.fail(attempt)) log.warn(where, 'too many failed authentications: this address gets 429 for now')
+        if (attempts.fail(attempt))
+          log.warn(where, 'too many failed authentications: this address gets 429 for a while')
       }
       throw error
     }

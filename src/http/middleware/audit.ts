@@ -1,4 +1,4 @@
-// Tells the audit log of every request that somebody made: who, what and with which outcome; never what it said.
+// Records every caller's request in the audit log: who, what and the outcome, never the content.
 import type { ServerResponse } from 'node:http'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { AccessKind, AccessVerb } from '../../contract/access.ts'
@@ -8,11 +8,11 @@ import type { Caller, WorkerIdentity } from '../../ports/identity.ts'
 import { type AuditLog, type AuditNote, describeWho } from '../../usecases/audit-log.ts'
 import { onAnswered } from './answered.ts'
 
-/** What the binding has learnt of a request so far. */
+/** What the binding knows about a request so far. */
 export type Trail = {
-  /** There was a credential to look at. */
+  /** The request carried a credential. */
   attempted?: boolean
-  /** The caller may not do it. */
+  /** The caller is not allowed to do it. */
   refused?: boolean
   namespace?: string
   name?: string
@@ -29,14 +29,14 @@ const longestName = 253
 
 type Asked = { verb: AccessVerb; kind?: AccessKind }
 
-/** What a route asks for. A worker's calls are all about its own task. */
+/** What a route acts on. A worker's calls are all about its own task. */
 function describeRoute(route: Pick<Route, 'auth' | 'verb' | 'method'>): Asked {
   if (route.verb !== undefined) return route.verb
   const verb = methodVerbs[route.method]
   return route.auth === 'worker' ? { verb, kind: 'Task' } : { verb }
 }
 
-/** Whoever was not let in, for whatever reason, was allowed nothing; a status alone may be about something else. */
+/** A caller who was not let in counts as denied; the status alone can have other reasons. */
 export function isAllowed(identity: unknown, { refused }: Trail): boolean {
   return identity !== undefined && refused !== true
 }
@@ -47,14 +47,14 @@ export function markRefusal<T extends Trail>(trail: T | undefined, error: SvcErr
   return isRefusal && trail !== undefined ? { ...trail, refused: true } : trail
 }
 
-/** Of the answer; who left before it got none. */
+/** The answer's status; undefined for a client that disconnected before. */
 export function statusOf({ headersSent, statusCode }: Pick<ServerResponse, 'headersSent' | 'statusCode'>): number {
   return headersSent ? statusCode : errorStatus.ClientClosed
 }
 
 type AuditedAnswer = { route: Route; identity: Caller | WorkerIdentity | undefined; trail: Trail; status: number }
 
-/** Undefined where nobody was there to be told of: no credential at all. */
+/** Undefined when there is nobody to record: no credential at all. */
 export function describeRequest({ route, identity, trail, status }: AuditedAnswer): Omit<AuditNote, 'via'> | undefined {
   if (identity === undefined && trail.attempted !== true) return undefined
   const { namespace, name } = trail
@@ -82,7 +82,7 @@ function findName(params: unknown, body: unknown): string | undefined {
   return found ?? readText(metadata, 'name') ?? readText(body, 'name') ?? readText(body, 'sessionId')
 }
 
-/** Notes where a call acts, once it is read. */
+/** Records the namespace and name of a call once they are parsed. */
 export function follow(request: FastifyRequest, call: { namespace: string; params: unknown; body: unknown }): void {
   const { params, body } = call
   const namespace = call.namespace || readText(params, 'namespace')
@@ -94,7 +94,7 @@ export function follow(request: FastifyRequest, call: { namespace: string; param
   }
 }
 
-/** A request that was refused before it was read still names something in its path. */
+/** A request that was refused before it was parsed still names something in its path. */
 function trailOf({ trail, params, query }: FastifyRequest): Trail {
   const namespace = trail?.namespace ?? readText(params, 'namespace') ?? readText(query, 'namespace')
   const name = trail?.name ?? findName(params, undefined)

@@ -1,12 +1,12 @@
-// ETags: what a read carries, and what If-None-Match and If-Match compare with (HTTP-037, HTTP-039).
+// ETags: what a read returns, and what If-None-Match and If-Match compare with (HTTP-037, HTTP-039).
 import { hash } from 'node:crypto'
 
-/** The tag of a stored object is its resourceVersion, so that it can be given back as If-Match. */
+/** The tag of a stored object is its resourceVersion, so that clients can send it back as If-Match. */
 export function tagOfVersion(resourceVersion: string): string {
   return `W/"${resourceVersion}"`
 }
 
-/** The tag of anything else is a hash of what is sent. */
+/** The tag of anything else is a hash of the body. */
 export function tagOfText(text: string): string {
   return `W/"${hash('sha1', text, 'base64url')}"`
 }
@@ -23,8 +23,8 @@ export function matchesTag(header: string | undefined, tag: string): boolean {
 }
 
 /**
- * The resourceVersion that If-Match asks for; undefined when the header is absent or `*`. Of several tags none is
- * special, so a list is taken as the text it is and matches no version. What stands behind a dot is about other parts of
+ * The resourceVersion that If-Match asks for; undefined when the header is absent or `*`. A list of tags is
+ * taken as plain text, so it matches no version. The part of a tag after a dot is about other parts of
  * the answer.
  */
 export function versionOfIfMatch(header: string | undefined): string | undefined {

@@ -1,4 +1,4 @@
-// Cross-origin calls of web pages: none, unless the owner named the page's origin (HTTP-044).
+// Cross-origin requests of web pages: refused unless the owner allowed the page's origin (HTTP-044).
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
 const methods = 'GET, POST, PUT, DELETE'
@@ -7,7 +7,7 @@ const headers =
   'anthropic-version, anthropic-beta, anthropic-dangerous-direct-browser-access, llma-version, x-svc-tools'
 const exposed = 'etag, retry-after, x-request-id, idempotency-replayed, x-svc-tools-added'
 
-/** What an answer to a page must carry; empty when pages of its origin may not read it. */
+/** Headers for an answer to a page; empty when pages of its origin may not read it. */
 export function createCorsHeaders(origins: readonly string[]): (origin: string | undefined) => Record<string, string> {
   const allowed = new Set(origins)
   return (origin): Record<string, string> => {
@@ -17,7 +17,7 @@ export function createCorsHeaders(origins: readonly string[]): (origin: string |
   }
 }
 
-/** Makes the check; it answers true when the request was a preflight and is answered. */
+/** Creates the check; it returns true when the request was a preflight and has been answered. */
 export function createCors(origins: readonly string[]): (request: FastifyRequest, reply: FastifyReply) => boolean {
   const headersFor = createCorsHeaders(origins)
   return (request, reply) => {

@@ -4,7 +4,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { SvcError } from '../../errors.ts'
 import type { Credential } from '../../ports/identity.ts'
 
-/** A header that carries context tokens; its name in lower case. */
+/** A header for context tokens; its name in lower case. */
 export type TokenHeader = { header: string; scheme?: string }
 
 const missing = 'missing authorization header'
@@ -14,7 +14,7 @@ function refuse(message: string): never {
   throw new SvcError('Unauthenticated', message)
 }
 
-/** What stands behind the scheme; undefined when the value has another one, or nothing behind it. */
+/** The token after the scheme; undefined when the scheme differs or nothing follows it. */
 function readScheme(value: string, scheme: string): string | undefined {
   const [given = '', ...rest] = value.trim().split(/\s+/)
   return given.toLowerCase() === scheme.toLowerCase() && rest.length === 1 ? rest[0] : undefined
@@ -24,7 +24,7 @@ function readContextHeader(value: string, { scheme }: TokenHeader): string {
   return (scheme === undefined ? value.trim() : readScheme(value, scheme)) ?? refuse(badContextHeader)
 }
 
-/** A context token in a header of its own; undefined when none of the headers is there. */
+/** A context token in its own header; undefined when none of the headers is present. */
 function findContextToken(headers: IncomingHttpHeaders, configured: readonly TokenHeader[]): string | undefined {
   for (const entry of configured) {
     const value = headers[entry.header]
@@ -43,8 +43,9 @@ function readAuthorization(value: string, schemes: readonly string[]): Credentia
 }
 
 /**
- * The credential; Unauthenticated when there is none. A malformed Authorization does not fall through to x-api-key. A
- * bearer token is the same to every scheme: whether it is a context token is told by its `typ`, not here.
+ * The credential; Unauthenticated when there is none. A malformed Authorization header does not fall through to
+ * x-api-key. A bearer token looks the same in every scheme: its `typ` says whether it is a context token, which is
+ * decided elsewhere.
  */
 export function readCredential(headers: IncomingHttpHeaders, configured: readonly TokenHeader[] = []): Credential {
   const context = findContextToken(headers, configured)

@@ -1,4 +1,4 @@
-// From anything that was thrown to the one error body (HTTP-003); what is not ours becomes a 500 that says nothing of its inside.
+// Turns anything that was thrown into the one error body (HTTP-003); unknown errors become a 500 that reveals nothing.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ErrorBody } from '../../contract/api/error.ts'
 import { type ErrorReason, isSvcError, SvcError } from '../../errors.ts'
@@ -12,11 +12,11 @@ const frameworkReasons: Record<string, [ErrorReason, string]> = {
   ],
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: ['InvalidRequest', 'the body is not as long as Content-Length says'],
   FST_ERR_BAD_URL: ['InvalidRequest', 'the path is not valid: it has a broken percent-encoding'],
-  ECONNRESET: ['ClientClosed', 'the client went away'],
-  ERR_STREAM_PREMATURE_CLOSE: ['ClientClosed', 'the client went away'],
+  ECONNRESET: ['ClientClosed', 'the client disconnected'],
+  ERR_STREAM_PREMATURE_CLOSE: ['ClientClosed', 'the client disconnected'],
 }
 
-// Answered when nothing better is known about when to come back (HTTP-012, HTTP-014).
+// Sent when nothing better is known about when to retry (HTTP-012, HTTP-014).
 const defaultRetrySeconds: Partial<Record<ErrorReason, number>> = {
   TooManyRequests: 1,
   Unavailable: 5,
@@ -32,7 +32,7 @@ function statusOf(error: unknown): number {
   return error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : 500
 }
 
-/** The error as one of ours. */
+/** The error as an SvcError. */
 export function toSvcError(error: unknown): SvcError {
   if (isSvcError(error)) return error
   const known = frameworkReasons[codeOf(error)]
@@ -50,7 +50,7 @@ export function challengeFor(error: SvcError): string {
   return error.message.startsWith('missing') ? 'Bearer realm="svc"' : 'Bearer realm="svc", error="invalid_token"'
 }
 
-/** What `Retry-After` says; undefined for errors that waiting does not mend. */
+/** The value of `Retry-After`; undefined for errors that waiting does not fix. */
 export function retrySecondsOf(error: SvcError): number | undefined {
   const seconds = error.retryAfterSeconds ?? defaultRetrySeconds[error.reason]
   return seconds === undefined ? undefined : Math.max(1, Math.ceil(seconds))
@@ -63,10 +63,10 @@ function setErrorHeaders(reply: FastifyReply, error: SvcError): void {
   if (error.status === 413) drainBody(reply)
 }
 
-// An upload that goes on after its 413 is read and dropped so far; a reset would take the answer from the client.
+// An upload that continues after its 413 is read and discarded up to this limit; a reset would lose the answer.
 const drainedBytes = 64 * 1024 * 1024
 
-/** Keeps the connection until the client has sent the rest, within limits. */
+/** Keeps the connection open until the client has sent the rest, within limits. */
 function drainBody(reply: FastifyReply): void {
   const { raw } = reply.request
   let left = drainedBytes

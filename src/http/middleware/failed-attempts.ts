@@ -1,4 +1,4 @@
-// Slows down whoever tries credentials: so many of them per address and minute, then 429. Bounded in memory.
+// Slows down guessing of credentials: a limited number per address and minute, then 429. Bounded in memory.
 import { hash } from 'node:crypto'
 import { isIPv6 } from 'node:net'
 import { SvcError } from '../../errors.ts'
@@ -12,11 +12,11 @@ const mostGood = 2_000
 
 export type FailedAttempts = {
   /**
-   * TooManyRequests when too many credentials of the address, or this one from wherever, have failed of late, unless it
-   * was good a while ago.
+   * TooManyRequests when too many credentials from the address, or this credential from anywhere, have failed recently,
+   * unless it was valid a while ago.
    */
   check(attempt: SignInAttempt): void
-  /** Notes a failure; true when it was the last credential that the address may try. */
+  /** Records a failure; true when the address has used up its attempts. */
   fail(attempt: SignInAttempt): boolean
   succeed(attempt: Pick<SignInAttempt, 'credential' | 'connection'>): void
 }
@@ -24,13 +24,13 @@ export type FailedAttempts = {
 export type SignInAttempt = {
   address: string
   credential: string
-  /** What it came by: a connection shows the same credential again and again. */
+  /** The connection it came on, which may repeat the same credential many times. */
   connection: object
 }
 
 type Count = { failures: number; since: number }
 
-/** Who has one IPv6 address has the 2^64 of its network. */
+/** Whoever has one IPv6 address has all 2^64 of its network. */
 function groupOf(address: string): string {
   const plain = unmap(address)
   return isIPv6(plain) ? expand(plain).slice(0, 4).join(':') : plain
@@ -43,7 +43,7 @@ function expand(address: string): string[] {
   return [...(before ?? []), ...zeros, ...(after ?? [])].map((group) => group.replace(/^0+(?=.)/, ''))
 }
 
-/** Keeps the map at its size: the entry that was not touched for longest goes. */
+/** Limits the map's size: removes the entry that was not used for longest. */
 function put<V>(map: Map<string, V>, key: string, value: V, most: number): void {
   map.delete(key)
   const oldest = map.size >= most ? map.keys().next().value : undefined
@@ -81,15 +81,15 @@ function createCounts(most: number, clock: Clock): Counts {
 
 const tooMany = {
   address: 'too many failed authentications from this address: try again later',
-  credential: 'this credential has failed too often: send another one, or try again later',
+  credential: 'this credential has failed too often: use another one, or try again later',
 }
 
 /** `limit` 0: no limit. */
 export function createFailedAttempts(limit: number, clock: Clock): FailedAttempts {
   const addresses = createCounts(mostAddresses, clock)
-  // By hash. A program that shows the same bad one again and again guesses nothing: its address pays for it once.
+  // By hash. A program that repeats the same bad credential is not guessing: its address is charged once.
   const bad = createCounts(mostBad, clock)
-  // Good credentials by hash: one bad program behind an address does not lock out the others there.
+  // Valid credentials by hash, so that one bad program behind an address does not lock out the others there.
   const good = new Map<string, true>()
   const lastGood = new WeakMap<object, string>()
   const digest = (credential: string) => hash('sha256', credential, 'base64')

@@ -1,12 +1,13 @@
-// Reads a JSON body defensively: UTF-8, bounded depth before anything is built, no prototype keys, faults with their place.
+// Parses a JSON body defensively: UTF-8, bounded depth before anything is built, no prototype keys, faults with their
+// position.
 import { mostJsonValues } from '../../contract/validation.ts'
 import { SvcError } from '../../errors.ts'
 import { describePosition, locateJsonFault } from './json-fault.ts'
 
-/** Deeper nesting than this is refused; no body of the contract needs a quarter of it. */
+/** Deeper nesting is refused; no body of the contract needs a quarter of this. */
 export const maxJsonDepth = 64
 
-/** For workers, whose checkpoints hold a whole conversation. */
+/** The limit for workers, whose checkpoints contain a whole conversation. */
 export const maxWorkerJsonValues = 500_000
 
 const quote = 0x22
@@ -27,7 +28,9 @@ function nestBy(byte: number | undefined): number {
   return byte === 0x7d || byte === 0x5d ? -1 : 0
 }
 
-/** Deepest nesting and number of values of a JSON text, told from its bytes alone; stops counting beyond either limit. */
+/**
+ * Nesting depth and number of values of a JSON text, counted in its bytes alone; stops counting beyond either limit.
+ */
 function measureJson(bytes: Uint8Array, limit: Measure): Measure {
   let depth = 0
   let deepest = 0
@@ -66,7 +69,7 @@ function hasPrototypeKey(value: unknown): boolean {
   return Object.values(value).some(hasPrototypeKey)
 }
 
-// `__proto__` may be spelled with \u escapes; only bodies that could hold it are walked.
+// `__proto__` may be spelled with \u escapes; only bodies that could contain it are searched.
 const prototypeHint = /__proto__|\\u00/i
 
 function rejectPrototypeKeys(text: string, value: unknown): void {
@@ -82,7 +85,7 @@ function locate(text: string, cause: unknown): SvcError {
   return new SvcError('InvalidRequest', `the body is not valid JSON: ${what} at ${place}`, { cause })
 }
 
-/** A JSON body as text and as value; both are undefined when it is empty. InvalidRequest with the place of the fault. */
+/** A JSON body as text and as value; both undefined when it is empty. InvalidRequest with the position of the fault. */
 export function readJsonBody(
   bytes: Uint8Array,
   maxValues: number = mostJsonValues,

@@ -1,4 +1,4 @@
-// Finds where a JSON text goes wrong, for the message of the 400; V8 alone does not always say.
+// Finds where a JSON text is broken, for the message of the 400; V8 does not always say.
 
 const blank = /[ \t\n\r]*/y
 const token =
@@ -63,7 +63,7 @@ function accept(state: State, text: string): boolean {
   }
 }
 
-/** Offset of the first character that cannot stand where it stands; the length of the text when it just ends too early. */
+/** Offset of the first character that is not allowed there; the length of the text when it ends too early. */
 export function locateJsonFault(text: string): number {
   const state: State = { expects: 'value', closers: [] }
   let offset = 0

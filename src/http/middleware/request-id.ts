@@ -1,4 +1,4 @@
-// The id that a request has in logs and errors: the caller's when it is sane, else a fresh one (HTTP-030).
+// The request's id in logs and errors: the caller's if it is well-formed, else a fresh one (HTTP-030).
 import type { IncomingMessage } from 'node:http'
 import type { Ids } from '../../ports/clock.ts'
 

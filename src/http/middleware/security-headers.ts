@@ -1,4 +1,4 @@
-// What every answer tells a browser: this is data, not a page, and belongs into no frame.
+// Headers that tell browsers: this is data, not a page, and must not be framed.
 
 const always = {
   'x-content-type-options': 'nosniff',
@@ -7,7 +7,7 @@ const always = {
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'; sandbox",
 }
 
-/** Over TLS browsers also keep to it (RFC 6797). */
+/** Over TLS, browsers must also stay with TLS (RFC 6797). */
 export function securityHeadersOf(isEncrypted: boolean): Readonly<Record<string, string>> {
   return isEncrypted ? { ...always, 'strict-transport-security': 'max-age=31536000' } : always
 }

@@ -1,4 +1,5 @@
-// The proxies' edge. Its requests do not pass the framework: a body is read once as bytes, and every error has its family's form.
+// The proxies' edge. Its requests bypass the framework: a body is read once as bytes, and every error has its family's
+// form.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { routes } from '../../contract/api/routes.ts'
 import { SvcError } from '../../errors.ts'
@@ -37,7 +38,7 @@ export type ProxyEdgeDeps = {
     corsAllowedOrigins: readonly string[]
     tokenHeaders: readonly TokenHeader[]
     bodyLimitBytes: number
-    /** Of every answer. */
+    /** Headers of every answer. */
     headers: Readonly<Record<string, string>>
   }
   /** Aborted when the service drains. */
@@ -50,7 +51,7 @@ export type ProxyEdge = {
   handle(request: IncomingMessage, response: ServerResponse): void
 }
 
-/** Path to route, for what is told of a request. */
+/** Path to route, for logs and the audit log. */
 const proxyRoutes = new Map(routes.filter(({ family }) => family !== undefined).map((route) => [route.path, route]))
 
 const prefix = /^\/(llma|llmo)(?:[/?]|$)/
@@ -58,7 +59,7 @@ const namespaceName = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/
 
 type Query = { namespace?: string; rest: string }
 
-/** Only the namespace is the service's; the rest of the query is the vendor's. */
+/** Only the namespace is for the service; the rest of the query goes to the vendor. */
 function readQuery(text: string): Query {
   if (text === '') return { rest: '' }
   const query = new URLSearchParams(text)
@@ -83,7 +84,7 @@ type Exchange = { request: IncomingMessage; response: ServerResponse; arrivedAt:
 function openReply(edge: Edge, { request, response }: Exchange, family: ProxyFamily): Reply {
   const { origin } = request.headers
   const cors = origin === undefined ? [] : Object.entries(edge.corsHeaders(origin)).flat()
-  // Clients with a kept connection find the next server by themselves.
+  // Clients with a kept-alive connection find the next server by themselves.
   const closing = edge.draining.aborted ? ['connection', 'close'] : []
   const headers = [...edge.fixedHeaders, ...cors, ...closing]
   return { family, request, response, requestId: edge.makeId(request), headers, trail: {} }
@@ -185,11 +186,11 @@ function watch(edge: Edge, reply: Reply, endpoint: string, arrivedAt: number) {
     if (!log.isLevelEnabled('debug')) return
     log.debug({ requestId, method, route: endpoint, status, ms: Math.round(ms * 10) / 10 }, 'request')
   })
-  // What a client does to its connection is no fault of the service.
+  // What a client does to its connection is not a fault of the service.
   response.on('error', () => {})
 }
 
-/** No such path, or no such method of it. */
+/** The path does not exist, or not with this method. */
 function refuse(reply: Reply, { methods, path }: Found): void {
   const { error, allow } = refuseMethod(reply.request.method ?? '', path, methods)
   sendError(reply, error, allow === undefined ? [] : ['allow', allow])

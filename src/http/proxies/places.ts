@@ -1,4 +1,4 @@
-// The paths of the proxies, from the route table.
+// The routes of the proxies, found by path.
 
 import { proxyEndpoints } from '../../contract/api/proxies.ts'
 import type { Endpoint } from '../../proxy/types.ts'
@@ -7,9 +7,9 @@ export type ProxyRoute = {
   /** Of the route. */
   path: string
   endpoint: Endpoint | 'models' | 'model'
-  /** The rest of a path of one model, decoded; ids hold a slash, which clients write as it is or as `%2F`. */
+  /** The rest of a model's path, decoded; ids may contain a slash, which clients write as it is or as `%2F`. */
   model?: string
-  /** Without its question mark. */
+  /** Without the question mark. */
   query: string
 }
 
@@ -25,13 +25,13 @@ function decode(text: string): string {
   }
 }
 
-/** The route's path, and the model that stands in its place. */
+/** The route's path, with a model id in its variable part. */
 function readModelPath(path: string): { path: string; model?: string } {
   const [, route, model] = modelPath.exec(path) ?? []
   return route === undefined || model === undefined ? { path } : { path: `${route}:model`, model: decode(model) }
 }
 
-/** Where a request goes; without a place: the methods that its path has. */
+/** The route of a request; without one, the methods that its path supports. */
 export function findProxyRoute(method: string, target: string): Found {
   const mark = target.indexOf('?')
   const asked = mark === -1 ? target : target.slice(0, mark)

@@ -1,4 +1,4 @@
-// One answer of a proxy on the wire: JSON, an error in the family's form, frames, or bytes as they come.
+// Writes one answer of a proxy: JSON, an error in the family's form, frames, or bytes as they arrive.
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
@@ -18,9 +18,9 @@ export type Reply = {
   request: IncomingMessage
   response: ServerResponse
   requestId: string
-  /** Of every answer: names and values in turn. */
+  /** Headers of every answer: names and values alternate. */
   headers: string[]
-  /** What is known of the request for the audit log. */
+  /** What is known about the request, for the audit log. */
   trail: Trail & { caller?: Caller }
 }
 
@@ -28,7 +28,7 @@ const eventStream = 'text/event-stream'
 
 function baseHeaders({ family, headers, requestId }: Reply, own: readonly string[]): string[] {
   const all = ['x-request-id', requestId, ...headers, ...own]
-  // What the official client of the family shows as the id of a request.
+  // The official client of the family shows this as the request's id.
   if (family === 'llma' && !own.includes('request-id')) all.push('request-id', requestId)
   return all
 }
@@ -48,7 +48,7 @@ function errorHeaders(error: SvcError): string[] {
   ]
 }
 
-/** Breaks the connection when part of an answer is out: a client must not take it for the whole. */
+/** Breaks the connection when part of an answer has been sent: a client must not take that part for the whole. */
 export function sendError(reply: Reply, error: unknown, headers: string[] = []): SvcError {
   const known = isSvcError(error) ? error : toSvcError(error)
   const { response, request, family, requestId } = reply
@@ -67,12 +67,12 @@ function isEventStream(headers: readonly string[]): boolean {
   return at !== -1 && headers[at + 1]?.startsWith(eventStream) === true
 }
 
-/** The head leaves with the first frame when they come together, else without waiting for it. */
+/** Sends the head together with the first frame if that is ready, otherwise at once. */
 function startStream(response: ServerResponse, headers: string[], status: number): void {
-  // The socket's own cork: that of the response loses what is written between it and `end` (Node 24).
+  // Corks the socket itself: the response's own cork loses what is written between it and `end` (Node 24).
   const { socket } = response
   socket?.cork()
-  // A proxy in between must not wait for the end of it.
+  // Tells a proxy in between not to buffer the whole answer.
   response.writeHead(status, [...headers, 'x-accel-buffering', 'no'])
   response.flushHeaders()
   if (socket) process.nextTick(uncork, socket)
@@ -82,7 +82,7 @@ function uncork(socket: Socket): void {
   socket.uncork()
 }
 
-/** Bytes of a passage go straight to the socket; a slow client slows the upstream down. */
+/** Passed-through bytes go straight to the socket; a slow client slows the upstream down. */
 export function createReplyWriter(reply: Reply, onStream: () => void): ReplyWriter {
   const { response } = reply
   return {
@@ -98,7 +98,7 @@ export function createReplyWriter(reply: Reply, onStream: () => void): ReplyWrit
   }
 }
 
-/** A client that leaves ends the upstream call at once. */
+/** A client that disconnects ends the upstream call at once. */
 export function holdPassage({ response }: Reply, control: PipeControl): void {
   response.on('drain', control.resume)
   response.once('close', control.abort)
@@ -118,22 +118,22 @@ function waitForRoom(response: ServerResponse, source: ServerResponse | Socket):
 }
 
 /**
- * One text of a stream whose head is out. Node writes a chunk in four parts, which costs more than all else of a short frame:
- * as one text it is one cheap write. A promise: there is no room.
+ * Writes one text of a stream whose head has been sent. Node writes a chunk in four parts, which costs more than
+ * anything else for a short frame; as one string it is a single cheap write. Returns a promise when there is no room.
  */
 function writeText(response: ServerResponse, text: string): Promise<void> | undefined {
   const { socket } = response
-  // Pipelined, the response waits for those before it; an old client gets no chunks.
+  // A pipelined response waits for those before it; an HTTP/1.0 client gets no chunks.
   if (socket === null || !response.chunkedEncoding) {
     return response.write(text) ? undefined : waitForRoom(response, response)
   }
   const bytes = Buffer.byteLength(text)
   const chunk = `${bytes.toString(16)}\r\n${text}\r\n`
-  // One byte for each character is ASCII, which needs no conversion.
+  // One byte per character means ASCII, which needs no conversion.
   return socket.write(chunk, bytes === text.length ? 'latin1' : 'utf8') ? undefined : waitForRoom(response, socket)
 }
 
-/** Frames of the loop. A client that does not read them in its time is left. */
+/** Writes the frames of the loop. Gives up on a client that does not read them in time. */
 export async function sendFrames(
   reply: Reply,
   { status, headers: own, send, late }: Extract<ProxyAnswer, { send: unknown }>,

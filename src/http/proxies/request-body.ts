@@ -1,8 +1,9 @@
-// The body of a proxied request as the bytes that came: JSON by its type, within the limit, and not looked into here.
+// The body of a proxied request as raw bytes: its type must be JSON and its size within the limit; it is not parsed
+// here.
 import type { IncomingMessage } from 'node:http'
 import { SvcError } from '../../errors.ts'
 
-// An upload that goes on after its 413 is read and dropped so far; a reset would take the answer from the client.
+// An upload that continues after its 413 is read and discarded up to this limit; a reset would lose the answer.
 const drainedBytes = 64 * 1_048_576
 const jsonType = /^application\/(?:json|[\w.+-]+\+json)\s*(?:;|$)/i
 
@@ -10,7 +11,7 @@ function tooLarge(limit: number): SvcError {
   return new SvcError('TooLarge', `the body is larger than ${limit} bytes; send less at once`)
 }
 
-/** UnsupportedMediaType for what is no JSON, or compressed; TooLarge when the client says so itself. */
+/** UnsupportedMediaType when it is not JSON, or compressed; TooLarge when Content-Length is over the limit. */
 export function checkBodyHeaders({ headers }: IncomingMessage, limit: number): void {
   if (!jsonType.test(headers['content-type'] ?? '')) {
     throw new SvcError(
@@ -22,13 +23,13 @@ export function checkBodyHeaders({ headers }: IncomingMessage, limit: number): v
   if (encoding !== undefined && encoding !== 'identity') {
     throw new SvcError(
       'UnsupportedMediaType',
-      `Content-Encoding ${encoding.slice(0, 50)} is not read here; send the body as it is`,
+      `Content-Encoding ${encoding.slice(0, 50)} is not supported here; send the body uncompressed`,
     )
   }
   if (Number(headers['content-length'] ?? 0) > limit) throw tooLarge(limit)
 }
 
-/** Reads on without keeping anything, within limits. */
+/** Reads and discards the rest, within limits. */
 export function drainBody(request: IncomingMessage): void {
   let left = drainedBytes
   request.on('data', (chunk: Buffer) => {
@@ -38,7 +39,7 @@ export function drainBody(request: IncomingMessage): void {
   request.resume()
 }
 
-/** TooLarge beyond the limit; ClientClosed when the client left in the middle of it. */
+/** TooLarge beyond the limit; ClientClosed when the client disconnects before the end. */
 export function readBody(request: IncomingMessage, limit: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const parts: Buffer[] = []
@@ -49,7 +50,7 @@ export function readBody(request: IncomingMessage, limit: number): Promise<Buffe
       request.off('data', onData)
       reject(tooLarge(limit))
     }
-    // Both come after the end as well; the error is made only where one is due.
+    // Both events also come after the end; the error is only created when one is due.
     const onGone = () => {
       if (!request.complete) reject(new SvcError('ClientClosed', 'the client closed the connection'))
     }

@@ -1,4 +1,4 @@
-// Which headers of a caller go on to a vendor: those that say how to answer, none that say who asks.
+// Which of a caller's headers go on to a vendor: those about the answer, none that identify the caller.
 import type { IncomingHttpHeaders } from 'node:http'
 import { defaultVersion } from '../../proxy/target.ts'
 import type { ProxyFamily } from '../../proxy/types.ts'
@@ -8,7 +8,7 @@ const passedPrefixes: Record<ProxyFamily, string[]> = {
   llma: ['anthropic-', 'x-stainless-'],
   llmo: ['openai-', 'x-stainless-'],
 }
-/** They name an account, and the account is the provider's. */
+/** These name an account, and the account is the provider's. */
 const accountHeaders = new Set(['openai-organization', 'openai-project', 'anthropic-organization-id'])
 
 function isPassed(name: string, prefixes: readonly string[]): boolean {
@@ -16,7 +16,7 @@ function isPassed(name: string, prefixes: readonly string[]): boolean {
   return prefixes.some((prefix) => name.startsWith(prefix)) && !accountHeaders.has(name)
 }
 
-/** Names and values in turn. Answers come as they are written: what is compressed could not be counted. */
+/** Names and values alternate. Answers must be uncompressed, so that their tokens can be counted. */
 export function pickUpstreamHeaders(headers: IncomingHttpHeaders, family: ProxyFamily): string[] {
   const picked = ['accept-encoding', 'identity']
   const prefixes = passedPrefixes[family]

@@ -1,4 +1,4 @@
-// Who calls, their tokens, and what was used.
+// The caller's identity, tokens, and usage.
 import * as auth from '../../contract/api/auth.ts'
 import * as tokens from '../../contract/api/tokens.ts'
 import { getUsage, type UsageItem } from '../../contract/api/usage.ts'
@@ -7,7 +7,7 @@ import type { UsageSum } from '../../ports/usage.ts'
 import type { Bind } from '../bind.ts'
 import type { RouteContext } from './context.ts'
 
-/** Without the contexts: what they allow is between the issuer and the service. */
+/** Without the contexts: what those allow is between the issuer and the service. */
 function presentTransaction({ context: _context, requesterContext: _rctx, ...shown }: CallerTransaction) {
   return shown
 }
@@ -17,7 +17,7 @@ function presentCaller(caller: Caller): auth.Whoami {
   const { subject, issuer, email, roles, transaction } = caller
   const origin = { subject, issuer, email, roles, transaction: transaction && presentTransaction(transaction) }
   const rights = { namespace, boundNamespace, ...(caller.cluster === undefined ? { role } : {}), serverTools }
-  // JSON leaves out what is undefined.
+  // JSON leaves out undefined fields.
   return { authenticated: true, authType, username, uid, groups, ...origin, ...rights }
 }
 

@@ -33,7 +33,7 @@ function readFilters({ limit: _limit, continue: cursor, since, until, ...rest }:
 export function bindAudit(bind: Bind, { usecases }: RouteContext): void {
   bind(listAudit, async ({ caller, query }) => {
     const { limit } = query
-    // One more than asked for tells whether there is a next page.
+    // Reads one more than requested to know whether there is a next page.
     const found = await usecases.audit.list(caller, { ...readFilters(query), limit: limit + 1 })
     const items = found.slice(0, limit)
     const last = items.at(-1)

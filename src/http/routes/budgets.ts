@@ -1,4 +1,4 @@
-// Budgets and what of them is spent.
+// Budgets and what is spent of them.
 import * as routes from '../../contract/api/budgets.ts'
 import type { Bind } from '../bind.ts'
 import type { RouteContext } from './context.ts'

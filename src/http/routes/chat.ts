@@ -1,4 +1,4 @@
-// Chat: one turn as an event stream or as one JSON body, the settings, and the end of a session.
+// Chat: a turn as an event stream or as one JSON body, the settings, and cancelling a session.
 import type { Readable } from 'node:stream'
 import type { FastifyRequest } from 'fastify'
 import * as routes from '../../contract/api/chat.ts'
@@ -14,7 +14,7 @@ type TurnEvent = { name: routes.ChatEventName; data: Omit<routes.ChatFrame, 'ses
 
 const defaultHeartbeatMs = 15_000
 
-/** Deltas that wait for a slow reader become one. */
+/** Merges deltas that wait for a slow reader. */
 function mergeDeltas(last: TurnEvent, next: TurnEvent): TurnEvent | undefined {
   if (last.name !== 'message' || next.name !== 'message') return undefined
   return { name: 'message', data: { content: `${last.data.content ?? ''}${next.data.content ?? ''}` } }
@@ -36,7 +36,7 @@ function streamTurn(turn: ChatTurn, heartbeatMs: number): Readable {
     onClose: () => client.abort(gone),
   })
   events.push({ name: 'status', data: { provider, model } })
-  // Not when somebody reads: a client that has gone must not leave the session and the slot behind.
+  // Runs even when nobody reads: a client that left must not keep the session and the slot occupied.
   void turn.run((name, data) => events.push({ name, data }), client.signal).finally(events.end)
   return events.stream
 }
@@ -52,7 +52,7 @@ async function runBlocking(turn: ChatTurn, request: FastifyRequest): Promise<rou
   }
 }
 
-/** The turn is stored as far as it got: who asked without a session must learn where. */
+/** The turn is stored as far as it got; a caller who named no session must learn which one. */
 function nameSession(failure: SvcError, sessionId: string): SvcError {
   const { reason, message, retryAfterSeconds } = failure
   return new SvcError(reason, message, {
@@ -68,7 +68,7 @@ export function bindChat(bind: Bind, { usecases, settings, metrics }: RouteConte
     const origin = { requestId: request.id, address: request.clientAddress }
     const turn = await usecases.chat.begin(caller, namespace, body, origin)
     if (type === 'application/json') return { json: await runBlocking(turn, request) }
-    // A turn is no subscription: a service that stops finishes it, as far as its patience goes.
+    // A turn is not a subscription: a stopping service lets it finish, within its time limit.
     const stream = streamTurn(turn, settings.heartbeatMs ?? defaultHeartbeatMs)
     stream.once('close', metrics.trackStream())
     return {

@@ -33,7 +33,7 @@ function answer(map: ConfigMap) {
   return { json, tag, headers: { etag: tag } }
 }
 
-/** The body with the version that If-Match asks for. */
+/** The body, with the version from If-Match. */
 function withVersion(body: routes.ConfigMapBody, ifMatch: string | undefined): routes.ConfigMapBody {
   const resourceVersion = versionOfIfMatch(ifMatch) ?? body.metadata?.resourceVersion
   if (body.metadata?.resourceVersion !== undefined && body.metadata.resourceVersion !== resourceVersion) {

@@ -1,7 +1,7 @@
-// What the routes are made from.
+// What the routes need.
 import type { HttpDeps } from '../deps.ts'
 
 export type RouteContext = HttpDeps & {
-  /** True once the service has begun to stop. */
+  /** True once the service has started to stop. */
   isDraining(): boolean
 }

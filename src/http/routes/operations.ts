@@ -34,7 +34,8 @@ export function bindDescription(bind: Bind, { settings }: RouteContext): void {
 export function bindMetrics(bind: Bind, { metrics, settings, ports }: RouteContext): void {
   bind(getMetrics, async ({ caller }) => {
     await requireAccess(ports, caller, { verb: 'get', kind: 'Metrics' })
-    if (settings.metricsApart) throw new SvcError('NotFound', 'metrics have a listener of their own here; ask that one')
+    if (settings.metricsApart)
+      throw new SvcError('NotFound', 'metrics are served on their own listener (--metrics-addr)')
     return await metrics.expose()
   })
 }

@@ -18,7 +18,7 @@ export function wrapPage<T, U>(page: Page<T>, present: (item: T) => U): ListBody
   return { items: page.items.map(present), metadata: describePage(page) }
 }
 
-/** The same of objects that are text already. The tag is made of their versions: one is of one object's one state. */
+/** The same for objects that are already serialized. Their versions make the tag: each stands for one state of one object. */
 export function answerTextPage(page: Page<ResourceText>): { jsonText: string; tag: string } {
   const metadata = JSON.stringify(describePage(page))
   const items = page.items.map((item) => item.text).join(',')
@@ -26,7 +26,7 @@ export function answerTextPage(page: Page<ResourceText>): { jsonText: string; ta
   return { jsonText: `{"items":[${items}],"metadata":${metadata}}`, tag: tagOfText(`${versions} ${metadata}`) }
 }
 
-/** A cursor that names the last entry given; opaque to clients. */
+/** A cursor that names the last entry on the page; opaque to clients. */
 export function makeCursor(sort: string, last: string): string {
   return Buffer.from(`${sort}:${last}`).toString('base64url')
 }
@@ -37,7 +37,7 @@ function refuseCursor(): SvcError {
   return new SvcError('InvalidRequest', `invalid request: continue ${message}`, { details })
 }
 
-/** What a cursor names; InvalidRequest when it is none of this list. */
+/** The entry that a cursor names; InvalidRequest when it is not a cursor of this list. */
 function readCursor(sort: string, cursor: string | undefined): string | undefined {
   if (cursor === undefined) return undefined
   const text = Buffer.from(cursor, 'base64url').toString()

@@ -1,4 +1,4 @@
-// The five routes of every kind, bound once; and agents and providers, which have nothing else.
+// The five routes of every kind, bound once, and agents and providers, which have no others.
 import * as agents from '../../contract/api/agents.ts'
 import * as providers from '../../contract/api/providers.ts'
 import type { CreateBody, UpdateBody } from '../../contract/api/resource-body.ts'
@@ -17,11 +17,11 @@ import { answerTextPage, placeOf, wrapPage } from './paging.ts'
 
 type UserRoute = Route & { auth: 'user' }
 
-/** What the routes of a kind have in common, whatever their exact types. */
+/** What the routes of a kind have in common, independent of their exact types. */
 type AnyCall = {
   caller: Caller
   namespace: string
-  /** Tasks are named by `id`. */
+  /** Tasks are identified by `id`. */
   params: { name: string; id?: string }
   headers: { 'if-match'?: string | undefined; 'idempotency-key'?: string | undefined }
 }
@@ -38,12 +38,12 @@ export function answerObject<R extends ResourceOf<Kind>>(
   return { json: object, tag, headers: { etag: tag } }
 }
 
-/** The same for an object that is text already. */
+/** The same for an object that is already serialized. */
 export function answerText({ text, resourceVersion }: ResourceText): { jsonText: string; tag: string } {
   return { jsonText: text, tag: tagOfVersion(resourceVersion) }
 }
 
-/** Creates through the Idempotency-Key, where the call has one. */
+/** Creates the object, once per Idempotency-Key if the call has one. */
 export async function createOnce<K extends Kind>(
   { usecases }: RouteContext,
   route: Route,
@@ -59,7 +59,7 @@ export async function createOnce<K extends Kind>(
   return { ...answer, headers: { ...answer.headers, ...(replayed ? { 'idempotency-replayed': 'true' } : {}) } }
 }
 
-/** The versions that a DELETE asks for. */
+/** The preconditions of a DELETE. */
 export function readPreconditions(headers: { 'if-match'?: string | undefined }): DeletePreconditions {
   const resourceVersion = versionOfIfMatch(headers['if-match'])
   return resourceVersion === undefined ? {} : { resourceVersion }

@@ -1,4 +1,4 @@
-// Secrets: metadata goes out, values only come in (SECRET-001).
+// Secrets: answers contain metadata only, never values (SECRET-001).
 import * as routes from '../../contract/api/secrets.ts'
 import type { SecretMetadata } from '../../ports/secrets.ts'
 import type { Bind } from '../bind.ts'

@@ -9,7 +9,7 @@ function presentSession(session: Session): routes.SessionItem {
   return { id: session.name, ...session }
 }
 
-/** One message as a line of JSON; its place in the store is nobody's business. */
+/** One message as a line of JSON, without its position in the store. */
 export function writeMessage({ id: _id, ...message }: StoredMessage): string {
   return JSON.stringify(message)
 }

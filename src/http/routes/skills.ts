@@ -1,4 +1,4 @@
-// Skills: lists have summaries; the Markdown can be had raw.
+// Skills: lists show summaries; the Markdown is available as it is.
 import * as routes from '../../contract/api/skills.ts'
 import type { Skill } from '../../contract/resources/skill.ts'
 import type { Bind } from '../bind.ts'
@@ -8,7 +8,7 @@ import { bindCreate, bindDelete, bindGet, bindList, bindUpdate } from './resourc
 
 function summarizeSkill({ metadata, spec, status }: Skill): routes.SkillSummary {
   const { displayName, description, version, author, tags } = spec
-  // JSON leaves out what is undefined.
+  // JSON leaves out undefined fields.
   return {
     name: metadata.name,
     namespace: metadata.namespace,

@@ -10,7 +10,7 @@ import { tagOfText } from '../middleware/conditional.ts'
 import { readUpload } from '../upload.ts'
 import type { RouteContext } from './context.ts'
 
-/** The record in the words of the specification, in public and to workers (PLAN-001). */
+/** The plan as the specification shows it, for people and for workers (PLAN-001). */
 export function presentPlan(plan: Plan): PlanRecord {
   return {
     TaskName: plan.taskName,
@@ -37,7 +37,7 @@ async function* writeTextObject(name: string, open: () => AsyncIterable<Buffer>)
   yield `${quote(decoder.end())}"}`
 }
 
-/** The bytes as they are. The file is opened by the first read: an answer that needs no body opens none. */
+/** The bytes as stored. The first read opens the file, so an answer without a body opens none. */
 async function* readBytes(open: () => AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   yield* open()
 }
@@ -46,7 +46,7 @@ function streamOf(chunks: AsyncIterable<Buffer | string>): Readable {
   return Readable.from(chunks, { objectMode: false })
 }
 
-/** A header value that no file name can break out of; the exact name follows in the form of RFC 6266. */
+/** A header value that no file name can break; the exact name follows in the form of RFC 6266. */
 function describeAttachment(filename: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not reach a header
   const plain = filename.replace(/["\\\u0000-\u001f\u007f]/g, '_').replace(/[^\x20-\x7e]/g, '_')
@@ -89,7 +89,7 @@ function bindArtifacts(bind: Bind, { usecases }: RouteContext): void {
   })
 }
 
-/** Its body is streamed. */
+/** The route's body is streamed. */
 export function bindTaskInputs(bind: Bind, { usecases }: Pick<RouteContext, 'usecases'>): void {
   bind(routes.putTaskInput, async ({ caller, namespace, params, request }) => {
     const { body, contentType } = readUpload(request, routes.putTaskInput.bodyLimit)

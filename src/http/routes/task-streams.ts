@@ -1,4 +1,4 @@
-// Logs and timeline of a task: as they are, or as they come (SSE with ids that Last-Event-ID takes up again).
+// Logs and timeline of a task: what is there, or live (SSE with ids, so that Last-Event-ID resumes).
 import { Readable } from 'node:stream'
 import type { LogPart } from '../../contract/api/task-records.ts'
 import * as routes from '../../contract/api/tasks.ts'
@@ -14,18 +14,20 @@ const eventCursor = 'event'
 
 function presentEvent(event: TimelineEvent) {
   const { seq, taskUid, attempt, type, phase, reason, message, createdAt } = event
-  // JSON leaves out what is undefined.
+  // JSON leaves out undefined fields.
   return { id: seq, taskUid, attempt, type, phase, reason, message, createdAt }
 }
 
-/** `{"logs":"..."}` line by line: ten mebibytes are never one string. */
+/** `{"logs":"..."}` line by line, so that ten mebibytes are never one string. */
 async function* writeLogs(lines: AsyncIterable<LogLine>): AsyncGenerator<string> {
   yield '{"logs":"'
   for await (const { text } of lines) yield JSON.stringify(`${text}\n`).slice(1, -1)
   yield '"}'
 }
 
-/** Frames of the items, and `end` when there will be no more; not when the reader or the service goes. */
+/**
+ * A frame per item, and `end` when there will be no more; no `end` when the reader disconnects or the service drains.
+ */
 async function* frame<T>(
   items: AsyncIterable<T>,
   present: (item: T) => Frame,

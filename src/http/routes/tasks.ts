@@ -43,7 +43,7 @@ function bindReads(bind: Bind, { usecases }: RouteContext): void {
     const task = await usecases.resources.getText(caller, 'Task', { namespace, name: params.id })
     const plan = await usecases.tasks.planOf(task)
     if (plan === undefined) return answerText(task)
-    // The part behind the dot is no version: If-Match takes what stands before it.
+    // The part after the dot is not a version: If-Match uses what precedes it.
     const tag = tagOfVersion(`${task.resourceVersion}.${Date.parse(plan.updatedAt)}`)
     return { jsonText: `${task.text.slice(0, -1)},"plan":${JSON.stringify(excerptPlan(plan))}}`, tag }
   })

@@ -1,4 +1,4 @@
-// Tools: built-in ones and resources in one list; the names of built-in ones are taken (409).
+// Tools: built-in ones and resources in one list; names of built-in ones are reserved (409).
 import type { FastifyRequest } from 'fastify'
 import * as routes from '../../contract/api/tools.ts'
 import type { Tool } from '../../contract/resources/tool.ts'
@@ -24,7 +24,7 @@ function nameIn(value: unknown): unknown {
   return value !== null && typeof value === 'object' && 'name' in value ? value.name : undefined
 }
 
-/** Names of built-in tools have a "_", which makes them a bad request before they are a conflict. */
+/** Names of built-in tools contain "_", so they would be an invalid request before they are a conflict. */
 function refuseReserved({ usecases }: RouteContext): BindOptions {
   return {
     before({ params, body }: FastifyRequest) {

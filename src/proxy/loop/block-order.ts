@@ -1,4 +1,5 @@
-// Puts the blocks of every turn of the loop into one answer: indexes rise over all of it and no two blocks overlap (PROXY-009).
+// Merges the blocks of all turns of the loop into one answer: indexes increase throughout and blocks never overlap
+// (PROXY-009).
 import type { ModelEvent } from '../../llm/messages.ts'
 
 type BlockEvent = Extract<ModelEvent, { index: number }>
@@ -6,11 +7,11 @@ type BlockEvent = Extract<ModelEvent, { index: number }>
 type Open = { local: number; index: number; kind: 'text' | 'thinking' | 'tool_use' }
 
 export type BlockOrder = {
-  /** One event of the present turn, numbered from 0 there. */
+  /** One event of the current turn, whose indexes start at 0. */
   push(event: BlockEvent): ModelEvent[]
-  /** A whole text of the service's own. */
+  /** A complete text from the service itself. */
   say(text: string): ModelEvent[]
-  /** Closes what is open; the next event belongs to another turn. */
+  /** Closes open blocks; the next event belongs to another turn. */
   endTurn(): ModelEvent[]
 }
 
@@ -25,7 +26,7 @@ function isStart({ type }: BlockEvent): boolean {
   return type === 'block_start' || type === 'tool_use_start' || type === 'block'
 }
 
-/** A whole text as one block. */
+/** A complete text as one block. */
 function writeText(index: number, text: string): ModelEvent[] {
   return [
     { type: 'block_start', index, block: 'text' },
@@ -34,7 +35,7 @@ function writeText(index: number, text: string): ModelEvent[] {
   ]
 }
 
-/** Events of blocks that wait until the open tool call is whole, in order of their arrival. */
+/** Events of blocks that wait until the open tool call is complete, in order of arrival. */
 function createWaiting() {
   const held = new Map<number, BlockEvent[]>()
 
@@ -80,7 +81,7 @@ export function createBlockOrder(): BlockOrder {
     const { index } = open
     if (event.type === 'block_start' || event.type === 'tool_use_start') return [...closed, { ...event, index }]
     if (kind === 'tool_use') return closed
-    // A text that goes on after another block began.
+    // A text that continues after another block started.
     return [...closed, { type: 'block_start', index, block: kind }, { ...event, index }]
   }
 
@@ -96,14 +97,14 @@ export function createBlockOrder(): BlockOrder {
     return waiting.takeFirst().flatMap(push)
   }
 
-  /** An event of a block that is not open, while no call is. What came before it may wait behind a text that goes on. */
+  /** An event of a block that is not open, while no call is. Earlier events may wait behind a text that continues. */
   function turnTo(event: BlockEvent): ModelEvent[] {
     const held = waiting.take(event.index)
     return held === undefined ? start(event) : [...held, event].flatMap(push)
   }
 
   function push(event: BlockEvent): ModelEvent[] {
-    // A vendor that begins a number anew begins another block.
+    // A vendor that reuses an index starts another block.
     if (open?.local === event.index) return isStart(event) ? start(event) : goOn(event)
     if (open?.kind !== 'tool_use') return turnTo(event)
     waiting.add(event)

@@ -1,4 +1,4 @@
-// The languages of callers, behind one shape.
+// The callers' languages behind one interface.
 
 import type { z } from 'zod'
 import type { JsonObject } from '../../contract/json.ts'
@@ -18,7 +18,7 @@ import * as responsesAnswer from '../../llm/responses/encode-answer.ts'
 import { ResponsesRequest } from '../../llm/responses/schema.ts'
 import type { Conversation } from '../types.ts'
 
-/** `session`: of the conversation, when it holds calls of the service's tools. */
+/** `session`: of the conversation, when it contains calls of the service's tools. */
 export type ReadRequest = { request: ModelRequest; session?: string; includeUsage: boolean }
 
 export type CallerCodec = {
@@ -26,14 +26,14 @@ export type CallerCodec = {
   read(body: JsonObject): ReadRequest
   createEncoder(options: EncoderOptions): AnswerEncoder
   encodeAnswer(answer: WholeAnswer, options: EncoderOptions): JsonObject
-  /** Opens ids of answers. */
+  /** Prefix of the ids of answers. */
   idPrefix: string
 }
 
-/** A body may hold a hundred thousand blocks, and the same mistake in each. */
+/** The most problems to list: a body may hold a hundred thousand blocks, each with the same mistake. */
 const mostProblems = 50
 
-/** Checks a body that stays as it is: fields nobody here knows are for the upstream. */
+/** Validates without changing the body: fields that are unknown here are for the upstream. */
 function requireShape(schema: z.ZodType, body: JsonObject): void {
   const parsed = schema.safeParse(body)
   if (parsed.success) return
@@ -64,7 +64,7 @@ function readLlmo(body: JsonObject): ReadRequest {
   return { request, includeUsage, ...(session === undefined ? {} : { session }) }
 }
 
-/** A request of the responses API is a chat completion in other words. */
+/** A request of the responses API is a chat completion in another form. */
 function readResponses(body: JsonObject): ReadRequest {
   requireShape(ResponsesRequest, body)
   return readLlmo(toCompletion(body as unknown as ResponsesRequest))

@@ -1,4 +1,4 @@
-// The Tool resources of a namespace, ready to be run; read again when one of them or a Secret changes.
+// The Tool resources of a namespace, ready to run; read again when one of them or a Secret changes.
 import { createCatalogMemory } from '../../catalog/memory.ts'
 import { assignTool } from '../../catalog/tools.ts'
 import type { Tool as ToolResource } from '../../contract/resources/tool.ts'
@@ -8,13 +8,13 @@ import { createHttpTool } from '../../tools/custom/http-tool.ts'
 import type { Tool } from '../../tools/tool.ts'
 import { failTool } from '../../tools/tool-error.ts'
 
-/** `secrets`: values that no result may hold. */
+/** `secrets`: values that must not appear in any result. */
 export type CustomTools = { tools: Tool[]; secrets: string[] }
 
 export type CustomToolCache = {
-  /** At once where it is known. */
+  /** Returned without a promise when they are known. */
   get(namespace: string): CustomTools | Promise<CustomTools>
-  /** From then on nothing is kept. */
+  /** After this nothing is cached. */
   close(): void
 }
 
@@ -37,7 +37,7 @@ async function readTools(
   return { tools: made.map(({ tool }) => tool), secrets: made.flatMap(({ token }) => token ?? []) }
 }
 
-/** One that cannot be called yet is offered all the same, and says why (LLMA-026). */
+/** A tool that cannot be called yet is offered anyway, and explains why (LLMA-026). */
 async function makeTool(secrets: Ports['secrets'], resource: ToolResource): Promise<{ tool: Tool; token?: string }> {
   try {
     const assigned = await assignTool(secrets, resource)

@@ -1,4 +1,4 @@
-// What the tool loop of the proxies is made from.
+// What the proxies' tool loop needs.
 import type { SearchSettings } from '../../tools/tool.ts'
 import type { UsecaseDeps } from '../../usecases/deps.ts'
 

@@ -1,14 +1,14 @@
-// Hands frames from the loop to whoever writes them; the loop waits when the writer is slow.
+// Passes frames from the loop to the writer; the loop waits when the writer is slow.
 import type { WriteFrames } from '../types.ts'
 
 export type FrameChannel = {
-  /** Undefined: there is room for more; else resolves when there is, or when nobody writes any more. */
+  /** Undefined: there is room for more. Otherwise resolves when there is, or when nobody writes any more. */
   push(text: string): Promise<void> | undefined
-  /** Nothing more comes. What waits is still written; who waits for room is let go. */
+  /** Nothing more comes. Pending frames are still written; a sender waiting for room is released. */
   end(error?: unknown): void
-  /** Resolves with the first frame or the end; rejects with the error of an end without any frame. */
+  /** Resolves with the first frame or the end; rejects with the error when it ends without a frame. */
   opened(): Promise<void>
-  /** Writes what comes, until the end. Rejects with what `write` throws; then nothing more is written. */
+  /** Writes everything until the end. Rejects with the error of `write`, and then writes nothing more. */
   pipe(write: WriteFrames): Promise<void>
 }
 
@@ -17,10 +17,10 @@ export function createFrameChannel(): FrameChannel {
   opening.promise.catch(() => {})
   const closing = Promise.withResolvers<void>()
   closing.promise.catch(() => {})
-  /** What came while there was no room: one piece when there is. */
+  /** Collected while there was no room; sent as one piece when there is. */
   let waiting = ''
   let writer: WriteFrames | undefined
-  /** There is none until somebody writes. */
+  /** There is no room until somebody writes. */
   let room: PromiseWithResolvers<void> | undefined = Promise.withResolvers<void>()
   let isOver = false
 

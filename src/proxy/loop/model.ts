@@ -1,4 +1,4 @@
-// The model of one request: the first call fails fast, later ones are worth waiting for.
+// The model of one request: the first call fails fast, later ones are retried.
 import type { JsonObject } from '../../contract/json.ts'
 import type { ModelRequest, Raw } from '../../llm/messages.ts'
 import type { ModelClient } from '../../llm/model.ts'
@@ -6,7 +6,7 @@ import { openModel } from '../../usecases/providers/models.ts'
 import type { ProxyCall } from '../types.ts'
 import type { ProxyLoopDeps } from './deps.ts'
 
-/** The caller's own client tries again; nothing is lost yet. */
+/** The caller's own client retries; nothing is lost yet. */
 const impatient = { retry: { maxTries: 1, maxTriesWhenLimited: 1 }, maxCoolDownWaitMs: 0 }
 
 export function openLoopModel(deps: ProxyLoopDeps, call: ProxyCall): ModelClient {
@@ -24,19 +24,19 @@ export function openLoopModel(deps: ProxyLoopDeps, call: ProxyCall): ModelClient
   }
 }
 
-/** The caller's key is for one request; with it a vendor would give the first answer again. */
+/** The caller's idempotency key is for one request; a vendor would answer it with the first answer again. */
 function dropKey(request: ModelRequest): ModelRequest {
   if (request.headers?.['idempotency-key'] === undefined) return request
   const { 'idempotency-key': _key, ...headers } = request.headers
   return { ...request, headers }
 }
 
-/** Whether the last message holds results of the service's own tools. */
+/** Whether the last message contains results of the service's own tools. */
 function answersCall({ messages }: ModelRequest): boolean {
   return messages.at(-1)?.content.some((block) => block.type === 'tool_result' && block.raw === undefined) ?? false
 }
 
-/** A call that was forced has been made; forced again and again the loop would never end. */
+/** A forced tool call has been made; forcing it again would make the loop endless. */
 function relaxChoice(request: ModelRequest): ModelRequest {
   const { toolChoice, raw } = request
   if (toolChoice === undefined || toolChoice.type === 'auto' || toolChoice.type === 'none') return request

@@ -1,4 +1,4 @@
-// The tool loop of both proxies: one request of a client, as many model and tool calls as it takes, one answer.
+// The tool loop of both proxies: one client request, as many model and tool calls as needed, one answer.
 import { isSvcError, SvcError } from '../../errors.ts'
 import type { AnswerEncoder, EncoderOptions } from '../../llm/answer.ts'
 import { startDeadline } from '../../llm/deadlines.ts'
@@ -19,13 +19,13 @@ import { createWholeReply } from './whole-reply.ts'
 
 export type ProxyLoop = {
   (call: ProxyCall): Promise<ProxyAnswer>
-  /** Whether the service has a tool to offer in a namespace. */
+  /** Whether the service has any tool to offer in a namespace. */
   hasTools(namespace: string): Promise<boolean>
-  /** Forgets the tools. */
+  /** Clears the cached tools. */
   close(): void
 }
 
-/** Made once: it keeps the tools of namespaces. Rejects with SvcError as long as nothing of an answer was given. */
+/** Created once: it caches the tools of namespaces. Rejects with SvcError while nothing of an answer has been sent. */
 export function createProxyLoop(deps: ProxyLoopDeps): ProxyLoop {
   const tools = createToolOpener(deps)
   const run = async (call: ProxyCall) => {
@@ -42,16 +42,16 @@ type Job = {
   run: Omit<LoopRun, 'signal' | 'emit'>
   reply: ReplyOptions
   encoding: EncoderOptions
-  /** Of the answer. */
+  /** Headers of the answer. */
   headers: Record<string, string>
 }
 
 const sessionLength = 12
-/** Silence after which a sign of life is sent. */
+/** Time without output after which a heartbeat is sent. */
 const heartbeatMs = 15_000
-/** After the time limit: for a client to read what there is. */
+/** Extra time after the limit for a client to read what is there. */
 const readingMs = 30_000
-/** Longer answers can take the vendors more than ten minutes: their own clients ask for a stream then. */
+/** With longer answers, vendors can take over ten minutes; their own clients then require streaming. */
 const longestWhole = 21_000
 
 async function prepare(deps: ProxyLoopDeps, tools: ToolOpener, call: ProxyCall): Promise<Job> {
@@ -83,10 +83,10 @@ async function prepare(deps: ProxyLoopDeps, tools: ToolOpener, call: ProxyCall):
   }
 }
 
-/** A namespace may have many tools, and clients bound the size of headers: the rest is counted. */
+/** A namespace may have many tools, and clients limit the size of headers: the rest is only counted. */
 const mostToldTools = 32
 
-/** What the caller's model was offered and the caller did not send. */
+/** The tools that the model was offered in addition to the caller's. */
 function tellAdded(added: readonly string[]): Record<string, string> {
   if (added.length === 0) return {}
   const rest = added.length - mostToldTools
@@ -98,7 +98,7 @@ function isShort({ maxTokens = 0 }: ModelRequest): boolean {
   return maxTokens <= longestWhole
 }
 
-/** The error of a run that has none of an answer to give. */
+/** The error of a run without an answer. */
 function findFailure({ finished }: LoopState): SvcError | undefined {
   if (finished?.reason === 'cancelled') return new SvcError('ClientClosed', 'the client closed the connection')
   if (finished?.reason !== 'error') return undefined
@@ -164,7 +164,7 @@ async function streamLoop(job: Job, { channel, encoder, signal }: Stream): Promi
     const state = await runLoop({ ...job.run, signal, emit: tell })
     const failure = findFailure(state)
     if (failure !== undefined && !begun) throw failure
-    // What is told last waits for no room: the channel ends with it.
+    // The last frames do not wait for room: the channel ends with them.
     if (failure !== undefined && failure.reason !== 'ClientClosed')
       void channel.push(describeFailure(job, failure, encoder))
   } catch (error) {
@@ -176,7 +176,7 @@ async function streamLoop(job: Job, { channel, encoder, signal }: Stream): Promi
   channel.end()
 }
 
-/** What went wrong inside is for the log, not for the client. */
+/** Details of an internal error go to the log, not to the client. */
 function describeFailure({ call }: Job, error: unknown, encoder: AnswerEncoder): string {
   const known = isSvcError(error)
     ? error
@@ -184,10 +184,10 @@ function describeFailure({ call }: Job, error: unknown, encoder: AnswerEncoder):
   return encoder.fail(writeFamilyError(call.family, known, call.requestId))
 }
 
-/** A reason of one's own spares the making of an error with its stack. */
+/** A shared reason saves creating an error with its stack. */
 const over = new Error('the answer is over')
 
-/** Calls back in every pause; one timer for a whole stream. */
+/** Calls back in every pause; one timer per stream. */
 function createPulse(clock: ProxyLoopDeps['ports']['clock'], beat: () => Promise<void> | undefined) {
   const stopped = new AbortController()
   let touched = false

@@ -1,4 +1,4 @@
-// Turns what happens in the loop into the events of one answer, as if one model had given it.
+// Turns the events of the loop into the events of one answer, as if a single model had given it.
 import type { LoopEvent } from '../../llm/loop.ts'
 import type { FinishReason } from '../../llm/loop-state.ts'
 import { type ModelEvent, type StopReason, toolUsesOf } from '../../llm/messages.ts'
@@ -7,7 +7,7 @@ import { createBlockOrder } from './block-order.ts'
 import { createTotals } from './totals.ts'
 
 export type ReplyOptions = {
-  /** How calls of the service's tools are shown: as blocks, or as text where a client would take them for its own. */
+  /** How calls of the service's tools appear: as blocks, or as text where a client would take them for its own. */
   shows: 'blocks' | 'text'
   /** Whether the caller runs this tool itself. */
   isExternal(name: string): boolean
@@ -22,12 +22,12 @@ type Shown = { id: string; name: string; result?: string }
 
 type Order = ReturnType<typeof createBlockOrder>
 
-/** Results in call order, each as soon as all before it are there. */
+/** Results in call order, each as soon as all earlier ones are there. */
 function createResults({ shows }: ReplyOptions, order: Order) {
   let calls: Shown[] = []
-  /** How many of them are shown. */
+  /** How many of them have been shown. */
   let shown = 0
-  /** Ids may come twice. */
+  /** Ids are not necessarily unique. */
   let unanswered = new Map<string, Shown[]>()
 
   function describe({ name, result }: Required<Shown>): string {
@@ -57,7 +57,7 @@ function createResults({ shows }: ReplyOptions, order: Order) {
 
 type Stop = Extract<ModelEvent, { type: 'stop' }>
 
-/** What the model says in each turn, as parts of the one answer. */
+/** The model's output in each turn, as parts of the one answer. */
 function createTurns({ isExternal, shows, session }: ReplyOptions, order: Order) {
   const totals = createTotals()
   const hidden = new Set<number>()
@@ -151,13 +151,13 @@ const reasons: Partial<Record<FinishReason, StopReason>> = {
   refusal: 'refusal',
 }
 
-/** How the last turn stopped, unless the loop itself made the end. */
+/** How the last turn stopped, unless the loop itself ended the answer. */
 export function describeEnd(
   reason: FinishReason,
   last: Extract<ModelEvent, { type: 'stop' }> | undefined,
 ): Extract<ModelEvent, { type: 'stop' }> {
   const isModels = reason !== 'deadline' && reason !== 'iterations'
-  // The call may be cut in the middle: a client that took it for whole would run it.
+  // The call may be cut off in the middle: a client that takes it for complete would run it.
   if (reason === 'external_tools' && last?.reason === 'max_tokens') return last
   if (isModels && last !== undefined && (reasons[reason] ?? last.reason) === last.reason) return last
   return { type: 'stop', reason: reasons[reason] ?? 'end_turn' }

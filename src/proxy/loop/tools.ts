@@ -17,7 +17,7 @@ export type LoopTools = {
   host: ToolHost
   redact: Redactor
   isExternal(name: string): boolean
-  /** Names of the tools that the service offers beside the caller's own. */
+  /** Names of the tools that the service offers in addition to the caller's. */
   added: readonly string[]
 }
 
@@ -25,13 +25,13 @@ type ServerTools = { tools: Tool[]; custom: CustomTools }
 
 export type ToolOpener = {
   open(call: ProxyCall, own: ToolSchema[], session: string): Promise<LoopTools>
-  /** Whether there is anything that could be offered in a namespace. */
+  /** Whether there is anything to offer in a namespace. */
   hasTools(namespace: string): Promise<boolean>
   /** Stops following the tools of namespaces. */
   close(): void
 }
 
-/** How long the list of built-in tools is good for. */
+/** How long the list of built-in tools stays valid. */
 const builtinMs = 1000
 
 const none: CustomTools = { tools: [], secrets: [] }
@@ -40,7 +40,7 @@ function toExternal(tool: ToolSchema): HostTool {
   return { ...tool, repeatable: false, external: true }
 }
 
-/** Makes things only when a tool is really called: most requests call none. */
+/** Creates things only when a tool is actually called: most requests call none. */
 function once<T>(make: () => T): () => T {
   let made: { value: T } | undefined
   return () => {
@@ -68,7 +68,7 @@ async function requireCalled({ ports }: ProxyLoopDeps, { caller, namespace }: Pr
   await requireUsable(ports, { caller, namespace, tool: tool.name, ...serviceTool })
 }
 
-/** A request's own transaction goes out with its tools; without an exchange there is nothing that may. */
+/** A request's own transaction is sent along with its tool calls; without an exchange there is no token to send. */
 function openPropagation(deps: ProxyLoopDeps, { caller, namespace }: ProxyCall): TokenPropagation | undefined {
   if (deps.settings.propagation === undefined) return undefined
   const { transaction } = caller
@@ -95,7 +95,7 @@ function makeContext(deps: ProxyLoopDeps, call: ProxyCall, workspaceRoot: string
   }
 }
 
-/** Runs calls of the service's tools. Their folder lasts from call to call; it is held while one runs. */
+/** Runs calls of the service's tools. Their folder survives between calls, and is held while one runs. */
 function createToolCaller(
   deps: ProxyLoopDeps,
   call: ProxyCall,
@@ -117,7 +117,7 @@ function createToolCaller(
     const called = server.find(({ name }) => name === toolCall.name)
     try {
       if (called !== undefined) await requireCalled(deps, call, called)
-      // Names may be given again, or by two authorities; accounts may not.
+      // Names may be reused, or assigned by two authorities; accounts may not.
       return await runIn(
         await deps.ports.scratch.hold(accountOf(call.caller), [call.namespace, session]),
         toolCall,
@@ -134,7 +134,9 @@ export function createToolOpener(deps: ProxyLoopDeps): ToolOpener {
   const cache = createCustomToolCache(ports)
   let builtin: { at: number; tools: Tool[] } | undefined
 
-  /** Asked again after a second: a sandbox may be installed while the service runs. Hidden ones are left out. */
+  /**
+   * Checked again after a second, because a sandbox can be installed while the service runs. Hidden tools are left out.
+   */
   async function listBuiltin(): Promise<Tool[]> {
     const now = ports.clock.now().getTime()
     if (builtin === undefined || now - builtin.at > builtinMs) {
@@ -144,7 +146,7 @@ export function createToolOpener(deps: ProxyLoopDeps): ToolOpener {
     return builtin.tools
   }
 
-  /** A built-in tool wins over a resource of its name. */
+  /** A built-in tool takes precedence over a resource of the same name. */
   async function listServerTools(call: ProxyCall): Promise<ServerTools> {
     if (!call.serverTools) return { tools: [], custom: none }
     const custom = await cache.get(call.namespace)
@@ -155,7 +157,7 @@ export function createToolOpener(deps: ProxyLoopDeps): ToolOpener {
   async function open(call: ProxyCall, own: ToolSchema[], session: string): Promise<LoopTools> {
     const { tools, custom } = await listServerTools(call)
     const ownNames = new Set(own.map(({ name }) => name))
-    // The caller's tool wins (PROXY-012).
+    // The caller's tool takes precedence (PROXY-012).
     const server = tools.filter(({ name }) => !ownNames.has(name))
     const list = [...own.map(toExternal), ...server.map(showTool)]
     const redactor = once(() => createRedactor([...custom.secrets, ...keysOf(call)], 'tokens'))
@@ -174,7 +176,7 @@ export function createToolOpener(deps: ProxyLoopDeps): ToolOpener {
   }
 }
 
-/** What is wrong with the folder is for the model to know, like any other failure of a tool. */
+/** Problems with the folder are reported to the model, like any other failure of a tool. */
 function tellFailure(error: unknown) {
   return { content: JSON.stringify(explainToolError(error)), isError: true }
 }

@@ -1,4 +1,4 @@
-// Usage over all model calls of one request, in neutral numbers and in the vendor's own.
+// Usage of all model calls of one request, in neutral numbers and in the vendor's own.
 import { addCounts } from '../../llm/answer.ts'
 import { addUsage, type ModelEvent, noUsage, type Raw, type TokenUsage } from '../../llm/messages.ts'
 
@@ -6,7 +6,7 @@ type Counted = { usage: TokenUsage; raw?: Raw }
 
 export type Totals = {
   note(event: Extract<ModelEvent, { type: 'usage' }>): void
-  /** The present call is over. */
+  /** The current call has ended. */
   endCall(): void
   sum(): Counted
 }
@@ -15,7 +15,7 @@ function addCounted(a: Counted, b: Counted): Counted {
   const usage = addUsage(a.usage, b.usage)
   if (a.raw === undefined || b.raw === undefined)
     return { usage, ...((a.raw ?? b.raw) ? { raw: a.raw ?? b.raw } : {}) } as Counted
-  // A fallback of the other family counts in other words: then only the neutral numbers are true.
+  // A fallback of the other family counts differently: then only the neutral numbers are correct.
   if (a.raw.family !== b.raw.family) return { usage }
   return { usage, raw: { family: a.raw.family, json: addCounts(a.raw.json, b.raw.json) } }
 }

@@ -63,7 +63,10 @@ function isUntouched({ llmCalls, pending, finished }: LoopState, { isExternal }:
   return llmCalls === 1 && isModels && pending.every(({ name }) => isExternal(name))
 }
 
-/** The client's own calls as they are; those of the service, and their results, as text that comes back and is known again. */
+/**
+ * The client's own calls unchanged; the service's calls and their results as text that is recognized when it comes
+ * back.
+ */
 function showCalls(content: ContentBlock[], { pending }: LoopState, options: ReplyOptions): ContentBlock[] {
   const isLine = options.shows === 'text'
   const say = (text: string): ContentBlock => ({ type: 'text', text: isLine ? `\n${text}\n` : text })

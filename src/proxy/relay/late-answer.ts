@@ -1,4 +1,5 @@
-// What a passed request gives when its time is over: the answer so far, closed in the caller's own language (LLMA-039, LIM-008).
+// The end of a passed-through request whose time is up: the answer so far, closed in the caller's language (LLMA-039,
+// LIM-008).
 
 import type { JsonObject } from '../../contract/json.ts'
 import type { AnswerEncoder } from '../../llm/answer.ts'
@@ -12,7 +13,7 @@ import type { PassedCall, ReplyWriter } from './passthrough.ts'
 
 export type LateRequest = { endpoint: Conversation; stream: boolean; model: string; requestId: string; now: Date }
 
-/** The last whole frame of `text` that is about blocks or the message; undefined when the text ends within a frame. */
+/** The last whole frame of `text` about blocks or the message; undefined when the text ends within a frame. */
 function findLastFrame(text: string): JsonObject | undefined {
   if (!/\r?\n\r?\n$/.test(text)) return undefined
   const frames = text.split(/\r?\n\r?\n/).reverse()
@@ -47,7 +48,7 @@ function stop(usage: TokenUsage): ModelEvent[] {
 const openTypes = new Set(['content_block_start', 'content_block_delta'])
 const goingTypes = new Set([...openTypes, 'content_block_stop', 'message_start'])
 
-/** The open block is closed; the closing words are the next one. */
+/** Closes the open block; the closing text is the next one. */
 function closeMessages(frame: JsonObject, end: End): string | undefined {
   if (!goingTypes.has(String(frame.type))) return undefined
   const index = typeof frame.index === 'number' ? frame.index : -1
@@ -57,12 +58,12 @@ function closeMessages(frame: JsonObject, end: End): string | undefined {
 
 function closeChat(frame: JsonObject, end: End): string | undefined {
   const raw: Raw = { family: 'llmo', json: frame }
-  // The chunks go on under the id of those before.
+  // The chunks continue under the same id.
   end.encoder.push({ type: 'start', model: end.model, raw })
   return encode(end, [{ type: 'text_delta', index: 0, text: `\n\n${deadlineClosing}` }, ...stop(end.usage)])
 }
 
-/** An answer that has begun. Items of a response repeat all that was said, which nobody here has kept. */
+/** An answer that has started. Items of a response repeat everything that was said, which is not stored here. */
 const closers: Record<Conversation, (frame: JsonObject, end: End) => string | undefined> = {
   messages: closeMessages,
   chat: closeChat,
@@ -75,7 +76,7 @@ function describeEnd({ endpoint, requestId, now, model }: LateRequest, usage: To
   return { codec, options, end: { encoder: codec.createEncoder(options), model, usage } }
 }
 
-/** Nothing has gone out: the closing words are the whole answer. */
+/** Nothing has been sent: the closing text is the whole answer. */
 function answerWhole(writer: ReplyWriter, request: LateRequest, usage: TokenUsage | undefined): void {
   const { model } = request
   const { codec, options, end } = describeEnd(request, usage)
@@ -91,7 +92,7 @@ function answerWhole(writer: ReplyWriter, request: LateRequest, usage: TokenUsag
   writer.write(body)
 }
 
-/** What closes a stream that has got so far; undefined when nothing can. */
+/** The text that closes a stream at this point; undefined when it cannot be closed. */
 function findClosing(answer: PassedAnswer, request: LateRequest, usage: TokenUsage | undefined): string | undefined {
   if (!answer.isStream || answer.isPacked) return undefined
   const frame = findLastFrame(answer.ending().toString('utf8'))
@@ -100,7 +101,7 @@ function findClosing(answer: PassedAnswer, request: LateRequest, usage: TokenUsa
 
 type Ended = Pick<PassedCall, 'answer' | 'usage'>
 
-/** Ends the answer as far as it has gone out; false when it cannot be closed. */
+/** Ends the answer after what has been sent; false when it cannot be closed. */
 export function closeAnswer(writer: ReplyWriter, request: LateRequest, { answer, usage }: Ended = {}): boolean {
   if (answer === undefined) answerWhole(writer, request, usage)
   else {

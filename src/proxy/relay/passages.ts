@@ -1,4 +1,4 @@
-// Plans of the fast path: the request edited, the pipe opened, and all accounts settled at its end.
+// Plans of the fast path: edits the request, opens the pipe, and settles all accounts at its end.
 import { isSvcError, SvcError } from '../../errors.ts'
 import { startDeadline } from '../../llm/deadlines.ts'
 import { type Dialects, guessDialect } from '../../llm/llmo/dialect.ts'
@@ -23,10 +23,10 @@ export type PassageDeps = {
   providers: ProviderLimits
   meter: UsageMeter
   health: HealthNotes | undefined
-  /** The longest that a request may take (LIM-017). */
+  /** The most time that a request may take (LIM-017). */
   maxDurationMs: number
   clock: Clock
-  /** Servers that do not know how to be asked for the counts of a stream are in it. */
+  /** Servers that do not accept the option for counts in a stream. */
   dialects: Dialects
   observe(sample: ProxySample): void
 }
@@ -74,7 +74,7 @@ function measure({ request, target }: Job, call: PassedCall, sentAt: number): Pr
 
 type Body = { body: Buffer; usageWish?: UsageWish }
 
-/** A streamed completion says what it used only when it is asked to; nothing else of the caller's request changes. */
+/** A streamed completion reports its usage only on request; nothing else in the caller's request changes. */
 function writeBody({ dialects }: PassageDeps, { request, target, fields }: Job): Body {
   const plain = replaceModel(request.body, fields, target.model)
   if (request.endpoint !== 'chat' || !fields.stream) return { body: plain }
@@ -116,7 +116,9 @@ function send(deps: PassageDeps, job: Job, { writer, takeOver, onEnd }: Relay): 
 
 type LateEnd = { writer: ReplyWriter; ended: PassedCall | undefined }
 
-/** False when the answer so far cannot be closed: then the connection has to break, so that nobody takes it for the whole. */
+/**
+ * False when the answer so far cannot be closed: then the connection must break, so that nobody takes it for the whole.
+ */
 function closeLate({ clock }: PassageDeps, { request, target, fields }: Job, { writer, ended }: LateEnd): boolean {
   const { endpoint, requestId } = request
   if (!isConversation(endpoint)) return false
@@ -124,7 +126,7 @@ function closeLate({ clock }: PassageDeps, { request, target, fields }: Job, { w
   return closeAnswer(writer, { endpoint, requestId, stream, model: target.model, now: clock.now() }, ended)
 }
 
-/** The request over its providers: the next one takes over as long as no byte has gone out. */
+/** The request across its providers: the next one takes over as long as no byte has been sent. */
 function start(deps: PassageDeps, first: Job, others: Target[], writer: ReplyWriter): PipeControl {
   const rest = [...others]
   let ended: PassedCall | undefined
@@ -156,7 +158,7 @@ function start(deps: PassageDeps, first: Job, others: Target[], writer: ReplyWri
 
   function abort(): void {
     control.abort()
-    // Between two providers there is none to tell.
+    // Between two providers there is none to report to.
     if (!isOver) end()
   }
 
@@ -182,7 +184,7 @@ function toSvcError(error: unknown): SvcError {
 
 type Leased = { target: Target; lease: Lease; others: Target[] }
 
-/** The first of them that may be asked now; the error of the last one when none may. */
+/** The first of them that may be called now; throws the last one's error when none may. */
 async function leaseOne(deps: PassageDeps, targets: Target[], request: SpendingRequest): Promise<Leased> {
   const [target, ...others] = targets
   if (target === undefined) throw new SvcError('Internal', 'there is no provider to ask')
@@ -194,14 +196,14 @@ async function leaseOne(deps: PassageDeps, targets: Target[], request: SpendingR
   }
 }
 
-/** Those that rest come last. */
+/** Those in a cool-down come last. */
 function preferReady({ providers }: PassageDeps, targets: Target[]): Target[] {
   if (targets.length === 1 || targets.every(providers.isReady)) return targets
   const resting = targets.filter((target) => !providers.isReady(target))
   return [...targets.filter((target) => !resting.includes(target)), ...resting]
 }
 
-/** TooManyRequests when no provider may be asked now. */
+/** TooManyRequests when no provider may be called now. */
 export async function planPassage(
   deps: PassageDeps,
   request: SpendingRequest,

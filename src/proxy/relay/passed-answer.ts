@@ -1,16 +1,16 @@
-// What is remembered of an answer while it is passed on: its beginning, its last pieces and its length. By reference, and
-// nothing is looked into while the bytes go by.
+// What is remembered of an answer while it is passed through: its beginning, its last pieces and its length. Pieces are
+// kept by reference and not examined while the bytes go by.
 
-/** Bytes from the beginning that an estimate looks into. */
+/** How many bytes from the beginning an estimate examines. */
 const beginningBytes = 32_768
-/** Signs of life may come alone; what stands in so many last pieces tells where an answer has got to. */
+/** Heartbeats may arrive alone; this many last pieces show how far an answer has got. */
 const lastPieces = 3
 
 export type AnswerShape = { isStream: boolean; isPacked: boolean }
 
 export class PassedAnswer {
   readonly isStream: boolean
-  /** In an encoding that nobody here undoes. */
+  /** In an encoding that is not decoded here. */
   readonly isPacked: boolean
   readonly #first: Buffer[] = []
   readonly #last: Buffer[] = []
@@ -23,7 +23,7 @@ export class PassedAnswer {
     this.isPacked = isPacked
   }
 
-  /** A piece that has gone out. */
+  /** A piece that has been sent. */
   push(piece: Buffer): void {
     this.#bytes += piece.length
     this.#last[this.#pieces % lastPieces] = piece

@@ -1,4 +1,5 @@
-// Tokens of a passed request that the vendor did not count: by the bytes that were sent, and by the text in the answer as far as it came.
+// Estimates the tokens that the vendor did not count: from the bytes of the request, and the text of the answer as far
+// as it came.
 
 import type { JsonObject } from '../../contract/json.ts'
 import { bytesPerToken, type EstimatedUsage, findMissing } from '../../llm/estimate.ts'
@@ -7,14 +8,14 @@ import type { Endpoint } from '../types.ts'
 import type { PassedAnswer } from './passed-answer.ts'
 import type { PassedCall } from './passthrough.ts'
 
-/** What an image counts for, whatever its size (vendor documents: about 1,600 tokens at most). */
+/** Tokens of an image, whatever its size (vendor documents: about 1,600 at most). */
 const tokensPerAttachment = 1600
-/** Shorter texts are not looked at. */
+/** Shorter strings are ignored. */
 const shortestAttachment = 2048
 const attachmentMark = Buffer.from('base64')
 const quote = 0x22
 
-/** Names of fields in a delta that are no text of the model. */
+/** Fields of a delta that are not text of the model. */
 const labels = new Set(['type', 'role', 'id', 'index', 'object', 'name', 'stop_reason', 'finish_reason'])
 
 function countText(value: unknown): number {
@@ -23,7 +24,7 @@ function countText(value: unknown): number {
   return Object.entries(value).reduce((sum, [name, part]) => sum + (labels.has(name) ? 0 : countText(part)), 0)
 }
 
-/** Deltas of all the vendors' streams. */
+/** Deltas in the streams of all vendors. */
 function countFrame(line: string): number {
   const frame = parseForeignJson(line.slice('data:'.length))
   if (typeof frame !== 'object' || frame === null) return 0
@@ -32,7 +33,7 @@ function countFrame(line: string): number {
   return countText(delta) + countText(chosen)
 }
 
-/** Tokens of what has come so far; what came after the beginning is held to be like it. */
+/** Tokens so far; everything after the beginning is assumed to be similar. */
 export function estimateAnswer(answer: PassedAnswer): number {
   const { bytes, isStream } = answer
   if (bytes === 0) return 0
@@ -43,7 +44,7 @@ export function estimateAnswer(answer: PassedAnswer): number {
   return Math.ceil((text * (bytes / beginning.length)) / bytesPerToken)
 }
 
-/** The length of an image or document after `at`, in base64; 0: it is none. */
+/** The length of the base64 image or document after `at`; 0 when there is none. */
 function measureAttachment(body: Buffer, at: number): number {
   for (let from = at, looked = 0; looked < 8; looked += 1) {
     const next = body.indexOf(quote, from)
@@ -55,7 +56,7 @@ function measureAttachment(body: Buffer, at: number): number {
   return 0
 }
 
-/** What was sent, by its bytes; images and documents in it count for what they are at most. */
+/** Tokens of the request, by its bytes; images and documents count as the most they can be. */
 export function estimateBody(body: Buffer): number {
   let bytes = body.length
   let attachments = 0
@@ -68,10 +69,10 @@ export function estimateBody(body: Buffer): number {
   return Math.ceil(bytes / bytesPerToken) + attachments * tokensPerAttachment
 }
 
-/** Vendors answer these with no words that would be tokens. */
+/** Vendors answer these endpoints with nothing that counts as tokens. */
 const wordless: Endpoint[] = ['embeddings']
 
-/** Undefined when the vendor counted everything, or nothing was asked of it. Counting itself uses no tokens. */
+/** Undefined when the vendor counted everything, or was not asked. Counting tokens itself uses none. */
 export function estimatePassed(endpoint: Endpoint, body: Buffer, call: PassedCall): EstimatedUsage | undefined {
   if (endpoint === 'count_tokens' || !hasReached(call)) return undefined
   const isWhole = call.error === undefined && !call.aborted
@@ -80,7 +81,7 @@ export function estimatePassed(endpoint: Endpoint, body: Buffer, call: PassedCal
   return findMissing(call.usage, estimateBody(body), output)
 }
 
-/** The vendor has begun to answer, or had the request when it was given up. */
+/** The vendor has started to answer, or had received the request when it was given up. */
 function hasReached({ status, gaveUp, takenOver }: PassedCall): boolean {
   if (takenOver) return false
   return status === 0 ? gaveUp === true : status < 300

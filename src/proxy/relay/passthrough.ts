@@ -1,4 +1,5 @@
-// The fast path: one request piped to a provider of the caller's own family and its answer piped back, usage picked out on the way.
+// The fast path: pipes one request to a provider of the caller's family and its answer back, and picks out the usage on
+// the way.
 import { ruleOfCall } from '../../contract/failures.ts'
 import type { SvcError } from '../../errors.ts'
 import type { ModelError, TokenUsage } from '../../llm/messages.ts'
@@ -14,63 +15,66 @@ import { createAnswerScanner, createStreamScanner, type UsageScanner } from './u
 
 type HeaderMap = Record<string, string | string[] | undefined>
 
-/** Where the answer goes: the edge's side of a request. */
+/** The destination of the answer: the edge's side of a request. */
 export interface ReplyWriter {
-  /** Names and values in turn. */
+  /** Names and values alternate. */
   head(status: number, headers: string[]): void
   /** False: full; the edge calls `resume` when there is room. */
   write(chunk: Buffer): boolean
   end(): void
-  /** An error in the family's form, or a broken connection when the head is out. */
+  /** Sends an error in the family's form, or breaks the connection when the head has been sent. */
   fail(error: SvcError): void
 }
 
 export type PassedCall = {
   status: number
   usage?: TokenUsage
-  /** Why there was no answer, or none to its end; without the provider's key. */
+  /** Why there was no answer, or only part of one; without the provider's key. */
   error?: ModelError
-  /** The caller went away before the end. */
+  /** The caller disconnected before the end. */
   aborted: boolean
-  /** It was given up here, by the caller or for the time it took. */
+  /** The service gave it up, because of the caller or its time limit. */
   gaveUp?: true
-  /** What has gone out of an answer, refusals apart. */
+  /** What has been sent of an answer, except refusals. */
   answer?: PassedAnswer
-  /** Another provider goes on with the request. */
+  /** Another provider takes the request over. */
   takenOver?: true
-  /** Milliseconds of `performance.now()`; absent: no byte came. */
+  /** Milliseconds of `performance.now()`; absent when no byte arrived. */
   firstByteAt?: number
 }
 
 export type Passage = {
   target: Target
   request: PipeRequest
-  /** The counts were asked for here, not by the caller, who does not see them. */
+  /** The service requested the counts, not the caller, who does not see them. */
   usageWish?: UsageWish
   writer: ReplyWriter
   clock: Pick<Clock, 'now'>
-  /** Told of each failure of the provider, before anything is answered. */
+  /** Called for each failure of the provider, before anything is answered. */
   onFailure(error: ModelError): void
-  /** The provider cannot serve and no byte has gone out: whether another takes over, to whom the writer belongs from then on. */
+  /**
+   * The provider cannot serve and no byte has been sent: whether another one takes over; that one owns the writer from
+   * then on.
+   */
   takeOver?(): boolean
-  /** Once, however it ended. */
+  /** Called once, however it ended. */
   onDone(call: PassedCall): void
 }
 
 export type UsageWish = {
-  /** The request without it. */
+  /** The request without the option. */
   plain: Buffer
-  /** The vendor does not know it; it is asked again without. */
+  /** The vendor does not know the option, and is asked again without it. */
   onRefused(): void
 }
 
 const maxErrorBytes = 65_536
-/** Of an error that came compressed. */
+/** For an error that arrived compressed. */
 const maxUnpackedBytes = 1_048_576
-/** A connection that the other side gave up just then says nothing of the request: it is sent once more. */
+/** A connection that the other side closes at that moment says nothing about the request: it is sent once more. */
 const maxTries = 2
 
-/** Those that mean something to a client; everything else belongs to the connection or to the provider's account. */
+/** Headers with a meaning for clients; all others belong to the connection or to the provider's account. */
 const keptHeaders = new Set([
   'content-type',
   'content-length',
@@ -88,7 +92,7 @@ function isKept(name: string): boolean {
   return keptPrefixes.some((prefix) => name.startsWith(prefix)) && !accountHeaders.has(name)
 }
 
-/** What the caller may see of the provider's headers. */
+/** The provider's headers that the caller may see. */
 export function keepHeaders(headers: HeaderMap): string[] {
   const kept: string[] = []
   for (const name in headers) {
@@ -113,7 +117,7 @@ function createScanner(headers: HeaderMap): UsageScanner | undefined {
   return hasType(headers, 'application/json') ? createAnswerScanner() : undefined
 }
 
-/** An error is read whole before the caller sees it: it may be about the provider's own credential. */
+/** An error is read completely before the caller sees it: it may be about the provider's own credential. */
 function createRefusal(passage: Passage, status: number, headers: HeaderMap) {
   const parts: Buffer[] = []
   let size = 0
@@ -127,7 +131,7 @@ function createRefusal(passage: Passage, status: number, headers: HeaderMap) {
     return unpackBody(body, encoding, maxUnpackedBytes) ?? Buffer.from(`an answer in ${encoding.slice(0, 50)}`)
   }
 
-  /** Once it has come to its end. */
+  /** Called when it has ended. */
   function readBody(): Buffer {
     whole ??= unpack()
     return whole
@@ -138,7 +142,7 @@ function createRefusal(passage: Passage, status: number, headers: HeaderMap) {
       if (size < maxErrorBytes) parts.push(chunk)
       size += chunk.length
     },
-    /** Whether it is about what was added here (servers that speak the language in part answer 400 or 422). */
+    /** Whether the error is about the option added here (partly compatible servers answer 400 or 422). */
     isAboutWish: () => (status === 400 || status === 422) && readBody().includes('stream_options'),
     explain: () => explainRefusal({ status, headers, body: readBody() }, passage.target, passage.clock.now()),
     answer(error: ModelError): void {
@@ -160,7 +164,7 @@ function createRefusal(passage: Passage, status: number, headers: HeaderMap) {
   }
 }
 
-/** What becomes of one answer: it is passed on as it comes, an error is read whole. */
+/** Handles one answer: passes it on as it arrives, but reads an error completely. */
 function createReception(passage: Passage, done: PassedCall, dropsUsage: boolean) {
   const { writer } = passage
   let scanner: UsageScanner | undefined
@@ -198,7 +202,7 @@ function createReception(passage: Passage, done: PassedCall, dropsUsage: boolean
       return kept.length === 0 || pass(kept)
     },
     isAboutWish: () => dropsUsage && refusal?.isAboutWish() === true,
-    /** What a refusal means, once it has come to its end. */
+    /** Handles a refusal once it is complete. */
     explain: () => refusal?.explain(),
     end(): void {
       const rest = filter?.rest()
@@ -211,7 +215,7 @@ function createReception(passage: Passage, done: PassedCall, dropsUsage: boolean
 }
 
 export type PassageControl = Omit<PipeControl, 'abort'> & {
-  /** `late`: what to say of the provider when it was not the caller who gave up. */
+  /** `late`: the message about the provider when the caller did not cause the end. */
   abort(late?: string): void
 }
 
@@ -221,7 +225,7 @@ function noteFailure({ onFailure }: Passage, done: PassedCall, error: ModelError
   onFailure(error)
 }
 
-/** Another provider goes on, if it may and there is one. */
+/** Lets another provider take over, if one may and exists. */
 function giveOver({ takeOver }: Passage, done: PassedCall): boolean {
   if (done.error === undefined || !ruleOfCall(done.error.reason).takeOver || takeOver?.() !== true) return false
   done.takenOver = true
@@ -235,7 +239,7 @@ export function startPassage(passage: Passage): PassageControl {
   let reception = createReception(passage, done, usageWish !== undefined)
   let tries = 0
   let isOver = false
-  /** The caller does not read what there is: then it is not the provider who is late. */
+  /** The caller is not reading what is there: then the provider is not the one who is late. */
   let isHeldUp = false
   let control: PipeControl
 

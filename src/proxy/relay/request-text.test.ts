@@ -40,8 +40,8 @@ describe('the model of a request', () => {
     expect(() => readRequestFields(Buffer.from('{"model":"a","mod\\u0065l":"b"}'))).toThrow('twice')
   })
 
-  it('must be text', () => {
-    expect(() => readRequestFields(Buffer.from('{"model":7}'))).toThrow('must be text')
+  it('must be a string', () => {
+    expect(() => readRequestFields(Buffer.from('{"model":7}'))).toThrow('must be a string')
   })
 })
 
@@ -55,7 +55,7 @@ describe('a body of millions of values', () => {
       const fields = readRequestFields(Buffer.from(text))
       expect(fields).toMatchObject({ model: 'm', stream: false })
       expect(addUsageWish(Buffer.from(text), fields)).toBeUndefined()
-      expect(() => readRequestFields(Buffer.from(`{"model":${many}}`))).toThrow('must be text')
+      expect(() => readRequestFields(Buffer.from(`{"model":${many}}`))).toThrow('must be a string')
       expect(Math.max(...parse.mock.calls.map(([part]) => part.length))).toBeLessThan(100)
     } finally {
       parse.mockRestore()

@@ -1,7 +1,8 @@
-// Reads and changes single fields of a request without building it: what the caller wrote goes upstream byte for byte.
+// Reads and changes single fields of a request without parsing it whole: all other bytes go upstream exactly as
+// written.
 import { SvcError } from '../../errors.ts'
 
-/** Where the value of a field stands, in bytes. */
+/** The position of a field's value, in bytes. */
 export type Span = { start: number; end: number }
 
 const quote = 0x22
@@ -12,15 +13,15 @@ const openBracket = 0x5b
 const closeBracket = 0x5d
 const comma = 0x2c
 const colon = 0x3a
-/** Longer options are none that a client means. */
+/** No client means to send longer options. */
 const longestOptions = 4096
-/** A longer name is of no vendor's. */
+/** No vendor has longer names. */
 const longestModel = 256
-/** Shorter strings are looked through here, longer ones by the native search. */
+/** Shorter strings are searched here, longer ones with the native search. */
 const shortString = 32
 
 function fail(at: number): never {
-  throw new SvcError('InvalidRequest', `the body is not a valid JSON object: look at byte ${at}`)
+  throw new SvcError('InvalidRequest', `the body is not a valid JSON object (byte ${at})`)
 }
 
 function isBlank(byte: number | undefined): boolean {
@@ -39,7 +40,7 @@ function isEscaped(bytes: Buffer, at: number): boolean {
   return (at - before) % 2 === 0
 }
 
-/** After the closing quote of the string that starts at `start`. */
+/** The position after the closing quote of the string that starts at `start`. */
 function skipString(bytes: Buffer, start: number): number {
   const near = Math.min(bytes.length, start + shortString)
   let at = start + 1
@@ -59,7 +60,7 @@ function nestBy(byte: number | undefined): number {
   return byte === closeBrace || byte === closeBracket ? -1 : 0
 }
 
-/** After the object or list that starts at `start`. */
+/** The position after the object or list that starts at `start`. */
 export function skipNested(bytes: Buffer, start: number): number {
   let depth = 0
   let at = start
@@ -102,7 +103,7 @@ function isNested(bytes: Buffer, { start }: Span): boolean {
   return nestBy(bytes[start]) === 1
 }
 
-/** The field at `at`, and where the text goes on; a name that is spelled with escapes is read as what it means. */
+/** The field at `at`, and where the text continues; escapes in its name are decoded. */
 function readField(bytes: Buffer, at: number): { field: Field; next: number } {
   if (bytes[at] !== quote) fail(at)
   const name: Span = { start: at, end: skipString(bytes, at) }
@@ -113,7 +114,7 @@ function readField(bytes: Buffer, at: number): { field: Field; next: number } {
   return { field: { name: readName(bytes, name), value: { start, end } }, next: skipBlanks(bytes, end) }
 }
 
-/** Only names of plain letters matter; whatever else is in one, it stays different from them. */
+/** Only plain names matter; any other byte keeps a name different from those. */
 function readName(bytes: Buffer, name: Span): string {
   const text = bytes.toString('latin1', name.start + 1, name.end - 1)
   return text.includes('\\') ? String(parseSpan(bytes, name)) : text
@@ -136,19 +137,21 @@ function visitFields(bytes: Buffer, visit: (name: string, span: Span) => void): 
   if (skipBlanks(bytes, at + 1) !== bytes.length) fail(at + 1)
 }
 
-/** What of a request decides where it goes. */
+/** The parts of a request that decide where it goes. */
 export type RequestFields = {
   model: string | undefined
   stream: boolean
-  /** Where the model's name stands; absent: nowhere. */
+  /** Position of the model's name; absent when there is none. */
   modelSpan?: Span
-  /** Where `stream_options` stand; absent: nowhere. */
+  /** Position of `stream_options`; absent when there is none. */
   streamOptionsSpan?: Span
 }
 
 /**
- * Looks for `model` and `stream`. No other value is built here, and neither of these where it is an object or a list: what is
- * only passed on costs a look at each byte, however many values it has. InvalidRequest for what is no JSON object, and for a model that is no text. */
+ * Finds `model` and `stream`. Builds no other value, and neither of these when it is an object or a list, so passing a
+ * body through costs one look at each byte, however many values it has. Throws InvalidRequest when the body is not a
+ * JSON object or `model` is not a string.
+ */
 export function readRequestFields(bytes: Buffer): RequestFields {
   const fields: RequestFields = { model: undefined, stream: false }
   visitFields(bytes, (name, span) => {
@@ -160,9 +163,9 @@ export function readRequestFields(bytes: Buffer): RequestFields {
 }
 
 function readModel(fields: RequestFields, model: unknown, span: Span): void {
-  // Two programs may believe two different ones of them.
-  if (fields.modelSpan !== undefined) throw new SvcError('InvalidRequest', 'model: is there twice; send it once')
-  if (typeof model !== 'string' && model !== null) throw new SvcError('InvalidRequest', 'model: must be text')
+  // Two programs could each use a different one.
+  if (fields.modelSpan !== undefined) throw new SvcError('InvalidRequest', 'model: occurs twice; send it once')
+  if (typeof model !== 'string' && model !== null) throw new SvcError('InvalidRequest', 'model: must be a string')
   if (model !== null && model.length > longestModel)
     throw new SvcError('InvalidRequest', `model: must have at most ${longestModel} characters`)
   fields.model = model ?? undefined
@@ -187,8 +190,8 @@ function insertField(bytes: Buffer, field: string): Buffer {
 }
 
 /**
- * A streamed llmo request that asks for the counts too; undefined when it does so itself, or when its options are none that
- * could be added to: those are for the vendor to judge.
+ * A streamed llmo request that also asks for the counts; undefined when it already does, or when its options cannot be
+ * extended: the vendor judges those.
  */
 export function addUsageWish(bytes: Buffer, { streamOptionsSpan: span }: RequestFields): Buffer | undefined {
   if (span !== undefined && span.end - span.start > longestOptions) return undefined

@@ -1,4 +1,4 @@
-// What a provider's refusal becomes for the caller: its own words where they are meant for the caller, ours where not.
+// How a provider's refusal reaches the caller: in its own words when they are meant for the caller, otherwise in ours.
 import { ruleOfCall } from '../../contract/failures.ts'
 import { errorStatus, type SvcError } from '../../errors.ts'
 import { parseForeignJson } from '../../llm/foreign-json.ts'
@@ -12,7 +12,7 @@ type HeaderMap = Record<string, string | string[] | undefined>
 
 export type UpstreamRefusal = { status: number; headers: HeaderMap; body: Buffer }
 
-/** Pass on the body as it is (the key cut out of it), or answer with an error of ours. */
+/** Pass the body on unchanged (with the key removed), or answer with an error of the service. */
 export type RefusalAnswer = { status: number; body: Buffer; retryAfterSeconds?: number } | { error: SvcError }
 
 function describe(target: Target): CallTarget {
@@ -29,7 +29,7 @@ function redactError(error: ModelError, target: Target): ModelError {
   return { ...error, message: target.redact(error.message) }
 }
 
-/** What the vendor's answer means, without the provider's key in it. */
+/** What the vendor's answer means; without the provider's key. */
 export function explainRefusal({ status, headers, body }: UpstreamRefusal, target: Target, now: Date): ModelError {
   const get = (name: string) => [headers[name]].flat()[0] ?? null
   const url = addressOf(target.choice.provider)
@@ -37,25 +37,25 @@ export function explainRefusal({ status, headers, body }: UpstreamRefusal, targe
   return redactError(readRefusal(refusal, describe(target)), target)
 }
 
-/** What it means that there was no answer, or none to its end. */
+/** What a missing or incomplete answer means. */
 export function explainBroken(error: SvcError, target: Target, wasAnswered: boolean): ModelError {
   return redactError(explainBreak(error, describe(target), wasAnswered), target)
 }
 
-/** The vendor judged the request, or will be better soon. What is wrong with the provider is for those who look after it. */
+/** The vendor rejected the request, or asks to retry later. Problems of the provider itself are for its operator. */
 function isForCaller({ reason, status = 0 }: ModelError): boolean {
   if (status < 400 || status > 599) return false
   const { blames, again } = ruleOfCall(reason)
   return (blames === 'request' && status !== 403) || again
 }
 
-/** What is wrong with a request the vendor says in its own way; for all else there is one status. */
+/** Vendors differ in how they reject a request; every other problem has one status. */
 function statusFor({ reason, status }: ModelError): number {
   const isOwn = reason === 'RequestRefused' && status !== undefined
   return isOwn ? status : errorStatus[ruleOfCall(reason).error]
 }
 
-/** PROXY-017 to PROXY-021: the provider's credential is not the caller's; all else is for the caller to read. */
+/** PROXY-017 to PROXY-021: errors about the provider's credential are not the caller's; all others are passed on. */
 export function answerRefusal(error: ModelError, body: Buffer, target: Target): RefusalAnswer {
   const text = body.toString('utf8')
   const isReadable = readVendorError(parseForeignJson(text)) !== undefined

@@ -1,19 +1,22 @@
-// Keeps the counts that only the service asked for out of a stream of llmo: the frame without choices, and no other byte.
+// Removes the counts that only the service asked for from a stream of llmo: the frame without choices, and no other
+// byte.
 
 export interface FrameFilter {
-  /** What may go on to the client; empty while a frame is not whole. */
+  /** What may go on to the client; empty while a frame is incomplete. */
   push(chunk: Buffer): Buffer
-  /** What was held when the stream ended. */
+  /** What was held back when the stream ended. */
   rest(): Buffer
 }
 
 const nothing = Buffer.alloc(0)
-/** No frame of counts is as long: what is longer goes on as it comes. */
+/** No frame of counts is this long: anything longer is passed on as it arrives. */
 const maxHeldBytes = 65_536
-/** A frame without choices has an empty list in it. */
+/** A frame without choices contains an empty list. */
 const emptyList = Buffer.from('[]')
 
-/** Where the first frame of `text` at or after `from` ends; -1: it goes on. Texts are one character per byte. */
+/**
+ * Where the first frame of `text` at or after `from` ends; -1 when it is incomplete. Texts have one character per byte.
+ */
 function findEnd(text: string, from: number): number {
   const frameEnd = /\r\n\r\n|\n\n|\r\r/g
   frameEnd.lastIndex = from
@@ -31,10 +34,10 @@ function isUsageOnly(frame: string): boolean {
   }
 }
 
-/** Whole frames of a stream go on as soon as they are there; half of one is of no use to anybody. */
+/** Passes on complete frames at once; an incomplete one is of no use to anybody. */
 export function createUsageFrameFilter(): FrameFilter {
   let held: Buffer = nothing
-  /** In the middle of a frame that was too long to hold. */
+  /** True within a frame that was too long to hold back. */
   let isLong = false
 
   function keepFrames(bytes: Buffer, text: string, whole: number): Buffer {
@@ -71,7 +74,7 @@ export function createUsageFrameFilter(): FrameFilter {
   }
 }
 
-/** After the last `end` of the text; 0: there is none. */
+/** The position after the last `end` in the text; 0 when there is none. */
 function findLast(text: string, end: string): number {
   const at = text.lastIndexOf(end)
   return at === -1 ? 0 : at + end.length

@@ -1,4 +1,4 @@
-// Picks the token counts out of an answer while its bytes go by: only what holds them is parsed (PROXY-004).
+// Picks the token counts out of an answer while its bytes go by; parses only the part that holds them (PROXY-004).
 import { isJsonObject, type JsonObject } from '../../contract/json.ts'
 import { noUsage, type TokenUsage } from '../../llm/messages.ts'
 import { readCount, readNestedCount } from '../../llm/token-usage.ts'
@@ -6,18 +6,18 @@ import { skipNested } from './request-text.ts'
 
 export interface UsageScanner {
   push(chunk: Buffer): void
-  /** What is known so far; undefined when the answer has said nothing of it. */
+  /** What is known so far; undefined when the answer has not reported usage. */
   read(): TokenUsage | undefined
 }
 
-// Inside a JSON text the closing quote would be escaped: these bytes are a field's name wherever they stand.
+// Inside a JSON string the closing quote would be escaped, so these bytes are always a field name.
 const usageName = Buffer.from('"usage"')
 const lineFeed = 0x0a
 const colon = 0x3a
 const letterN = 0x6e
-/** Vendors put the counts at the end of an answer; what comes after them is short. */
+/** Vendors put the counts near the end of an answer; only little follows them. */
 const tailBytes = 65_536
-/** A frame with a whole answer in it (`response.completed`) may be long; longer ones than this are passed on unread. */
+/** A frame with a whole answer (`response.completed`) may be long; frames longer than this are passed on unread. */
 const maxLineBytes = 8 * 1_048_576
 
 function addCached(input: number, outputTokens: number, counts: JsonObject): TokenUsage {
@@ -27,7 +27,7 @@ function addCached(input: number, outputTokens: number, counts: JsonObject): Tok
   return written > 0 ? { ...all, cacheWriteTokens: written } : all
 }
 
-/** llma counts cached input apart from the rest, llmo within it (vendor documents: usage of both APIs). */
+/** llma counts cached input separately, llmo includes it (vendor documents: usage of both APIs). */
 function mergeCounts(before: TokenUsage | undefined, counts: JsonObject): TokenUsage {
   const known = before ?? noUsage
   const output = readCount(counts.output_tokens) ?? readCount(counts.completion_tokens) ?? known.outputTokens
@@ -40,7 +40,7 @@ function mergeCounts(before: TokenUsage | undefined, counts: JsonObject): TokenU
     }
   }
   const input = readCount(counts.input_tokens)
-  // The last frames of some servers say 0 where the first one said it right.
+  // The last frames of some servers say 0 where the first one was right.
   if (input === undefined || input === 0) return { ...known, outputTokens: output }
   if (isJsonObject(counts.input_tokens_details)) {
     return {
@@ -60,7 +60,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** llma and chat frames hold it at the top or in `message`, frames of the responses API in `response`. */
+/** llma and chat frames have it at the top level or in `message`, frames of the responses API in `response`. */
 function findUsage(frame: unknown): JsonObject | undefined {
   if (!isJsonObject(frame)) return undefined
   for (const place of [frame, frame.message, frame.response]) {
@@ -69,15 +69,15 @@ function findUsage(frame: unknown): JsonObject | undefined {
   return undefined
 }
 
-/** llmo repeats `"usage":null` in each frame but the last. */
+/** llmo repeats `"usage":null` in each frame except the last. */
 function isNull(bytes: Buffer, at: number): boolean {
   return bytes[at] === colon && bytes[at + 1] === letterN
 }
 
-/** For answers in server-sent events, whatever pieces they come in. */
+/** For answers in server-sent events, in pieces of any size. */
 export function createStreamScanner(): UsageScanner {
   let usage: TokenUsage | undefined
-  /** The bytes of a line that has not ended yet. */
+  /** The bytes of an incomplete line. */
   let open: Buffer[] = []
   let openBytes = 0
 
@@ -88,7 +88,7 @@ export function createStreamScanner(): UsageScanner {
     if (counts !== undefined) usage = mergeCounts(usage, counts)
   }
 
-  /** Reads the line around `at`; from where to look on. */
+  /** Reads the line around `at`; returns where to continue. */
   function readAround(bytes: Buffer, at: number): number {
     const after = at + usageName.length
     if (isNull(bytes, after)) return after
@@ -127,7 +127,7 @@ export function createStreamScanner(): UsageScanner {
   }
 }
 
-/** Whether what follows the counts closes the answer and nothing else: then they are the answer's own, not a tool's. */
+/** Whether only the end of the answer follows the counts: then they are the answer's own, not part of a tool call. */
 function closesAnswer(rest: string): boolean {
   return rest === '}' || parse(`{"usage":0${rest}`) !== undefined
 }
@@ -142,12 +142,12 @@ function readTail(tail: Buffer): TokenUsage | undefined {
     if (!isJsonObject(counts) || !closesAnswer(tail.toString('utf8', end))) return undefined
     return mergeCounts(undefined, counts)
   } catch {
-    // A broken answer is the caller's to read; it says nothing of tokens.
+    // A broken answer is for the caller to read; it says nothing about tokens.
     return undefined
   }
 }
 
-/** For answers that are one JSON object; only its end is kept. */
+/** For answers that are one JSON object; keeps only its end. */
 export function createAnswerScanner(): UsageScanner {
   let parts: Buffer[] = []
   let bytes = 0

@@ -1,9 +1,9 @@
-// What a later release brings is refused until then, in the same words as by REST.
+// Refuses fields that belong to a later release, with the same message as the REST API.
 import { type AwaitedField, awaitedFields, describeAwaited, writeAwaitedRule } from '../../contract/awaited.ts'
 import { type Kind, kinds } from '../../contract/resources/index.ts'
 import { isService, type PolicyRules, type PolicySettings, type Validation } from './policy.ts'
 
-/** What was stored before it was refused stays, as long as that part of the spec does. */
+/** An object that was stored before the field was refused may keep it while that part of the spec is unchanged. */
 function refuseAwaited(field: AwaitedField, settings: PolicySettings): Validation {
   const [part = ''] = field.path.split(/[.[]/)
   const kept =

@@ -1,4 +1,4 @@
-// Where providers may lie and what tools may send, and the namespaces that are nobody's.
+// Which addresses providers may have, which headers tools may send, and which namespaces nobody may use.
 import { systemNamespaces } from '../../contract/access.ts'
 import { metadataNames, metadataNetworks, specialNetworks } from '../address.ts'
 import { propagationHeader } from '../token-propagation.ts'
@@ -13,9 +13,9 @@ import {
   type Variable,
 } from './policy.ts'
 
-// Both the server's reader of addresses and the service's see the same host in such an address, and no other is taken.
+// The API server and the service read the same host from such an address; any other form is refused.
 const plainAddress = '(?i)^https?://([a-z0-9_-]+([.][a-z0-9_-]+)*[.]?|\\[[0-9a-f:.]+\\])(:[0-9]{1,5})?([/?#].*)?$'
-// As WHATWG has it: a host whose last part is a number is an IPv4 address, however it is spelt.
+// WHATWG: a host whose last part is a number is an IPv4 address, however it is spelled.
 const numericEnd = '(^|[.])(0x[0-9a-f]*|[0-9]+)$'
 
 const host = 'variables.host'
@@ -45,7 +45,7 @@ const addressVariables = ({ allowNetworks, ownAddresses }: PolicySettings): Vari
       "url(variables.url).getPort() != '' ? url(variables.url).getPort() : variables.url.lowerAscii().startsWith('https') ? '443' : '80'",
   },
   { name: 'isAddress', expression: `isIP(${host})` },
-  // A number that is no plain address, or an address within brackets that the server cannot read.
+  // A number that is not a plain address, or a bracketed address that the API server cannot read.
   {
     name: 'isOdd',
     expression: `!variables.isAddress && (${host}.matches(${quote(numericEnd)}) || ${host}.contains(':'))`,
@@ -92,13 +92,13 @@ function providerRules(settings: PolicySettings): PolicyRules[] {
       validations: [
         refuseAddress(
           '!variables.isPlain || variables.isOdd',
-          'must have a host by name, or an address in plain digits',
+          'must have a host name, or an IP address in the usual form',
         ),
         refuseAddress('variables.isMetadata', 'must not be a link-local or metadata address'),
         refuseAddress('variables.isService', 'must not be the address of this service'),
         refuseAddress(
           'variables.isPrivate && !variables.isAllowed',
-          'must not be a loopback or private address; --allow-network (settings.allowNetwork of the chart) names those that may be used',
+          'must not be a loopback or private address; --allow-network (settings.allowNetwork of the chart) lists those that are allowed',
         ),
       ],
     },

@@ -1,4 +1,4 @@
-// What the service alone writes: who asked for a task, its own labels and annotations, and whose child an object is.
+// Fields that only the service writes: who asked for a task, its own labels and annotations, and owner references.
 import { scheduledNameLength } from '../../contract/api/task-body.ts'
 import { apiVersion } from '../../contract/resources/index.ts'
 import { reservedPrefix } from '../../contract/resources/metadata.ts'
@@ -25,13 +25,13 @@ function keepField(field: string, settings: PolicySettings): Validation {
   }
 }
 
-/** By kubectl nobody acts as whoever the service verified, so that nobody changes what is done in their name. */
+/** Nobody can act through kubectl as a verified caller, so nobody can change what runs in that caller's name. */
 function keepDeed(settings: PolicySettings): Validation {
   const decisive = TaskSpec.keyof().options.filter((field) => !harmlessFields.includes(field))
   const kept = decisive.map((field) => `object.spec.?${field} == oldObject.spec.?${field}`).join(' && ')
   return {
     expression: `${isService(settings)} || oldObject == null || !has(oldObject.spec.requestedBy) || (${kept})`,
-    message: 'this task acts for somebody else, who alone may change what it does',
+    message: 'this task acts for somebody else, and only they may change what it does',
     reason: 'Forbidden',
   }
 }
@@ -64,7 +64,7 @@ function refuseKeys(part: string, settings: PolicySettings): Validation {
   }
 }
 
-/** The owner says whose child an object is; the cluster itself takes owners away. */
+/** An owner reference decides whose child an object is; the cluster itself may remove owners. */
 const owners: Variable[] = [
   {
     name: 'old_owners',

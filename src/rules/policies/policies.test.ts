@@ -40,7 +40,7 @@ describe('policies of references', () => {
     expect(names).toContain(selects(path))
     const checks = policy?.validations.filter(({ expression }) => expression.includes(`.resource('${plural}')`))
     expect(checks?.length).toBeGreaterThan(0)
-    if (crosses) expect(policy?.validations.some(({ message }) => message?.includes('kept apart'))).toBe(true)
+    if (crosses) expect(policy?.validations.some(({ message }) => message?.includes('isolated'))).toBe(true)
   })
 
   it('stay within what the server lets them spend: 28 checks a policy, two an expression', () => {

@@ -1,4 +1,4 @@
-// Every admission policy of the service: what REST refuses, the cluster's own API refuses, too.
+// Every admission policy of the service: the cluster's API refuses what REST refuses.
 import { awaitedRules } from './awaited.ts'
 import { catalogRules } from './catalog.ts'
 import { identityRules } from './identity.ts'

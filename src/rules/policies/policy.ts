@@ -1,36 +1,36 @@
-// The shape of an admission policy of the cluster, and what every policy of the service has in common.
+// The shape of an admission policy of the cluster, and what all policies of the service have in common.
 // https://kubernetes.io/docs/reference/access-authn-authz/validating-admission-policy/
 import { apiVersion, type Kind, kindNames, kinds } from '../../contract/resources/index.ts'
 
-/** What differs between installations. All but the first and the last are expressions in CEL. */
+/** What differs between installations. All except the first and the last are CEL expressions. */
 export type PolicySettings = {
-  /** Begins the name of every policy. */
+  /** Prefix of every policy's name. */
   prefix: string
-  /** Names of the accounts that write for the service, a list. */
+  /** A list: names of the accounts that write for the service. */
   accounts: string
-  /** Whether namespaces are kept apart. */
+  /** Whether namespaces are isolated from each other. */
   isolated: string
-  /** Private networks that providers may lie in, a list of CIDRs. */
+  /** A list of CIDRs: private networks that providers may be in. */
   allowNetworks: string
-  /** `host:port` of the service itself, a list. */
+  /** A list: `host:port` of the service itself. */
   ownAddresses: string
-  /** Whether tokens go on to tools in a header. */
+  /** Whether tokens are sent to tools in a header. */
   propagates: string
-  /** The namespace of the service, a text. */
+  /** A string: the service's namespace. */
   ownNamespace: string
   /** Which objects the policies are bound to: `matchResources` of the bindings. */
   scope: object
 }
 
 export type Variable = { name: string; expression: string }
-/** `message` in words, or `messageExpression` in CEL, which has no `authorizer`. */
+/** `message` is plain text; `messageExpression` is CEL, which has no `authorizer`. */
 export type Validation = { expression: string; message?: string; messageExpression?: string; reason: string }
 
 export type PolicyRules = {
-  /** Follows the prefix. */
+  /** The part of the name after the prefix. */
   name: string
   kinds: readonly Kind[]
-  /** Conditions under which the policy counts; all of them. */
+  /** Conditions under which the policy applies; all of them must hold. */
   conditions?: readonly Variable[]
   variables?: readonly Variable[]
   validations: readonly Validation[]
@@ -42,7 +42,7 @@ const admissionVersion = 'admissionregistration.k8s.io/v1'
 export { apiGroup }
 export const everyKind: readonly Kind[] = kindNames
 
-/** A text of this code as a literal of CEL. */
+/** A JavaScript string as a CEL literal. */
 export function quote(text: string): string {
   return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`
 }
@@ -51,18 +51,18 @@ export function quoteAll(texts: readonly string[]): string {
   return `[${texts.map(quote).join(', ')}]`
 }
 
-/** The spec is new or another; who edits a label is not asked about it. */
+/** True when the spec is new or changed; editing only a label triggers no check. */
 export const specChanged: Variable = {
   name: 'spec-changed',
   expression: "request.operation == 'CREATE' || object.spec != oldObject.spec",
 }
 
-/** Whether the writer is the service itself; a term of a validation. */
+/** Whether the writer is the service itself; one term of a validation. */
 export function isService({ accounts }: PolicySettings): string {
   return `request.userInfo.username in ${accounts}`
 }
 
-/** A policy and its binding; what fails is refused. */
+/** A policy and its binding; a failed validation refuses the request. */
 export function writePolicy(rules: PolicyRules, { prefix, scope }: PolicySettings): object[] {
   const name = `${prefix}-${rules.name}`
   const resources = rules.kinds.map((kind) => kinds[kind].plural)

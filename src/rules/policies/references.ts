@@ -1,10 +1,10 @@
-// What a resource names needs its author's own `get` on it, also by kubectl.
+// An author needs `get` on every object that a resource refers to, also through kubectl.
 import { each, listGuardedFields, listReferencePaths, type ReferencePath } from '../../contract/reference-paths.ts'
 import { type Kind, kinds } from '../../contract/resources/index.ts'
 import type { ReferenceTarget } from '../../contract/resources/references.ts'
 import { apiGroup, isService, type PolicyRules, type PolicySettings, type Validation, type Variable } from './policy.ts'
 
-/** One check costs 350,000 of the 10,000,000 that a policy may spend on a request; these and one more fit. */
+/** One check costs 350,000 of the 10,000,000 that a policy may spend per request; this many and one more fit. */
 export const mostNames = 16
 
 const cores: Record<'Secret' | 'ConfigMap', string> = { Secret: 'secrets', ConfigMap: 'configmaps' }
@@ -14,20 +14,20 @@ function resourceOf(target: ReferenceTarget): { group: string; resource: string 
   return { group: apiGroup, resource: kinds[target].plural }
 }
 
-/** Every part is optional, so that nothing fails on what is not there. */
+/** Every part of the path is optional, so that a missing one is no error. */
 function select(root: string, parts: readonly string[]): string {
   return [root, ...parts.map((part) => `?${part}`)].join('.')
 }
 
 type NamingField = Pick<ReferencePath, 'path' | 'crosses'>
 
-/** `namespace/name` of what stands there, as text; a `/` at the end is nothing. */
+/** `namespace/name` of the reference, as text; it ends in `/` when there is no name. */
 function writeName(root: string, { path, crosses }: NamingField): string {
   const space = crosses ? `${select(root, [...path, 'namespace'])}.orValue(request.namespace)` : 'request.namespace'
   return `${space} + '/' + ${select(root, [...path, 'name'])}.orValue('')`
 }
 
-/** The names that stand at a place, as a list. */
+/** The names found at a path, as a list. */
 function listNames({ path, crosses }: NamingField): string {
   const at = path.indexOf(each)
   if (at < 0) return `[${writeName('object.spec', { path, crosses })}]`
@@ -47,7 +47,7 @@ function writeCheck(target: ReferenceTarget, namespace: string, name?: string): 
   return `authorizer.group('${group}').resource('${resource}').namespace(${namespace})${named}.check('get').allowed()`
 }
 
-/** `rest0` are the names to ask about; `rest1` those without the first, and so on: loops cannot hold a check. */
+/** `rest0` holds the names to check, `rest1` those without the first, and so on: CEL loops cannot contain a check. */
 function chain(count: number): Variable[] {
   return Array.from({ length: count }, (_, at) => ({
     name: `rest${at + 1}`,
@@ -57,7 +57,7 @@ function chain(count: number): Variable[] {
 
 const own = "startsWith(request.namespace + '/')"
 
-/** Who may read all of the namespace is asked about no single one of it. */
+/** An author who may read the whole namespace is not checked for each name. */
 function checkName(target: ReferenceTarget, at: number, { fields, isMany }: Named): Validation {
   const first = `variables.rest${at}[0]`
   const check = writeCheck(target, `${first}.split('/')[0]`, `${first}.split('/')[1]`)
@@ -75,7 +75,7 @@ function listVariables(target: ReferenceTarget, paths: readonly ReferencePath[],
   const named = paths.map(listNames).join(' + ')
   return [
     { name: 'rest0', expression: `(${named}).filter(name, !name.endsWith('/'))` },
-    // Not part of the names: a message cannot be written with what an authorizer said.
+    // Separate from the names: a message expression cannot use what an authorizer answered.
     ...(isMany ? [{ name: 'all', expression: writeCheck(target, 'request.namespace') }] : []),
   ]
 }
@@ -83,7 +83,7 @@ function listVariables(target: ReferenceTarget, paths: readonly ReferencePath[],
 function checkIsolation(fields: string, settings: PolicySettings): Validation {
   return {
     expression: `!${settings.isolated} || ${isService(settings)} || variables.rest0.all(name, name.${own})`,
-    message: `${fields} must name nothing in another namespace: namespaces are kept apart here`,
+    message: `${fields} must not refer to another namespace: namespaces are isolated here`,
     reason: 'Forbidden',
   }
 }
@@ -124,7 +124,7 @@ const targets = Object.keys({ Secret: 1, ConfigMap: 1, Agent: 1, Provider: 1, Ta
   1
 >) as ReferenceTarget[]
 
-/** For each kind and each sort of thing that it names. */
+/** One policy for each kind and each sort of object that it refers to. */
 export function referenceRules(settings: PolicySettings): PolicyRules[] {
   return (Object.keys(kinds) as Kind[]).flatMap((kind) =>
     targets.flatMap((target) => writeRules(kind, target, settings)),

@@ -1,4 +1,4 @@
-// What is decided before an object is stored: rights on what it names, and the rules of its kind.
+// What is checked before an object is stored: rights on everything it refers to, and the rules of its kind.
 
 import { isDeepStrictEqual } from 'node:util'
 import { findAwaited } from '../../contract/awaited.ts'
@@ -31,7 +31,7 @@ const rules: { [K in Kind]: Rule<K> } = {
   RepositoryMonitor: admitAnything,
 }
 
-/** What this service cannot do, whoever asks for it; paths are relative to the spec. */
+/** Features that this service does not have, whoever asks; paths are relative to the spec. */
 function findImpossible<K extends Kind>(kind: K, spec: SpecOf<K>, { hasCluster }: UsecaseSettings): Problem[] {
   const settings = kind === 'Task' ? taskProblems(spec as SpecOf<'Task'>, noWorkspaces) : []
   const isPlaced = !hasCluster && (kind === 'Task' || kind === 'Agent')
@@ -39,7 +39,7 @@ function findImpossible<K extends Kind>(kind: K, spec: SpecOf<K>, { hasCluster }
   return [...findAwaited(kind, spec), ...settings, ...placement]
 }
 
-/** What was stored before it was refused stays as it is, so that the rest of the object can be changed. */
+/** A field that was stored before it was refused may stay, so that the rest of the object can be changed. */
 function refuseImpossible<K extends Kind>(
   kind: K,
   { spec, before }: AdmissionRequest<K>,

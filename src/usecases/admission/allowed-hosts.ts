@@ -1,4 +1,4 @@
-// A Secret that says where it may be sent is named only by what sends it there, and by nothing that hands it to code.
+// A Secret with allowed hosts may only be named where it is sent to one of them, and never where code receives it.
 
 import { findReferences } from '../../contract/reference-paths.ts'
 import type { Kind, SpecOf } from '../../contract/resources/index.ts'
@@ -15,7 +15,7 @@ const receivers: { [K in Kind]?: (spec: SpecOf<K>) => Receiver } = {
   Tool: ({ http }) => URL.parse(http?.url ?? '') ?? 'code',
 }
 
-/** Forbidden when a Secret that the spec names may not be sent where the spec sends it. */
+/** Forbidden when the spec would send a Secret somewhere it may not go. */
 export async function requireAllowedHosts<K extends Kind>(
   kind: K,
   { namespace, spec, before }: AdmissionRequest<K>,

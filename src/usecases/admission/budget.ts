@@ -1,10 +1,10 @@
-// Tasks that would ask a model, while the budgets of whoever asks for them last.
+// Refuses tasks that would call a model when a budget of their creator is used up.
 
 import { identifyCaller } from '../../rules/caller-identity.ts'
 import type { UsecaseDeps } from '../deps.ts'
 import type { AdmissionRequest } from './request.ts'
 
-/** BudgetExceeded. A schedule may be made at any time: its runs are asked about when they start. */
+/** BudgetExceeded. A schedule may be created at any time: its runs are checked when they start. */
 export async function requireSpendable(
   { caller, namespace, spec, before }: AdmissionRequest<'Task'>,
   { ledger }: UsecaseDeps,

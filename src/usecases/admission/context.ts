@@ -1,4 +1,5 @@
-// What a task would do, for the constraints of a context token: its agent, repositories, models and tools as they are now.
+// What a task would do, for the constraints of a context token: its agent, repositories, models and tools as they are
+// now.
 import { nameDefault } from '../../catalog/models.ts'
 import type { Access, AccessKind, AccessVerb, TaskFacts } from '../../contract/access.ts'
 import { findReferences } from '../../contract/reference-paths.ts'
@@ -29,7 +30,7 @@ async function findModel(wish: ProviderWish, { ports }: UsecaseDeps): Promise<Ta
   return { namespace, provider: name, ...(model === undefined ? {} : { model }) }
 }
 
-/** A command line chooses its model itself where its agent names none; then nothing is known of it. */
+/** When the agent names no model, its command line chooses one itself; then the model is unknown. */
 async function listModels(task: Task, agent: Agent | undefined, deps: UsecaseDeps): Promise<TaskFacts['models']> {
   if (task.spec.type === 'container') return []
   const isOpen = task.spec.type === 'agent' && agent?.spec.providerRef === undefined
@@ -52,7 +53,7 @@ function listTools(task: Task, agent: Agent | undefined): TaskFacts['tools'] {
   return [...place(builtIn), ...custom]
 }
 
-/** What the task has done, each of which would take a scope if the caller did it without a task. */
+/** What the task does that would need a scope if the caller did it without a task. */
 function listUses({ metadata: { namespace }, spec }: Task, agent: Agent | undefined, models: TaskFacts['models']) {
   const named = (spec.ai?.tools ?? []).map((name) => ({ namespace, name }))
   const agents = (agent?.spec.tools ?? []).filter(({ enabled, name }) => enabled && !isServiceTool(name))
@@ -89,7 +90,7 @@ async function describeTask(request: ContextRequest, spec: TaskSpec, deps: Useca
   return { facts, uses: listUses(task, agent, models) }
 }
 
-/** Objects that make the credential in a Secret work for somebody outside. */
+/** Objects that use the credential in a Secret on behalf of somebody outside. */
 const spenders = new Set<Kind>(['Provider', 'Tool', 'RepositoryMonitor'])
 
 async function requireUse(kind: Kind, request: ContextRequest, spec: SpecOf<Kind>, deps: UsecaseDeps): Promise<void> {
@@ -101,7 +102,9 @@ async function requireUse(kind: Kind, request: ContextRequest, spec: SpecOf<Kind
   }
 }
 
-/** Forbidden when the caller's context token does not allow what the object would do. Of no meaning to other callers. */
+/**
+ * Forbidden when the caller's context token does not allow what the object would do. Passes for callers without one.
+ */
 export async function requireContext<K extends Kind>(
   kind: K,
   request: ContextRequest & { spec: SpecOf<K>; before?: { spec: SpecOf<K> } },

@@ -1,5 +1,5 @@
-// Labels and annotations of the service's own domain: what GET gave can be sent back, but only the service sets, changes or
-// removes one.
+// Labels and annotations of the service's own domain. A client may send back what it read, but only the service sets,
+// changes or removes them.
 import { reservedPrefix } from '../../contract/resources/metadata.ts'
 import { refuse } from '../../contract/validation.ts'
 import type { Problem } from '../../errors.ts'
@@ -18,7 +18,7 @@ function findForged(part: (typeof parts)[number], given: Marked, stored: Marked 
     }))
 }
 
-/** InvalidRequest for reserved labels and annotations that are not already there. `what` is made or changed. */
+/** InvalidRequest for reserved labels and annotations that the stored object does not have. `what` is being written. */
 export function requireOwnKeys(what: string, given: Marked, stored?: Marked): void {
   refuse(
     what,
@@ -26,7 +26,7 @@ export function requireOwnKeys(what: string, given: Marked, stored?: Marked): vo
   )
 }
 
-/** The reserved ones, which stay through a replacement whatever is given. */
+/** The reserved ones, which survive a replacement. */
 export function pickReserved(keys: Keys): Record<string, string> {
   return Object.fromEntries(Object.entries(keys ?? {}).filter(([key]) => key.startsWith(reservedPrefix)))
 }

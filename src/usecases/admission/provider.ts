@@ -1,4 +1,4 @@
-// Providers: where their calls may go, and where the demo provider may be.
+// Providers: which addresses their calls may use, and where the demo provider may exist.
 
 import { refuse } from '../../contract/validation.ts'
 import type { Caller } from '../../ports/identity.ts'
@@ -34,14 +34,14 @@ function checkDemo(request: AdmissionRequest<'Provider'>, deps: UsecaseDeps): vo
 }
 
 /**
- * InvalidRequest for a base URL the caller may not set, and for a demo provider where none may be. The address that the
- * owner of the machine sets is marked as trusted: calls to it may go to loopback and private addresses (NET-004).
+ * InvalidRequest for a base URL that the caller may not set, and for a demo provider where none is allowed. An address
+ * that the machine's owner sets is marked as trusted: calls to it may use loopback and private addresses (NET-004).
  */
 export function admitProvider(request: AdmissionRequest<'Provider'>, deps: UsecaseDeps): Admitted {
   checkDemo(request, deps)
   const { caller, before } = request
   const { baseURL } = request.spec
-  // Who changes other fields neither gives nor takes the trust in an address.
+  // Changing other fields neither grants nor removes the trust in an address.
   if (before !== undefined && before.spec.baseURL === baseURL) return {}
   if (baseURL !== undefined) checkBaseUrl(baseURL, caller, deps)
   return { annotations: { [trustedAnnotation]: isOwner(caller) ? baseURL : undefined } }

@@ -1,4 +1,4 @@
-// Whatever a spec names needs its author's right to read it, and where namespaces are kept apart it lies in the object's own.
+// An author must be allowed to read everything a spec refers to; with isolated namespaces it must be in the same one.
 
 import { isDeepStrictEqual } from 'node:util'
 import { findReferences, listGuardedFields, type Reference } from '../../contract/reference-paths.ts'
@@ -12,7 +12,10 @@ import { requireAccess } from '../access.ts'
 import type { UsecaseDeps } from '../deps.ts'
 import type { AdmissionRequest } from './request.ts'
 
-/** Whoever names a Secret says where it goes (a provider's address, a command): that decision on the machine's own keys is the owner's. */
+/**
+ * Whoever names a Secret decides where it goes (a provider's address, a command). Only the owner may decide that for
+ * the machine's own keys.
+ */
 function requireOwnSecret(caller: Caller, key: ResourceKey, ownerSecret: ResourceKey | undefined): void {
   if (isOwner(caller) || key.name !== ownerSecret?.name || key.namespace !== ownerSecret.namespace) return
   throw new SvcError(
@@ -21,7 +24,7 @@ function requireOwnSecret(caller: Caller, key: ResourceKey, ownerSecret: Resourc
   )
 }
 
-/** Whether what is named, or where it is sent, can have changed; an old reference does not stand in the way of a label. */
+/** Whether a reference, or its destination, can have changed; an old reference does not prevent changing a label. */
 export function isUseChanged<K extends Kind>(
   kind: K,
   before: { spec: SpecOf<K> } | undefined,
@@ -34,14 +37,14 @@ export function isUseChanged<K extends Kind>(
   })
 }
 
-/** A model may name no Secret; what a person has named where it stands, it may leave there. */
+/** A model may name no Secret, but may leave one in place that a person named there. */
 function speakFor<K extends Kind>({ caller, before }: AdmissionRequest<K>, kind: K): (reference: Reference) => Caller {
   const named = caller.isModel && before !== undefined ? findReferences(kind, before.spec) : []
   return (reference) =>
     named.some((old) => isDeepStrictEqual(old, reference)) ? { ...caller, isModel: false } : caller
 }
 
-/** Forbidden when the caller may not read what the object names, or it lies in another namespace than it may. */
+/** Forbidden when the caller may not read a referenced object, or it is in a namespace that is out of reach. */
 export async function requireReferences<K extends Kind>(
   kind: K,
   request: AdmissionRequest<K>,

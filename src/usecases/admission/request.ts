@@ -1,4 +1,4 @@
-// What is asked of admission, and what it adds.
+// The input of admission, and what admission adds to an object.
 import type { Kind, ResourceOf, SpecOf } from '../../contract/resources/index.ts'
 import type { Caller } from '../../ports/identity.ts'
 
@@ -11,12 +11,12 @@ export type AdmissionRequest<K extends Kind> = {
   before?: ResourceOf<K>
 }
 
-/** What the service itself puts into the object. */
+/** What the service itself writes into the object. */
 export type Admitted = {
   finalizers?: string[]
   /** Labels of the service's own domain. */
   labels?: Record<string, string>
-  /** Fields of the spec that are the service's; undefined leaves one out. */
+  /** Spec fields that the service sets; undefined removes one. */
   spec?: Record<string, unknown>
   /** Annotations of the service's own domain; undefined removes one. */
   annotations?: Record<string, string | undefined>

@@ -1,4 +1,5 @@
-// Tasks: stamped with the verified identity that asks for them, and never with another; what they leave behind goes first.
+// Tasks: stamped with the verified identity of the requester, and with no other; leftovers of a predecessor are removed
+// first.
 
 import { isDeepStrictEqual } from 'node:util'
 import { findNameProblems } from '../../contract/api/task-body.ts'
@@ -13,7 +14,7 @@ import type { AdmissionRequest, Admitted } from './request.ts'
 
 const identityFields = ['requestedBy', 'transaction'] as const
 
-/** What GET gave can be sent back; nothing else may stand where the service stamps (TASK-018). */
+/** A client may send back what it read; any other value in the fields that the service stamps is refused (TASK-018). */
 function findForged({ spec, before }: AdmissionRequest<'Task'>): Problem[] {
   const message = 'cannot be set by clients; remove it'
   return identityFields
@@ -21,33 +22,33 @@ function findForged({ spec, before }: AdmissionRequest<'Task'>): Problem[] {
     .map((field) => ({ path: `spec.${field}`, message }))
 }
 
-/** Conflict for a field that the start of the task has fixed. */
+/** Conflict for a field that can no longer change once the task has started. */
 function refuseFixed({ metadata, status }: Task, fixed: readonly string[]): void {
   if (fixed.length === 0) return
   const phase = status?.phase ?? 'Pending'
   const details = fixed.map((field) => ({ path: `spec.${field}`, message: `is fixed: the task is ${phase}` }))
   const fields = fixed.map((field) => `spec.${field}`).join(', ')
-  const message = `${fields} cannot be changed any more: task "${metadata.name}" has started and is ${phase}`
-  throw new SvcError('Conflict', `${message}; make a new task instead`, { details })
+  const message = `${fields} can no longer be changed: task "${metadata.name}" has started and is ${phase}`
+  throw new SvcError('Conflict', `${message}; create a new task instead`, { details })
 }
 
-/** Conflict, or Forbidden where the task acts for somebody else. */
+/** Conflict; Forbidden when the task acts for somebody else. */
 function checkChange(before: Task, { caller, name, spec }: AdmissionRequest<'Task'>): void {
   const changed = listChangedFields(before, spec)
   refuseFixed(before, findFixedChanges(before, changed))
   if (!actsForAnother(before, changed, stampOf(caller).spec.requestedBy)) return
-  throw new SvcError('Forbidden', `task "${name}" acts for somebody else, who alone may change what it does`)
+  throw new SvcError('Forbidden', `task "${name}" acts for somebody else, and only they may change what it does`)
 }
 
-/** A replaced task keeps the identity it was made with, whoever changes it. */
+/** A replaced task keeps the identity it was created with, whoever changes it. */
 function keepStamp({ spec }: Task): Admitted {
   const { requestedBy, transaction } = spec
   return { spec: { requestedBy, transaction } }
 }
 
 /**
- * InvalidRequest for an identity that a client made up; Forbidden for one that does not fit into a task. A change: Conflict
- * for what the start of the task has fixed.
+ * InvalidRequest for an identity that the client supplies; Forbidden for one that does not fit into a task. On an
+ * update, Conflict for fields that can no longer change.
  */
 export function admitTask(request: AdmissionRequest<'Task'>): Admitted {
   const { caller, before } = request

@@ -1,4 +1,4 @@
-// Tools: the names of the built-in ones are taken, and so is the header that a caller's transaction goes out in.
+// Tools: the names of built-in tools are reserved, and so is the header that carries a caller's transaction.
 
 import { refuse } from '../../contract/validation.ts'
 import { SvcError } from '../../errors.ts'
@@ -12,7 +12,7 @@ export function requireFreeToolName(name: unknown, deps: UsecaseDeps): void {
   throw new SvcError('Conflict', `tool name is reserved for a built-in tool: "${name}"; choose another name`)
 }
 
-/** InvalidRequest for a static header that would stand where the service puts the token of a call (TOOL-011). */
+/** InvalidRequest for a static header with the name that the service uses for the token of a call (TOOL-011). */
 function requireFreeHeaders({ spec }: AdmissionRequest<'Tool'>, { settings }: UsecaseDeps): void {
   const reserved = settings.propagation === undefined ? undefined : findReservedHeader(spec.http?.headers)
   if (reserved === undefined) return

@@ -1,4 +1,4 @@
-// What is spent of one limit: what the store had at the last look, and what this replica has used since.
+// What is spent of one limit: the store's sum at the last look, plus what this replica has used since.
 import type { SpentSums, Usage } from '../../ports/usage.ts'
 import { type Limit, startOfPeriod } from '../../rules/budget.ts'
 
@@ -7,21 +7,21 @@ export type { SpentSums } from '../../ports/usage.ts'
 export type Account = {
   key: string
   limit: Limit
-  /** Used here, and in no record yet. */
+  /** Used here, and not in a record yet. */
   unwritten: SpentSums
-  /** It is in a record now. */
+  /** Now in a record. */
   settle(spent: SpentSums): void
   /** Reads what is new in the store. */
   look(usage: Pick<Usage, 'spent'>, now: Date): Promise<void>
-  /** Of the store, as far as it was looked at. */
+  /** The store's sum as of the last look. */
   stored(): SpentSums
-  /** Written since the last look. */
+  /** Written to records since the last look. */
   recent: SpentSums
 }
 
-/** Records are written within this time of the moment that they bear; what is older does not change any more. */
+/** Records are written within this time of their timestamp; older sums no longer change. */
 const settledAfterMs = 120_000
-/** Everything is summed up anew this often. */
+/** How often everything is summed again from the start. */
 const wholeEveryMs = 6 * 3_600_000
 
 function noSums(): SpentSums {
@@ -44,14 +44,14 @@ export function sumOf(account: Account): SpentSums {
 
 export function openAccount(limit: Limit): Account {
   let start: number | undefined
-  /** What was used before `edge`, which is summed up once; and after it, which every look sums up again. */
+  /** Usage before `edge`, summed once, and usage after it, summed again at every look. */
   let closed = noSums()
   let open = noSums()
   let edge: Date | undefined
   let wholeAt = Number.NEGATIVE_INFINITY
 
   const account: Account = {
-    // A changed limit is another account; a changed maximum is not.
+    // A changed scope or period makes another account; a changed maximum does not.
     key: JSON.stringify([limit.name, limit.scope, limit.period]),
     limit,
     unwritten: noSums(),
@@ -77,7 +77,7 @@ export function openAccount(limit: Limit): Account {
       } else addSpent(closed, older)
       edge = until
       open = newer
-      // What was written before the look is in the store; what came meanwhile may be, and counts twice until the next one.
+      // Records written before the look are in the store's sum; newer ones may be, and count twice until the next look.
       addSpent(account.recent, before, -1)
     },
     stored() {

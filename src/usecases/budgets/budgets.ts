@@ -1,4 +1,4 @@
-// Budgets for whoever runs the service: made, listed with what is spent, removed.
+// Budgets for whoever runs the service: create, list with what is spent, remove.
 import type { BudgetItem, BudgetSpec } from '../../contract/api/budgets.ts'
 import { SvcError } from '../../errors.ts'
 import type { Caller } from '../../ports/identity.ts'
@@ -9,7 +9,7 @@ import type { BudgetState } from './ledger.ts'
 export type BudgetUsecases = {
   /** By name. */
   list(caller: Caller): Promise<BudgetItem[]>
-  /** Holds on this replica at once, on others within seconds. */
+  /** Takes effect on this replica at once, on others within seconds. */
   put(caller: Caller, name: string, spec: BudgetSpec): Promise<BudgetItem>
   /** NotFound. */
   remove(caller: Caller, name: string): Promise<void>
@@ -42,8 +42,9 @@ export function createBudgetUsecases({ ports, ledger }: UsecaseDeps): BudgetUsec
       await requireAccess(ports, caller, { verb: 'update', kind: 'Budget', name })
       await budgets.put({ name, spec })
       const made = (await read()).find((item) => item.name === name)
-      // Removed by somebody else in between.
-      if (made === undefined) throw new SvcError('Conflict', `the budget "${name}" was removed; try again`)
+      // Somebody else removed it in between.
+      if (made === undefined)
+        throw new SvcError('Conflict', `the budget "${name}" was removed in the meantime; try again`)
       return made
     },
     async remove(caller, name) {

@@ -1,5 +1,5 @@
-// The one ledger of budgets: what is spent of each, as running sums in memory, and the one question whether more may be spent.
-// What this replica uses counts at once; what others use, with the next look at the store.
+// The one ledger of budgets: running sums in memory of what is spent, and the one check whether more may be spent.
+// Usage of this replica counts at once; usage of others counts after the next look at the store.
 
 import type { Price } from '../../contract/resources/provider.ts'
 import { SvcError } from '../../errors.ts'
@@ -14,30 +14,30 @@ import { type Account, addSpent, openAccount, type SpentSums, sumOf } from './ac
 /** What one call used. */
 export type Used = { usage: TokenUsage; estimated?: EstimatedUsage | undefined; price?: Price | undefined }
 
-/** What was counted and is in no record yet, by account. */
+/** Usage that is counted and not in a record yet, by account. */
 export type Counted = readonly { account: Account; spent: SpentSums }[]
 
 export type BudgetState = { limit: Limit; spent: SpentSums; since: Date | undefined; usedUp: boolean }
 
 export interface BudgetLedger {
   /**
-   * BudgetExceeded when a budget that covers the spender is used up. `own`: a limit of the spender's alone. A promise only
-   * where the sums have to be read first: after a pause, or for a limit that was not asked about before.
+   * BudgetExceeded when a budget that covers the spender is used up. `own`: a limit of the spender's alone. Returns a
+   * promise only when sums must be read first: after a pause, or for a limit that is checked for the first time.
    */
   require(spender: Spender, own?: Limit): void | Promise<void>
-  /** Counts what was used before a record has it; nothing where no budget covers it. */
+  /** Counts usage before a record holds it; does nothing when no budget covers it. */
   count(spender: Spender, used: Used): Counted
-  /** A record has it: the next look at the store will find it there. */
+  /** The usage is recorded now: the next look at the store will find it. */
   settle(counted: Counted): void
   /** Every budget with what is spent, as the store has it now. */
   read(): Promise<BudgetState[]>
-  /** Stops looking at the store. */
+  /** Stops reading the store. */
   close(): void
 }
 
-/** Between two looks at the store, while somebody asks. */
+/** Time between two looks at the store while checks come in. */
 const lookEveryMs = 3000
-/** Who has not asked for so long is looked for no more; the next question waits for one look. */
+/** An account without checks for this long is no longer refreshed; its next check waits for one look. */
 const awakeMs = 30_000
 
 function toLimit({ name, spec }: { name: string; spec: Omit<Limit, 'name'> }): Limit {
@@ -61,7 +61,7 @@ function toSpent(used: Used): SpentSums {
 
 export function createBudgetLedger({ records, clock }: Pick<Ports, 'records' | 'clock'>): BudgetLedger {
   const closing = new AbortController()
-  /** Of budgets by name, and of limits that spenders brought along. */
+  /** Accounts of budgets, by name, and of the limits that spenders bring along. */
   let accounts: Account[] = []
   const owned = new Map<string, { account: Account; askedAt: number }>()
   let askedAt = 0
@@ -90,7 +90,7 @@ export function createBudgetLedger({ records, clock }: Pick<Ports, 'records' | '
     }
   }
 
-  /** One look at a time, which all who wait for it share. */
+  /** One look at a time; everyone who waits shares it. */
   function look(): Promise<void> {
     looking ??= Promise.all([lookAtBudgets(), lookAtOwned()])
       .then(() => {})
@@ -103,12 +103,12 @@ export function createBudgetLedger({ records, clock }: Pick<Ports, 'records' | '
   async function keepLooking(): Promise<void> {
     while (now().getTime() - askedAt < awakeMs) {
       await clock.sleep(lookEveryMs, closing.signal)
-      // A store that is away for a moment leaves the sums as they are.
+      // While the store is unavailable the sums stay as they are.
       await look().catch(() => {})
     }
   }
 
-  /** The sums are looked after from here on. */
+  /** From here on the sums are kept current. */
   function wake(): void {
     isAwake = true
     keepLooking()

@@ -35,10 +35,10 @@ export async function cancelSession(
   await records.sessions.remove(key)
 }
 
-// A reason of its own: making the usual one costs a stack trace.
+// A shared reason: creating the default one costs a stack trace.
 const ended = new Error('the turn has ended')
 
-/** Ends a turn of this replica and waits for it, so long at most: a tool may take its time to give up. */
+/** Ends a turn of this replica and waits for it, up to a limit: a tool may be slow to stop. */
 async function endOwn(own: RunningTurn | undefined, clock: Ports['clock']): Promise<void> {
   if (own === undefined) return
   own.hold.cancel()
@@ -52,7 +52,7 @@ async function endOwn(own: RunningTurn | undefined, clock: Ports['clock']): Prom
   if (isLate) throw stillInProgress()
 }
 
-/** Who has the chat session. NotFound when there is none. */
+/** Who holds the chat session. NotFound when it does not exist. */
 async function findHolder(sessions: Ports['records']['sessions'], key: SessionKey): Promise<string | undefined> {
   const session = await sessions.get(key)
   if (session === undefined || session.sessionType !== 'chat') throw noChat(key)
@@ -61,7 +61,7 @@ async function findHolder(sessions: Ports['records']['sessions'], key: SessionKe
 
 function refuse(holder: string): SvcError {
   if (readHolder(holder) !== undefined) return stillInProgress()
-  return new SvcError('Conflict', 'a task works in this session; cancel the task first')
+  return new SvcError('Conflict', 'a task is using this session; cancel the task first')
 }
 
 function stillInProgress(): SvcError {

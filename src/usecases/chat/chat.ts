@@ -1,4 +1,4 @@
-// Chat: begins turns within the limits, tells its settings, and cancels sessions.
+// Chat: starts turns within the limits, reports its settings, and cancels sessions.
 
 import type { ChatConfig, ChatRequest } from '../../contract/api/chat.ts'
 import { formatDuration } from '../../contract/duration.ts'
@@ -29,14 +29,16 @@ export type ChatUsecases = {
   /** NotFound with `--chat-enabled=false`. */
   config(): Promise<ChatConfig>
   /**
-   * Everything that can fail before the first model call. What it gives must be run, or its slot and session stay taken.
-   * ChatDisabled, TooManyRequests, Forbidden, InvalidRequest, Conflict, NotFound. `origin` goes into the audit notes of what
-   * the model does.
+   * Everything that can fail before the first model call. Its result must be run, or its slot and session stay taken.
+   * ChatDisabled, TooManyRequests, Forbidden, InvalidRequest, Conflict, NotFound. `origin` is recorded in the audit log
+   * with what the model does.
    */
   begin(caller: Caller, namespace: string, request: ChatRequest, origin: ActionOrigin): Promise<ChatTurn>
-  /** Ends the running turn, wherever it runs, and deletes the session. NotFound; Conflict when it does not end. */
+  /**
+   * Ends the running turn, on whatever replica, and deletes the session. NotFound; Conflict when the turn does not end.
+   */
   cancel(caller: Caller, key: SessionKey): Promise<void>
-  /** Stops following the catalog; turns under way are not touched. */
+  /** Stops following the catalog; running turns are not affected. */
   close(): void
 }
 
@@ -54,7 +56,7 @@ export function createChatUsecases(deps: ChatDeps): ChatUsecases {
     if (!settings.enabled) throw new SvcError('ChatDisabled', 'chat is turned off on this service (--chat-enabled)')
   }
 
-  /** A new session is known to this replica before the others are told of it. */
+  /** This replica registers a new session before other replicas can see it. */
   function requireIdle(namespace: string, name: string | undefined): void {
     if (name === undefined) return
     const key = { namespace, name }

@@ -8,7 +8,7 @@ export function toFailure(error: ModelError): SvcError {
   return explainModelError({ ...error, message: `chat error: ${error.message}` })
 }
 
-/** The failure that a run ended with; undefined when it has an answer, if a short one. */
+/** The failure that a run ended with; undefined when it has an answer, even a short one. */
 export function failureOf({ finished }: LoopState, wasCancelled: boolean): SvcError | undefined {
   if (finished?.reason === 'error') {
     return toFailure(finished.error ?? { reason: 'Internal', message: 'the model gave no answer' })
@@ -16,5 +16,5 @@ export function failureOf({ finished }: LoopState, wasCancelled: boolean): SvcEr
   if (finished?.reason !== 'cancelled') return undefined
   return wasCancelled
     ? new SvcError('Conflict', 'the turn was cancelled')
-    : new SvcError('ClientClosed', 'the client went away before the turn was over')
+    : new SvcError('ClientClosed', 'the client disconnected before the turn ended')
 }

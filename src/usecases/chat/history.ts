@@ -1,4 +1,4 @@
-// A session's messages as the conversation of a model, and tool results as the summaries that a session keeps.
+// A session's messages as a model conversation, and tool results as the summaries that a session stores.
 import { isJsonObject } from '../../contract/json.ts'
 import type { ContentBlock, Message } from '../../llm/messages.ts'
 import type { TranscriptMessage } from '../../ports/sessions.ts'
@@ -8,7 +8,7 @@ const longestSummary = 2048
 
 type CallOutcome = { name: string; content: string; isError: boolean }
 
-/** Name, outcome, ids and the head of the text of a tool's result. */
+/** Name, outcome, ids and the start of the text of a tool's result. */
 export function summarizeResult({ name, content, isError }: CallOutcome): string {
   const ids = listIds(content)
   const head = `${name} ${isError ? 'failed' : 'succeeded'}${ids === '' ? '' : ` (${ids})`}: `
@@ -29,7 +29,7 @@ function listIds(content: string): string {
     .join(', ')
 }
 
-/** The object that a text holds; what is none stands under `text`. */
+/** The JSON object in a text; any other text becomes `{ text }`. */
 export function parseObject(text: string): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(text)
@@ -39,13 +39,13 @@ export function parseObject(text: string): Record<string, unknown> {
   }
 }
 
-/** The conversation so far. What the service itself added to it had its use then and is left out. */
+/** The conversation so far, without what the service itself added for earlier turns. */
 export function toConversation(transcript: readonly TranscriptMessage[]): Message[] {
   const messages: Message[] = []
   const called = new Set<string>()
   for (const entry of transcript) {
     for (const { id } of entry.toolCalls ?? []) called.add(id)
-    // A result whose call is gone would be refused by every vendor.
+    // Every vendor refuses a tool result without its call.
     if (entry.role !== 'tool' || called.has(entry.toolCallID ?? '')) addEntry(messages, entry)
   }
   return closeCalls(messages)
@@ -57,7 +57,7 @@ function addEntry(messages: Message[], entry: TranscriptMessage): void {
   else if (entry.role === 'tool') addResult(messages, entry)
 }
 
-/** Messages of one role become one: a turn that failed has left a question without an answer. */
+/** Merges consecutive messages of one role: a failed turn leaves a question without an answer. */
 function addBlocks(messages: Message[], role: Message['role'], blocks: ContentBlock[]): void {
   const last = messages.at(-1)
   if (last?.role === role) last.content.push(...blocks)
@@ -74,7 +74,7 @@ function addResult(messages: Message[], { content, toolCallID = '' }: Transcript
   addBlocks(messages, 'user', [{ type: 'tool_result', toolUseId: toolCallID, content, isError: false }])
 }
 
-/** Every call has its result in the message after it, before all text: both vendors insist. */
+/** Puts each call's result into the next message, before all text: both vendors require it. */
 function closeCalls(messages: Message[]): Message[] {
   return messages.flatMap((message, index): Message[] => {
     if (message.role === 'user') return [orderResults(message)]
@@ -93,7 +93,7 @@ function closeCalls(messages: Message[]): Message[] {
   })
 }
 
-const noResult = 'The turn ended before this call was answered; whether it took effect is not known.'
+const noResult = 'The turn ended before this call returned; it may or may not have taken effect.'
 
 function orderResults(message: Message): Message {
   const results = message.content.filter((block) => block.type === 'tool_result')
@@ -101,7 +101,7 @@ function orderResults(message: Message): Message {
   return { ...message, content: [...results, ...message.content.filter((block) => block.type !== 'tool_result')] }
 }
 
-/** Bytes that messages take in the store, nearly. */
+/** The approximate size of messages in the store, in bytes. */
 export function measureTranscript(messages: readonly TranscriptMessage[]): number {
   return messages.reduce((sum, message) => sum + measureMessage(message), 0)
 }
@@ -112,8 +112,8 @@ function measureMessage({ content, toolCalls }: TranscriptMessage): number {
 }
 
 /**
- * What stays of a session that has grown too large: the first user message and the newest exchanges that fit; an answer
- * with tool calls and their results stay or go together (SESS-009). The newest exchange always stays.
+ * What to keep of a session that has grown too large: the first user message and the newest exchanges that fit. An
+ * answer with tool calls and the results of those stay or go together (SESS-009). The newest exchange always stays.
  */
 export function truncateTranscript<M extends TranscriptMessage>(messages: readonly M[], maxBytes: number): M[] {
   if (measureTranscript(messages) <= maxBytes) return [...messages]

@@ -1,9 +1,9 @@
-// Whether a user's own words ask to manage agents, tools, sessions or monitors (CTOOL-021).
+// Whether the user's own words ask to manage agents, tools, sessions or monitors (CTOOL-021).
 
 const verb =
   'creat(?:e|es|ing)|mak(?:e|es|ing)|new|add(?:s|ing)?|updat(?:e|es|ing)|chang(?:e|es|ing)|edit(?:s|ing)?|delet(?:e|es|ing)|remov(?:e|es|ing)|set up'
 const noun = 'agents?|tools?|sessions?|monitors?'
-/** Words between the verb and what it is done to. */
+/** The number of words allowed between the verb and its object. */
 const nearby = '(?:[^\\s.!?;]+\\s+){0,6}?'
 
 // "create a small agent", and "the agent should be deleted"; not "create a report with every tool you have, ...".
@@ -13,7 +13,7 @@ const nounFirst = new RegExp(
   'i',
 )
 
-// Most messages name none of them: they are told apart at a fraction of the cost.
+// Most messages contain none of these words; this cheap test finds those.
 const anyNoun = /agent|tool|session|monitor/i
 
 export function asksToManage(message: string): boolean {

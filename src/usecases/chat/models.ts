@@ -1,4 +1,4 @@
-// Which provider and model answer a turn: those of the request, the agent, the session, `--chat-provider`, the namespace.
+// Which provider and model answer a turn: from the request, the agent, the session, `--chat-provider` or the namespace.
 import type { CatalogMemory } from '../../catalog/memory.ts'
 import { lookUpDefault, requireDefault, resolveModels } from '../../catalog/models.ts'
 import type { ModelChoice } from '../../contract/api/assignment.ts'
@@ -25,18 +25,18 @@ export type ModelQuestion = {
   namespace: string
   request: Wanted
   settings: ChatSettings
-  /** What answered the session's last turn; absent: nothing has. */
+  /** What answered the session's last turn; absent when there was none. */
   remembered: RememberedModel | undefined
 }
 
 type Choices = ChosenModels['choices']
 
 export type ModelChooser = {
-  /** InvalidRequest in one sentence when agent, provider, key or model is missing; Forbidden. */
+  /** InvalidRequest in one sentence when the agent, provider, key or model is missing; Forbidden. */
   choose(question: ModelQuestion): Promise<ChosenModels>
 }
 
-/** Choices and their keys are kept until a provider or a secret changes; rights are asked for each time. */
+/** Choices and their keys are cached until a provider or a secret changes; rights are checked each time. */
 export function createModelChooser({ ports }: Pick<UsecaseDeps, 'ports'>, memory: CatalogMemory): ModelChooser {
   const cache = memory.createCache<Choices>()
   const defaults = memory.createCache<DefaultProvider>()
@@ -108,7 +108,7 @@ function findAsked({ namespace, request }: ModelQuestion, agent: Agent | undefin
   return { namespace: own.namespace ?? agent.metadata.namespace, name: own.name, field }
 }
 
-/** The session's provider with its model, unless it was deleted; the demo gives way once there is a language model. */
+/** The session's provider and model, unless the provider was deleted; demo gives way once there is a language model. */
 async function findRemembered(
   { resources }: UsecaseDeps['ports'],
   { namespace, request, remembered, settings }: ModelQuestion,

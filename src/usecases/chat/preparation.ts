@@ -1,4 +1,5 @@
-// Everything of a turn before its first model call: rights, models, prompt, tools, and the session, which is taken last.
+// Everything in a turn before its first model call: rights, models, prompt, tools, and the session, which is taken
+// last.
 
 import { createHash } from 'node:crypto'
 import { createCatalogMemory } from '../../catalog/memory.ts'
@@ -40,7 +41,7 @@ export function createTurnMaker(deps: ChatDeps, settings: ChatSettings): TurnMak
   const buildPrompt = createPromptBuilder()
   let loading: ReturnType<typeof loadTools> | undefined
 
-  /** A session that is made now has nothing to remember. */
+  /** A new session has no history to read. */
   async function recallModel({ namespace, request: { sessionId: name, provider } }: Asked) {
     if (name === undefined || provider !== undefined) return undefined
     return (await records.sessions.get({ namespace, name }))?.answeredBy
@@ -64,7 +65,7 @@ export function createTurnMaker(deps: ChatDeps, settings: ChatSettings): TurnMak
 
   async function prepare(asked: Asked): Promise<TurnParts> {
     const { caller, namespace, request, origin } = asked
-    // One call for both ids: random bytes have their price.
+    // One call for both ids: random bytes are expensive.
     const random = ids.hex(turnDigits + sessionDigits)
     const id = random.slice(0, turnDigits)
     const key = { namespace, name: request.sessionId ?? `chat-session-${random.slice(turnDigits)}` }
@@ -105,7 +106,7 @@ export function createTurnMaker(deps: ChatDeps, settings: ChatSettings): TurnMak
   return { prepare, close: memory.close }
 }
 
-/** A host whose calls run when nothing is said against them. */
+/** A host that runs tool calls without asking for approval. */
 function askFirst(host: ToolHost, ask: (call: ToolCall) => Promise<void>): ToolHost {
   return {
     list: host.list,
@@ -116,7 +117,7 @@ function askFirst(host: ToolHost, ask: (call: ToolCall) => Promise<void>): ToolH
   }
 }
 
-/** With the first turn: a service that nobody chats with starts sooner. */
+/** Created with the first turn, so that a service that nobody chats with starts faster. */
 function loadTools() {
   return import('../../tools/coordination/tools.ts')
 }
@@ -126,7 +127,7 @@ function bindVerbs(
   { maxTasksPerTurn: maxTasks, blockedNamespaces }: ChatSettings,
   { caller, key }: { caller: Caller; key: SessionKey },
 ): BoundOrchestration {
-  // Made with the first task: most turns make none.
+  // Created with the first task: most turns create none.
   let prefix: string | undefined
   return bindOrchestration(deps, {
     caller,
@@ -145,7 +146,7 @@ const randomDigits = 10
 // A task with a schedule has a name of at most 52 characters.
 const longestName = 52
 
-/** `chat-<session>-<8 hex of its hash>`: the session in readable form, and told apart where that had to be cut. */
+/** `chat-<session>-<8 hex of its hash>`: readable, and unique even where the session name is cut. */
 export function prefixTaskNames(session: string): string {
   const hash = createHash('sha256').update(session).digest('hex').slice(0, 8)
   const readable = session

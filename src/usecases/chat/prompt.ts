@@ -1,4 +1,5 @@
-// The system prompt of a turn: delimited sections, built once and the same in all model calls of the turn (CHAT-030, CHAT-034).
+// The system prompt of a turn: delimited sections, built once and used for all model calls of the turn (CHAT-030,
+// CHAT-034).
 import type { BuiltinTool } from '../../contract/api/tools.ts'
 import type { Agent } from '../../contract/resources/agent.ts'
 import { escapeText, makeSection } from './markup.ts'
@@ -12,7 +13,7 @@ export type PromptInput = {
   maxTasks: number
   /** The agent whose settings the turn has. */
   agent?: Agent | undefined
-  /** The request's own. */
+  /** The request's own system prompt. */
   instructions?: string | undefined
 }
 
@@ -23,7 +24,7 @@ const capabilities = `- Create tasks, watch them, wait for them, read their outp
 - List the agents, tools and tasks there are.
 - Answer from your own knowledge where no task is needed.`
 
-const managing = `- In this message the person may ask for it: create, change and delete agents, create and delete tools, delete sessions.`
+const managing = `- If the person asks for it in this message: create, change and delete agents, create and delete tools, delete sessions.`
 
 const behavior = `- Do what was asked, no more. Ask back only when a guess could do harm.
 - Follow the tasks you create to their end before you report, unless the person wants them left running.
@@ -55,12 +56,12 @@ const examples = `- "Count the lines of these three files": three tasks in one t
 - "What runs right now?": list_tasks with status Running, then a short list.
 - A create call answers invalid_arguments with "timeout: must be a duration": call it again with "10m".`
 
-/** The whole prompt. What users and resources wrote is escaped: it cannot leave its section. */
+/** The whole prompt. Text from users and resources is escaped, so it cannot leave its section. */
 export function buildPrompt(input: PromptInput): string {
   return addInstructions(buildOwn(input), input.instructions)
 }
 
-/** The same; what does not depend on the request is made once for each state of the catalog. */
+/** The same prompt; parts that do not depend on the request are built once for each state of the catalog. */
 export function createPromptBuilder(): (input: PromptInput) => string {
   const known = new WeakMap<Surroundings, Map<string, string>>()
   return (input) => {
@@ -96,7 +97,7 @@ function buildOwn(input: PromptInput): string {
     makeSection('available_tools', describeTools(input)),
     describeRuntime(input),
     ...(surroundings.skills.length === 0 ? [] : [makeSection('available_skills', bullet(surroundings.skills))]),
-    makeSection('rules', `${rules}\n- At most ${input.maxTasks} tasks can be made for one message.`),
+    makeSection('rules', `${rules}\n- At most ${input.maxTasks} tasks can be created for one message.`),
     makeSection('examples', examples),
   ]
   return sections.join('\n\n')
@@ -110,14 +111,14 @@ function listOr(lines: readonly string[], otherwise: string): string[] {
   return lines.length === 0 ? [otherwise] : bullet(lines)
 }
 
-/** The person chose an agent for this turn: its runtime can only be reached by a task. */
+/** The person chose an agent for this turn; an agent with a runtime can only work through a task. */
 function describeChosen(agent: Agent | undefined): string[] {
   if (agent === undefined) return []
   const { name } = agent.metadata
   const hint =
     agent.spec.runtime === undefined
       ? ''
-      : '; it has a runtime, so create_agent_task with it does the work that is asked for'
+      : '; it has a runtime, so use create_agent_task with it to do the requested work'
   return [`The person chose the agent ${name} for this message${hint}.`]
 }
 

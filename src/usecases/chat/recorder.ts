@@ -1,4 +1,5 @@
-// What a turn leaves in its session: the messages of the loop, tool results as summaries, cut-off parts as they were.
+// What a turn writes to its session: the messages of the loop, tool results as summaries, interrupted text as far as it
+// came.
 import type { ChatToolCall } from '../../contract/api/chat.ts'
 import type { LoopEvent } from '../../llm/loop.ts'
 import { type ModelEvent, type ToolUseBlock, type Turn, textOf, toolUsesOf } from '../../llm/messages.ts'
@@ -6,21 +7,21 @@ import type { ToolResult } from '../../llm/tool-host.ts'
 import type { TranscriptMessage } from '../../ports/sessions.ts'
 import { parseObject, summarizeResult } from './history.ts'
 
-/** Calls of a model turn that wait for their results: stored together with them, or not at all. */
+/** Calls of one model answer that wait for their results: both are stored together or not at all. */
 type OpenCalls = { answer: TranscriptMessage; uses: ToolUseBlock[]; results: Map<string, ToolResult> }
 
 export type Recorder = {
   push(event: LoopEvent): void
-  /** What is complete since the last time, if that is more than the user's message. */
+  /** What is complete since the last time, if it is more than the user's message. */
   take(): TranscriptMessage[]
-  /** Everything that is left. `closing` is added to the answer. */
+  /** Everything that is left. `closing` is appended to the answer. */
   close(closing: string): TranscriptMessage[]
-  /** In the order in which the model made them. */
+  /** In the order in which the model called them. */
   calls(): ChatToolCall[]
 }
 
 const unanswered: ToolResult = {
-  content: 'the turn ended before the call was answered; whether it took effect is not known',
+  content: 'the turn ended before the call returned; it may or may not have taken effect',
   isError: true,
 }
 
@@ -28,9 +29,9 @@ type Draft = {
   unsaved: TranscriptMessage[]
   calls: ChatToolCall[]
   open: OpenCalls | undefined
-  /** Text of the call that is under way. */
+  /** Text of the model call in progress. */
   partial: string
-  /** The call under way is the last one: what it calls is not run. */
+  /** True when the current model call is the last one: its tool calls are not run. */
   isSummary: boolean
 }
 
@@ -101,7 +102,7 @@ function closeCalls(record: Draft): void {
   record.open = undefined
 }
 
-/** The last answer with the closing, or the closing alone. */
+/** The last answer followed by the closing, or the closing alone. */
 function addClosing({ unsaved }: Draft, closing: string): void {
   const last = unsaved.at(-1)
   if (closing === '') return

@@ -1,4 +1,4 @@
-// Tasks of a turn that have not ended when its answer is there: said by the service, whatever the model claims.
+// Names the turn's tasks that have not ended when its answer is complete, whatever the model says about them.
 import { isTerminalPhase, type TaskPhase } from '../../contract/resources/task.ts'
 import type { ResourceKey, ResourceReader } from '../../ports/resources.ts'
 

@@ -1,4 +1,4 @@
-// Values that must not reach a model or a client: cut from what tools give back (SECRET-008).
+// Secret values that must not reach a model or a client: removed from tool results (SECRET-008).
 import type { CatalogMemory } from '../../catalog/memory.ts'
 import type { ModelChoice } from '../../contract/api/assignment.ts'
 import { isSvcError } from '../../errors.ts'
@@ -7,13 +7,13 @@ import type { Ports } from '../../ports/index.ts'
 import type { ResourceKey } from '../../ports/resources.ts'
 
 const namingKinds = ['Agent', 'Tool', 'Provider'] as const
-/** Objects of a kind that are looked through. */
+/** The most objects of one kind to look through. */
 const mostObjects = 1000
 
 export type SecretWords = {
-  /** Cuts the secrets that the catalog of the namespace names. */
+  /** Removes the secrets that resources of the namespace name. */
   redactorOf(namespace: string): Promise<Redactor>
-  /** Cuts the keys of these choices and the secrets that the catalog of the namespace names. */
+  /** Removes the keys of these choices and the secrets that resources of the namespace name. */
   redactorFor(namespace: string, choices: readonly ModelChoice[]): Promise<Redactor>
 }
 
@@ -43,7 +43,7 @@ async function readWords({ resources, secrets }: Pick<Ports, 'resources' | 'secr
   return values.flat()
 }
 
-/** Whatever field names a secret ends like this, in all kinds. */
+/** In every kind, fields that name a secret end with this. */
 function listSecretNames(value: unknown): string[] {
   if (typeof value !== 'object' || value === null) return []
   return Object.entries(value).flatMap(([field, inner]) => {
@@ -57,7 +57,7 @@ async function readValues(secrets: Ports['secrets'], key: ResourceKey): Promise<
   try {
     return Object.values((await secrets.read(key)) ?? {})
   } catch (error) {
-    // What the service may not read, it has given to no task either.
+    // The service cannot have given a task what it may not read itself.
     if (isSvcError(error, 'Forbidden') || isSvcError(error, 'NotFound')) return []
     throw error
   }

@@ -1,5 +1,5 @@
-// A session held by one turn: taken over all replicas before anything of the turn happens, kept by a lease, given up when it
-// is cancelled from anywhere.
+// A session held by one turn: claimed across all replicas before the turn does anything, kept by a lease, and released
+// when the turn is cancelled from anywhere.
 import { isSvcError } from '../../errors.ts'
 import type { RememberedModel, SessionKey, TranscriptMessage } from '../../ports/sessions.ts'
 import { type HoldDeps, newHolder, readHolder, takeSession } from './session-holder.ts'
@@ -8,7 +8,7 @@ const renewAfterMs = 10_000
 /** How soon a running turn notices that it was cancelled elsewhere. */
 const lookEveryMs = 500
 
-/** What the session keeps of the turn beside its messages. */
+/** What the session stores about the turn besides its messages. */
 export type TurnNotes = {
   usage: { inputTokens: number; outputTokens: number }
   answeredBy: RememberedModel | undefined
@@ -16,32 +16,37 @@ export type TurnNotes = {
 
 export type SessionHold = {
   key: SessionKey
-  /** Aborts when the turn is to end: its client went away, it was cancelled, or the session is another's. */
+  /**
+   * Aborts when the turn must end: its client disconnected, it was cancelled, or the session now belongs to another
+   * turn.
+   */
   signal: AbortSignal
   wasCancelled(): boolean
   cancel(): void
-  /** The client went away. */
+  /** The client disconnected. */
   leave(): void
   store(messages: TranscriptMessage[]): Promise<void>
-  /** Stores the rest and lets the session go. `compact` runs before it is let go. */
+  /** Stores the rest and releases the session. `compact` runs before the release. */
   finish(messages: TranscriptMessage[], notes: TurnNotes, compact?: () => Promise<void>): Promise<void>
 }
 
-/** Conflict when another turn or a task has it; NotFound when it is the session of tasks. Made when it is missing (CHAT-029). */
+/**
+ * Conflict when another turn or a task holds it; NotFound when it belongs to tasks. Creates a missing one (CHAT-029).
+ */
 export async function holdSession(deps: HoldDeps, key: SessionKey, turn: string): Promise<SessionHold> {
   const holder = newHolder(deps, turn)
   await takeSession(deps, key, holder)
   return createHold(deps, { key, turn, holder })
 }
 
-// Reasons of one's own: making the usual ones costs a stack trace for every turn.
+// Shared reasons: creating the default ones costs a stack trace per turn.
 const over = new Error('the turn is over')
 const cancelled = new Error('the turn was cancelled')
-const left = new Error('the client went away')
+const left = new Error('the client disconnected')
 
 type Start = { key: SessionKey; turn: string; holder: string }
 
-/** The turn's place in the session's record. `cancel` is called when it has been lost. */
+/** The turn's claim in the session's record. `cancel` is called when the claim is lost. */
 function createLease(deps: HoldDeps, { key, turn, ...start }: Start, cancel: () => void) {
   const { sessions, clock } = deps
   let { holder } = start
@@ -56,7 +61,7 @@ function createLease(deps: HoldDeps, { key, turn, ...start }: Start, cancel: () 
   }
 
   return {
-    /** Takes notice of a mark; ends the turn when the session is not its own any more. */
+    /** Reads the record; ends the turn when the session is no longer its own. */
     async look(): Promise<void> {
       const active = (await sessions.get(key))?.activeTask
       if (active === holder) return renew()
@@ -64,7 +69,7 @@ function createLease(deps: HoldDeps, { key, turn, ...start }: Start, cancel: () 
       cancel()
     },
     holder: () => holder,
-    /** Also what a mark has made of the holder in between. */
+    /** Also accepts the holder as changed by a cancel mark in between. */
     async release(): Promise<void> {
       const active = (await sessions.get(key))?.activeTask
       if (active !== undefined && readHolder(active)?.turn === turn) await sessions.unlock(key, active)
@@ -83,7 +88,7 @@ function createHold(deps: HoldDeps, start: Start): SessionHold {
   async function watch(): Promise<void> {
     while (!stopping.signal.aborted && !ending.signal.aborted) {
       await clock.sleep(lookEveryMs, stopping.signal).catch(() => {})
-      // A store that is away for a moment says nothing about the turn.
+      // An unavailable store says nothing about the turn.
       if (!stopping.signal.aborted) await lease.look().catch(() => {})
     }
   }
@@ -115,7 +120,7 @@ function createHold(deps: HoldDeps, start: Start): SessionHold {
       try {
         await storeLast(messages, notes, compact)
       } catch (error) {
-        // Deleted while the turn ran: there is nothing left to write to.
+        // The session was deleted while the turn ran: there is nothing to write to.
         if (!isSvcError(error, 'NotFound')) throw error
       }
     },

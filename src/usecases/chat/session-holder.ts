@@ -1,9 +1,9 @@
-// Who holds a session, as text in its record: a chat turn with the time until it does, or a task.
+// Who holds a session, as text in its record: a chat turn with the end of its lease, or a task.
 import { SvcError } from '../../errors.ts'
 import type { Ports } from '../../ports/index.ts'
 import type { SessionKey } from '../../ports/sessions.ts'
 
-/** A replica that died lets go after so long. */
+/** How long the claim of a replica that died lasts. */
 const leaseMs = 30_000
 const attempts = 3
 
@@ -17,7 +17,7 @@ function writeHolder({ state, turn, expires }: Holder): string {
   return `chat-${state}.${turn}.${expires}`
 }
 
-/** Undefined for a task, which holds sessions too. */
+/** Undefined for a task, which can hold sessions too. */
 export function readHolder(text: string | undefined): Holder | undefined {
   const [, state, turn, expires] = holderPattern.exec(text ?? '') ?? []
   if (state === undefined || turn === undefined) return undefined
@@ -28,14 +28,14 @@ export function newHolder({ clock }: Pick<HoldDeps, 'clock'>, turn: string): str
   return writeHolder({ state: 'turn', turn, expires: clock.now().getTime() + leaseMs })
 }
 
-/** Marks a turn of another replica as cancelled; false when it has ended or moved on in between. */
+/** Marks a turn of another replica as cancelled; false when that turn has ended or renewed its claim in between. */
 export function markCancelled(deps: HoldDeps, key: SessionKey, active: string): Promise<boolean> {
   const holder = readHolder(active)
   if (holder === undefined) return Promise.resolve(false)
   return deps.sessions.lock(key, writeHolder({ ...holder, state: 'cancel' }), { replaces: active })
 }
 
-/** Lets go what a replica that died has held; harmless otherwise. */
+/** Releases what a replica that died held; harmless otherwise. */
 export async function releaseExpired(deps: HoldDeps, key: SessionKey, active: string): Promise<void> {
   if (isExpired(active, deps.clock.now())) await deps.sessions.unlock(key, active)
 }
@@ -45,7 +45,7 @@ function isExpired(active: string, now: Date): boolean {
   return holder !== undefined && holder.expires < now.getTime()
 }
 
-/** Conflict when another turn or a task has the session; NotFound when it is the session of tasks. Made when missing. */
+/** Conflict when another turn or a task holds the session; NotFound when it belongs to tasks. Creates a missing one. */
 export async function takeSession(deps: HoldDeps, key: SessionKey, holder: string): Promise<void> {
   for (let attempt = 0; attempt < attempts; attempt += 1) {
     const present = await deps.sessions.get(key)
@@ -58,7 +58,7 @@ export async function takeSession(deps: HoldDeps, key: SessionKey, holder: strin
 }
 
 export function busySession({ name }: SessionKey): SvcError {
-  return new SvcError('Conflict', `session "${name}" has a running turn; wait for its end, or cancel it with DELETE`)
+  return new SvcError('Conflict', `session "${name}" has a running turn; wait until it ends, or cancel it with DELETE`)
 }
 
 export function noChat(key: SessionKey): SvcError {

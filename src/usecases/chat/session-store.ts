@@ -1,4 +1,4 @@
-// Writes a turn into its session, and keeps the session within its size.
+// Writes a turn into its session, and keeps the session within its size limit.
 
 import { isSvcError, messageOf, SvcError } from '../../errors.ts'
 import type { RememberedModel, Sessions } from '../../ports/sessions.ts'
@@ -9,15 +9,15 @@ import { measureTranscript, truncateTranscript } from './history.ts'
 import type { Recorder } from './recorder.ts'
 import type { Ending, TurnParts } from './turn-parts.ts'
 
-/** A session that was cut has room for some turns before it is cut again. */
+/** A truncated session gets room for several turns, so that it is not truncated every time. */
 const keptShare = 0.75
 
-/** What one model call used, for its record, and as the ledger has it already. */
+/** What one model call used, both for its record and as already counted in the ledger. */
 export type CountedCall = { record: Omit<UsageRecord, 'createdAt'>; counted: Counted }
 
 type Stored = Ending & { recorder: Recorder; usage: CountedCall[]; closing: string }
 
-/** Stores what is left of the turn and lets the session go. What went wrong, as an error for the caller. */
+/** Stores what is left of the turn and releases the session. Returns what went wrong as an error for the caller. */
 export async function storeTurn(deps: UsecaseDeps, parts: TurnParts, turn: Stored): Promise<SvcError | undefined> {
   const { records } = deps.ports
   const { hold, settings, choices } = parts
@@ -26,7 +26,7 @@ export async function storeTurn(deps: UsecaseDeps, parts: TurnParts, turn: Store
   const isLarge = turn.historyBytes + measureTranscript(messages) > settings.maxSessionBytes * keptShare
   const compact = isLarge ? () => compactSession(records.sessions, hold.key, settings.maxSessionBytes) : undefined
   try {
-    // Asked for together, they are one commit where the store has it.
+    // Requested together, so that a store that supports it makes them one commit.
     await Promise.all([
       hold.finish(messages, { usage: { inputTokens, outputTokens }, answeredBy: rememberFirst(choices) }, compact),
       recordUsage(deps, turn.usage),
@@ -38,7 +38,7 @@ export async function storeTurn(deps: UsecaseDeps, parts: TurnParts, turn: Store
   }
 }
 
-/** Under the time of the writing: budgets look for what is new by it. */
+/** Stamped with the time of writing, because budgets search for new records by time. */
 async function recordUsage({ ports: { records, clock }, ledger }: UsecaseDeps, usage: CountedCall[]): Promise<void> {
   if (usage.length === 0) return
   const createdAt = clock.now().toISOString()
@@ -46,12 +46,12 @@ async function recordUsage({ ports: { records, clock }, ledger }: UsecaseDeps, u
   for (const { counted } of usage) ledger.settle(counted)
 }
 
-/** What was asked first: a fallback stands in for a turn, and not for the conversation. */
+/** The choice that was first asked: a fallback answers one turn, not the conversation. */
 function rememberFirst([first]: TurnParts['choices']): RememberedModel | undefined {
   return first && { namespace: first.provider.namespace, name: first.provider.name, model: first.model }
 }
 
-/** Drops the oldest exchanges after the first user message, if the session is over its size (SESS-004, SESS-009). */
+/** Drops the oldest exchanges after the first user message when the session is too large (SESS-004, SESS-009). */
 async function compactSession(sessions: Sessions, key: TurnParts['hold']['key'], maxBytes: number): Promise<void> {
   const all = await sessions.transcript(key)
   if (measureTranscript(all) <= maxBytes) return

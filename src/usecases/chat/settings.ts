@@ -4,14 +4,14 @@ export type ChatSettings = {
   enabled: boolean
   /** Empty: the Provider named `default`. */
   provider: string
-  /** Where nothing else names a model; empty: none. */
+  /** The model when nothing else names one; empty: none. */
   model: string
   maxIterations: number
-  /** Tool calls of one model turn. */
+  /** Tool calls in one model answer. */
   maxToolCalls: number
   maxDurationMs: number
   toolTimeoutMs: number
-  /** Turns at once on this replica. */
+  /** Concurrent turns on this replica. */
   maxConcurrent: number
   maxConcurrentPerNamespace: number
   maxConcurrentPerCaller: number

@@ -1,4 +1,4 @@
-// What a model is told of a namespace: its agents, tools, skills and providers.
+// What a model is told about a namespace: its agents, tools, skills and providers.
 import type { CatalogMemory } from '../../catalog/memory.ts'
 import type { Agent } from '../../contract/resources/agent.ts'
 import type { ResourceOf } from '../../contract/resources/index.ts'
@@ -12,15 +12,15 @@ import type { SecretWords } from './secret-words.ts'
 export const catalogKinds = ['Agent', 'Tool', 'Skill', 'Provider'] as const
 type CatalogKind = (typeof catalogKinds)[number]
 
-/** Lines for the system prompt, escaped. */
+/** Escaped lines for the system prompt. */
 export type Surroundings = { agents: string[]; tools: string[]; skills: string[]; providers: string[] }
 
-/** More than this would fill the context; list_agents and list_tools show all. */
+/** More entries would fill the context; list_agents and list_tools show all. */
 const mostShown = 50
 const longestDescription = 300
 
 export type SurroundingsReader = {
-  /** What the caller may see there. */
+  /** What the caller may see in the namespace. */
   read(caller: Caller, namespace: string): Promise<Surroundings>
 }
 
@@ -50,7 +50,7 @@ export function createSurroundings(
       const visible = await Promise.all(
         catalogKinds.map((kind) => mayAccess(ports, caller, { verb: 'list', kind, namespace })),
       )
-      // One and the same object for all who see the same: what is made from it can be kept as well.
+      // One shared object for all callers who see the same, so that what is built from it can be cached too.
       return shown.get(`${namespace}\n${visible.join()}`, {
         namespace,
         load: async () => hideFrom(await all(), visible),
@@ -68,12 +68,12 @@ function hideFrom(all: Surroundings, [agents, tools, skills, providers]: boolean
   }
 }
 
-/** The name that a line begins with. */
+/** The name at the start of a line. */
 export function nameOf(line: string): string {
   return line.split(' - ', 1)[0] ?? line
 }
 
-/** A context token may allow some of a kind by their names: it is asked about each. */
+/** A context token may allow single names of a kind, so each is checked. */
 async function keepNamed(
   ports: UsecaseDeps['ports'],
   caller: Caller,
@@ -110,7 +110,7 @@ async function loadLines<K extends CatalogKind>(
 ): Promise<string[]> {
   const page = await resources.list(kind, { namespace, limit: mostShown })
   const lines = page.items.map((object) => `${object.metadata.name} - ${escapeText(describe(object))}`)
-  return page.continue === undefined ? lines : [...lines, 'and more, which the list tools show']
+  return page.continue === undefined ? lines : [...lines, 'and more: the list tools show all']
 }
 
 function describeAgent({ spec }: Agent): string {

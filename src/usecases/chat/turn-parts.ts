@@ -1,4 +1,4 @@
-// What one turn of a chat is made from, and how it ended.
+// What one chat turn consists of, and how it ended.
 import type { ModelChoice } from '../../contract/api/assignment.ts'
 import type { ChatRequest } from '../../contract/api/chat.ts'
 import type { Agent } from '../../contract/resources/agent.ts'
@@ -20,11 +20,11 @@ export type TurnParts = {
   agent: Agent | undefined
   system: string
   tools: ToolHost
-  /** Of what tools give back. */
+  /** Removed from tool results. */
   redact: (text: string) => string
   orchestration: BoundOrchestration
   hold: SessionHold
-  /** Whom its calls count on. */
+  /** Who the calls are charged to. */
   spender: Spender
 }
 

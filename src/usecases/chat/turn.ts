@@ -1,4 +1,4 @@
-// One turn of a chat: runs the tool loop over the session and stores it as far as it got.
+// One chat turn: runs the tool loop over the session and stores as much as was completed.
 
 import type { ChatEventName, ChatFrame, ChatResponse, ChatUsage } from '../../contract/api/chat.ts'
 import { formatDuration } from '../../contract/duration.ts'
@@ -21,16 +21,16 @@ import type { SessionHold } from './session-hold.ts'
 import { type CountedCall, storeTurn } from './session-store.ts'
 import type { Ending, TurnParts } from './turn-parts.ts'
 
-/** Gets each event of the turn but `status`; must not throw. */
+/** Receives each event of the turn except `status`; must not throw. */
 export type TurnSink = (event: ChatEventName, data: Omit<ChatFrame, 'sessionId'>) => void
 
-/** `failure` is set when the turn ended without an answer; the response has what there is. */
+/** `failure` is set when the turn ended without an answer; the response holds whatever there is. */
 export type TurnOutcome = { response: ChatResponse; failure?: SvcError }
 
 const defaultMaxTokens = 4096
 const bytesPerToken = 4
 
-/** Never rejects: what goes wrong is in the outcome. The session is let go when it resolves. */
+/** Never rejects: errors are part of the outcome. The session has been released when it resolves. */
 export async function runTurn(
   deps: UsecaseDeps,
   parts: TurnParts,
@@ -59,7 +59,7 @@ export async function runTurn(
   return { response, ...(failure === undefined ? {} : { failure }) }
 }
 
-/** A listener costs a fraction of a signal made of two. */
+/** One listener is much cheaper than a signal combined from two. */
 function followClient(client: AbortSignal, hold: SessionHold): () => void {
   if (client.aborted) hold.leave()
   client.addEventListener('abort', hold.leave)
@@ -68,7 +68,7 @@ function followClient(client: AbortSignal, hold: SessionHold): () => void {
 
 type Running = { sink: TurnSink; recorder: Recorder; usage: CountedCall[] }
 
-/** The run; what stops it unforeseen becomes a failure too. */
+/** The run; an unexpected error becomes a failure too. */
 async function runGuarded(deps: UsecaseDeps, parts: TurnParts, running: Running): Promise<Ending> {
   let historyBytes = 0
   try {
@@ -77,7 +77,7 @@ async function runGuarded(deps: UsecaseDeps, parts: TurnParts, running: Running)
     const state = await runModel(deps, parts, { ...running, history: history.messages })
     const failure = failureOf(state, parts.hold.wasCancelled())
     const closing = state.finished?.closing ?? ''
-    // The loop's text ends with its closing; here the two are told apart.
+    // The loop's text ends with its closing; here the two are separated.
     const text = closing === '' ? state.text : state.text.slice(0, -closing.length).trimEnd()
     return { text, closing, state, historyBytes, ...(failure === undefined ? {} : { failure }) }
   } catch (error) {
@@ -91,7 +91,7 @@ async function readHistory(
   { ports }: UsecaseDeps,
   { hold, request }: TurnParts,
 ): Promise<{ messages: Message[]; bytes: number }> {
-  // A session that was named just now has nothing to read.
+  // A session that was created just now has no history to read.
   if (request.sessionId === undefined) return { messages: [], bytes: 0 }
   const transcript = await ports.records.sessions.transcript(hold.key)
   return { messages: toConversation(transcript), bytes: measureTranscript(transcript) }
@@ -132,7 +132,7 @@ function runModel(deps: UsecaseDeps, parts: TurnParts, running: Running & { hist
   })
 }
 
-/** Asked for again before each call: a turn may take many. */
+/** Checked before each call: one turn may make many. */
 function openSpending({ ledger }: UsecaseDeps, parts: TurnParts, { usage }: Running): Spending {
   const { choices, spender } = parts
   const price = ({ provider: { namespace, name }, model }: ServedCall) =>
@@ -207,7 +207,7 @@ function sumUp({ ending, recorder, usage, created, elapsedMs }: Sums): ChatUsage
   }
 }
 
-/** A fallback may be paid in another currency. */
+/** A fallback may charge in another currency. */
 function sumCosts(usage: CountedCall[]): Pick<ChatUsage, 'costs' | 'unpricedCalls'> {
   const costs: Record<string, number> = {}
   let unpricedCalls = 0

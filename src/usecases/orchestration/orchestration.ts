@@ -1,4 +1,4 @@
-// The verbs of an orchestrating model, bound to the use cases with the rights of its caller.
+// The verbs of an orchestrating model, bound to the use cases with its caller's rights.
 import { createBodyOf } from '../../contract/api/resource-body.ts'
 import type { Kind, SpecOf } from '../../contract/resources/index.ts'
 import { parseOrThrow } from '../../contract/validation.ts'
@@ -12,10 +12,10 @@ export type BoundOrchestration = Orchestration & Pick<TaskVerbs, 'created'>
 
 type Deps = OrchestrationDeps & { sessions: SessionUsecases }
 
-/** How many agents or tools a list shows a model. */
+/** How many agents or tools one list shows to a model. */
 const listLimit = 200
 
-// Building a schema costs more than using it; few turns need one.
+// Building a schema costs more than using it, and few turns need one.
 const bodies = new Map<Kind, ReturnType<typeof createBodyOf>>()
 
 function readSpec<K extends 'Agent' | 'Tool'>(
@@ -73,7 +73,7 @@ export function bindOrchestration(deps: Deps, given: OrchestrationScope): BoundO
     },
     async deleteSession(named) {
       const key = locate(scope, named)
-      // Deleting what is not there is harmless to a person; a model should learn that it named the wrong one.
+      // For a person, deleting a missing object is harmless; a model should learn that it used a wrong name.
       await deps.sessions.get(caller, key, 1)
       if (labels['svc.ai/chat-session'] === key.name && key.namespace === scope.namespace) {
         throw new SvcError('Conflict', 'the session of this conversation cannot be deleted from within it')

@@ -1,4 +1,4 @@
-// For whom an orchestrator works, and how far it may go.
+// Who an orchestrator works for, and how far it may go.
 import { SvcError } from '../../errors.ts'
 import type { Caller } from '../../ports/identity.ts'
 import type { OrchestratedName } from '../../ports/orchestration.ts'
@@ -6,13 +6,13 @@ import type { ResourceKey } from '../../ports/resources.ts'
 
 export type OrchestrationScope = {
   caller: Caller
-  /** Where names without a namespace are. */
+  /** The namespace of names that come without one. */
   namespace: string
-  /** Namespaces of the service and of the cluster, where no orchestrator has any business. */
+  /** Namespaces of the service and of the cluster, closed to every orchestrator. */
   blockedNamespaces: readonly string[]
-  /** On everything that is made. */
+  /** Labels for everything it creates. */
   labels: Record<string, string>
-  /** A new name that nobody else gives, over turns and replicas. */
+  /** Returns a new name, unique across turns and replicas. */
   nameTask(): string
   maxTasks: number
 }
@@ -22,7 +22,7 @@ export function requireOpenNamespace(namespace: string, blocked: readonly string
   if (blocked.includes(namespace)) throw new SvcError('Forbidden', `namespace "${namespace}" is not allowed for chat`)
 }
 
-/** Where a named thing is. Forbidden in a blocked namespace. */
+/** The namespace of a named object. Forbidden when it is blocked. */
 export function locate(scope: OrchestrationScope, { name, namespace }: OrchestratedName): ResourceKey {
   return { name, namespace: locateNamespace(scope, namespace) }
 }

@@ -1,4 +1,4 @@
-// Tasks of an orchestrator: made within its share, watched, read and ended.
+// Tasks of an orchestrator: created within its share, watched, read and cancelled.
 import { normalizeTaskBody } from '../../contract/api/task-body.ts'
 import { isTerminalPhase, type Task } from '../../contract/resources/task.ts'
 import { isSvcError, SvcError } from '../../errors.ts'
@@ -20,20 +20,20 @@ export type TaskVerbs = Pick<
   Orchestration,
   'createTask' | 'getTask' | 'readOutput' | 'waitForTask' | 'cancelTask' | 'listTasks'
 > & {
-  /** What was made, in order. */
+  /** What was created, in order. */
   created: readonly ResourceKey[]
 }
 
 const nameAttempts = 5
 const shortestPauseMs = 25
 const longestPauseMs = 500
-/** Lists are in order of names: all of a namespace is looked through for its newest tasks, so many pages at most. */
+/** Lists are sorted by name, so the newest tasks are found by reading the whole namespace, up to this many pages. */
 const listPage = 500
 const listPages = 40
-/** Characters of UTF-8 have four bytes at most. */
+/** A character has at most four bytes in UTF-8. */
 const longestCharacter = 4
 
-/** Makes tasks, within the share of the scope. */
+/** Creates tasks within the scope's share. */
 function createTaskMaker(
   deps: OrchestrationDeps,
   scope: OrchestrationScope,
@@ -55,7 +55,7 @@ function createTaskMaker(
     created,
     async createTask(request) {
       const namespace = locateNamespace(scope, request.namespace)
-      // Counted before it is made: calls of one model turn run side by side.
+      // Counted before it is created, because calls of one model answer run concurrently.
       if (reserved >= scope.maxTasks) throw refuseMore(scope.maxTasks)
       reserved += 1
       try {
@@ -81,7 +81,7 @@ export function createTaskVerbs(deps: OrchestrationDeps, scope: OrchestrationSco
       if (!isSvcError(error, 'NotFound')) throw error
       const known = created.filter(({ namespace }) => namespace === key.namespace).map(({ name }) => name)
       const hint =
-        known.length > 0 ? `; this conversation made: ${known.join(', ')}` : '; list_tasks shows what there is'
+        known.length > 0 ? `; this conversation created: ${known.join(', ')}` : '; list_tasks shows all tasks'
       throw new SvcError('NotFound', `there is no task "${key.name}" in namespace "${key.namespace}"${hint}`)
     }
   }
@@ -138,7 +138,10 @@ async function findNewest(limit: number, readPage: ReadPage): Promise<Task[]> {
   return newest
 }
 
-/** Times are whole seconds; within one, names made by time (UUID version 7) decide where the store gives such. */
+/**
+ * Creation times are whole seconds; within one second, time-ordered uids (UUID version 7) decide if the store uses
+ * them.
+ */
 function compareAge({ metadata: a }: Task, { metadata: b }: Task): number {
   if (a.creationTimestamp !== b.creationTimestamp) return a.creationTimestamp < b.creationTimestamp ? 1 : -1
   return a.uid < b.uid ? 1 : -1
@@ -147,11 +150,11 @@ function compareAge({ metadata: a }: Task, { metadata: b }: Task): number {
 function refuseMore(maxTasks: number): SvcError {
   return new SvcError(
     'TooManyRequests',
-    `this turn has made its ${maxTasks} tasks; make no more before the next message`,
+    `this turn has already created ${maxTasks} tasks, the most it may; create no more before the next message`,
   )
 }
 
-/** Models do not see details: all problems go into the sentence. */
+/** Models do not see error details, so the sentence lists all problems. */
 export function explainProblems(error: unknown): unknown {
   if (!isSvcError(error) || (error.details?.length ?? 0) < 2) return error
   const all = error.details?.map(({ path, message }) => `${path} ${message}`).join('; ')
@@ -161,7 +164,7 @@ export function explainProblems(error: unknown): unknown {
   )
 }
 
-/** The first characters of a text, read no further than needed. */
+/** The first characters of a text, without reading more than needed. */
 async function readHead(stream: AsyncIterable<Buffer>, limit: number): Promise<string> {
   const chunks: Buffer[] = []
   let bytes = 0

@@ -1,4 +1,4 @@
-// The tokens of a call as usage records have them: what the vendor counted, and beside it what it did not.
+// The tokens of a call for usage records: those that the vendor counted, and separately an estimate of the others.
 import type { ServedCall } from '../../llm/model.ts'
 import type { UsageRecord } from '../../ports/usage.ts'
 
@@ -22,7 +22,7 @@ export function tokensOf({
   }
 }
 
-/** All that counts against limits and budgets. */
+/** Everything that counts against limits and budgets. */
 export function countAll(tokens: Partial<Tokens>): number {
   const { inputTokens = 0, outputTokens = 0, estimatedInputTokens = 0, estimatedOutputTokens = 0 } = tokens
   return inputTokens + outputTokens + estimatedInputTokens + estimatedOutputTokens

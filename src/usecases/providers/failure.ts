@@ -1,9 +1,9 @@
-// What the failure of a model call is to whoever waits for it (PROXY-017..021).
+// How the failure of a model call is reported to the client (PROXY-017..021).
 import { ruleOfCall } from '../../contract/failures.ts'
 import { SvcError } from '../../errors.ts'
 import type { ModelError } from '../../llm/messages.ts'
 
-/** How long a client does well to wait: what the vendor says, else as long as the provider rests. Absent: no matter. */
+/** How long the client should wait: what the vendor says, else the remaining cool-down. Absent: no recommendation. */
 export function retrySecondsOf({ reason, retryAfterMs }: ModelError): number | undefined {
   const { rest, again } = ruleOfCall(reason)
   return rest === undefined || !again ? undefined : Math.max(1, Math.ceil((retryAfterMs ?? rest.ms) / 1000))

@@ -1,4 +1,4 @@
-// How each provider answers: a call costs a map write, what was seen is written to the records a moment later.
+// How each provider answers. A call only updates a map; observations are written to the records a moment later.
 import { judgeCall } from '../../llm/call-verdict.ts'
 import type { EndedCall } from '../../llm/router.ts'
 import { redactText } from '../../observability/redaction.ts'
@@ -7,29 +7,29 @@ import type { ProviderNote } from '../../ports/provider-health.ts'
 import type { ResourceKey } from '../../ports/resources.ts'
 import { createBatches } from '../batching.ts'
 
-/** What another process saw: `failures` are those since the last answer. */
+/** What another process observed: `failures` are those since the last answer. */
 export type CallsSeen = { answered: boolean; failures: number; reason?: string | undefined }
 
-/** Who is told of calls. None of them throws or waits. */
+/** Receives the outcomes of calls. No method throws or waits. */
 export type HealthNotes = {
   noteEnd(call: EndedCall): void
-  /** The same of several calls. */
+  /** The same for several calls. */
   noteCalls(provider: ResourceKey, seen: CallsSeen): void
 }
 
 export type ProviderHealthLog = HealthNotes & {
-  /** Writes what is not written yet. */
+  /** Writes what is still pending. */
   close(): Promise<void>
 }
 
 const flushMs = 2000
-/** Vendors send whole pages. */
+/** Longest error text to keep; some vendors send whole pages. */
 const longestReason = 500
 
 /** Times in milliseconds; 0: never. */
 type Entry = { provider: ResourceKey; goodAt: number; failedAt: number; reason: string; failures: number }
 
-/** By namespace, then by name: no key is put together for each call. */
+/** By namespace, then by name, so that no call has to build a key. */
 type Noted = Map<string, Map<string, Entry>>
 
 function findEntry(noted: Noted, provider: ResourceKey): Entry {
@@ -43,7 +43,7 @@ function addEntry(noted: Noted, { namespace, name }: ResourceKey): Entry {
   return entry
 }
 
-/** What could not be written is older than what came since. */
+/** What could not be written is older than what has arrived since. */
 function putBack(noted: Noted, { provider, goodAt, failedAt, reason, failures }: Entry): void {
   const entry = findEntry(noted, provider)
   if (entry.goodAt === 0) Object.assign(entry, { goodAt, failures: entry.failures + failures })

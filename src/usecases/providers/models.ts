@@ -1,4 +1,4 @@
-// A model for the service's own calls (chat, proxies): the choices with limits, cool-downs and usage over all replicas.
+// A model for the service's own calls (chat, proxies): its choices, with limits, cool-downs and usage across replicas.
 import type { ModelChoice } from '../../contract/api/assignment.ts'
 import type { ModelClient } from '../../llm/model.ts'
 import { trustOf } from '../../llm/model-client.ts'
@@ -7,7 +7,7 @@ import type { EgressPolicy } from '../../ports/egress.ts'
 import type { RateLimits } from '../../ports/rate-limits.ts'
 import type { UsecaseDeps } from '../deps.ts'
 
-/** Where calls to this provider may go. */
+/** Which addresses calls to this provider may use. */
 export function policyOf(
   { provider }: ModelChoice,
   settings: Pick<UsecaseDeps['settings'], 'allowNetworks' | 'ownAddresses'>,
@@ -20,7 +20,7 @@ export function policyOf(
   }
 }
 
-/** Cool-downs are looked up with every call: none costs a read of the store. */
+/** Every call checks cool-downs; the check never reads the store. */
 function inMemory(limits: RateLimits): RouterDeps['rateLimits'] {
   return {
     take: (whose, want, limit) => limits.take(whose, want, limit),

@@ -1,7 +1,7 @@
-// How a provider is called in what is written of a namespace: usage records, metrics, messages.
+// How usage records, metrics and messages of a namespace name a provider.
 import type { ResourceKey } from '../../ports/resources.ts'
 
-/** With its namespace where that is another one. */
+/** Includes the provider's namespace when it is another one. */
 export function nameProviderIn(namespace: string, provider: ResourceKey): string {
   return provider.namespace === namespace ? provider.name : `${provider.namespace}/${provider.name}`
 }

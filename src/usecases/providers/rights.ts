@@ -1,4 +1,4 @@
-// Which models a caller may have answer: the limits of a token, a namespace and a context hold for fallbacks too.
+// Which models a caller may use: the limits of a token, a namespace and a context also apply to fallbacks.
 import type { ModelChoice } from '../../contract/api/assignment.ts'
 import type { Caller } from '../../ports/identity.ts'
 import type { Ports } from '../../ports/index.ts'
@@ -6,17 +6,17 @@ import { keepAllowed, requireAccess } from '../access.ts'
 
 type Asked = { namespace: string; name: string; model: string }
 
-/** The access that a call of the model is. */
+/** The access that a call of the model needs. */
 function callOf({ namespace, name, model }: Asked) {
   return { verb: 'use', kind: 'Provider', namespace, name, model } as const
 }
 
-/** Forbidden in words. */
+/** Throws Forbidden with the reason. */
 export function requireModel(ports: Pick<Ports, 'authorizer'>, caller: Caller, asked: Asked): Promise<void> {
   return requireAccess(ports, caller, callOf(asked))
 }
 
-/** Those that the caller may have answer, in their order. */
+/** The choices that the caller may use, in order. */
 export function keepModels<T>(
   ports: Pick<Ports, 'authorizer'>,
   caller: Caller,
@@ -25,7 +25,7 @@ export function keepModels<T>(
   return keepAllowed(ports, caller, { of, read: (one) => callOf(read(one)) })
 }
 
-/** The choices without fallbacks that the caller may not use; Forbidden when the first is one of those. */
+/** The choices without the fallbacks that the caller may not use; Forbidden when the first one is not allowed. */
 export async function keepChoices(
   ports: Pick<Ports, 'authorizer'>,
   caller: Caller,

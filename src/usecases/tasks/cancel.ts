@@ -1,4 +1,4 @@
-// Asks for the end of a task; the controller stops it and moves it to Cancelled (TASK-037).
+// Requests the end of a task; the controller stops it and moves it to Cancelled (TASK-037).
 import { isTerminalPhase, type Task } from '../../contract/resources/task.ts'
 import { SvcError } from '../../errors.ts'
 import type { Caller } from '../../ports/identity.ts'
@@ -14,7 +14,7 @@ function markCancelled(task: Task, reason: string): Task {
   return { ...task, metadata: { ...task.metadata, annotations } }
 }
 
-/** Ended that way, or on the way there. */
+/** Cancelled, or about to be. */
 function isCancelled(task: Task): boolean {
   const phase = task.status?.phase
   const isAsked = task.metadata.annotations?.[cancelAnnotation] !== undefined
@@ -25,7 +25,7 @@ function refuseEnded(task: Task): SvcError {
   return new SvcError('Conflict', `task "${task.metadata.name}" has already ended: it is ${task.status?.phase}`)
 }
 
-/** The task as asked to end; repeating is harmless. Conflict when it has ended otherwise; NotFound. */
+/** The task, marked to be cancelled; repeating is harmless. Conflict when it has ended in another way; NotFound. */
 export async function cancelTask(
   { ports }: UsecaseDeps,
   caller: Caller,

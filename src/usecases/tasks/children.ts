@@ -1,13 +1,13 @@
-// Children of a task, as its owner references tell them: those of a task that had its name before are not among them.
+// Children of a task by owner reference; children of an earlier task with the same name are not included.
 import type { Caller } from '../../ports/identity.ts'
 import type { ResourcePage, ResourceText } from '../../ports/resources.ts'
 import type { UsecaseDeps } from '../deps.ts'
 import type { PlacedQuery, ResourceUsecases } from '../resources.ts'
 
-/** No task has it. */
+/** A uid that no task has. */
 const nobody = ''
 
-/** Each child as JSON; none of a parent that is not there. */
+/** Each child as JSON; none when the parent does not exist. */
 export async function listChildren(
   { ports, resources }: Pick<UsecaseDeps, 'ports'> & { resources: ResourceUsecases },
   caller: Caller,

@@ -1,23 +1,23 @@
-// Follows what a task writes (log lines, events) until the task has ended and everything was read.
+// Follows what a task writes (log lines, events) until the task has ended and everything is read.
 import type { Clock } from '../../ports/clock.ts'
 
 export type Followed<T> = {
-  /** What was written after the number, in order. */
+  /** What was written after the given number, in order. */
   read(afterSeq: number): AsyncIterable<T> | Iterable<T> | Promise<Iterable<T>>
   /** Calls back when there may be more to read; returns the unsubscribe function. */
   subscribe(listener: () => void): () => void
-  /** Whether nothing will be written any more. */
+  /** Whether nothing more will be written. */
   isOver(): Promise<boolean>
   afterSeq: number
   clock: Clock
   signal: AbortSignal
 }
 
-// The end of a task is a change of its resource, which may come without a line being written; looked for at rising intervals.
+// A task can end without writing a line, so its resource is also checked, at growing intervals.
 const shortestPauseMs = 20
 const longestPauseMs = 1000
 
-/** Resolves at once when `wake` was called since the last wait, else on the next call or after the pause. */
+/** Resolves at once when `wake` was called since the last wait, otherwise at the next call or after the pause. */
 function createAlarm(clock: Clock, signal: AbortSignal) {
   let isRung = false
   let ring = () => {}
@@ -26,7 +26,7 @@ function createAlarm(clock: Clock, signal: AbortSignal) {
       isRung = true
       ring()
     },
-    /** True when it was woken, false when the pause is over. */
+    /** True when woken, false after the full pause. */
     async wait(ms: number): Promise<boolean> {
       if (!isRung) {
         const pause = new AbortController()
@@ -44,7 +44,7 @@ function createAlarm(clock: Clock, signal: AbortSignal) {
   }
 }
 
-/** Yields what there is and what comes, each once, in order; ends with the task or the signal. */
+/** Yields existing and new entries, each once, in order; ends with the task or the signal. */
 export async function* follow<T extends { seq: number }>(followed: Followed<T>): AsyncGenerator<T> {
   const { clock, signal } = followed
   const alarm = createAlarm(clock, signal)
@@ -53,7 +53,7 @@ export async function* follow<T extends { seq: number }>(followed: Followed<T>):
   let pauseMs = shortestPauseMs
   try {
     while (!signal.aborted) {
-      // Asked before reading: whatever was written before the end is then read too.
+      // Checked before reading, so that everything written before the end is read too.
       const isOver = await followed.isOver()
       for await (const item of await followed.read(last)) {
         last = item.seq

@@ -12,11 +12,11 @@ import type { UsecaseDeps } from '../deps.ts'
 import type { ResourceUsecases } from '../resources.ts'
 import { repeatOnConflict } from '../write-conflict.ts'
 
-/** Files that a task is given belong to no attempt. */
+/** Files that a task is given are stored under attempt 0. */
 const ofNoAttempt = 0
 
 export type TaskInputs = {
-  /** Conflict once the task has started; InvalidRequest for a task that takes no files; TooLarge. */
+  /** Conflict once the task has started; InvalidRequest when the task cannot be given files; TooLarge. */
   putInput(
     caller: Caller,
     key: ResourceKey,
@@ -31,7 +31,7 @@ function refuseUnfit({ metadata: { name }, spec, status }: Task): void {
   if ((status?.attempts ?? 0) === 0 && (status?.phase ?? 'Pending') === 'Pending') return
   throw new SvcError(
     'Conflict',
-    `task "${name}" has started, and takes no more files: make it with spec.suspend, and resume it when all are there`,
+    `task "${name}" has started and takes no more files: create it with spec.suspend, and resume it when all files are there`,
   )
 }
 
@@ -45,7 +45,7 @@ export function createTaskInputs({ ports }: UsecaseDeps, resources: ResourceUsec
       const { uid } = task.metadata
       const others = (await inputs.list(uid)).filter(({ filename }) => filename !== file.filename)
       if (others.length >= inputLimits.files) {
-        throw new SvcError('TooLarge', `a task can be given ${inputLimits.files} files at most`)
+        throw new SvcError('TooLarge', `a task can be given at most ${inputLimits.files} files`)
       }
       await inputs.put({ taskUid: uid, attempt: ofNoAttempt }, file)
     },
@@ -55,7 +55,7 @@ export function createTaskInputs({ ports }: UsecaseDeps, resources: ResourceUsec
   }
 }
 
-/** Makes a task by `create` that has the files which another was given before it starts. */
+/** Creates a task with `create`, and copies another task's input files to it before it starts. */
 export async function createWithInputs(
   ports: Pick<Ports, 'records' | 'resources'>,
   from: Task,

@@ -1,4 +1,4 @@
-// What a task leaves behind, for those who may see the task: result, artifacts, plan.
+// What a task leaves behind (result, artifacts, plan), for callers who may see the task.
 import type { Task } from '../../contract/resources/task.ts'
 import { SvcError } from '../../errors.ts'
 import type { ArtifactInfo } from '../../ports/artifacts.ts'
@@ -12,7 +12,7 @@ import type { ResourceUsecases } from '../resources.ts'
 type Opened<I> = { info: I; open(): NodeJS.ReadableStream & AsyncIterable<Buffer> }
 
 export type TaskRecords = {
-  /** NotFound: no task, or no result yet. */
+  /** NotFound: no such task, or no result yet. */
   result(caller: Caller, key: ResourceKey): Promise<Opened<ResultInfo>>
   artifacts(caller: Caller, key: ResourceKey): Promise<ArtifactInfo[]>
   artifact(caller: Caller, key: ResourceKey, filename: string): Promise<Opened<ArtifactInfo>>
@@ -22,10 +22,10 @@ export type TaskRecords = {
   planOf(task: ResourceText): Promise<Plan | undefined>
 }
 
-// Inside of a JSON string the quotes would be escaped: only a field of this name matches, and most tasks have none.
+// Quotes inside a JSON string are escaped, so only a real field of this name matches; most tasks have none.
 const iterationField = /"iteration":[1-9]/
 
-/** The task, parsed, if it has come to its first iteration. */
+/** The parsed task, if it has started its first iteration. */
 function parseIterating({ text }: ResourceText): Task | undefined {
   if (!iterationField.test(text)) return undefined
   const task: Task = JSON.parse(text)

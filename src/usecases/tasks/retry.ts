@@ -1,4 +1,4 @@
-// Makes a new task out of one that has ended: `<name>-retry-<n>`.
+// Creates a new task from one that has ended: `<name>-retry-<n>`.
 import { reservedPrefix } from '../../contract/resources/metadata.ts'
 import { isTerminalPhase, type Task, type TaskSpec } from '../../contract/resources/task.ts'
 import { isSvcError, SvcError } from '../../errors.ts'
@@ -27,7 +27,7 @@ function dropReserved(map: Record<string, string> | undefined): Record<string, s
   return Object.fromEntries(Object.entries(map ?? {}).filter(([key]) => !key.startsWith(reservedPrefix)))
 }
 
-/** What the server stamped belongs to the first creation, not to this one. */
+/** What the service stamped belongs to the original creation, not to this one. */
 function copySpec(spec: TaskSpec): TaskSpec {
   const { requestedBy: _requestedBy, transaction: _transaction, ...rest } = spec
   return rest
@@ -42,7 +42,7 @@ function draftRetry(task: Task, namespace: string, name: string) {
   return { metadata, namespace, spec: copySpec(task.spec) }
 }
 
-/** Asks for the rights of a retry: to read the old task, and to make the one that was made of it. */
+/** Checks the rights that a retry needs: to read the old task, and to create the new one. */
 export async function checkRetry(
   { ports, resources }: { ports: Pick<Ports, 'authorizer'>; resources: ResourceUsecases },
   caller: Caller,
@@ -55,7 +55,7 @@ export async function checkRetry(
   await resources.checkCreate(caller, 'Task', draftRetry(made, namespace, made.metadata.name))
 }
 
-/** The new task. Conflict while the old one has not ended; NotFound; AlreadyExists for a given name that is taken. */
+/** The new task. Conflict while the old one has not ended; NotFound; AlreadyExists when a given name is taken. */
 export async function retryTask(
   { ports, resources }: { ports: Pick<Ports, 'records' | 'resources'>; resources: ResourceUsecases },
   caller: Caller,
@@ -80,5 +80,5 @@ export async function retryTask(
       if (!isSvcError(error, 'AlreadyExists')) throw error
     }
   }
-  throw new SvcError('AlreadyExists', `"${key.name}" was tried again ${mostRetries} times; give the new task a name`)
+  throw new SvcError('AlreadyExists', `"${key.name}" was retried ${mostRetries} times; give the new task a name`)
 }

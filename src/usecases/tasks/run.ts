@@ -1,4 +1,4 @@
-// Asks a schedule for a run now; its controller makes it as it makes the others.
+// Requests a run of a schedule now; the controller creates it like any other run.
 import { isTerminalPhase, type Task } from '../../contract/resources/task.ts'
 import { SvcError } from '../../errors.ts'
 import type { Caller } from '../../ports/identity.ts'
@@ -12,10 +12,10 @@ import { repeatOnConflict } from '../write-conflict.ts'
 function refuseUnfit({ metadata: { name }, spec, status }: Task): void {
   if (spec.schedule === undefined) throw new SvcError('InvalidRequest', `task "${name}" has no schedule: it runs once`)
   if (!isTerminalPhase(status?.phase)) return
-  throw new SvcError('Conflict', `schedule "${name}" makes no more runs: it is ${status?.phase}`)
+  throw new SvcError('Conflict', `schedule "${name}" starts no more runs: it is ${status?.phase}`)
 }
 
-/** The run that will be made; one that is asked for already and not made yet is not asked for again. */
+/** The run that will be created; when one is already requested and not created yet, returns that one. */
 export async function runSchedule(
   { ports }: UsecaseDeps,
   caller: Caller,

@@ -1,4 +1,4 @@
-// What a task writes line by line, for those who may see the task: logs and timeline, as they are or as they come.
+// Logs and timeline of a task, for callers who may see it: what is there, or followed live.
 import { isTerminalPhase } from '../../contract/resources/task.ts'
 import { SvcError } from '../../errors.ts'
 import type { TimelineEvent } from '../../ports/events.ts'
@@ -13,7 +13,7 @@ import { follow } from './follow.ts'
 export type LinePart = { seq: number; offset: number; part: string }
 
 export type TaskStreams = {
-  /** NotFound while it is pending and nothing was written. */
+  /** NotFound while the task is pending and nothing was written. */
   logs(caller: Caller, key: ResourceKey, tailLines: number | undefined): Promise<AsyncIterable<LogLine>>
   /** Lines as they come, and each in parts before it is whole. `tailLines` bounds what is there already. */
   followLogs(
@@ -78,7 +78,7 @@ export function createTaskStreams({ ports }: UsecaseDeps, resources: ResourceUse
   const { records, clock } = ports
   const getTask = (caller: Caller, key: ResourceKey) => resources.get(caller, 'Task', key)
 
-  /** Also over when the task is gone, or gone and made again. */
+  /** Also ends when the task is deleted, even if another one gets its name. */
   function watchEnd(key: ResourceKey, uid: string): () => Promise<boolean> {
     return async () => {
       const task = await ports.resources.get('Task', key)

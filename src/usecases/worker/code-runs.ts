@@ -1,4 +1,4 @@
-// Runs code of a running attempt in a sandbox of the service, for a worker that has none (BUILT-024).
+// Runs an attempt's code in a sandbox of the service, for a worker without its own (BUILT-024).
 import type { CodeAvailability, CodeOutcome, CodeRun } from '../../contract/api/code-runs.ts'
 import type { Task } from '../../contract/resources/task.ts'
 import { SvcError } from '../../errors.ts'
@@ -8,7 +8,7 @@ import { callerKey, readCaller } from '../../rules/caller-identity.ts'
 import type { UsecaseDeps } from '../deps.ts'
 import { requireRunningTask, type TaskPath } from './live-attempt.ts'
 
-/** NotConfigured where the workers run their code themselves, or where no sandbox can be made. */
+/** NotConfigured when workers run their code themselves, or when no sandbox is available. */
 export type WorkerCodeRuns = {
   checkCode(identity: WorkerIdentity, path: TaskPath): Promise<CodeAvailability>
   /** Runs to the end, the timeout or the abort. */
@@ -30,7 +30,7 @@ function present({ changes, ...outcome }: SandboxOutcome): CodeOutcome {
   return { ...outcome, changes: { ...changes, written: changes.written.map(pack) } }
 }
 
-/** The runs of a task count as those of whoever created it; tasks that nobody is known to have created, by namespace. */
+/** A task's runs count as its creator's; those of tasks without a known creator count by namespace. */
 function nameCreator(task: Task): string {
   const { kind, id, name } = readCaller(task) ?? {}
   if (kind !== undefined && id !== undefined) return callerKey({ kind, id, name: name ?? id })
@@ -44,7 +44,7 @@ export function createWorkerCodeRuns({ ports }: UsecaseDeps): WorkerCodeRuns {
     const state = await sandbox.check()
     if (!state.available) throw new SvcError('NotConfigured', `${state.reason}; ${state.suggestion}`)
     if (state.kind === 'pod') return { languages: state.languages }
-    throw new SvcError('NotConfigured', 'the workers of this service run code in a sandbox of their own')
+    throw new SvcError('NotConfigured', 'the workers of this service run code in their own sandbox')
   }
 
   return {

@@ -1,4 +1,4 @@
-// What a running attempt says and hears: the transcript of its session, messages with its family.
+// Messages of a running attempt: the transcript of its session, and messages to and from related tasks.
 import type { MessageSend, TranscriptAppend } from '../../contract/api/internal.ts'
 import type { Task } from '../../contract/resources/task.ts'
 import { SvcError } from '../../errors.ts'
@@ -17,9 +17,9 @@ import {
   type TaskPath,
 } from './live-attempt.ts'
 
-/** Every call is Forbidden for another task than the token's own, and for an attempt that is not the one that runs now. */
+/** Every call throws Forbidden for a task other than the token's own, and for an attempt that is not the live one. */
 export type WorkerConversation = {
-  /** The newest messages of the task's own session; none when there is no such session yet. */
+  /** The newest messages of the task's own session; none while the session does not exist. */
   readTranscript(
     identity: WorkerIdentity,
     path: { namespace: string; name: string },
@@ -27,7 +27,10 @@ export type WorkerConversation = {
   ): Promise<StoredMessage[]>
   /** NotFound when the task has no session. */
   appendTranscript(identity: WorkerIdentity, path: TaskPath, append: TranscriptAppend): Promise<void>
-  /** Forbidden in the name of another task, and under another parent; NotFound for a receiver that is not under it. */
+  /**
+   * Forbidden in the name of another task or under another parent; NotFound for a receiver that is not under that
+   * parent.
+   */
   sendMessage(identity: WorkerIdentity, namespace: string, message: MessageSend): Promise<Message>
   readMessages(
     identity: WorkerIdentity,
@@ -44,7 +47,7 @@ function requireFamily({ metadata }: Task, parentTask: string): Correspondent {
   throw new SvcError('Forbidden', `task "${name}" is not under parent "${parentTask}"`)
 }
 
-/** The coordinator or one of its children, as they are now. NotFound for whoever else has the name. */
+/** The coordinator or one of its current children. NotFound for any other task of that name. */
 async function findReceiver(
   resources: ResourceReader,
   { namespace, toTask }: { namespace: string; toTask: string },
@@ -64,7 +67,7 @@ export function createWorkerConversation({ ports }: UsecaseDeps): WorkerConversa
       requireOwnNamespace(identity, namespace)
       const { sessionRef } = (await requireLiveAttempt(resources, identity)).spec
       if (sessionRef?.name !== name) {
-        throw new SvcError('Forbidden', `session "${name}" is not that of task "${identity.taskName}"`)
+        throw new SvcError('Forbidden', `session "${name}" does not belong to task "${identity.taskName}"`)
       }
       if ((await records.sessions.get({ namespace, name })) === undefined) return []
       return records.sessions.transcript({ namespace, name }, { limit: maxMessages ?? sessionRef.maxMessages })

@@ -1,4 +1,4 @@
-// Whether the bearer of a worker token is the attempt that runs now (TASK-045): read from the resource each time.
+// Whether the bearer of a worker token is the live attempt (TASK-045): read from the resource each time.
 import type { Task } from '../../contract/resources/task.ts'
 import { SvcError } from '../../errors.ts'
 import type { WorkerIdentity } from '../../ports/identity.ts'
@@ -15,30 +15,30 @@ function isLive(task: Task | undefined, identity: WorkerIdentity): task is Task 
   )
 }
 
-/** Forbidden when the path is about another namespace. */
+/** Forbidden when the path is for another namespace. */
 export function requireOwnNamespace(identity: WorkerIdentity, namespace: string): void {
   if (identity.namespace === namespace) return
   throw new SvcError('Forbidden', `this token is for namespace "${identity.namespace}", not "${namespace}"`)
 }
 
-/** Forbidden when the path is about another task. */
+/** Forbidden when the path is for another task. */
 export function requireOwnTask(identity: WorkerIdentity, path: TaskPath): void {
   requireOwnNamespace(identity, path.namespace)
   if (identity.taskName === path.taskName) return
   throw new SvcError('Forbidden', `this token is for task "${identity.taskName}", not "${path.taskName}"`)
 }
 
-/** The task, while this attempt of it runs; Forbidden afterwards. */
+/** The task while this attempt of it is live; Forbidden afterwards. */
 export async function requireLiveAttempt(resources: ResourceReader, identity: WorkerIdentity): Promise<Task> {
   const task = await resources.get('Task', { namespace: identity.namespace, name: identity.taskName })
   if (isLive(task, identity)) return task
   throw new SvcError(
     'Forbidden',
-    `attempt ${identity.attempt} of task "${identity.taskName}" is not the one that runs now`,
+    `attempt ${identity.attempt} of task "${identity.taskName}" is no longer the live one`,
   )
 }
 
-/** The task of the path, if it is the token's own and this attempt of it runs. */
+/** The task of the path, if it is the token's own and this attempt is live. */
 export async function requireRunningTask(
   resources: ResourceReader,
   identity: WorkerIdentity,

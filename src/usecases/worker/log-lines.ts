@@ -1,7 +1,7 @@
-// Cuts a stream of bytes into lines as they come.
+// Splits a stream of bytes into lines as they arrive.
 import { StringDecoder } from 'node:string_decoder'
 
-/** A line that does not end is cut here, so that nothing is held back for ever. */
+/** A line without an end is cut at this length, so that nothing is held back forever. */
 const longestLine = 64 * 1024
 
 /** In pieces that are not too long, one at least. */

@@ -1,4 +1,4 @@
-// What a running attempt says of its model calls: usage with its cost, leases of a rate limit, cool-downs, failures.
+// What a running attempt reports about its model calls: usage and cost, rate-limit leases, cool-downs, failures.
 
 import { nameDefault } from '../../catalog/models.ts'
 import type {
@@ -27,16 +27,16 @@ import { notFound } from '../resources.ts'
 import { requireLiveAttempt, requireOwnTask } from './live-attempt.ts'
 
 export type WorkerModelCalls = {
-  /** Records one call; the same id again is ignored. BudgetExceeded: it is recorded, and no further one may be made. */
+  /** Records one call; ignores a repeated id. BudgetExceeded: the call is recorded, and no further one may be made. */
   submitUsage(
     identity: WorkerIdentity,
     path: { namespace: string; taskName: string },
     usage: UsageSubmit,
   ): Promise<void>
-  /** Takes, corrects or only asks. Forbidden for a provider that the task does not use; NotFound. */
+  /** Takes, settles or only checks a lease. Forbidden for a provider that the task does not use; NotFound. */
   takeLease(identity: WorkerIdentity, provider: ResourceKey, want: LeaseRequest): Promise<LeaseAnswer>
   coolDown(identity: WorkerIdentity, provider: ResourceKey, request: CooldownRequest): Promise<void>
-  /** Notes how the provider answers (PROV-011). */
+  /** Records how the provider answers (PROV-011). */
   reportCalls(identity: WorkerIdentity, provider: ResourceKey, report: CallsReport): Promise<void>
 }
 
@@ -51,7 +51,7 @@ function describeTask(task: Task): Pick<UsageRecord, 'session' | 'agent' | 'call
   }
 }
 
-/** Of what the vendor counted, and of what it did not. */
+/** Cost of what the vendor counted, and of the estimate. */
 function costOf(
   usage: UsageSubmit,
   price: Price | undefined,
@@ -66,7 +66,7 @@ function toUsed(usage: UsageSubmit, price: Price | undefined): Used {
   return { usage, estimated: { inputTokens, outputTokens }, price }
 }
 
-/** One of those that the task may be given, the fallbacks that its provider names too. */
+/** A provider that the task may be given, including fallbacks that its provider names. */
 function agentKeyOf(task: Task): ResourceKey | undefined {
   const ref = task.spec.agentRef
   return ref && { namespace: ref.namespace ?? task.metadata.namespace, name: ref.name }
@@ -98,11 +98,11 @@ function createLeases({ resources, records }: UsecaseDeps['ports']) {
     return { granted: true, tokens: want.tokens }
   }
 
-  /** As the agent is now; one that is gone bounds nothing. */
+  /** The agent as it is now; a deleted agent sets no limit. */
   async function takeOfAgent(task: Task, key: ResourceKey, want: LeaseRequest): Promise<Lease> {
     const own = agentKeyOf(task)
     if (own?.name !== key.name || own.namespace !== key.namespace) {
-      throw new SvcError('Forbidden', `task "${task.metadata.name}" is not of agent "${key.name}"`)
+      throw new SvcError('Forbidden', `task "${task.metadata.name}" does not use agent "${key.name}"`)
     }
     const agent = await resources.get('Agent', key)
     return takeOrSettle({ kind: 'Agent', ...key }, want, agent?.spec.rateLimit ?? {})
@@ -115,7 +115,7 @@ export function createWorkerModelCalls({ ports, health, ledger }: UsecaseDeps): 
   const { resources, records, clock } = ports
   const { takeOrSettle, takeOfAgent } = createLeases(ports)
 
-  /** Another task's provider is none of its business: it could use up the limit or stop it for all. */
+  /** A task may not touch another task's provider: it could use up its limit or pause it for everyone. */
   async function requireProvider(task: Task, key: ResourceKey): Promise<Provider> {
     if (!(await usesProvider(resources, task, key))) throw refuseProvider(task, key)
     const provider = await resources.get('Provider', key)
@@ -129,7 +129,7 @@ export function createWorkerModelCalls({ ports, health, ledger }: UsecaseDeps): 
       const task = await requireLiveAttempt(resources, identity)
       const { provider: key, id, brokeOff, cacheWriteTokens, ...recorded } = usage
       const isOwn = await usesProvider(resources, task, key)
-      // An agent may have been given another provider of the namespace since the attempt began.
+      // The agent may have been given another provider of the namespace since the attempt started.
       if (!isOwn && key.namespace !== identity.namespace) throw refuseProvider(task, key)
       const provider = await resources.get('Provider', key)
       const price = provider && findPrice(provider.spec, usage.model)
@@ -149,7 +149,7 @@ export function createWorkerModelCalls({ ports, health, ledger }: UsecaseDeps): 
         },
       ])
       ledger.settle(spent)
-      // What a task says of a provider that is not its own is worth nothing.
+      // What a task reports about a provider that it does not use is ignored.
       if (isOwn && !brokeOff) health?.noteEnd({ provider: key })
       await ledger.require(spender)
     },
@@ -159,7 +159,7 @@ export function createWorkerModelCalls({ ports, health, ledger }: UsecaseDeps): 
       const provider = await requireProvider(task, key)
       const lease = await takeOrSettle(key, want, provider.spec.rateLimit ?? {})
       const cooling = await records.rateLimits.coolingDown(key, want.model)
-      // A span of time: the clock of the worker's host may be another.
+      // A duration, because the clock of the worker's host may differ.
       const forMs = cooling && Math.max(0, cooling.until.getTime() - clock.now().getTime())
       return {
         ...answerLease(lease),

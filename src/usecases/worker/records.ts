@@ -1,4 +1,4 @@
-// What a running attempt hands in and reads back: result, artifacts, logs, plan, checkpoint.
+// What a running attempt stores and reads back: result, artifacts, logs, plan, checkpoint.
 import type { Readable } from 'node:stream'
 import type { PlanSave } from '../../contract/api/internal.ts'
 import { SvcError } from '../../errors.ts'
@@ -13,14 +13,17 @@ import { cutLines, splitLong } from './log-lines.ts'
 
 type Upload = { body: Readable; contentType: string }
 
-/** Every call is Forbidden for another task than the token's own, and for an attempt that is not the one that runs now. */
+/** Every call throws Forbidden for a task other than the token's own, and for an attempt that is not the live one. */
 export type WorkerRecords = {
   /** TooLarge, InvalidRequest when empty. */
   submitResult(identity: WorkerIdentity, path: TaskPath, upload: Upload): Promise<ResultInfo>
   uploadArtifact(identity: WorkerIdentity, path: TaskPath & { filename: string }, upload: Upload): Promise<ArtifactInfo>
   /** A file that the task was given. NotFound. */
   readInput(identity: WorkerIdentity, path: TaskPath & { filename: string }): Promise<Readable>
-  /** Appends lines as they come, until the body ends. `unfinished`: what has no line end will be sent again, and is no line yet. */
+  /**
+   * Appends lines as they come, until the body ends. `unfinished`: what has no line end will be sent again, and is no
+   * line yet.
+   */
   appendLogs(
     identity: WorkerIdentity,
     path: TaskPath,
@@ -30,13 +33,13 @@ export type WorkerRecords = {
   savePlan(identity: WorkerIdentity, path: TaskPath, plan: PlanSave): Promise<Plan>
   readPlan(identity: WorkerIdentity, path: TaskPath): Promise<Plan>
   saveCheckpoint(identity: WorkerIdentity, path: TaskPath, state: string): Promise<void>
-  /** Adds to the state that this attempt has saved. */
+  /** Appends a change to the state that this attempt has saved. */
   appendCheckpoint(
     identity: WorkerIdentity,
     path: TaskPath,
     { number, change }: { number: number; change: string },
   ): Promise<void>
-  /** JSON of a list: the state, then its changes. NotFound when none was saved. */
+  /** A JSON list: the state, then its changes. NotFound when nothing was saved. */
   readCheckpoint(identity: WorkerIdentity, path: TaskPath): Promise<string>
 }
 

@@ -1,4 +1,4 @@
-// Tokens for the calls that a running attempt makes of its custom tools.
+// Tokens for a running attempt's calls of custom tools.
 import { readTaskToken } from '../../catalog/task-token.ts'
 import type { Task } from '../../contract/resources/task.ts'
 import { SvcError } from '../../errors.ts'
@@ -11,7 +11,10 @@ import { issueToolToken, type ToolToken } from '../tool-token.ts'
 import { requireRunningTask, type TaskPath } from './live-attempt.ts'
 
 export type WorkerToolTokens = {
-  /** Forbidden for a task without a transaction and for a tool that is not the task's; NotConfigured, UpstreamFailed, Unavailable. */
+  /**
+   * Forbidden for a task without a transaction and for a tool that the task does not have; NotConfigured,
+   * UpstreamFailed, Unavailable.
+   */
   takeToolToken(identity: WorkerIdentity, path: TaskPath & { tool: string }): Promise<ToolToken>
 }
 
@@ -19,7 +22,7 @@ export function createWorkerToolTokens(deps: UsecaseDeps): WorkerToolTokens {
   const { settings } = deps
   const { resources, secrets } = deps.ports
 
-  /** Asked anew: the agent can have got another tool since the task started. */
+  /** Checked each time, because the agent may have been given another tool since the task started. */
   async function hasTool(task: Task, tool: string): Promise<boolean> {
     const { agentRef } = task.spec
     const { namespace } = task.metadata
@@ -34,7 +37,7 @@ export function createWorkerToolTokens(deps: UsecaseDeps): WorkerToolTokens {
       const task = await requireRunningTask(resources, identity, path)
       const { transaction } = task.spec
       const { tool, namespace, taskName } = path
-      if (transaction === undefined) throw new SvcError('Forbidden', `task "${taskName}" is part of no transaction`)
+      if (transaction === undefined) throw new SvcError('Forbidden', `task "${taskName}" is not part of a transaction`)
       if (!(await hasTool(task, tool))) throw new SvcError('Forbidden', `task "${taskName}" has no tool "${tool}"`)
       const subjectToken = (await readTaskToken(secrets, task))?.token
       const subject = subjectToken === undefined ? {} : { subjectToken }
