@@ -1,4 +1,5 @@
-// Parses one call: parameters, query, headers and body by the schemas of its route; reports every problem at once (HTTP-004).
+// Parses one call: parameters, query, headers and body by the schemas of its route; reports every problem at once
+// (HTTP-004).
 import type { FastifyRequest } from 'fastify'
 import type { z } from 'zod'
 import type { Route, RouteBody, RouteHeaders, RouteParams, RouteQuery } from '../contract/api/route.ts'

@@ -63,8 +63,8 @@ async function keepListable(
 }
 
 /**
- * Where the caller may list the kind. Forbidden for a namespace that it names and may not list; without one, those that it may
- * not are left out. `heldIn` tells which ones there are; it is asked only where not all of them are allowed.
+ * Where the caller may list the kind. Forbidden for a namespace that it names and may not list; without one, those that
+ * it may not are left out. `heldIn` tells which ones there are; it is asked only where not all of them are allowed.
  */
 export async function requireListing(
   ports: Pick<Ports, 'authorizer'>,
@@ -108,8 +108,8 @@ export async function keepAllowed<T>(
 }
 
 /**
- * Whether lists of the kind may show this caller some objects and hide others. Roles and RBAC allow or refuse a whole list;
- * a context token may allow individual names.
+ * Whether lists of the kind may show this caller some objects and hide others. Roles and RBAC allow or refuse a whole
+ * list; a context token may allow individual names.
  */
 export function seesSome({ authType }: Caller, kind: AccessKind): boolean {
   return authType === 'contextToken' && isFiltered(kind)

@@ -41,7 +41,9 @@ export type ResourceUsecases = {
   checkCreate<K extends Kind>(caller: Caller, kind: K, body: NewResource<K>): Promise<void>
   /** NotFound. */
   get<K extends Kind>(caller: Caller, kind: K, key: ResourceKey): Promise<ResourceOf<K>>
-  /** Only what the caller may see; so a page can have fewer than `limit` entries, or none, although more pages follow. */
+  /**
+   * Only what the caller may see; so a page can have fewer than `limit` entries, or none, although more pages follow.
+   */
   list<K extends Kind>(caller: Caller, kind: K, query: PlacedQuery): Promise<ResourcePage<ResourceOf<K>>>
   /** The result of `get` as JSON. NotFound. */
   getText(caller: Caller, kind: Kind, key: ResourceKey): Promise<ResourceText>
@@ -95,7 +97,9 @@ function checkUid(kind: Kind, before: ResourceOf<Kind>, uid: string | undefined)
 
 type Change<K extends Kind> = { kind: K; verb: AccessVerb } & ResourceKey
 
-/** An object that names a Secret may need a higher role than its kind; it is only read for callers whom that affects. */
+/**
+ * An object that names a Secret may need a higher role than its kind; it is only read for callers whom that affects.
+ */
 async function requireManaging<K extends Kind>(
   caller: Caller,
   change: Change<K>,

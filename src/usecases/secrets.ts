@@ -10,7 +10,10 @@ import type { UsecaseDeps } from './deps.ts'
 const serviceAccountType = 'kubernetes.io/service-account-token'
 
 export type SecretUsecases = {
-  /** In order of namespace and name, without a namespace of all that the caller may list; tokens of service accounts are left out. */
+  /**
+   * In order of namespace and name, without a namespace of all that the caller may list; tokens of service accounts are
+   * left out.
+   */
   list(caller: Caller, namespace: string | undefined): Promise<SecretMetadata[]>
   /** AlreadyExists. */
   create(caller: Caller, draft: SecretCreate & { namespace: string }): Promise<SecretMetadata>

@@ -18,7 +18,10 @@ export function wrapPage<T, U>(page: Page<T>, present: (item: T) => U): ListBody
   return { items: page.items.map(present), metadata: describePage(page) }
 }
 
-/** The same for objects that are already serialized. Their versions make the tag: each stands for one state of one object. */
+/**
+ * The same for objects that are already serialized. Their versions make the tag: each stands for one state of one
+ * object.
+ */
 export function answerTextPage(page: Page<ResourceText>): { jsonText: string; tag: string } {
   const metadata = JSON.stringify(describePage(page))
   const items = page.items.map((item) => item.text).join(',')
