@@ -43,7 +43,10 @@ export type SpentSums = {
 }
 
 export type UsageSum = {
-  /** Name of the task, session, agent, provider, namespace or model, or a day in UTC (`2026-01-31`); id of the caller, or its name where no id was recorded. */
+  /**
+   * Name of the task, session, agent, provider, namespace or model, or a day in UTC (`2026-01-31`); id of the caller,
+   * or its name where no id was recorded.
+   */
   key: string
   /** For sums by caller, with the caller's most recent name: kind and id identify callers, names do not. */
   caller?: RecordedCaller
@@ -71,8 +74,8 @@ export type UsageQuery = { groupBy: UsageGroup; namespace?: string; name?: strin
 
 export interface Usage {
   /**
-   * Counts and money are clamped to bounds (1e12 tokens, 1e9 of a currency), so that sums cannot overflow. A record that
-   * the store cannot accept is set aside with the reason, and does not hold back the others.
+   * Counts and money are clamped to bounds (1e12 tokens, 1e9 of a currency), so that sums cannot overflow. A record
+   * that the store cannot accept is set aside with the reason, and does not hold back the others.
    */
   record(records: UsageRecord[]): Promise<void>
   /** Sums per group and currency, largest output first; records without the group's field are left out. */
