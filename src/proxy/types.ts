@@ -39,8 +39,8 @@ export type WriteFrames = (frames: string) => Promise<void> | undefined
 export type ProxyAnswer =
   | { status: number; headers: Record<string, string>; body: JsonObject }
   /**
-   * Server-sent events: `send`, called once, writes them in wire form until the answer has ended, and rejects with the error of
-   * `write`. `late` aborts when a client that does not read has used up its time.
+   * Server-sent events: `send`, called once, writes them in wire form until the answer has ended, and rejects with the
+   * error of `write`. `late` aborts when a client that does not read has used up its time.
    */
   | { status: number; headers: Record<string, string>; send(write: WriteFrames): Promise<void>; late: AbortSignal }
 
