@@ -13,7 +13,7 @@ import type { TokenPropagation } from '../tools/tool.ts'
 import { createWorkerApi, type WorkerApi } from './api.ts'
 import { uploadArtifacts } from './artifacts.ts'
 import { type CallReports, createCallReports } from './call-reports.ts'
-import { createRunSaver, loadRun } from './checkpoint.ts'
+import { createRunSaver, loadRun, type SaveRun } from './checkpoint.ts'
 import { openConversation } from './conversation.ts'
 import type { WorkerDeps } from './deps.ts'
 import { explainCrash, readEnding } from './ending.ts'
@@ -141,7 +141,8 @@ async function execute(run: Run): Promise<AttemptOutcome> {
   try {
     const started = run.deps.clock.now().getTime()
     const { state: opened, given } = await openRun(run)
-    const state = await runConversation(run, opened)
+    const saveRun = createRunSaver(run.api)
+    const state = await runConversation(run, opened, saveRun)
     const ending = readEnding(state)
     if ('failure' in ending) {
       await keepArtifacts(run, given).catch((error: unknown) =>
@@ -149,6 +150,8 @@ async function execute(run: Run): Promise<AttemptOutcome> {
       )
       return ending.failure
     }
+    // An answer that is handed in at once needs no checkpoint: that it came is in the usage already.
+    if ((await readdir(run.deps.workspaceRoot)).length > 0) await saveRun(state)
     await keepArtifacts(run, given)
     run.log.write(describeRun(state, run.deps.clock.now().getTime() - started))
     // The result comes last: once it is there, everything else is, but for the end of the log.
@@ -178,12 +181,11 @@ async function openRun(run: Run): Promise<Opened> {
   return { state: saved, given }
 }
 
-async function runConversation(run: Run, state: LoopState): Promise<LoopState> {
+async function runConversation(run: Run, state: LoopState, saveRun: SaveRun): Promise<LoopState> {
   const { assignment, deps, api, reports } = run
   const { maxIterations, maxToolCalls, toolTimeoutMs, maxTokens, temperature } = assignment.loop
   const narrator = createNarrator(run.log, deps.clock)
   const meter = createUsageMeter(api, assignment.task.attempt)
-  const saveRun = createRunSaver(api)
   const deadline = readDeadline(assignment, deps.clock.now())
   const ended = await runLoop({
     state,
@@ -207,7 +209,7 @@ async function runConversation(run: Run, state: LoopState): Promise<LoopState> {
     },
     save: async (next) => {
       await meter.settle()
-      await saveRun(next)
+      if (next.finished === undefined) await saveRun(next)
     },
     redact: run.redact,
     emit: (event) => narrator.tell(event),

@@ -52,10 +52,10 @@ const smallestRound = 262_144
 /** Longer changes are not taken. */
 const longestChange = 1_000_000
 
+export type SaveRun = (state: LoopState) => Promise<void>
+
 /** Saves each state once. A run that has not begun is not worth saving: it begins the same way again. */
-export function createRunSaver(
-  api: Pick<WorkerApi, 'saveCheckpoint' | 'appendCheckpoint'>,
-): (state: LoopState) => Promise<void> {
+export function createRunSaver(api: Pick<WorkerApi, 'saveCheckpoint' | 'appendCheckpoint'>): SaveRun {
   let last: LoopState | undefined
   /** Bytes that may still be added, and how many changes there are. */
   let room = 0

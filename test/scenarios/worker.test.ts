@@ -120,6 +120,16 @@ describe('an ai run', () => {
     expect(service.calls.at(-1)?.path).toMatch(/results|logs/)
   })
 
+  it('saves its end when files are to be handed in, and not where the answer goes in at once', async () => {
+    const saves = () => service.calls.filter(({ path }) => path.includes('/checkpoints/')).length
+    expect((await run(assign('say hello'))).code).toBe(0)
+    expect([service.usage.length, saves()]).toEqual([1, 0])
+    const finished = () => (service.checkpoint as { state: { finished?: object } } | undefined)?.state.finished
+    service.interfere = ({ path }) => (path.includes('/artifacts/') && finished() === undefined ? 409 : undefined)
+    expect((await run(assign('write hello to artifacts/a.txt'))).code).toBe(0)
+    expect(service.artifacts['a.txt']?.body).toBe('hello')
+  })
+
   it('says what it waits for, and keeps what was said when it is told to end', async () => {
     const never = new Promise(() => {})
     const vendor = await startVendor((_request, count) =>
