@@ -1,7 +1,10 @@
 import { defineConfig } from 'vitest/config'
 
+/** Of the workers: a young generation that need not grow first. */
+const execArgv = ['--min-semi-space-size=32', '--max-semi-space-size=32']
+
 /** Deadlines only guard against waiting for ever, on a machine that has much else to do. */
-const patient = { testTimeout: 120_000, hookTimeout: 120_000, expect: { poll: { timeout: 30_000 } } }
+const patient = { testTimeout: 120_000, hookTimeout: 120_000, execArgv, expect: { poll: { timeout: 30_000 } } }
 
 /** A file that a run's report goes to, for `npm run requirements`. */
 const report = process.env.SVC_TEST_REPORT
@@ -25,7 +28,7 @@ export default defineConfig({
       { test: { ...patient, ...together, name: 'contracts', include: ['test/contracts/**/*.test.ts'] } },
       { test: { ...patient, ...together, name: 'http', include: ['test/http/**/*.test.ts'] } },
       { test: { ...patient, ...together, name: 'controllers', include: ['test/controllers/**/*.test.ts'] } },
-      { test: { ...patient, name: 'scenarios', include: ['test/scenarios/**/*.test.ts'] } },
+      { test: { ...patient, ...together, name: 'scenarios', include: ['test/scenarios/**/*.test.ts'] } },
       // On a real cluster, where KUBECONFIG names one; elsewhere these are skipped.
       {
         test: {

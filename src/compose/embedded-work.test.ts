@@ -3,9 +3,23 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
 import { expect, it, vi } from 'vitest'
+import { waitFor } from '../../test/fixtures/time.ts'
 import { loadConfig } from '../config/load.ts'
 import { openLocalWork } from './embedded-work.ts'
 import { defaultLimitsOf } from './task-limits.ts'
+
+it('keeps as many workers waiting as are wanted', async () => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'svc-waiting-'))
+  const config = loadConfig({ flags: { dataDir, waitingWorkers: '2' }, env: { XDG_CONFIG_HOME: dataDir } })
+  const { workloads } = openLocalWork(config, { append: async () => {} } as never, pino({ level: 'silent' }))
+  try {
+    await workloads.warmUp()
+    await waitFor(async () => (await workloads.status()).idleWorkers.length === 2, 'two to wait')
+  } finally {
+    await workloads.close()
+    rmSync(dataDir, { recursive: true, force: true })
+  }
+})
 
 it.each([[], ['taskMemory', '3Gi'] as const])(
   'keeps workers waiting that can serve a task which names no limits (%s)',

@@ -54,6 +54,7 @@ export function openLocalWork(config: Config, logs: Logs, log: Logger): LocalWor
     workerProgram,
     // What tasks have that say nothing, so that a waiting worker can serve them.
     workerMemoryBytes: defaultLimitsOf(config).memoryBytes,
+    idle: { usual: config.waitingWorkers, burst: 2 * config.waitingWorkers },
     cacheFolder: join(dataDir, 'cache'),
     allowUnsandboxed: config.allowUnsandboxed,
     workspaces: { size: workspaceSizeOf(config), reserveBytes: parseQuantity(config.diskReserve) },

@@ -1,6 +1,6 @@
 // The real program in a process of its own, with folders that are thrown away: what every scenario drives.
 import { type ChildProcess, spawn } from 'node:child_process'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Task } from '../../src/contract/resources/task.ts'
@@ -8,6 +8,8 @@ import { waitFor } from '../fixtures/time.ts'
 
 export const root = join(import.meta.dirname, '..', '..')
 export const launcher = join(root, 'bin', 'svc')
+/** The young generation that the launcher's first line allows, from the start: growing to it is a fifth of a short run. */
+export const nodeFlags = ['--min-semi-space-size=16', '--max-semi-space-size=16']
 
 export type Answer<T = unknown> = { status: number; body: T; headers: Headers }
 
@@ -55,12 +57,32 @@ process.on('exit', () => {
   for (const child of running) child.kill('SIGKILL')
 })
 
+/** Each worker of a new data folder would compile its program anew. */
+function shareWorkerCache(folder: string): void {
+  const shared = process.env.SVC_TEST_WORKER_CACHE
+  const data = join(folder, 'share', 'svc')
+  if (shared === undefined || existsSync(data)) return
+  mkdirSync(shared, { recursive: true, mode: 0o700 })
+  mkdirSync(data, { recursive: true })
+  symlinkSync(shared, join(data, 'cache'))
+}
+
 export async function startService(options: StartOptions = {}): Promise<Service> {
   const folder = options.folder ?? makeFolder()
-  const env = { ...environmentOf(folder), ...options.env }
+  const env = { ...environmentOf(folder), SVC_WAITING_WORKERS: '0', ...options.env }
   const readyFile = join(folder, 'ready.json')
   rmSync(readyFile, { force: true })
-  const args = [options.program ?? launcher, 'up', '--port', '0', '--ready-file', readyFile, ...(options.flags ?? [])]
+  shareWorkerCache(folder)
+  const args = [
+    ...nodeFlags,
+    options.program ?? launcher,
+    'up',
+    '--port',
+    '0',
+    '--ready-file',
+    readyFile,
+    ...(options.flags ?? []),
+  ]
   const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'pipe'] })
   running.add(child)
   child.once('exit', () => running.delete(child))
@@ -147,7 +169,7 @@ export function runSvc(
   env: NodeJS.ProcessEnv,
   options: { cwd?: string; input?: string } = {},
 ): Promise<CommandOutcome> {
-  return runProgram(process.execPath, [launcher, ...args], { env, ...options })
+  return runProgram(process.execPath, [...nodeFlags, launcher, ...args], { env, ...options })
 }
 
 export function runProgram(

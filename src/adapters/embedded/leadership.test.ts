@@ -54,8 +54,10 @@ describe('the lock of the data folder', () => {
   })
 
   it('left by a process that has ended and that nobody has reaped is taken over', async () => {
-    // The shell becomes a program that never asks after its child.
-    const parent = spawn('/bin/sh', ['-c', 'sleep 0 & echo $!; exec sleep 60'], { stdio: ['ignore', 'pipe', 'ignore'] })
+    // The shell becomes a program that never asks after its child, and the child ends only then.
+    const child = 'while read -r name < /proc/$PPID/comm; [ "$name" != sleep ]; do :; done'
+    const script = `/bin/sh -c '${child}' & echo $!; exec sleep 60`
+    const parent = spawn('/bin/sh', ['-c', script], { stdio: ['ignore', 'pipe', 'ignore'] })
     try {
       const pid = Number(await new Promise((resolve) => parent.stdout.once('data', resolve)))
       await expect.poll(() => isUnreaped(pid)).toBe(true)

@@ -7,6 +7,9 @@ export const tasksSettings = {
     help: 'tasks that run at once (default: twice the CPU count, at least 4; on a cluster no limit)',
     example: '8',
   }),
+  waitingWorkers: define(whole(0, 100).default(1), {
+    help: 'workers that wait for a task, so that it starts at once, and twice as many after a burst; none on a cluster',
+  }),
   maxTasksPerNamespace: define(whole(0).default(0), { help: 'running tasks per namespace; 0 is no limit' }),
   taskCpu: define(cores.default('1'), {
     help: 'cores that a task may use, unless it or its agent sets resources',
