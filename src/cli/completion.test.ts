@@ -40,16 +40,31 @@ describe('completion', () => {
     ['svc task cancel one o', ['one', 'other']],
     ['svc describe task o', ['one', 'other']],
     ['svc agent create --tool f', ['file_read']],
+    ['svc provider test c', ['claude']],
+    ['svc provider set-default c', ['claude']],
+    ['svc provider update --secret k', ['key']],
+    ['svc provider update claude --server-tools ', ['on', 'off']],
+    ['svc task update o', ['one', 'other']],
+    ['svc secret edit ', ['key']],
+    ['svc explain pro', ['provider']],
+    ['svc explain sec', ['secret']],
+    ['svc explain task.spec.retryP', ['task.spec.retryPolicy']],
+    ['svc explain task.spec.retryPolicy.m', ['task.spec.retryPolicy.maxRetries']],
+    ['svc explain cm.d', ['cm.data']],
   ])('of `%s` is %j', async (line, words) => {
     expect((await complete(line)).words).toEqual(words)
   })
 
-  it.each(['svc nonsense ', 'svc apply -f ', 'svc task get one ', 'svc agent create ', 'svc run '])(
-    'of `%s` is left to the shell',
-    async (line) => {
-      expect((await complete(line)).words).toEqual([])
-    },
-  )
+  it.each([
+    'svc nonsense ',
+    'svc apply -f ',
+    'svc explain task.none.',
+    'svc task get one ',
+    'svc agent create ',
+    'svc run ',
+  ])('of `%s` is left to the shell', async (line) => {
+    expect((await complete(line)).words).toEqual([])
+  })
 
   it('asks in the namespace and at the service that the line names', async () => {
     const { calls } = await complete('svc -n team task get ')

@@ -69,7 +69,7 @@ async function findCompletions(line: Line, last: string, context: CliContext): P
   if (last.startsWith('-')) return [...listOptions(line.command), { long: '--help' }].flatMap((o) => o.long ?? [])
   if (line.command.commands.length > 0)
     return line.given.length > 0 ? [] : line.command.commands.map((child) => child.name())
-  return completeArgument(line, context)
+  return completeArgument(line, last, context)
 }
 
 const valuesOf: Record<string, readonly string[]> = {
@@ -81,6 +81,7 @@ const kindOf: Record<string, string> = {
   agent: 'agent',
   provider: 'provider',
   session: 'session',
+  secret: 'secret',
   tool: 'tool',
   skill: 'skill',
 }
@@ -93,10 +94,17 @@ function completeValue(line: Line, option: Option, context: CliContext): Promise
   return kind === undefined ? [] : listNames(kind, line, context)
 }
 
-async function completeArgument(line: Line, context: CliContext): Promise<string[]> {
+/** Of commands whose one argument is no name that the service knows. */
+const ownArguments: Record<string, (last: string) => Promise<string[]>> = {
+  completion: async () => ['bash', 'zsh', 'fish'],
+  explain: async (last) => (await import('./commands/explain.ts')).listPaths(last),
+}
+
+async function completeArgument(line: Line, last: string, context: CliContext): Promise<string[]> {
   const { command, given } = line
   const group = command.parent?.name() ?? ''
-  if (command.name() === 'completion') return given.length > 0 ? [] : ['bash', 'zsh', 'fish']
+  const complete = ownArguments[command.name()]
+  if (complete) return given.length > 0 ? [] : complete(last)
   if (group === 'svc') return completeKind(line, context)
   const [first] = command.registeredArguments
   const isOpen = given.length === 0 || first?.variadic === true

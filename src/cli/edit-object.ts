@@ -33,7 +33,8 @@ async function describeForEditor(word: string, stored: Stored): Promise<string> 
   return `# Save and leave the editor to change the ${word}; leave it unchanged to change nothing.\n${text}\n`
 }
 
-function readDocument(parse: () => unknown): object {
+/** InvalidRequest when it is no YAML. */
+export function readDocument(parse: () => unknown): object {
   try {
     return parse() as object
   } catch (error) {

@@ -22,7 +22,7 @@ export type FieldDoc = {
 }
 
 /** A kind with its fields. */
-export type KindDoc = { kind: Kind; apiVersion: string; description: string; fields: readonly FieldDoc[] }
+export type KindDoc = { kind: string; apiVersion: string; description: string; fields: readonly FieldDoc[] }
 
 type Json = { readonly [key: string]: unknown }
 
@@ -104,4 +104,9 @@ export function describeKind(kind: Kind): KindDoc {
     { ...readSchema('status', status, false), description: 'What is; written by the service.' },
   ]
   return { kind, apiVersion, description, fields }
+}
+
+/** The fields of any object. */
+export function describeFields(schema: z.ZodType): readonly FieldDoc[] {
+  return readSchema('', schema, true).fields
 }

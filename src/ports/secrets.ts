@@ -20,6 +20,9 @@ export type SecretDraft = ResourceKey & {
   owner?: SecretOwner
 }
 
+/** Values to set by key, and keys to take out; the others stay as they are. */
+export type SecretChange = { stringData: Record<string, string>; remove: readonly string[] }
+
 export interface Secrets {
   /** Decrypted values, or undefined when there is no such secret. */
   read(key: ResourceKey): Promise<Record<string, string> | undefined>
@@ -28,6 +31,8 @@ export interface Secrets {
   list(namespace?: string): Promise<SecretMetadata[]>
   /** AlreadyExists when the name is taken. */
   create(draft: SecretDraft): Promise<SecretMetadata>
+  /** All or nothing, whoever else changes it at the same time. NotFound when it does not exist. */
+  update(key: ResourceKey, change: SecretChange): Promise<SecretMetadata>
   /** NotFound when it does not exist. */
   remove(key: ResourceKey): Promise<void>
   /** Gives it to another task. NotFound when it does not exist. */

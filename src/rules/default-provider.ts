@@ -20,7 +20,8 @@ function isUsable({ spec, status }: Pick<Provider, 'spec' | 'status'>): boolean 
 
 /**
  * From the providers of one namespace: the first of the `preferred` names that exists, else the one named `default`,
- * else the only usable one. A single provider answers even when it is not usable, so that the user sees its own error.
+ * else the one that is marked as such, else the only usable one. A single provider answers even when it is not usable, so
+ * that the user sees its own error.
  */
 export function chooseDefault(providers: readonly Provider[], preferred: readonly string[] = []): DefaultProvider {
   for (const name of [...preferred, defaultProviderName]) {
@@ -28,8 +29,9 @@ export function chooseDefault(providers: readonly Provider[], preferred: readonl
     if (provider !== undefined) return { outcome: 'chosen', provider }
   }
   const real = providers.filter(({ spec }) => spec.type !== 'demo')
+  const marked = real.filter(({ spec }) => spec.default === true)
   const usable = real.filter(isUsable)
-  const candidates = usable.length === 0 ? real : usable
+  const candidates = [marked, usable].find(({ length }) => length > 0) ?? real
   const [only, ...others] = candidates
   if (only === undefined) return { outcome: 'none' }
   if (others.length === 0) return { outcome: 'chosen', provider: only }
@@ -42,5 +44,5 @@ export function explainNoDefault(found: Exclude<DefaultProvider, { outcome: 'cho
     return `no provider is named and namespace "${namespace}" has none called "${defaultProviderName}"; create it or name another`
   }
   const names = found.names.map((name) => `"${name}"`).join(', ')
-  return `namespace "${namespace}" has several providers (${names}), none of them called "${defaultProviderName}": name one, with --provider ${found.names[0]} on the command line`
+  return `namespace "${namespace}" has several providers (${names}), none of them called "${defaultProviderName}": name one, with --provider ${found.names[0]} on the command line, or mark one with spec.default`
 }

@@ -31,6 +31,7 @@ function inNamespaces(secrets: Secrets, prefix: string): Secrets {
       return all.filter(isOurs).map(leave)
     },
     create: async (draft) => leave(await secrets.create(enter(draft))),
+    update: async (key, change) => leave(await secrets.update(enter(key), change)),
     remove: (key) => secrets.remove(enter(key)),
     setOwner: (key, owner) => secrets.setOwner(enter(key), owner),
     removeOwned: (namespace, uid) => secrets.removeOwned(`${prefix}-${namespace}`, uid),

@@ -67,6 +67,23 @@ export function describeSecrets(name: string, open: () => Promise<SecretsBench>)
       expect(await bench.secrets.read(key)).toEqual(values)
     })
 
+    it('changes the values it is told to, and keeps the others and all else', async () => {
+      const annotations = { 'svc.ai/allowed-hosts': 'a.example' }
+      const made = await bench.secrets.create({ ...key, stringData: values, annotations })
+      const change = { stringData: { VENDOR_API_KEY: 'sk-456', more: 'x' }, remove: ['empty'] }
+      const changed = await bench.secrets.update(key, change)
+      expect(changed).toEqual({ ...made, keys: ['VENDOR_API_KEY', 'more', 'text'] })
+      expect(await bench.secrets.read(key)).toEqual({ VENDOR_API_KEY: 'sk-456', more: 'x', text: values.text })
+      expect(await reasonOf(bench.secrets.update({ ...key, name: 'none' }, change))).toBe('NotFound')
+    })
+
+    it('loses no change of several at the same time', async () => {
+      await bench.secrets.create({ ...key, stringData: { first: '1' } })
+      const names = Array.from({ length: 8 }, (_, index) => `k${index}`)
+      await Promise.all(names.map((name) => bench.secrets.update(key, { stringData: { [name]: name }, remove: [] })))
+      expect((await bench.secrets.describe(key))?.keys).toEqual(['first', ...names])
+    })
+
     it('removes a secret once', async () => {
       await bench.secrets.create({ ...key, stringData: values })
       await bench.secrets.remove(key)

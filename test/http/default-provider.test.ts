@@ -53,6 +53,22 @@ describe('the provider that answers where none is named', () => {
     expect(data.map(({ id }: { id: string }) => id)).toContain('model-of-single')
   })
 
+  it('is the one that is marked, unless one is called default', async () => {
+    await addProvider('one')
+    await addProvider('two', { default: true })
+    await addProvider('three')
+    expect((await chat({})).statusCode).toBe(200)
+    expect(lastModel()).toBe('model-of-two')
+    expect((await complete()).statusCode).toBe(200)
+    expect(lastModel()).toBe('model-of-two')
+    await addProvider('four', { default: true })
+    const asked = await chat({ sessionId: 'chat-session-0123456789ab' })
+    expect(asked.json().error.message).toMatch(/\("two", "four"\)|\("four", "two"\)/)
+    await addProvider('default')
+    expect((await complete()).statusCode).toBe(200)
+    expect(lastModel()).toBe('model-of-default')
+  })
+
   it('is the one called default before any other, and none of several', async () => {
     await addProvider('one')
     await addProvider('two')

@@ -125,6 +125,7 @@ const bodies: Record<string, object> = {
   cancelTask: {},
   createTask: aiTask('made', { namespace: place }),
   retryTask: {},
+  updateSecret: { stringData: { key: 'value' } },
   updateTask: { spec: { type: 'container', command: ['true'] } },
   sendChat: { message: 'hi', namespace: place },
   createAgent: { name: 'made', spec: {} },

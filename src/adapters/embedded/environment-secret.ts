@@ -38,6 +38,10 @@ export function withEnvironmentSecret(secrets: Secrets, values: Record<string, s
       if (isEnvironment(draft)) throw refuse('made')
       return secrets.create(draft)
     },
+    update: async (key, change) => {
+      if (isEnvironment(key)) throw refuse('changed; set the variables and start the service again')
+      return secrets.update(key, change)
+    },
     remove: async (key) => {
       if (isEnvironment(key)) throw refuse('removed; unset the variables and start the service again')
       return secrets.remove(key)

@@ -2,7 +2,7 @@
 import { SvcError } from '../../errors.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { ResourceKey } from '../../ports/resources.ts'
-import type { SecretDraft, SecretMetadata, Secrets } from '../../ports/secrets.ts'
+import type { SecretChange, SecretDraft, SecretMetadata, Secrets } from '../../ports/secrets.ts'
 import { secretOwnerAnnotation } from '../../rules/token-propagation.ts'
 import type { SecretRow, SecretStorage } from '../sql/secret-storage.ts'
 import type { SecretKeys } from './secret-key.ts'
@@ -94,6 +94,16 @@ export function createEmbeddedSecrets(options: EmbeddedSecretsOptions): Embedded
     }
     return describeRow(row)
   }
+  const change = async (key: ResourceKey, { stringData, remove }: SecretChange): Promise<SecretMetadata> => {
+    for (;;) {
+      const row = await storage.get(key)
+      if (row === undefined) throw notFound(key)
+      const kept = Object.entries(row.entries).filter(([entry]) => !remove.includes(entry))
+      const entries = { ...Object.fromEntries(kept), ...sealAll(keys, key, stringData) }
+      // False when somebody else changed it meanwhile.
+      if (await storage.replaceEntries(key, row.entries, entries)) return describeRow({ ...row, entries })
+    }
+  }
   return {
     read: async (key) => {
       const row = await storage.get(key)
@@ -107,6 +117,11 @@ export function createEmbeddedSecrets(options: EmbeddedSecretsOptions): Embedded
     create: async (draft) => {
       const metadata = await queue(() => insert(draft))
       announce(draft)
+      return metadata
+    },
+    update: async (key, changes) => {
+      const metadata = await queue(() => change(key, changes))
+      announce(key)
       return metadata
     },
     remove: async (key) => {

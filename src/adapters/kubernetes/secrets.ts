@@ -3,7 +3,7 @@ import { apiVersion } from '../../contract/resources/metadata.ts'
 import { isSvcError, SvcError } from '../../errors.ts'
 import type { Clock, Ids } from '../../ports/clock.ts'
 import type { ResourceKey } from '../../ports/resources.ts'
-import type { SecretDraft, SecretMetadata, SecretOwner, Secrets } from '../../ports/secrets.ts'
+import type { SecretChange, SecretDraft, SecretMetadata, SecretOwner, Secrets } from '../../ports/secrets.ts'
 import { secretOwnerAnnotation } from '../../rules/token-propagation.ts'
 import { type ApiTarget, collections, listScopes } from './api/paths.ts'
 import type { KubernetesApi } from './api.ts'
@@ -125,16 +125,25 @@ function createSecretRequests(api: KubernetesApi) {
     }
   }
 
-  async function setOwner({ namespace, name }: ResourceKey, owner: SecretOwner): Promise<void> {
-    const body = { metadata: describeOwner(owner) }
+  async function patch({ namespace, name }: ResourceKey, body: object): Promise<Secret> {
     try {
-      await api.request({ verb: 'patch', patch: 'merge', collection, namespace, name, body })
+      return await api.request<Secret>({ verb: 'patch', patch: 'merge', collection, namespace, name, body })
     } catch (error) {
       throw translate(error, { namespace, name })
     }
   }
 
-  return { find, list, create, remove, setOwner }
+  /** In a merge patch null takes a key out (RFC 7386). */
+  function update(key: ResourceKey, { stringData, remove }: SecretChange): Promise<Secret> {
+    const removed = Object.fromEntries(remove.map((entry) => [entry, null]))
+    return patch(key, { data: { ...removed, ...encodeValues(stringData) } })
+  }
+
+  const setOwner = async (key: ResourceKey, owner: SecretOwner): Promise<void> => {
+    await patch(key, { metadata: describeOwner(owner) })
+  }
+
+  return { find, list, create, update, remove, setOwner }
 }
 
 /** Values of the secrets that were read last. */
@@ -189,6 +198,11 @@ export function createKubernetesSecrets(options: KubernetesSecretsOptions): Kube
       return found.flat().sort(compareSecrets).map(describeSecret)
     },
     create: async (draft) => describeSecret(await requests.create(draft)),
+    update: async (key, change) => {
+      const changed = await requests.update(key, change)
+      memory.forget(key)
+      return describeSecret(changed)
+    },
     remove: async (key) => {
       await requests.remove(key)
       memory.forget(key)

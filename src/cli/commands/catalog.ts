@@ -10,9 +10,11 @@ import { type Column, formatAge, formatLabels, formatYaml, listOf, nameOf } from
 import { listNewest } from '../paging.ts'
 import { taskColumns } from '../task-table.ts'
 import { typed } from '../typed.ts'
-import { addAgentCreate } from './agent.ts'
+import { agentCommands } from './agent.ts'
 import { addConfigMapChanges } from './configmap.ts'
-import { addProviderCreate } from './provider.ts'
+import { addProviderDefault, addProviderTest, providerCommands } from './provider.ts'
+import { addSpecCommands, type SpecCommands } from './spec-commands.ts'
+import { skillCommands, toolCommands } from './tool.ts'
 
 /** What lists of all kinds have in common; built-in tools and skill summaries carry no metadata. */
 export type ListedItem = {
@@ -40,6 +42,14 @@ export type ListedItem = {
 
 type Invocation = { command: Command; context: CliContext }
 
+/** What can be said of a kind's objects in options. */
+const described: Record<string, SpecCommands> = {
+  agent: agentCommands,
+  provider: providerCommands,
+  tool: toolCommands,
+  skill: skillCommands,
+}
+
 /** The group of commands of one kind, such as `svc agent`. */
 export function addCatalogCommands(word: string): (program: Command, context: CliContext) => void {
   return (program, context) => {
@@ -47,10 +57,14 @@ export function addCatalogCommands(word: string): (program: Command, context: Cl
     if (!entry) throw new TypeError(`no kind ${word}`)
     const group = program.command(word).description(entry.description)
     addReadCommands(group, entry, context)
-    if (word === 'provider') addProviderCreate(group, context)
-    else if (word === 'agent') addAgentCreate(group, context)
-    else if (word === 'configmap') addConfigMapChanges(group, context)
-    else group.addHelpText('after', `\nTo make or change one: ${typed('apply -f FILE')}, with kind: ${entry.kind}`)
+    const kind = described[word]
+    if (kind) {
+      addSpecCommands(group, { entry, kind, context })
+      group.addHelpText('after', `\nAll fields: ${typed('apply -f FILE')}, with kind: ${entry.kind}`)
+    } else addConfigMapChanges(group, context)
+    if (word !== 'provider') return
+    addProviderTest(group, context)
+    addProviderDefault(group, context)
   }
 }
 

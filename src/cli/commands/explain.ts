@@ -1,8 +1,8 @@
 // explain: what a field of a kind means, from the schema; no service is asked.
 import type { Command } from 'commander'
+import { type ExplainedKind, explainedKinds } from '../../contract/explained-kinds.ts'
 import { printHints } from '../../contract/field.ts'
-import { describeKind, type FieldDoc, type KindDoc } from '../../contract/field-tree.ts'
-import { type Kind, kindNames, kinds } from '../../contract/resources/index.ts'
+import type { FieldDoc, KindDoc } from '../../contract/field-tree.ts'
 import { SvcError } from '../../errors.ts'
 import { printAnswer } from '../answers.ts'
 import type { CliContext } from '../context.ts'
@@ -27,29 +27,36 @@ async function explain(path: string | undefined, given: { recursive?: boolean },
   const { command, context } = invocation
   const options = readGlobalOptions(command)
   if (path === undefined) {
-    const list = kindNames.map((kind) => ({ kind, description: kinds[kind].description }))
+    const list = explainedKinds.map(({ kind, description }) => ({ kind, description }))
     await printAnswer(context, options, list, () =>
       [...list.map(({ kind, description }) => `${kind}\n${indent(description, 4)}`)].join('\n'),
     )
     return
   }
   const [word = '', ...steps] = path.split('.').map((step) => step.replace(/\[\]$/, ''))
-  const kind = describeKind(findKind(word))
+  const kind = findKind(word).describe()
   const field = findField(kind, steps)
   await printAnswer(context, options, field ?? kind, () => formatDoc(kind, { steps, field }, given.recursive === true))
 }
 
 /** InvalidRequest with the nearest word where there is one. */
-function findKind(word: string): Kind {
-  const known = kindNames.flatMap((kind) => {
-    const { plural, singular, shortNames } = kinds[kind]
-    return [kind.toLowerCase(), plural, singular, ...shortNames].map((name) => ({ name, kind }))
-  })
-  const found = known.find(({ name }) => name === word.toLowerCase())
-  if (found !== undefined) return found.kind
-  const nearest = findNearest(word, kindNames)
-  const hint = nearest === undefined ? `there are ${kindNames.join(', ')}` : `did you mean ${nearest.toLowerCase()}?`
+function findKind(word: string): ExplainedKind {
+  const found = explainedKinds.find(({ words }) => words.includes(word.toLowerCase()))
+  if (found !== undefined) return found
+  const names = explainedKinds.map(({ kind }) => kind)
+  const nearest = findNearest(word, names)
+  const hint = nearest === undefined ? `there are ${names.join(', ')}` : `did you mean ${nearest.toLowerCase()}?`
   throw new SvcError('InvalidRequest', `there is no kind \`${word}\`; ${hint}`)
+}
+
+/** What may follow the last dot, each with what stands before it; none below a field that is not there. */
+export function listPaths(begun: string): string[] {
+  const at = begun.lastIndexOf('.')
+  if (at < 0) return explainedKinds.map(({ kind }) => kind.toLowerCase())
+  const [word = '', ...steps] = begun.slice(0, at).split('.')
+  let fields = explainedKinds.find(({ words }) => words.includes(word.toLowerCase()))?.describe().fields ?? []
+  for (const step of steps) fields = fields.find(({ name }) => name === step)?.fields ?? []
+  return fields.map(({ name }) => `${begun.slice(0, at)}.${name}`)
 }
 
 function findField(kind: KindDoc, steps: string[]): FieldDoc | undefined {

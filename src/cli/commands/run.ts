@@ -16,8 +16,10 @@ import { printOutcome, targetOfTask } from '../follow.ts'
 import { describeGiven, type FileOptions, findFiles, type GivenFiles, sendFiles } from '../given-files.ts'
 import { namespaceOf, readGlobalOptions } from '../global-options.ts'
 import { driveTask } from '../interruption.ts'
-import { chooseModel, type ModelChoice } from '../model-choice.ts'
-import { changeSpec } from '../task-spec.ts'
+import { chooseModel } from '../model-choice.ts'
+import { addMakingOptions, fillSpec } from '../spec-options.ts'
+import { promptTaskOptions } from '../task-options.ts'
+import { changeTask } from '../task-spec.ts'
 import { typed } from '../typed.ts'
 
 type RunOptions = {
@@ -34,15 +36,10 @@ type RunOptions = {
 } & FileOptions
 
 export function addRunCommand(program: Command, context: CliContext): void {
-  program
+  const command = program
     .command('run [prompt...]')
     .description('run a task from a prompt; starts a service when none runs')
-    .option('--agent <name>', 'agent that supplies model, prompt and tools')
-    .option('--provider <name>', 'provider to ask (default: `default`, or the only usable one)')
-    .option('--model <name>', 'model of the provider')
-    .option('--session <name>', 'session to continue; made when missing')
-    .option('--system <text>', 'system prompt')
-    .option('--timeout <duration>', 'give up after this long, such as 10m')
+  addMakingOptions(command, promptTaskOptions)
     .option('--name <name>', 'name of the task')
     .option('--here', 'give it the files of this folder, and offer what it changes')
     .option('--file <path>', 'give it this file; may be repeated', collect, [])
@@ -96,7 +93,7 @@ async function giveFiles(
 ): Promise<Map<string, string>> {
   if (!quiet) context.terminal.note(describeGiven(files))
   const digests = await sendFiles(client, task, files, { context })
-  await changeSpec(client, targetOfTask(task), { suspend: false })
+  await changeTask(client, targetOfTask(task), (spec) => ({ ...spec, suspend: false }))
   return digests
 }
 
@@ -143,22 +140,9 @@ type Place = { options: GlobalOptions; context: CliContext }
 
 async function buildTask(client: Client, prompt: string, given: RunOptions, place: Place) {
   const choice = given.agent === undefined ? await chooseModel(client, given, place) : given
-  return { ...describeTask(prompt, given, choice), ...namespaceOf(place.options) }
-}
-
-function describeTask(prompt: string, given: RunOptions, { provider, model }: ModelChoice) {
-  const ai = {
-    ...(provider === undefined ? {} : { providerRef: { name: provider } }),
-    ...(model === undefined ? {} : { model }),
-    ...(given.system === undefined ? {} : { systemPrompt: given.system }),
-  }
-  return {
-    name: given.name ?? `run-${randomBytes(4).toString('hex')}`,
-    type: 'ai' as const,
-    prompt,
-    ...(Object.keys(ai).length === 0 ? {} : { ai }),
-    ...(given.agent === undefined ? {} : { agentRef: { name: given.agent } }),
-    ...(given.session === undefined ? {} : { sessionRef: { name: given.session, create: true } }),
-    ...(given.timeout === undefined ? {} : { timeout: given.timeout }),
-  }
+  const { options, context } = place
+  const spec = { type: 'ai' as const, prompt }
+  const filled = await fillSpec(spec, promptTaskOptions, { given: { ...given, ...choice }, context })
+  const name = given.name ?? `run-${randomBytes(4).toString('hex')}`
+  return { ...filled, ...spec, name, ...namespaceOf(options) }
 }

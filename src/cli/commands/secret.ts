@@ -8,8 +8,10 @@ import { doEachName } from '../failure.ts'
 import { addPlaceOption, gather, namespaceOf, placeOf, readGlobalOptions } from '../global-options.ts'
 import { formatAge } from '../output.ts'
 import { listNewest } from '../paging.ts'
+import { addValueOptions, collectValues, type ValueOptions } from '../secret-values.ts'
 import { requireLocal } from '../stopping.ts'
 import { typed } from '../typed.ts'
+import { addSecretChanges } from './secret-changes.ts'
 
 export function addSecretCommands(program: Command, context: CliContext): void {
   const secret = program.command('secret').description('keys and passwords that resources refer to')
@@ -17,18 +19,14 @@ export function addSecretCommands(program: Command, context: CliContext): void {
     .alias('ls')
     .description('names of secrets, newest first')
     .action((_options: unknown, command: Command) => listAll(command, context))
-  secret
-    .command('create <name>')
-    .description('store a secret; values come from the environment or a file, never from the command line')
-    .option(
-      '--from-env <key=VARIABLE>',
-      'take the value of a key from an environment variable; may be repeated',
-      gather,
-    )
-    .option('--from-file <key=path>', 'the same from a file, `-` for standard input; may be repeated', gather)
+  addValueOptions(
+    secret
+      .command('create <name>')
+      .description('store a secret; values come from the environment or a file, never from the command line'),
+  )
     .option('--allow-host <host>', 'send the values to this host only, * and ? are wildcards; may be repeated', gather)
-    .addHelpText('after', '\nA line break at the end of a file is no part of the value.')
     .action((name: string, _options: unknown, command: Command) => create(name, command, context))
+  addSecretChanges(secret, context)
   secret
     .command('delete <names...>')
     .alias('rm')
@@ -72,36 +70,14 @@ async function listAll(command: Command, context: CliContext): Promise<void> {
 
 async function create(name: string, command: Command, context: CliContext): Promise<void> {
   const options = readGlobalOptions(command)
-  const given = command.opts<ValueOptions>()
+  const given = command.opts<ValueOptions & { allowHost?: string[] }>()
   const stringData = await collectValues(given, context)
+  if (Object.keys(stringData).length === 0) {
+    const example = '--from-env api-key=MY_VARIABLE or --from-file api-key=PATH'
+    throw new SvcError('InvalidRequest', `a secret needs a value: ${example}`)
+  }
   const client = await context.connect(options)
   const hosts = given.allowHost === undefined ? {} : { allowedHosts: given.allowHost }
   await client.call(createSecret, { body: { name, ...namespaceOf(options), stringData, ...hosts } })
   context.terminal.note(`secret ${name} created with ${Object.keys(stringData).join(', ')}`)
-}
-
-type ValueOptions = { fromEnv?: string[]; fromFile?: string[]; allowHost?: string[] }
-
-async function collectValues(given: ValueOptions, context: CliContext): Promise<Record<string, string>> {
-  const values: Record<string, string> = {}
-  for (const [key, variable] of (given.fromEnv ?? []).map(splitPair)) {
-    const value = context.readEnvironment(variable)
-    if (!value) throw new SvcError('InvalidRequest', `the environment variable ${variable} is empty or not set`)
-    values[key] = value
-  }
-  for (const [key, path] of (given.fromFile ?? []).map(splitPair)) {
-    const [file] = await context.readTexts(path)
-    values[key] = (file?.text ?? '').replace(/\r?\n$/, '')
-  }
-  if (Object.keys(values).length > 0) return values
-  throw new SvcError(
-    'InvalidRequest',
-    'a secret needs a value: --from-env api-key=MY_VARIABLE or --from-file api-key=PATH',
-  )
-}
-
-function splitPair(pair: string): [string, string] {
-  const at = pair.indexOf('=')
-  if (at > 0) return [pair.slice(0, at), pair.slice(at + 1)]
-  throw new SvcError('InvalidRequest', `\`${pair}\` must be KEY=SOURCE, such as api-key=MY_VARIABLE`)
 }

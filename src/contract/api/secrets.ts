@@ -8,6 +8,7 @@ import { listOf, NamespaceQuery, ObjectListQuery } from './list.ts'
 import { defineRoute, errorResponses } from './route.ts'
 
 const tag = 'Secrets'
+const params = z.object({ name: field(ForeignName, 'Name of the Secret.', 'main-key') })
 
 /** What may be known about a Secret. */
 export const SecretItem = z
@@ -54,6 +55,27 @@ export const SecretCreate = z
   .meta({ id: 'SecretCreate' })
 export type SecretCreate = z.infer<typeof SecretCreate>
 
+/** Changes to a Secret; what it does not name stays. */
+export const SecretUpdate = z
+  .strictObject({
+    stringData: field(
+      z.record(EntryKey, z.string().min(1, 'must not be empty')).default({}),
+      'New values by name of the entry; entries that are not there yet are added.',
+      { 'api-key': 'new-key-of-the-vendor' },
+    ),
+    remove: field(z.array(EntryKey).max(1000).default([]), 'Names of entries to remove.', ['old-key']),
+  })
+  .refine(
+    ({ stringData, remove }) => Object.keys(stringData).length + remove.length > 0,
+    'must change at least one entry',
+  )
+  .refine(
+    ({ stringData, remove }) => remove.every((key) => !Object.hasOwn(stringData, key)),
+    'must not change and remove the same entry',
+  )
+  .meta({ id: 'SecretUpdate' })
+export type SecretUpdate = z.infer<typeof SecretUpdate>
+
 /** One page of Secrets, without values. */
 export const SecretList = listOf(SecretItem, 'SecretList')
 
@@ -82,13 +104,29 @@ export const createSecret = defineRoute({
   verb: { verb: 'create', kind: 'Secret' },
 })
 
+export const updateSecret = defineRoute({
+  method: 'PUT',
+  path: '/api/v1/secrets/:name',
+  tag,
+  summary: 'Replace values of a secret',
+  description:
+    'Replaces, adds and removes entries of the Secret; the others keep their values, and the hosts that they may be sent to stay as ' +
+    'they are. The values are never answered.',
+  params,
+  query: NamespaceQuery,
+  body: SecretUpdate,
+  responses: { ...errorResponses(404, 409), 200: { description: 'Changed; without the values', schema: SecretItem } },
+  auth: 'user',
+  verb: { verb: 'update', kind: 'Secret' },
+})
+
 export const deleteSecret = defineRoute({
   method: 'DELETE',
   path: '/api/v1/secrets/:name',
   tag,
   summary: 'Delete a secret',
   description: 'Deletes the Secret. What refers to it reports that it is missing.',
-  params: z.object({ name: field(ForeignName, 'Name of the Secret.', 'main-key') }),
+  params,
   query: NamespaceQuery,
   responses: { ...errorResponses(404), 204: { description: 'Deleted' } },
   auth: 'user',

@@ -98,6 +98,11 @@ export const ProviderSpec = z
       'Model of requests that name none.',
       'large-model',
     ),
+    default: field(
+      z.boolean().optional(),
+      'Whether it answers in its namespace where no provider is named. A Provider named `default` goes before it.',
+      true,
+    ),
     rateLimit: field(RateLimit.optional(), 'Most requests and tokens per minute that the service sends to the vendor.'),
     fallbacks: field(
       z.array(ModelFallback).max(8, 'must be at most 8').optional(),

@@ -18,6 +18,9 @@ export function bindSecrets(bind: Bind, { usecases }: RouteContext): void {
   bind(routes.createSecret, async ({ caller, namespace, body }) => {
     return { json: presentSecret(await usecases.secrets.create(caller, { ...body, namespace })) }
   })
+  bind(routes.updateSecret, async ({ caller, namespace, params, body }) => {
+    return { json: presentSecret(await usecases.secrets.update(caller, { namespace, name: params.name }, body)) }
+  })
   bind(routes.deleteSecret, async ({ caller, namespace, params }) => {
     await usecases.secrets.remove(caller, { namespace, name: params.name })
     return { empty: true }

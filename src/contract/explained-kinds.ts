@@ -1,0 +1,42 @@
+// Every kind that can be explained: those of the service, and the two of Kubernetes that people write beside them.
+import { ConfigMapBody } from './api/configmaps.ts'
+import { SecretCreate } from './api/secrets.ts'
+import { describeFields, describeKind, type KindDoc } from './field-tree.ts'
+import { kindNames, kinds } from './resources/index.ts'
+
+/** A kind with its words, and its fields once they are asked for. */
+export type ExplainedKind = {
+  kind: string
+  description: string
+  /** All that it is called, in lower case. */
+  words: readonly string[]
+  describe(): KindDoc
+}
+
+function explainPlain(
+  doc: Omit<KindDoc, 'fields'>,
+  words: readonly string[],
+  schema: Parameters<typeof describeFields>[0],
+) {
+  const { kind, description } = doc
+  return { kind, description, words, describe: () => ({ ...doc, fields: describeFields(schema) }) }
+}
+
+/** In the order in which they are listed. */
+export const explainedKinds: readonly ExplainedKind[] = [
+  ...kindNames.map((kind) => {
+    const { description, plural, singular, shortNames } = kinds[kind]
+    const words = [kind.toLowerCase(), plural, singular, ...shortNames]
+    return { kind, description, words, describe: () => describeKind(kind) }
+  }),
+  explainPlain(
+    { kind: 'ConfigMap', apiVersion: 'v1', description: 'Texts that tasks, agents and skills refer to.' },
+    ['configmap', 'configmaps', 'cm'],
+    ConfigMapBody,
+  ),
+  explainPlain(
+    { kind: 'Secret', apiVersion: 'v1', description: 'Keys and passwords that resources refer to; never shown again.' },
+    ['secret', 'secrets'],
+    SecretCreate,
+  ),
+]
