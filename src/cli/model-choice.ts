@@ -53,10 +53,10 @@ async function chooseProvider(client: Client, given: Wanted, asking: Asking): Pr
 /** Which of several, by number or name; where nobody can be asked, the command that says it. */
 async function askWhich(providers: Provider[], names: string[], { context }: Asking): Promise<Provider> {
   const { openPrompt, terminal } = context
-  const others = `give --provider ${names.join(' or --provider ')}, or call one of them default`
-  const refusal = new SvcError('InvalidRequest', `several providers are set up and none is called default: ${others}`)
+  const others = `give --provider ${names.join(' or --provider ')}, or choose one for good: ${typed(`provider set-default ${names[0]}`)}`
+  const refusal = new SvcError('InvalidRequest', `several providers are set up and none is the default: ${others}`)
   if (openPrompt === undefined) throw refusal
-  terminal.note('several providers are set up and none is called default:')
+  terminal.note('several providers are set up and none is the default:')
   const index = await askNumbered(names, { terminal, openPrompt })
   const chosen = providers.find(({ metadata }) => metadata.name === names[index ?? -1])
   if (chosen === undefined) throw refusal
