@@ -34,6 +34,10 @@ export type StartOptions = {
   env?: NodeJS.ProcessEnv
   /** The launcher of another checkout. */
   program?: string
+  /** The Node that runs it; default: that of the tests. */
+  runtime?: string
+  /** How long it may take to start; default: as long as anything may. */
+  patienceMs?: number
 }
 
 export function makeFolder(): string {
@@ -83,16 +87,20 @@ export async function startService(options: StartOptions = {}): Promise<Service>
     readyFile,
     ...(options.flags ?? []),
   ]
-  const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(options.runtime ?? process.execPath, args, { env, stdio: ['ignore', 'pipe', 'pipe'] })
   running.add(child)
   child.once('exit', () => running.delete(child))
   const chunks: string[] = []
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => chunks.push(chunk.toString()))
   const output = () => chunks.join('')
-  await waitFor(() => {
-    if (child.exitCode !== null) throw new Error(`the service ended with ${child.exitCode}:\n${output()}`)
-    return existsSync(readyFile)
-  }, 'the service to be ready')
+  await waitFor(
+    () => {
+      if (child.exitCode !== null) throw new Error(`the service ended with ${child.exitCode}:\n${output()}`)
+      return existsSync(readyFile)
+    },
+    'the service to be ready',
+    options.patienceMs,
+  )
   const { url, token } = JSON.parse(readFileSync(readyFile, 'utf8')) as { url: string; token: string }
   return {
     url,
