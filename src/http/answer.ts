@@ -1,7 +1,7 @@
 // What a handler answers with, and how it is written to the client: JSON, text, a file, an event stream, or nothing.
 import type { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { type EventStreamOptions, type Frame, streamEvents } from './event-stream.ts'
+import { type EventSource, type EventStreamOptions, streamEvents } from './event-stream.ts'
 import { matchesTag, tagOfText } from './middleware/conditional.ts'
 
 type Common = {
@@ -18,7 +18,7 @@ export type Answer<Body> = Common &
     | { jsonText: string }
     | { text: string; contentType: string }
     | { stream: Readable; contentType: string }
-    | { events: (signal: AbortSignal) => AsyncIterable<Frame> }
+    | { events: (signal: AbortSignal) => EventSource }
     | { empty: true }
   )
 
@@ -48,7 +48,7 @@ function isFresh(tag: string, request: FastifyRequest, reply: FastifyReply): boo
 }
 
 function sendEvents(answer: Answer<unknown> & { events: unknown }, reply: FastifyReply, context: AnswerContext) {
-  const source = answer.events as (signal: AbortSignal) => AsyncIterable<Frame>
+  const source = answer.events as (signal: AbortSignal) => EventSource
   const stream = streamEvents(source, context.events)
   stream.once('close', context.trackStream())
   // Tells a proxy in between not to buffer the whole answer.

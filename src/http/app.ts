@@ -8,6 +8,7 @@ import { type Bind, type BindDeps, createBind } from './bind.ts'
 import { type ClientAddress, createClientAddress, unmap } from './client-address.ts'
 import type { HttpDeps, HttpSettings } from './deps.ts'
 import { createDrain } from './drain.ts'
+import type { EventStreamOptions } from './event-stream.ts'
 import { bindInternalRoutes, bindRawInternalRoutes } from './internal/internal-routes.ts'
 import { createRefusals } from './known-paths.ts'
 import { onAnswered } from './middleware/answered.ts'
@@ -188,6 +189,10 @@ function makeProxyEdge(deps: HttpDeps, { guards, tokenHeaders, addressOf, draini
   })
 }
 
+function streamOptionsOf({ heartbeatMs = 15_000, recheckMs }: HttpSettings, drain: AbortSignal): EventStreamOptions {
+  return { heartbeatMs, drain, ...(recheckMs !== undefined && { recheckMs }) }
+}
+
 /** The service's HTTP side; `server.listen` starts it. */
 export function createApp(deps: HttpDeps): HttpApp {
   const log = deps.log.child({ name: 'http' })
@@ -202,7 +207,7 @@ export function createApp(deps: HttpDeps): HttpApp {
     tokenHeaders: deps.settings.tokenHeaders ?? [],
     guards: { users: makeGuard(), workers: makeGuard() },
     answers: {
-      events: { heartbeatMs: deps.settings.heartbeatMs ?? 15_000, drain: drain.signal },
+      events: streamOptionsOf(deps.settings, drain.signal),
       trackStream: deps.metrics.trackStream,
     },
   }

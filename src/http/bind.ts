@@ -8,6 +8,7 @@ import { requireRight } from '../usecases/access.ts'
 import { type Answer, type AnswerContext, sendAnswer } from './answer.ts'
 import { type Call, readCall } from './call.ts'
 import type { AttemptGuard } from './middleware/attempt-guard.ts'
+import type { EventStreamOptions } from './event-stream.ts'
 import { follow } from './middleware/audit.ts'
 import { readCredential, type TokenHeader } from './middleware/credentials.ts'
 
@@ -91,6 +92,12 @@ function checkVerb(route: Route, identity: unknown): void {
   if (route.auth === 'user' && route.verb !== undefined) requireRight(identity as Caller, route.verb)
 }
 
+/** Streams outlive what they were let in with: a token is revoked, or runs out. */
+function recheckEvents(request: FastifyRequest, { answers, authenticator, tokenHeaders }: BindDeps): EventStreamOptions {
+  const credential = readCredential(request.headers, tokenHeaders)
+  return { ...answers.events, recheck: () => authenticator.authenticate(credential) }
+}
+
 function contextOf(route: Route, deps: BindDeps): AnswerContext {
   const headers = route.headers?.shape ?? {}
   return {
@@ -106,6 +113,8 @@ export function createBind(app: FastifyInstance, deps: BindDeps): Bind {
   return (route, handler, options = {}) => {
     const onRequest = createIdentifier(route, deps)
     const context = contextOf(route, deps)
+    const contextFor = (request: FastifyRequest): AnswerContext =>
+      route.stream === undefined || route.auth !== 'user' ? context : { ...context, events: recheckEvents(request, deps) }
     app.route({
       method: route.method,
       url: route.path,
@@ -117,7 +126,7 @@ export function createBind(app: FastifyInstance, deps: BindDeps): Bind {
         options.before?.(request)
         const call = readCall(route, request, request.identity)
         if (route.auth !== 'none') follow(request, call)
-        return sendAnswer(await handler(call), request, reply, context)
+        return sendAnswer(await handler(call), request, reply, contextFor(request))
       },
     })
   }

@@ -78,9 +78,10 @@ function findNamespace(query: unknown, body: unknown, problems: Problem[]): stri
 
 /** Whether a list is asked for over all namespaces. */
 function isEverywhere(query: unknown, named: string | undefined, problems: Problem[]): boolean {
-  const isAll = (query as { allNamespaces?: boolean }).allNamespaces === true
-  if (isAll && named !== undefined) {
-    problems.push({ path: 'allNamespaces', message: 'cannot be used together with namespace; leave one of them out' })
+  const { allNamespaces: isAll = false, namespaces } = query as { allNamespaces?: boolean; namespaces?: unknown }
+  const other = namespaces === undefined ? 'namespace' : 'namespaces'
+  if (isAll && (named ?? namespaces) !== undefined) {
+    problems.push({ path: 'allNamespaces', message: `cannot be used together with ${other}; leave one of them out` })
   }
   return isAll
 }

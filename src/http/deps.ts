@@ -34,6 +34,8 @@ export type HttpSettings = {
   timeoutCheckMs?: number
   /** Interval of heartbeat comments in event streams; default 15 seconds. */
   heartbeatMs?: number
+  /** How often the credential of an event stream is looked at again; default 5 seconds. */
+  recheckMs?: number
 }
 
 export type HttpDeps = {

@@ -1,5 +1,5 @@
 // Server-sent events from an async iterable: heartbeats, a retry hint when the service drains, clean-up when the client
-// leaves.
+// leaves. The credential is checked again while a stream lasts.
 import { Readable } from 'node:stream'
 
 /** One frame. The client sends `id` back as Last-Event-ID. */
@@ -9,7 +9,16 @@ export type EventStreamOptions = {
   heartbeatMs: number
   /** Aborted when the service drains: the stream ends with a hint to reconnect. */
   drain: AbortSignal
+  /** Rejects when the stream's reader may no longer have it; absent: nobody is asked. */
+  recheck?: () => Promise<unknown>
+  /** How often it is asked at most; default 5 seconds, as long as another replica's word about a token is believed. */
+  recheckMs?: number
 }
+
+/** `idle` is sent in the place of a heartbeat, where there is one. */
+export type EventSource = AsyncIterable<Frame> | { frames: AsyncIterable<Frame>; idle: () => Frame | undefined }
+
+const defaultRecheckMs = 5000
 
 const retryMs = 1000
 // A shared reason: creating the default one costs a stack trace per stream.
@@ -43,14 +52,37 @@ function waitFor(ms: number, signal: AbortSignal): { step: Promise<Step>; cancel
   return { step, cancel }
 }
 
-async function* encodeFrames(frames: AsyncIterator<Frame>, options: EventStreamOptions): AsyncGenerator<string> {
+function encodeSilence(frame: Frame | undefined): string {
+  return frame === undefined ? ': heartbeat\n\n' : encodeFrame(frame)
+}
+
+/** Whether the reader may go on reading; asked of whoever knows at most every few seconds. */
+function createCheck({ recheck, recheckMs = defaultRecheckMs }: EventStreamOptions): () => Promise<boolean> {
+  let checkedAt = performance.now()
+  return async () => {
+    if (recheck === undefined || performance.now() - checkedAt < recheckMs) return true
+    checkedAt = performance.now()
+    return recheck().then(
+      () => true,
+      () => false,
+    )
+  }
+}
+
+const comeBack = `retry: ${retryMs}\n`
+
+async function* encodeFrames(source: EventSource, options: EventStreamOptions): AsyncGenerator<string> {
+  const { frames: all, idle } = 'frames' in source ? source : { frames: source, idle: undefined }
+  const frames = all[Symbol.asyncIterator]()
+  const mayGoOn = createCheck(options)
   yield ': open\n\n'
   let next = frames.next()
   for (;;) {
     const pause = waitFor(options.heartbeatMs, options.drain)
     const step = await Promise.race([next, pause.step]).finally(pause.cancel)
-    if (step === 'heartbeat') yield ': heartbeat\n\n'
-    else if (step === 'drain') return yield `retry: ${retryMs}\n: the service restarts; come back\n\n`
+    if (step === 'drain') return yield `${comeBack}: the service restarts; come back\n\n`
+    if (!(await mayGoOn())) return yield `${comeBack}: the credential is no longer good\n\n`
+    if (step === 'heartbeat') yield encodeSilence(idle?.())
     else if (step.done) return
     else {
       yield encodeFrame(step.value)
@@ -64,11 +96,11 @@ async function* encodeFrames(frames: AsyncIterator<Frame>, options: EventStreamO
  * aborts when the stream has ended for any reason.
  */
 export function streamEvents(
-  source: (signal: AbortSignal) => AsyncIterable<Frame>,
+  source: (signal: AbortSignal) => EventSource,
   options: EventStreamOptions,
 ): Readable {
   const over = new AbortController()
-  const texts = encodeFrames(source(over.signal)[Symbol.asyncIterator](), options)
+  const texts = encodeFrames(source(over.signal), options)
   return new Readable({
     highWaterMark: 64 * 1024,
     read() {

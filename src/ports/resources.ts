@@ -80,12 +80,48 @@ export interface ResourceReader {
 /** An object as JSON: exactly the output of `JSON.stringify`, without white space. */
 export type ResourceText = { text: string; resourceVersion: string }
 
+/** A change of an object, as text; what a watch begins with is ADDED. Shared between watchers. */
+export type TextChange = {
+  type: WatchEvent<unknown>['type']
+  kind: Kind
+  namespace: string
+  name: string
+  /** The object after the change; of a removed one its last state. */
+  object: string
+  /** The object before the change; absent where there was none. */
+  before?: string
+}
+
+export type TextWatchOptions = {
+  kinds: readonly Kind[]
+  /** Absent: all of them. */
+  namespaces?: readonly string[]
+  /** A position that a watch gave, or the version of an object; absent: an ADDED for each object there is, then `synced`. */
+  after?: string
+  signal: AbortSignal
+}
+
+export interface TextWatch extends AsyncIterable<TextChange | 'synced'> {
+  /**
+   * Everything up to here was given, so that a watch of the same kinds can begin after it, on any replica; undefined
+   * before `synced`. It rises, also while nothing is given. Where the kinds are not told in one order, a watch that begins there
+   * may give again what this one gave last.
+   */
+  position(): string | undefined
+}
+
 /** Reads for edges that pass objects on without looking inside: a store that holds text need not parse it. */
 export interface ResourceTextReader {
   /** The text of the object that `get` returns, or undefined. */
   getText(kind: Kind, key: ResourceKey): Promise<ResourceText | undefined>
   /** The page that `list` returns, each object as text. */
   listText(kind: Kind, query: ListQuery): Promise<ResourcePage<ResourceText>>
+  /**
+   * Changes of several kinds, those of one kind in order; every one of them, or an error. Expired, at once or where the reader
+   * is too slow, when changes after the position are no longer remembered; InvalidRequest for what is no position. Nothing is
+   * kept for a slow reader. Ends when the signal aborts or the store is closed.
+   */
+  watchText(options: TextWatchOptions): TextWatch
 }
 
 export interface ResourceWriter {

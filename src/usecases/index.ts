@@ -23,6 +23,7 @@ import { runSchedule } from './tasks/run.ts'
 import { createTaskStreams, type TaskStreams } from './tasks/streams.ts'
 import { createTokenUsecases, type TokenUsecases } from './tokens.ts'
 import { createToolUsecases, type ToolUsecases } from './tools.ts'
+import { createWatchUsecases, type WatchUsecases } from './watch.ts'
 import { createUsageUsecases, type UsageUsecases } from './usage.ts'
 import { createWorkerCodeRuns, type WorkerCodeRuns } from './worker/code-runs.ts'
 import { createWorkerConversation, type WorkerConversation } from './worker/conversation.ts'
@@ -61,6 +62,7 @@ export type Usecases = {
   tools: ToolUsecases & { requireFreeName(name: unknown): void }
   tokens: TokenUsecases
   usage: UsageUsecases
+  watch: WatchUsecases
   budgets: BudgetUsecases
   audit: AuditLog
   health: ProviderHealthLog
@@ -94,6 +96,7 @@ export function createUsecases(given: UsecaseDeps): Usecases {
     tools: { ...createToolUsecases(deps, resources), requireFreeName: (name) => requireFreeToolName(name, deps) },
     tokens: createTokenUsecases(deps),
     usage: createUsageUsecases(deps),
+    watch: createWatchUsecases(deps),
     budgets: createBudgetUsecases(deps),
     audit,
     health,

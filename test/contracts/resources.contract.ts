@@ -5,6 +5,7 @@ import type { OpenResources } from './resources-bench.ts'
 import { describeResourceLists } from './resources-lists.contract.ts'
 import { describeResourceModel } from './resources-model.contract.ts'
 import { describeResourceRemoval } from './resources-removal.contract.ts'
+import { describeResourceTextWatches } from './resources-text-watches.contract.ts'
 import { describeResourceTexts } from './resources-texts.contract.ts'
 import { describeResourceWatches } from './resources-watches.contract.ts'
 import { describeResourceWrites } from './resources-writes.contract.ts'
@@ -15,6 +16,7 @@ export function describeResources(name: string, open: OpenResources): void {
     describeResourceRemoval(open)
     describeResourceLists(open)
     describeResourceTexts(open)
+    describeResourceTextWatches(open)
     describeResourceWatches(open)
     describeResourceModel(open)
   })

@@ -11,6 +11,7 @@ import { createEmbeddedSecrets } from '../../src/adapters/embedded/secrets.ts'
 import { createWorkerTokens } from '../../src/adapters/embedded/worker-tokens.ts'
 import { createAgentTokens, withAgentTokens } from '../../src/adapters/identity/agent-token.ts'
 import { type ChainOptions, createAuthenticatorChain } from '../../src/adapters/identity/chain.ts'
+import type { RingLimits } from '../../src/adapters/resource-store/change-ring.ts'
 import { createConfigMaps } from '../../src/adapters/sql/configmaps.ts'
 import { createRecords } from '../../src/adapters/sql/records.ts'
 import { createResources } from '../../src/adapters/sql/resources.ts'
@@ -54,6 +55,8 @@ export type ServiceOptions = {
   /** Calls to vendors are really made; else they fail. */
   egress?: Egress
   logLevel?: LogLevel
+  /** How many changes are remembered for watches. */
+  ring?: RingLimits
   /** Runs the code of workers in pods. */
   sandbox?: Sandbox
   /** Absent: the service's own. */
@@ -69,7 +72,7 @@ function absent<T>(what: string): T {
 async function openPorts(options: ServiceOptions) {
   const folder = await mkdtemp(join(tmpdir(), 'svc-http-'))
   const database = openSqlite({ path: join(folder, 'svc.db') })
-  const resources = await createResources(database, { clock, ids })
+  const resources = await createResources(database, { clock, ids, ...(options.ring && { ring: options.ring }) })
   const { plans, ...records } = createRecords({ database, blobDir: join(folder, 'data'), clock, ids })
   const keys = await openSecretKeys(join(folder, 'secret.key'))
   const tokens = createTokens({ database, clock, ids })

@@ -5,6 +5,7 @@ import type { Clock, Ids } from '../../ports/clock.ts'
 import type { ResourcePage, ResourceReader, Resources, WatchOptions } from '../../ports/resources.ts'
 import { checkFields } from '../../rules/resource-fields.ts'
 import { defaultRingLimits, type RingLimits } from '../resource-store/change-ring.ts'
+import { createTextWatch, type KindSource } from '../resource-store/text-watch.ts'
 import { createWatches } from '../resource-store/watches.ts'
 import type { KubernetesApi } from './api.ts'
 import { createReflector, type Reflector } from './reflector.ts'
@@ -31,6 +32,12 @@ export interface KubernetesResources extends Resources {
   listStale(): Kind[]
   /** Ends watches. The API stays open. */
   close(): Promise<void>
+}
+
+/** A store that can be one of several. */
+export type SingleStore = KubernetesResources & {
+  /** What a watch of the kind reads. */
+  sourceOf(kind: Kind): KindSource
 }
 
 function startReflector(cache: KindCache, options: KubernetesResourcesOptions): Reflector {
@@ -77,6 +84,18 @@ function createWatch(cache: KindCache, list: ReturnType<typeof createPages>['lis
   }
 }
 
+/** Versions are those of the whole cluster, of which a quiet kind is told a minute late: nothing was missed of it. */
+function makeSource(cache: KindCache, pages: ReturnType<typeof createPages>, namespace: string | undefined): KindSource {
+  const { kind, ring } = cache
+  return {
+    kind,
+    ...(namespace !== undefined && { namespace }),
+    ring: { head: ring.head, follow: (scope, version) => ring.follow(scope, Math.min(version, ring.head())) },
+    listText: pages.listTextTold,
+    settle: cache.settle,
+  }
+}
+
 /**
  * Resolves when every kind was listed once. NotConfigured when a definition is not installed, Forbidden when the service
  * may not read a kind; while the API server is away it waits, until the signal aborts.
@@ -84,13 +103,14 @@ function createWatch(cache: KindCache, list: ReturnType<typeof createPages>['lis
 export async function createKubernetesResources(
   options: KubernetesResourcesOptions,
   signal?: AbortSignal,
-): Promise<KubernetesResources> {
+): Promise<SingleStore> {
   const { api, clock, ring: limits = defaultRingLimits } = options
   const caches = mapKinds((kind) => createKindCache(kind, { clock, limits }))
   const reflectors = mapKinds((kind) => startReflector(caches[kind], options))
   const pages = mapKinds((kind) => createPages(caches[kind]))
   const watches = mapKinds((kind) => createWatch(caches[kind], pages[kind].listTold))
   const exchange = createExchange(api, caches)
+  const sourceOf = (kind: Kind) => makeSource(caches[kind], pages[kind], options.namespace)
 
   async function close(): Promise<void> {
     for (const kind of kindNames) caches[kind].ring.close()
@@ -131,6 +151,8 @@ export async function createKubernetesResources(
       return caches[kind].told.index().countBy(field)
     },
     watch: (kind, watchOptions) => watches[kind](kind, watchOptions),
+    sourceOf,
+    watchText: (watchOptions) => createTextWatch(watchOptions.kinds.map(sourceOf), watchOptions),
     ...createWriter(exchange),
     listStale: () => kindNames.filter((kind) => !reflectors[kind].isCurrent()),
     close,

@@ -6,11 +6,17 @@ import type { ListQuery, ResourcePage, Resources, WatchEvent, WatchOptions } fro
 import { checkFields } from '../../rules/resource-fields.ts'
 import { comparePositions, formatCreated, type ListOrder, type Position } from '../resource-store/list-order.ts'
 import { encodePageToken, hashFilter } from '../resource-store/page-token.ts'
+import { createTextWatch } from '../resource-store/text-watch.ts'
 import type { StoredObject } from '../resource-store/stored-object.ts'
 import { mergeStreams } from './merged-streams.ts'
-import { createKubernetesResources, type KubernetesResources, type KubernetesResourcesOptions } from './resources.ts'
+import {
+  createKubernetesResources,
+  type KubernetesResources,
+  type KubernetesResourcesOptions,
+  type SingleStore,
+} from './resources.ts'
 
-type Store = { namespace: string; resources: KubernetesResources }
+type Store = { namespace: string; resources: SingleStore }
 
 /** A version of one store alone: everything up to it was listed. */
 const isVersion = (slot: string) => /^\d+$/.test(slot)
@@ -227,6 +233,11 @@ function joinStores(stores: Store[]): KubernetesResources {
     async *watch(kind, options) {
       if (options.namespace !== undefined) within(options.namespace)
       yield* watchStores(stores, kind, options)
+    },
+    watchText(options) {
+      for (const namespace of options.namespaces ?? []) within(namespace)
+      const sources = options.kinds.flatMap((kind) => stores.map(({ resources }) => resources.sourceOf(kind)))
+      return createTextWatch(sources, options)
     },
     create: async (kind, draft) => within(draft.metadata.namespace).create(kind, draft),
     update: async (kind, object) => within(object.metadata.namespace).update(kind, object),

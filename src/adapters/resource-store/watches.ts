@@ -5,7 +5,7 @@ import type { ResourcePage, ResourceReader, WatchEvent, WatchOptions } from '../
 import type { Change, ChangeRing, Follower, Scope } from './change-ring.ts'
 
 /** Objects of the initial listing read at a time. */
-const listingPage = 250
+export const listingPage = 250
 
 export type WatchParts = { ring: ChangeRing; list: ResourceReader['list'] }
 
@@ -27,11 +27,11 @@ function readObject<K extends Kind>(_kind: K, change: Change): ResourceOf<K> {
   return parsed
 }
 
-function describeExpired(): SvcError {
+export function describeExpired(): SvcError {
   return new SvcError('Expired', 'the changes after this resourceVersion are no longer remembered: list again')
 }
 
-function parseVersion(text: string): number {
+export function parseVersion(text: string): number {
   const version = Number(text)
   if (/^\d+$/.test(text) && Number.isSafeInteger(version)) return version
   throw new SvcError('InvalidRequest', `resourceVersion "${text}" is not one that this service gave`)

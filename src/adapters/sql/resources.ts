@@ -1,10 +1,11 @@
 // The embedded resource store: objects in SQL with the semantics of the Kubernetes API, changes remembered in memory.
 import type { Kind, ResourceOf } from '../../contract/resources/index.ts'
 import type { Clock, Ids } from '../../ports/clock.ts'
-import type { DeletePreconditions, ResourceDraft, ResourceKey, Resources } from '../../ports/resources.ts'
+import type { DeletePreconditions, ListQuery, ResourceDraft, ResourceKey, Resources } from '../../ports/resources.ts'
 import { checkFields } from '../../rules/resource-fields.ts'
 import { type ChangeRing, createChangeRing, type RingLimits } from '../resource-store/change-ring.ts'
 import { describeMissing, type StoredObject, stringifyJson } from '../resource-store/stored-object.ts'
+import { createTextWatch } from '../resource-store/text-watch.ts'
 import { createWatches } from '../resource-store/watches.ts'
 import type { Database, Tx } from './database.ts'
 import { createCounts } from './resources/counts.ts'
@@ -135,6 +136,15 @@ export async function createResources(database: Database, options: ResourceStore
       return countValues(database.read, kind, field)
     },
     watch: createWatches({ ring, list }),
+    watchText: (watchOptions) => {
+      const source = (kind: Kind) => ({
+        kind,
+        ring,
+        listText: (query: ListQuery) => listText(kind, query),
+        settle: async () => undefined,
+      })
+      return createTextWatch(watchOptions.kinds.map(source), watchOptions)
+    },
     create: writer.create,
     update: writer.update,
     updateStatus: writer.updateStatus,

@@ -19,6 +19,7 @@ import * as tasks from './tasks.ts'
 import * as tokens from './tokens.ts'
 import * as tools from './tools.ts'
 import * as usage from './usage.ts'
+import * as watch from './watch.ts'
 
 const rooms = [
   tasks,
@@ -33,6 +34,7 @@ const rooms = [
   tokens,
   auth,
   usage,
+  watch,
   budgets,
   audit,
   health,

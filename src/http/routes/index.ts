@@ -15,6 +15,7 @@ import { bindTaskRecords } from './task-records.ts'
 import { bindTaskStreams } from './task-streams.ts'
 import { bindTasks } from './tasks.ts'
 import { bindTools } from './tools.ts'
+import { bindWatch } from './watch.ts'
 
 export function bindPublicRoutes(bind: Bind, context: RouteContext): void {
   bindTasks(bind, context)
@@ -33,6 +34,7 @@ export function bindPublicRoutes(bind: Bind, context: RouteContext): void {
   bindUsage(bind, context)
   bindBudgets(bind, context)
   bindAudit(bind, context)
+  bindWatch(bind, context)
   bindHealth(bind, context)
   bindDescription(bind, context)
   bindMetrics(bind, context)

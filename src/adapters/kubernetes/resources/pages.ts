@@ -229,6 +229,8 @@ export function createPages(cache: KindCache) {
     /** The page over what the watch told so far. */
     listTold: (query: ListQuery): Promise<ResourcePage<ResourceOf<Kind>>> =>
       readPage(query, ({ text }) => JSON.parse(text)),
+    /** The same as text. */
+    listTextTold: (query: ListQuery): Promise<ResourcePage<ResourceText>> => readPage(query, presentText),
     async list(query: ListQuery): Promise<ResourcePage<ResourceOf<Kind>>> {
       await catchUp(query)
       return readPage(query, ({ text }) => JSON.parse(text))

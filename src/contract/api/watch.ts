@@ -1,0 +1,82 @@
+// The one live stream: changes of objects as they come.
+
+import { z } from 'zod'
+import { field } from '../field.ts'
+import { type Kind, kindNames } from '../resources/index.ts'
+import { Name } from '../resources/metadata.ts'
+import { booleanParameter } from './list.ts'
+import { defineRoute, documentAs, errorResponses, StreamHeaders } from './route.ts'
+
+/** Words between commas, each once. */
+const Words = z
+  .string()
+  .max(4096)
+  .transform((text): unknown[] => [...new Set(text.split(','))])
+const documented = z.string().min(1).max(4096)
+const KindWords = documentAs(Words.pipe(z.array(z.enum(kindNames as [Kind, ...Kind[]]))), documented)
+const NamespaceWords = documentAs(Words.pipe(z.array(Name).max(50)), documented)
+
+/** Which changes a watch gives. */
+export const WatchQuery = z.object({
+  kinds: field(KindWords, 'Kinds of the objects, separated by commas.', 'Task,Agent'),
+  namespaces: field(
+    NamespaceWords.optional(),
+    "Namespaces of the objects, separated by commas. Without them: the caller's own, else `default`.",
+    'default,team',
+  ),
+  allNamespaces: field(
+    booleanParameter(false),
+    'Watch every namespace that the caller may list, instead of some. What lies in others is left out.',
+  ),
+  name: field(Name.optional(), 'Only objects of this name.', 'nightly-report'),
+  labelSelector: field(
+    z.string().max(4096).optional(),
+    'Only objects whose labels match; one that no longer matches is told as `deleted`.',
+    'team=search,env!=test',
+  ),
+  resourceVersion: field(
+    z
+      .string()
+      .regex(/^\d{1,15}$/, 'must be a number')
+      .optional(),
+    'Tell what changed after this version, of an object or of an event. Without it, and without `Last-Event-ID`: first an `added` for each object there is, then `synced`, then what changes.',
+    '1042',
+  ),
+})
+export type WatchQuery = z.infer<typeof WatchQuery>
+
+/** Names of the events that tell of an object. */
+export const changeTypes = ['added', 'modified', 'deleted'] as const
+/** How an object has changed. */
+export type ChangeType = (typeof changeTypes)[number]
+
+/** Data of `added`, `modified` and `deleted`. */
+export type WatchedChange<R = unknown> = {
+  kind: Kind
+  /** The object after the change; of a deleted one its last state. */
+  object: R
+}
+
+/** Data of `synced` (what there was has been told) and of `bookmark` (nothing to tell up to here). */
+export type WatchedPosition = { resourceVersion: string }
+
+export const watchResources = defineRoute({
+  method: 'GET',
+  path: '/api/v1/watch',
+  tag: 'Watch',
+  summary: 'Changes of objects as they come',
+  description: [
+    'An event stream of what happens to objects of the API, each as the caller may list it. Events are `added`, `modified` and `deleted`,',
+    'with `{"kind","object"}` as data; `synced` after the objects that were there at the beginning; and `bookmark` in silence.',
+    'The last two have `{"resourceVersion"}`. The id of an event is a version up to which everything was told: `Last-Event-ID`',
+    'goes on after it, on any replica, and can repeat events, whose objects have the same `metadata.resourceVersion`.',
+    'A version that is too old is answered 410, and a stream whose reader is too slow is ended: begin without a version.',
+    'Credential and rights are asked again while the stream lives; it is ended when the credential is no longer good.',
+  ].join(' '),
+  query: WatchQuery,
+  headers: StreamHeaders,
+  responses: { ...errorResponses(410), 200: { description: 'The events', contentType: 'text/event-stream' } },
+  auth: 'user',
+  verb: { verb: 'list', kind: 'Task' },
+  stream: 'sse',
+})

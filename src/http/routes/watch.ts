@@ -1,0 +1,48 @@
+// The one live stream of objects: events with the version they go up to as id, and a bookmark in silence.
+import { type WatchedPosition, watchResources } from '../../contract/api/watch.ts'
+import type { OpenedWatch, WatchedText } from '../../usecases/watch.ts'
+import type { Bind } from '../bind.ts'
+import type { Frame } from '../event-stream.ts'
+import type { RouteContext } from './context.ts'
+
+function framePosition(event: 'synced' | 'bookmark', resourceVersion: string): Frame {
+  const data: WatchedPosition = { resourceVersion }
+  return { id: resourceVersion, event, data: JSON.stringify(data) }
+}
+
+function frameChange(text: WatchedText, position: string | undefined): Frame {
+  if (text.type === 'synced') return framePosition('synced', position ?? '')
+  // The object is JSON already.
+  const data = `{"kind":"${text.kind}","object":${text.object}}`
+  return { ...(position !== undefined && { id: position }), event: text.type, data }
+}
+
+/** The frames of a watch, and what is sent while there are none. */
+function frameWatch(opened: OpenedWatch) {
+  let told: string | undefined
+  async function* frames(): AsyncGenerator<Frame> {
+    for await (const change of opened.changes) {
+      told = opened.position()
+      yield frameChange(change, told)
+    }
+  }
+  return {
+    frames: frames(),
+    idle(): Frame | undefined {
+      const position = opened.position()
+      if (position === undefined || position === told) return undefined
+      told = position
+      return framePosition('bookmark', position)
+    },
+  }
+}
+
+export function bindWatch(bind: Bind, { usecases }: RouteContext): void {
+  bind(watchResources, async ({ caller, namespace, query, headers }) => {
+    const { kinds, allNamespaces, namespaces = [namespace], name, labelSelector, resourceVersion } = query
+    const after = headers['last-event-id'] ?? resourceVersion
+    const request = { kinds, name, labelSelector, after, ...(!allNamespaces && { namespaces }) }
+    const open = await usecases.watch.open(caller, request)
+    return { events: (signal) => frameWatch(open(signal)) }
+  })
+}

@@ -1,0 +1,121 @@
+// Watches of objects: the changes that the caller may see, and how far they were told.
+import type { ChangeType } from '../contract/api/watch.ts'
+import type { Kind } from '../contract/resources/index.ts'
+import { isSvcError } from '../errors.ts'
+import type { Caller } from '../ports/identity.ts'
+import type { TextChange, TextWatch } from '../ports/resources.ts'
+import { type LabelRequirement, matchesLabels, parseLabelSelector } from '../rules/label-selector.ts'
+import { mayAccess, requireListing, seesSome } from './access.ts'
+import type { UsecaseDeps } from './deps.ts'
+import { createSlots } from './slots.ts'
+
+export type WatchRequest = {
+  kinds: readonly Kind[]
+  /** Absent: all that the caller may list. */
+  namespaces?: readonly string[]
+  name?: string | undefined
+  labelSelector?: string | undefined
+  /** Version of an object, or where another watch had come to. */
+  after?: string | undefined
+}
+
+export type WatchedText = { type: ChangeType; kind: Kind; object: string } | { type: 'synced' }
+
+export type OpenedWatch = {
+  changes: AsyncIterable<WatchedText>
+  /** Everything up to here was told; undefined before `synced`. */
+  position(): string | undefined
+}
+
+export type WatchUsecases = {
+  /**
+   * Expired when the version is too old; Forbidden where a namespace is named that the caller may not list; TooManyRequests. The
+   * changes end without an error where they cannot go on: whoever asks again learns why.
+   */
+  open(caller: Caller, request: WatchRequest): Promise<(signal: AbortSignal) => OpenedWatch>
+}
+
+/** Streams of one replica. Each holds a connection and at most 64 KiB that its reader has not taken. */
+const slotSettings = { most: 4000, perNamespace: 2000, perCaller: 200 }
+
+type Filter = { name: string | undefined; requirements: LabelRequirement[] }
+
+function matchesText(requirements: LabelRequirement[], text: string | undefined): boolean {
+  if (text === undefined) return false
+  if (requirements.length === 0) return true
+  const { metadata } = JSON.parse(text) as { metadata: { labels?: Record<string, string> } }
+  return matchesLabels(requirements, metadata.labels)
+}
+
+/** How the change looks to whoever sees only what matches; undefined when it does not show. */
+function tellChange({ name, requirements }: Filter, change: TextChange): ChangeType | undefined {
+  if (name !== undefined && change.name !== name) return undefined
+  if (change.type === 'DELETED') {
+    return matchesText(requirements, change.before ?? change.object) ? 'deleted' : undefined
+  }
+  const is = matchesText(requirements, change.object)
+  const was = matchesText(requirements, change.before)
+  if (is) return was ? 'modified' : 'added'
+  return was ? 'deleted' : undefined
+}
+
+export function createWatchUsecases({ ports }: UsecaseDeps): WatchUsecases {
+  const slots = createSlots('watches', slotSettings)
+
+  async function requireAll(caller: Caller, { kinds, namespaces }: WatchRequest): Promise<string[]> {
+    const bound = new Set<string>()
+    for (const kind of kinds) {
+      for (const namespace of namespaces ?? [undefined]) {
+        // Of those that are not named each is asked about when there is something to tell of it.
+        const place = await requireListing(ports, caller, kind, { namespace, heldIn: async () => [] })
+        if (place.namespace !== undefined) bound.add(place.namespace)
+      }
+    }
+    return [...bound]
+  }
+
+  function maySee(caller: Caller, { kind, namespace, name }: TextChange): Promise<boolean> {
+    const named = seesSome(caller, kind) ? { name } : {}
+    return mayAccess(ports, caller, { verb: 'list', kind, namespace, ...named, entry: true })
+  }
+
+  async function* readAllowed(caller: Caller, watch: TextWatch, filter: Filter): AsyncGenerator<WatchedText> {
+    try {
+      for await (const change of watch) {
+        const type = change === 'synced' ? change : tellChange(filter, change)
+        if (change === 'synced') yield { type: 'synced' }
+        else if (type !== undefined && type !== 'synced' && (await maySee(caller, change))) {
+          yield { type, kind: change.kind, object: change.object }
+        }
+      }
+    } catch (error) {
+      if (!isSvcError(error, 'Expired') && !isSvcError(error, 'Unavailable')) throw error
+    }
+  }
+
+  return {
+    async open(caller, request) {
+      const { kinds, name, labelSelector = '', after } = request
+      const filter = { name, requirements: parseLabelSelector(labelSelector) }
+      const bound = await requireAll(caller, request)
+      const stop = new AbortController()
+      const namespaces = bound.length > 0 ? { namespaces: bound } : {}
+      const options = { kinds, ...namespaces, ...(after !== undefined && { after }), signal: stop.signal }
+      const release = slots.take({ caller, namespace: bound[0] ?? '' })
+      const end = () => {
+        stop.abort()
+        release()
+      }
+      try {
+        const watch = ports.resources.watchText(options)
+        return (signal) => {
+          signal.addEventListener('abort', end, { once: true })
+          return { changes: readAllowed(caller, watch, filter), position: () => watch.position() }
+        }
+      } catch (error) {
+        end()
+        throw error
+      }
+    },
+  }
+}

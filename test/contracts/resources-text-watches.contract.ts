@@ -1,0 +1,100 @@
+// Watches as text: several kinds in one stream, and the position that another watch goes on from.
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { TextChange, TextWatchOptions } from '../../src/ports/resources.ts'
+import { waitFor } from '../fixtures/time.ts'
+import { changeStatus, draftTask, type OpenedResources, type OpenResources } from './resources-bench.ts'
+
+export function describeResourceTextWatches(open: OpenResources): void {
+  let opened: OpenedResources
+  let namespace: string
+  beforeEach(async () => {
+    opened = await open()
+    namespace = opened.namespaces[0]
+  })
+  afterEach(() => opened.close())
+
+  const createTask = (name: string, where = namespace) =>
+    opened.resources.create('Task', draftTask(name, { namespace: where }))
+  const createAgent = (name: string) =>
+    opened.resources.create('Agent', { metadata: { namespace, name }, spec: {} as never })
+
+  function follow(options: Omit<TextWatchOptions, 'signal' | 'kinds'>) {
+    const stop = new AbortController()
+    const watch = opened.resources.watchText({ kinds: ['Task', 'Agent'], ...options, signal: stop.signal })
+    const told: (TextChange | 'synced')[] = []
+    const ended = (async () => {
+      for await (const change of watch) told.push(change)
+    })()
+    const log = () => told.map((one) => (one === 'synced' ? one : `${one.type} ${one.kind} ${one.name}`))
+    return {
+      told,
+      log,
+      position: () => watch.position(),
+      until: (line: string) => waitFor(() => log().includes(line), line),
+      stop: async () => {
+        stop.abort()
+        await ended
+      },
+    }
+  }
+
+  describe('a watch as text', () => {
+    it('begins with each object of its kinds, then tells what changes, each as a read gives it', async () => {
+      await createAgent('a')
+      await createTask('b')
+      await createTask('other', opened.namespaces[1])
+      const watch = follow({ namespaces: [namespace] })
+      await watch.until('synced')
+      expect(watch.log()).toEqual(['ADDED Task b', 'ADDED Agent a', 'synced'])
+      const changed = await changeStatus(opened.resources, { namespace, name: 'b' }, () => ({ phase: 'Running' }))
+      await opened.resources.remove('Agent', { namespace, name: 'a' })
+      await watch.until('MODIFIED Task b')
+      await watch.until('DELETED Agent a')
+      const told = watch.told.find((one) => one !== 'synced' && one.type === 'MODIFIED') as TextChange
+      expect(JSON.parse(told.object)).toEqual(changed)
+      expect(JSON.parse(told.before ?? '{}').metadata.resourceVersion).not.toBe(changed.metadata.resourceVersion)
+      await watch.stop()
+    })
+
+    it('has a position from which another one misses nothing, whatever kind was quiet', async () => {
+      const first = follow({ namespaces: [namespace] })
+      await first.until('synced')
+      await createTask('a')
+      await createTask('b')
+      await first.until('ADDED Task b')
+      const position = first.position() ?? ''
+      await first.stop()
+      expect(Number(position)).toBeGreaterThan(0)
+      await createAgent('c')
+      await createTask('d')
+      const second = follow({ namespaces: [namespace], after: position })
+      await second.until('ADDED Agent c')
+      await second.until('ADDED Task d')
+      expect(second.log()).not.toContain('synced')
+      await waitFor(() => Number(second.position()) >= Number(position))
+      await second.stop()
+    })
+
+    it('misses nothing while many write, in as many watches as there are', async () => {
+      const watches = [follow({}), follow({ namespaces: [...opened.namespaces] }), follow({ namespaces: [namespace] })]
+      await Promise.all(
+        Array.from({ length: 20 }, (_, index) => (index % 2 === 0 ? createTask(`t-${index}`) : createAgent(`a-${index}`))),
+      )
+      for (const watch of watches) {
+        for (let index = 0; index < 20; index++) {
+          await watch.until(index % 2 === 0 ? `ADDED Task t-${index}` : `ADDED Agent a-${index}`)
+        }
+        const names = watch.told.flatMap((one) => (one !== 'synced' && one.namespace === namespace ? [one.name] : []))
+        expect(new Set(names).size).toBe(names.length)
+        await watch.stop()
+      }
+    })
+
+    it('refuses what is no position', () => {
+      for (const after of ['x', '-1', '1.5']) {
+        const options = { kinds: ['Task'] as const, after, signal: new AbortController().signal }
+        expect(() => opened.resources.watchText(options)).toThrow('not one that this service gave')
+      }
+    })
+  })
+}

@@ -1,0 +1,324 @@
+// The one live stream: what happens to objects, for whom it may be told, taken up where it broke off.
+import { once } from 'node:events'
+import { get, type IncomingMessage } from 'node:http'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { Role } from '../../src/contract/access.ts'
+import { TaskSpec } from '../../src/contract/resources/task.ts'
+import type { Authorizer } from '../../src/ports/identity.ts'
+import { aiTask, ownerToken, type Service, startService } from './service.ts'
+
+type Event = { id?: number; event: string; data: { kind?: string; object?: Watched; resourceVersion?: string } }
+type Watched = {
+  metadata: { name: string; namespace: string; resourceVersion: string }
+  status?: { phase?: string }
+}
+
+let refused: string[] = []
+const authorizer: Authorizer = {
+  authorize: async (_caller, { verb, namespace }) =>
+    verb === 'list' && (namespace === undefined ? refused.length > 0 : refused.includes(namespace))
+      ? { allowed: false, reason: 'not there' }
+      : { allowed: true },
+}
+const ring = { changes: 60, characters: 10_000_000 }
+
+let service: Service
+let base: string
+const closing: (() => void)[] = []
+beforeAll(async () => {
+  service = await startService({ http: { heartbeatMs: 50, recheckMs: 0 }, identity: { authorizer }, ring })
+  base = await service.listen()
+})
+afterAll(() => service.stop())
+beforeEach(() => {
+  refused = []
+})
+afterEach(() => {
+  for (const close of closing.splice(0)) close()
+})
+
+function parseFrame(frame: string): Event | undefined {
+  const fields = Object.fromEntries(
+    frame.split('\n').flatMap((line) => {
+      const [, key, value] = /^(\w+): (.*)$/.exec(line) ?? []
+      return key === undefined ? [] : [[key, value]]
+    }),
+  )
+  if (fields.event === undefined) return undefined
+  const id = fields.id === undefined ? {} : { id: Number(fields.id) }
+  return { ...id, event: fields.event, data: JSON.parse(String(fields.data)) }
+}
+
+async function watch(query: string, { token = ownerToken, after }: { token?: string; after?: number } = {}) {
+  const gone = new AbortController()
+  closing.push(() => gone.abort())
+  const response = await fetch(`${base}/api/v1/watch?${query}`, {
+    headers: { authorization: `Bearer ${token}`, ...(after === undefined ? {} : { 'last-event-id': String(after) }) },
+    signal: gone.signal,
+  })
+  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader()
+  let text = ''
+  let isOver = false
+  const frames = () => text.split('\n\n').slice(0, -1)
+  const events = () => frames().flatMap((frame) => parseFrame(frame) ?? [])
+  async function until(done: () => boolean): Promise<void> {
+    while (!isOver && !done()) {
+      const step = await reader?.read()
+      if (step === undefined || step.done) isOver = true
+      else text += step.value
+    }
+  }
+  const told = () =>
+    events().flatMap(({ event, data }) => (data.object ? [`${event} ${data.object.metadata.name}`] : []))
+  return {
+    response,
+    close: () => gone.abort(),
+    events,
+    told,
+    text: () => text,
+    isOver: () => isOver,
+    until: (event: string) => until(() => told().includes(event) || events().some((one) => one.event === event)),
+    end: () => until(() => false),
+  }
+}
+
+const tokenFor = async (role: Role, namespace?: string) =>
+  service.ports.tokens.create({ name: role, role, serverTools: true, ...(namespace === undefined ? {} : { namespace }) })
+
+let count = 0
+/** A namespace that no other test has. */
+const placeOf = () => `place-${++count}`
+const create = (namespace: string, name: string, more: object = {}) =>
+  service.call('POST /api/v1/tasks', { payload: aiTask(name, { namespace, ...more }) })
+
+/** Without the finalizer that a controller would take off. */
+async function letGo(namespace: string, name: string): Promise<void> {
+  const task = await service.ports.resources.get('Task', { namespace, name })
+  if (task === undefined) throw new Error(`${name} is not there`)
+  const { finalizers: _done, ...metadata } = task.metadata
+  await service.ports.resources.update('Task', { ...task, metadata })
+}
+
+describe('a watch', () => {
+  it('begins with what there is, says so, and tells each change in order, with rising ids', async () => {
+    const place = placeOf()
+    for (const name of ['a', 'b']) await create(place, name)
+    const stream = await watch(`kinds=Task&namespaces=${place}`)
+    expect(stream.response.headers.get('content-type')).toContain('text/event-stream')
+    await stream.until('synced')
+    expect(stream.told()).toEqual(['added a', 'added b'])
+    await create(place, 'c')
+    await service.setStatus('Task', 'a', { phase: 'Running' }, place)
+    await letGo(place, 'b')
+    await service.ports.resources.remove('Task', { namespace: place, name: 'b' })
+    await stream.until('deleted b')
+    const told = stream.told().slice(2)
+    expect([told[0], told[1], told.at(-1)]).toEqual(['added c', 'modified a', 'deleted b'])
+    const [changed] = stream.events().filter(({ event }) => event === 'modified')
+    expect(changed?.data.object).toEqual(await service.ports.resources.get('Task', { namespace: place, name: 'a' }))
+    const ids = stream.events().flatMap(({ id }) => id ?? [])
+    expect(ids.length).toBeGreaterThanOrEqual(4)
+    expect(ids).toEqual(ids.toSorted((one, other) => one - other))
+  })
+
+  it('goes on after Last-Event-ID, and after the version of an object, without a gap', async () => {
+    const place = placeOf()
+    const stream = await watch(`kinds=Task,Agent&namespaces=${place}`)
+    await stream.until('synced')
+    const made = (await create(place, 'a')).json()
+    await stream.until('added a')
+    const last = stream.events().findLast(({ event }) => event === 'added')?.id
+    stream.close()
+    await create(place, 'b')
+    await service.call('POST /api/v1/agents', { payload: { name: 'c', namespace: place, spec: {} } })
+    await create(place, 'd')
+    const resumed = await watch(`kinds=Task,Agent&namespaces=${place}`, { after: last ?? 0 })
+    await resumed.until('added d')
+    expect(resumed.told()).toEqual(['added b', 'added c', 'added d'])
+    expect(resumed.events().map(({ data }) => data.kind)).toEqual(['Task', 'Agent', 'Task'])
+    const since = await watch(`kinds=Task&namespaces=${place}&resourceVersion=${made.metadata.resourceVersion}`)
+    await since.until('added d')
+    expect(since.told()).toEqual(['added b', 'added d'])
+  })
+
+  it('is 410 from a version that is forgotten, and from one that was never given', async () => {
+    const place = placeOf()
+    const first = (await create(place, 'first')).json().metadata.resourceVersion
+    for (let index = 0; index < ring.changes + 5; index++) await create(place, `t-${index}`)
+    for (const after of [Number(first), 999_999_999]) {
+      const stream = await watch('kinds=Task', { after })
+      expect(stream.response.status).toBe(410)
+      await stream.end()
+      expect(JSON.parse(stream.text()).error.reason).toBe('Expired')
+    }
+  })
+
+  it('sends a bookmark in silence, from which another goes on', async () => {
+    const [place, elsewhere] = [placeOf(), placeOf()]
+    const stream = await watch(`kinds=Task&namespaces=${place}`)
+    await stream.until('synced')
+    await create(elsewhere, 'unseen')
+    await stream.until('bookmark')
+    const bookmark = stream.events().findLast(({ event }) => event === 'bookmark')
+    expect(bookmark?.data).toEqual({ resourceVersion: String(bookmark?.id) })
+    await create(place, 'seen')
+    const resumed = await watch(`kinds=Task&namespaces=${place}`, { after: bookmark?.id ?? 0 })
+    await resumed.until('added seen')
+    expect(resumed.told()).toEqual(['added seen'])
+  })
+
+  it('is of the objects that match: kinds, namespace, name, labels', async () => {
+    const [place, elsewhere] = [placeOf(), placeOf()]
+    await create(place, 'a', { metadata: { labels: { team: 'red' } } })
+    const red = await watch(`kinds=Task&namespaces=${place},${elsewhere}&labelSelector=team%3Dred`)
+    const named = await watch(`kinds=Task,Agent&namespaces=${place}&name=b`)
+    await red.until('synced')
+    await named.until('synced')
+    const relabel = async (team: string) => {
+      const task = await service.ports.resources.get('Task', { namespace: place, name: 'a' })
+      if (task === undefined) throw new Error('it is gone')
+      await service.ports.resources.update('Task', { ...task, metadata: { ...task.metadata, labels: { team } } })
+    }
+    await relabel('blue')
+    await relabel('red')
+    await create(elsewhere, 'b', { metadata: { labels: { team: 'red' } } })
+    await create(place, 'b')
+    await red.until('added b')
+    await named.until('added b')
+    expect(red.told()).toEqual(['added a', 'deleted a', 'added a', 'added b'])
+    expect(named.told()).toEqual(['added b'])
+  })
+
+  it('is of the own namespace unless others are named', async () => {
+    const { token } = await tokenFor('viewer', 'home')
+    await create('home', 'mine')
+    const stream = await watch('kinds=Task', { token })
+    await stream.until('synced')
+    expect(stream.told()).toEqual(['added mine'])
+  })
+
+  it.each([
+    ['', 'kinds'],
+    ['kinds=', 'kinds'],
+    ['kinds=Secret', 'kinds'],
+    ['kinds=Task&namespaces=', 'namespaces'],
+    ['kinds=Task&namespaces=a&allNamespaces=true', 'allNamespaces'],
+    ['kinds=Task&resourceVersion=x', 'resourceVersion'],
+    ['kinds=Task&more=1', 'more'],
+  ])('with %j is refused, naming %s', async (query, path) => {
+    const answer = await service.call(`GET /api/v1/watch?${query}`)
+    expect([answer.statusCode, answer.json().error.details[0].path.split(/[.[]/)[0]]).toEqual([400, path])
+  })
+
+  it('ends when the service stops, with a hint to come back', async () => {
+    const other = await startService()
+    const url = await other.listen()
+    const answer = await fetch(`${url}/api/v1/watch?kinds=Task`, { headers: { authorization: `Bearer ${ownerToken}` } })
+    const text = answer.text()
+    await other.stop()
+    expect(await text).toMatch(/retry: \d+\n/)
+  })
+})
+
+describe('what a watch tells', () => {
+  it('is nothing of a namespace that the caller may not list', async () => {
+    const [place, foreign] = [placeOf(), placeOf()]
+    const { token } = await tokenFor('viewer', place)
+    expect((await watch(`kinds=Task&namespaces=${place},${foreign}`, { token })).response.status).toBe(403)
+    await create(foreign, 'old-secret')
+    const bound = await watch('kinds=Task,Agent&allNamespaces=true', { token })
+    refused = [foreign]
+    const some = await watch('kinds=Task&allNamespaces=true')
+    await some.until('synced')
+    await create(foreign, 'new-secret')
+    await service.ports.resources.remove('Task', { namespace: foreign, name: 'old-secret' })
+    await create(place, 'open')
+    for (const stream of [bound, some]) {
+      await stream.until('added open')
+      expect(stream.text()).not.toContain('secret')
+    }
+    expect((await watch(`kinds=Task&namespaces=${foreign}`)).response.status).toBe(403)
+  })
+
+  it('is nothing more once the right is withdrawn, not even that an object is gone', async () => {
+    const [place, lost] = [placeOf(), placeOf()]
+    await create(lost, 'known')
+    const stream = await watch(`kinds=Task&namespaces=${place},${lost}`)
+    await stream.until('synced')
+    expect(stream.told()).toEqual(['added known'])
+    refused = [lost]
+    await create(lost, 'hidden')
+    await service.setStatus('Task', 'known', { phase: 'Running' }, lost)
+    await service.ports.resources.remove('Task', { namespace: lost, name: 'known' })
+    await create(place, 'shown')
+    await stream.until('added shown')
+    expect(stream.told()).toEqual(['added known', 'added shown'])
+  })
+
+  it('ends with the token: what comes after its revocation is not told', async () => {
+    const place = placeOf()
+    const { token, record } = await tokenFor('viewer')
+    const stream = await watch(`kinds=Task&namespaces=${place}`, { token })
+    const logs = await create(place, 'before')
+    expect(logs.statusCode).toBe(201)
+    await stream.until('added before')
+    await service.ports.tokens.revoke(record.id)
+    await create(place, 'after')
+    await stream.end()
+    expect(stream.told()).toEqual(['added before'])
+    expect((await watch(`kinds=Task&namespaces=${place}`, { token })).response.status).toBe(401)
+  })
+})
+
+describe('streams', () => {
+  const openNow = async () => Number(/connections_current (\d+)/.exec((await service.metrics.expose()).text)?.[1])
+
+  it('of one caller are bounded, and free again when they end', async () => {
+    const { token } = await tokenFor('viewer')
+    const path = 'kinds=Task&namespaces=nowhere'
+    const caller = await service.ports.authenticator.authenticate({ token, source: 'bearer' })
+    const gone = new AbortController()
+    for (let index = 0; index < 199; index++) {
+      const open = await service.usecases.watch.open(caller, { kinds: ['Task'], namespaces: ['nowhere'] })
+      open(gone.signal)
+    }
+    const last = await watch(path, { token })
+    expect(last.response.status).toBe(200)
+    const refusal = await watch(path, { token })
+    expect([refusal.response.status, Number(refusal.response.headers.get('retry-after'))]).toEqual([429, 5])
+    const other = await tokenFor('viewer')
+    expect((await watch(path, { token: other.token })).response.status).toBe(200)
+    last.close()
+    await expect.poll(async () => (await watch(path, { token })).response.status, { timeout: 10_000 }).toBe(200)
+  })
+
+  it('of a reader that does not read keep nothing for it: they end, and say at the next try why', async () => {
+    const place = placeOf()
+    const started = await openNow()
+    const request = get(`${base}/api/v1/watch?kinds=Task&namespaces=${place}`, {
+      headers: { authorization: `Bearer ${ownerToken}` },
+    })
+    const [response] = (await once(request, 'response')) as [IncomingMessage]
+    response.pause()
+    const annotations = { note: 'x'.repeat(200_000) }
+    const total = 150
+    const spec = TaskSpec.parse({ type: 'ai', prompt: 'say hello' })
+    for (let index = 0; index < total; index++) {
+      const metadata = { namespace: place, name: `big-${index}`, annotations }
+      await service.ports.resources.create('Task', { metadata, spec })
+    }
+    let text = ''
+    response.setEncoding('utf8')
+    response.on('data', (chunk: string) => {
+      text += chunk
+    })
+    response.resume()
+    await once(response, 'end')
+    const events = text.split('\n\n').flatMap((frame) => parseFrame(frame) ?? [])
+    const told = events.filter(({ event }) => event === 'added').length
+    expect(told).toBeLessThan(total)
+    const after = events.findLast(({ id }) => id !== undefined)?.id ?? 0
+    expect((await watch(`kinds=Task&namespaces=${place}`, { after })).response.status).toBe(410)
+    await expect.poll(openNow, { timeout: 10_000 }).toBeLessThanOrEqual(started)
+  })
+})
