@@ -7,8 +7,8 @@ import type { Authenticator, Caller, WorkerIdentity, WorkerTokens } from '../por
 import { requireRight } from '../usecases/access.ts'
 import { type Answer, type AnswerContext, sendAnswer } from './answer.ts'
 import { type Call, readCall } from './call.ts'
-import type { AttemptGuard } from './middleware/attempt-guard.ts'
 import type { EventStreamOptions } from './event-stream.ts'
+import type { AttemptGuard } from './middleware/attempt-guard.ts'
 import { follow } from './middleware/audit.ts'
 import { readCredential, type TokenHeader } from './middleware/credentials.ts'
 
@@ -93,7 +93,10 @@ function checkVerb(route: Route, identity: unknown): void {
 }
 
 /** Streams outlive what they were let in with: a token is revoked, or runs out. */
-function recheckEvents(request: FastifyRequest, { answers, authenticator, tokenHeaders }: BindDeps): EventStreamOptions {
+function recheckEvents(
+  request: FastifyRequest,
+  { answers, authenticator, tokenHeaders }: BindDeps,
+): EventStreamOptions {
   const credential = readCredential(request.headers, tokenHeaders)
   return { ...answers.events, recheck: () => authenticator.authenticate(credential) }
 }
@@ -114,7 +117,9 @@ export function createBind(app: FastifyInstance, deps: BindDeps): Bind {
     const onRequest = createIdentifier(route, deps)
     const context = contextOf(route, deps)
     const contextFor = (request: FastifyRequest): AnswerContext =>
-      route.stream === undefined || route.auth !== 'user' ? context : { ...context, events: recheckEvents(request, deps) }
+      route.stream === undefined || route.auth !== 'user'
+        ? context
+        : { ...context, events: recheckEvents(request, deps) }
     app.route({
       method: route.method,
       url: route.path,

@@ -71,8 +71,12 @@ function createCheck({ recheck, recheckMs = defaultRecheckMs }: EventStreamOptio
 
 const comeBack = `retry: ${retryMs}\n`
 
+function partsOf(source: EventSource): { frames: AsyncIterable<Frame>; idle?: () => Frame | undefined } {
+  return 'frames' in source ? source : { frames: source }
+}
+
 async function* encodeFrames(source: EventSource, options: EventStreamOptions): AsyncGenerator<string> {
-  const { frames: all, idle } = 'frames' in source ? source : { frames: source, idle: undefined }
+  const { frames: all, idle } = partsOf(source)
   const frames = all[Symbol.asyncIterator]()
   const mayGoOn = createCheck(options)
   yield ': open\n\n'
@@ -95,10 +99,7 @@ async function* encodeFrames(source: EventSource, options: EventStreamOptions): 
  * The stream to answer with. It is pulled, so a slow client slows the source down; `source` receives a signal that
  * aborts when the stream has ended for any reason.
  */
-export function streamEvents(
-  source: (signal: AbortSignal) => EventSource,
-  options: EventStreamOptions,
-): Readable {
+export function streamEvents(source: (signal: AbortSignal) => EventSource, options: EventStreamOptions): Readable {
   const over = new AbortController()
   const texts = encodeFrames(source(over.signal), options)
   return new Readable({

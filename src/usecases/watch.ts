@@ -40,6 +40,17 @@ const slotSettings = { most: 4000, perNamespace: 2000, perCaller: 200 }
 
 type Filter = { name: string | undefined; requirements: LabelRequirement[] }
 
+const synced: WatchedText = { type: 'synced' }
+
+/** Ends where the changes cannot go on: whoever asks again learns why. */
+async function* endQuietly<T>(changes: AsyncIterable<T>): AsyncGenerator<T> {
+  try {
+    yield* changes
+  } catch (error) {
+    if (!isSvcError(error, 'Expired') && !isSvcError(error, 'Unavailable')) throw error
+  }
+}
+
 function matchesText(requirements: LabelRequirement[], text: string | undefined): boolean {
   if (text === undefined) return false
   if (requirements.length === 0) return true
@@ -79,17 +90,16 @@ export function createWatchUsecases({ ports }: UsecaseDeps): WatchUsecases {
     return mayAccess(ports, caller, { verb: 'list', kind, namespace, ...named, entry: true })
   }
 
+  async function present(caller: Caller, change: TextChange, filter: Filter): Promise<WatchedText | undefined> {
+    const type = tellChange(filter, change)
+    if (type === undefined || !(await maySee(caller, change))) return undefined
+    return { type, kind: change.kind, object: change.object }
+  }
+
   async function* readAllowed(caller: Caller, watch: TextWatch, filter: Filter): AsyncGenerator<WatchedText> {
-    try {
-      for await (const change of watch) {
-        const type = change === 'synced' ? change : tellChange(filter, change)
-        if (change === 'synced') yield { type: 'synced' }
-        else if (type !== undefined && type !== 'synced' && (await maySee(caller, change))) {
-          yield { type, kind: change.kind, object: change.object }
-        }
-      }
-    } catch (error) {
-      if (!isSvcError(error, 'Expired') && !isSvcError(error, 'Unavailable')) throw error
+    for await (const change of watch) {
+      const told = change === 'synced' ? synced : await present(caller, change, filter)
+      if (told !== undefined) yield told
     }
   }
 
@@ -110,7 +120,7 @@ export function createWatchUsecases({ ports }: UsecaseDeps): WatchUsecases {
         const watch = ports.resources.watchText(options)
         return (signal) => {
           signal.addEventListener('abort', end, { once: true })
-          return { changes: readAllowed(caller, watch, filter), position: () => watch.position() }
+          return { changes: endQuietly(readAllowed(caller, watch, filter)), position: () => watch.position() }
         }
       } catch (error) {
         end()

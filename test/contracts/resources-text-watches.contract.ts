@@ -77,13 +77,10 @@ export function describeResourceTextWatches(open: OpenResources): void {
 
     it('misses nothing while many write, in as many watches as there are', async () => {
       const watches = [follow({}), follow({ namespaces: [...opened.namespaces] }), follow({ namespaces: [namespace] })]
-      await Promise.all(
-        Array.from({ length: 20 }, (_, index) => (index % 2 === 0 ? createTask(`t-${index}`) : createAgent(`a-${index}`))),
-      )
+      const writes = Array.from({ length: 10 }, (_, index) => [createTask(`t-${index}`), createAgent(`a-${index}`)])
+      const made = await Promise.all<{ kind: string; metadata: { name: string } }>(writes.flat())
       for (const watch of watches) {
-        for (let index = 0; index < 20; index++) {
-          await watch.until(index % 2 === 0 ? `ADDED Task t-${index}` : `ADDED Agent a-${index}`)
-        }
+        for (const { kind, metadata } of made) await watch.until(`ADDED ${kind} ${metadata.name}`)
         const names = watch.told.flatMap((one) => (one !== 'synced' && one.namespace === namespace ? [one.name] : []))
         expect(new Set(names).size).toBe(names.length)
         await watch.stop()

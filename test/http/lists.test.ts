@@ -1,6 +1,8 @@
 // Lists: envelope, limit, continue; the same rules for every one of them.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { routes } from '../../src/contract/api/routes.ts'
+import type { Kind } from '../../src/contract/resources/index.ts'
+import { summarize } from '../../src/rules/summary.ts'
 import { aiTask, type Service, startService } from './service.ts'
 
 let service: Service
@@ -38,6 +40,8 @@ const lists = routes
 const idOf = (item: Record<string, { name?: string } | string | number>) =>
   // Many records of the audit log are about one name.
   ('via' in item ? item.id : item.name) ?? item.id ?? (item.metadata as { name: string }).name
+
+const kindOf = (item: object) => (item as { kind: Kind }).kind
 
 describe('every list', () => {
   it('is looked at here', () => {
@@ -123,6 +127,18 @@ describe('lists of resources', () => {
     const cut = (await service.call('GET /api/v1/tasks?namespace=exact&limit=1')).json()
     expect(cut.items).toEqual(items.slice(0, 1))
     expect(cut.metadata).toEqual({ continue: expect.any(String), remainingItemCount: 1 })
+  })
+
+  it('have summaries of the same objects, in the same order and on the same pages', async () => {
+    for (const path of ['tasks', 'agents', 'providers']) {
+      const full = (await service.call(`GET /api/v1/${path}?limit=3`)).json()
+      const summary = (await service.call(`GET /api/v1/${path}?limit=3&view=summary`)).json()
+      expect(summary.items).toEqual(full.items.map((item: object) => summarize(kindOf(item), item)))
+      expect(JSON.stringify(summary.items)).not.toContain('say hello')
+      expect(summary.metadata).toEqual(full.metadata)
+      const next = encodeURIComponent(full.metadata.continue)
+      expect((await service.call(`GET /api/v1/${path}?view=summary&continue=${next}`)).json().items).toHaveLength(4)
+    }
   })
 
   it('refuse the cursor of another filter [HTTP-025]', async () => {

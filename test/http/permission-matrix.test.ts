@@ -166,7 +166,12 @@ const bodies: Record<string, object> = {
   },
 }
 
-const queries: Record<string, string> = { readMessages: 'parentTask=task-a', appendCheckpoint: 'number=1' }
+const queries: Record<string, string> = {
+  readMessages: 'parentTask=task-a',
+  appendCheckpoint: 'number=1',
+  // Whoever is let in has no stream to read, for the version was never given.
+  watchResources: `kinds=Task&namespaces=${place}&resourceVersion=999999999999`,
+}
 
 /** Path parameters of workers' routes; those of users' routes name what is not there. */
 const parameters: Record<string, string> = {

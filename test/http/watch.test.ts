@@ -5,6 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import type { Role } from '../../src/contract/access.ts'
 import { TaskSpec } from '../../src/contract/resources/task.ts'
 import type { Authorizer } from '../../src/ports/identity.ts'
+import { summarize } from '../../src/rules/summary.ts'
 import { aiTask, ownerToken, type Service, startService } from './service.ts'
 
 type Event = { id?: number; event: string; data: { kind?: string; object?: Watched; resourceVersion?: string } }
@@ -83,7 +84,12 @@ async function watch(query: string, { token = ownerToken, after }: { token?: str
 }
 
 const tokenFor = async (role: Role, namespace?: string) =>
-  service.ports.tokens.create({ name: role, role, serverTools: true, ...(namespace === undefined ? {} : { namespace }) })
+  service.ports.tokens.create({
+    name: role,
+    role,
+    serverTools: true,
+    ...(namespace === undefined ? {} : { namespace }),
+  })
 
 let count = 0
 /** A namespace that no other test has. */
@@ -187,6 +193,14 @@ describe('a watch', () => {
     await named.until('added b')
     expect(red.told()).toEqual(['added a', 'deleted a', 'added a', 'added b'])
     expect(named.told()).toEqual(['added b'])
+  })
+
+  it('has summaries where they are asked for', async () => {
+    const place = placeOf()
+    const made = (await create(place, 'a')).json()
+    const stream = await watch(`kinds=Task&namespaces=${place}&view=summary`)
+    await stream.until('synced')
+    expect(stream.events()[0]?.data).toEqual({ kind: 'Task', object: summarize('Task', made) })
   })
 
   it('is of the own namespace unless others are named', async () => {

@@ -85,7 +85,11 @@ function createWatch(cache: KindCache, list: ReturnType<typeof createPages>['lis
 }
 
 /** Versions are those of the whole cluster, of which a quiet kind is told a minute late: nothing was missed of it. */
-function makeSource(cache: KindCache, pages: ReturnType<typeof createPages>, namespace: string | undefined): KindSource {
+function makeSource(
+  cache: KindCache,
+  pages: ReturnType<typeof createPages>,
+  namespace: string | undefined,
+): KindSource {
   const { kind, ring } = cache
   return {
     kind,

@@ -6,8 +6,8 @@ import type { ListQuery, ResourcePage, Resources, WatchEvent, WatchOptions } fro
 import { checkFields } from '../../rules/resource-fields.ts'
 import { comparePositions, formatCreated, type ListOrder, type Position } from '../resource-store/list-order.ts'
 import { encodePageToken, hashFilter } from '../resource-store/page-token.ts'
-import { createTextWatch } from '../resource-store/text-watch.ts'
 import type { StoredObject } from '../resource-store/stored-object.ts'
+import { createTextWatch } from '../resource-store/text-watch.ts'
 import { mergeStreams } from './merged-streams.ts'
 import {
   createKubernetesResources,

@@ -1,6 +1,13 @@
 // A watch of several kinds as text: each kind told from its own ring, merged in order of versions.
 import type { Kind } from '../../contract/resources/index.ts'
-import type { ListQuery, ResourcePage, ResourceText, TextChange, TextWatch, TextWatchOptions } from '../../ports/resources.ts'
+import type {
+  ListQuery,
+  ResourcePage,
+  ResourceText,
+  TextChange,
+  TextWatch,
+  TextWatchOptions,
+} from '../../ports/resources.ts'
 import type { Change, ChangeRing, Follower } from './change-ring.ts'
 import type { StoredObject } from './stored-object.ts'
 import { describeExpired, listingPage, parseVersion } from './watches.ts'
@@ -37,7 +44,8 @@ function takeOldest(lanes: readonly Lane[]): Change | undefined {
   for (const lane of lanes) {
     const change = lane.next
     if (change === 'lost') throw describeExpired()
-    if (change !== undefined && (oldest === undefined || change.version < oldest.change.version)) oldest = { lane, change }
+    if (change !== undefined && (oldest === undefined || change.version < oldest.change.version))
+      oldest = { lane, change }
   }
   if (oldest !== undefined) oldest.lane.next = undefined
   return oldest?.change

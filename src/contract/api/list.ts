@@ -2,7 +2,7 @@
 
 import { z } from 'zod'
 import { field } from '../field.ts'
-import { Name } from '../resources/metadata.ts'
+import { Name, ObjectMeta } from '../resources/metadata.ts'
 import { documentAs } from './route.ts'
 
 /** Where the next page of a list starts. */
@@ -111,8 +111,37 @@ export const ObjectListQuery = NamespacesListQuery.extend({
   ),
 })
 
+/** How much of each object is answered. */
+export const ViewParameter = field(
+  z.enum(['full', 'summary']).default('full'),
+  'How much of each object: all of it, or (`summary`) names, labels and the fields that tables show.',
+)
+
+/** An object of which only the fields are given that tables show. */
+export const ResourceSummary = z
+  .object({
+    apiVersion: field(z.string(), 'Version of the API.', 'core.svc.ai/v1alpha1'),
+    kind: field(z.string(), 'Kind of the object.', 'Task'),
+    metadata: field(
+      ObjectMeta.omit({ annotations: true, finalizers: true, ownerReferences: true }),
+      'Name, labels and what the service keeps about the object.',
+    ),
+    spec: field(z.record(z.string(), z.unknown()).optional(), 'Some of what is wanted.', { type: 'ai' }),
+    status: field(z.record(z.string(), z.unknown()).optional(), 'Some of what is.', { phase: 'Running' }),
+  })
+  .meta({ id: 'ResourceSummary' })
+export type ResourceSummary = z.infer<typeof ResourceSummary>
+
 /** Query of a list of resources. */
 export const ResourceListQuery = ObjectListQuery.extend({
   labelSelector: field(z.string().max(4096).optional(), 'Only objects whose labels match.', 'team=search,env!=test'),
 })
 export type ResourceListQuery = z.infer<typeof ResourceListQuery>
+
+/** Query of a list of whole resources. */
+export const WholeListQuery = ResourceListQuery.extend({ view: ViewParameter })
+
+/** An entry of such a list. Its type is that of the object, which is what whoever asks for no summary gets. */
+export function orSummary<S extends z.ZodType>(schema: S): S {
+  return z.union([schema, ResourceSummary]) as unknown as S
+}

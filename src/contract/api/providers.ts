@@ -5,13 +5,13 @@ import { field } from '../field.ts'
 import { Name } from '../resources/metadata.ts'
 import { Provider } from '../resources/provider.ts'
 import { NamespaceQuery } from './list.ts'
-import { defineCreate, defineDelete, defineGet, defineList, defineUpdate } from './resource-routes.ts'
+import { defineCreate, defineDelete, defineGet, defineObjectList, defineUpdate } from './resource-routes.ts'
 import { defineRoute, errorResponses } from './route.ts'
 
 const place = { tag: 'Providers', base: '/api/v1/providers', noun: 'a provider' }
 
 export const createProvider = defineCreate('Provider', place)
-export const listProviders = defineList('Provider', place, Provider)
+export const listProviders = defineObjectList('Provider', place)
 export const getProvider = defineGet('Provider', place, Provider)
 export const updateProvider = defineUpdate('Provider', place)
 export const deleteProvider = defineDelete('Provider', place)

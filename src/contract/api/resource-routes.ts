@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { field } from '../field.ts'
 import { type Kind, kinds, type ResourceOf } from '../resources/index.ts'
 import { Name } from '../resources/metadata.ts'
-import { listOf, NamespaceQuery, ResourceListQuery } from './list.ts'
+import { listOf, NamespaceQuery, orSummary, ResourceListQuery, WholeListQuery } from './list.ts'
 import { createBodyOf, updateBodyOf } from './resource-body.ts'
 import { CreateHeaders, defineRoute, errorResponses, ReadHeaders, WriteHeaders } from './route.ts'
 
@@ -38,15 +38,28 @@ export function defineCreate<K extends Kind>(kind: K, { tag, base, noun }: KindR
   })
 }
 
-/** GET base: lists objects. */
-export function defineList<S extends z.ZodType>(kind: Kind, { tag, base }: KindRoutes, item: S) {
+/** GET base: lists what is made of objects. */
+export function defineList<S extends z.ZodType>(kind: Kind, place: KindRoutes, item: S) {
+  return defineListBy(kind, place, { item, query: ResourceListQuery })
+}
+
+/** GET base: lists objects, or summaries of them. */
+export function defineObjectList<K extends Kind>(kind: K, place: KindRoutes) {
+  return defineListBy(kind, place, { item: orSummary(resourceSchemaOf(kind)), query: WholeListQuery })
+}
+
+function defineListBy<S extends z.ZodType, Q extends z.ZodObject>(
+  kind: Kind,
+  { tag, base }: KindRoutes,
+  { item, query }: { item: S; query: Q },
+) {
   return defineRoute({
     method: 'GET',
     path: base,
     tag,
     summary: `List ${kinds[kind].plural}`,
     description: `Lists ${kinds[kind].plural}, one page at a time.`,
-    query: ResourceListQuery,
+    query,
     headers: ReadHeaders,
     responses: {
       200: { description: 'One page, in the order asked for', schema: listOf(item, `${kind}List`) },

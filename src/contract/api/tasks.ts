@@ -10,8 +10,9 @@ import {
   ListQuery,
   listOf,
   NamespaceQuery,
-  ResourceListQuery,
+  orSummary,
   SortParameter,
+  WholeListQuery,
 } from './list.ts'
 import { updateBodyOf } from './resource-body.ts'
 import { CreateHeaders, defineRoute, errorResponses, ReadHeaders, StreamHeaders, WriteHeaders } from './route.ts'
@@ -23,7 +24,7 @@ const base = '/api/v1/tasks'
 const params = z.object({ id: field(Name, 'Name of the task.', 'nightly-report') })
 
 /** One page of tasks. */
-export const TaskList = listOf(Task, 'TaskList')
+export const TaskList = listOf(orSummary(Task), 'TaskList')
 
 /** GET /tasks/:id: the task, with its plan once it works in iterations. */
 export const TaskDetail = Task.extend({
@@ -32,7 +33,7 @@ export const TaskDetail = Task.extend({
 export type TaskDetail = z.infer<typeof TaskDetail>
 
 /** Filters of tasks; all of them must hold. */
-export const TaskListQuery = ResourceListQuery.extend({
+export const TaskListQuery = WholeListQuery.extend({
   phase: field(z.enum(taskPhases).optional(), 'Only tasks in this phase.'),
   type: field(z.enum(taskTypes).optional(), 'Only tasks of this type.'),
   agent: field(Name.optional(), 'Only tasks of this agent.', 'researcher'),

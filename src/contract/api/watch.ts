@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { field } from '../field.ts'
 import { type Kind, kindNames } from '../resources/index.ts'
 import { Name } from '../resources/metadata.ts'
-import { booleanParameter } from './list.ts'
+import { booleanParameter, ViewParameter } from './list.ts'
 import { defineRoute, documentAs, errorResponses, StreamHeaders } from './route.ts'
 
 /** Words between commas, each once. */
@@ -34,6 +34,7 @@ export const WatchQuery = z.object({
     'Only objects whose labels match; one that no longer matches is told as `deleted`.',
     'team=search,env!=test',
   ),
+  view: ViewParameter,
   resourceVersion: field(
     z
       .string()

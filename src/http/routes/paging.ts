@@ -1,7 +1,9 @@
 // Pages and cursors of lists.
 import type { ListBody, ListMetadata } from '../../contract/api/list.ts'
+import type { Kind } from '../../contract/resources/index.ts'
 import { SvcError } from '../../errors.ts'
 import type { ResourceText } from '../../ports/resources.ts'
+import { summarizeText } from '../../rules/summary.ts'
 import { tagOfText } from '../middleware/conditional.ts'
 
 type Page<T> = { items: T[]; continue?: string; remainingItemCount?: number }
@@ -27,6 +29,16 @@ export function answerTextPage(page: Page<ResourceText>): { jsonText: string; ta
   const items = page.items.map((item) => item.text).join(',')
   const versions = page.items.map((item) => item.resourceVersion).join(',')
   return { jsonText: `{"items":[${items}],"metadata":${metadata}}`, tag: tagOfText(`${versions} ${metadata}`) }
+}
+
+/** The page as it is asked for. */
+export function viewPage(
+  kind: Kind,
+  page: Page<ResourceText>,
+  { view }: { view: 'full' | 'summary' },
+): Page<ResourceText> {
+  if (view === 'full') return page
+  return { ...page, items: page.items.map((item) => ({ ...item, text: summarizeText(kind, item.text) })) }
 }
 
 /** A cursor that names the last entry on the page; opaque to clients. */

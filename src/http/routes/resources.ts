@@ -13,7 +13,7 @@ import type { Bind } from '../bind.ts'
 import type { Call } from '../call.ts'
 import { tagOfVersion, versionOfIfMatch } from '../middleware/conditional.ts'
 import type { RouteContext } from './context.ts'
-import { answerTextPage, placeOf, wrapPage } from './paging.ts'
+import { answerTextPage, placeOf, viewPage, wrapPage } from './paging.ts'
 
 type UserRoute = Route & { auth: 'user' }
 
@@ -100,7 +100,8 @@ function readListQuery(call: { query: unknown; namespace: string }): PlacedQuery
 /** Binds a list of whole objects. */
 function bindWholeList(bind: Bind, { usecases }: RouteContext, kind: Kind, route: UserRoute): void {
   bind(route, async (call) => {
-    return answerTextPage(await usecases.resources.listText(read(call).caller, kind, readListQuery(call)))
+    const page = await usecases.resources.listText(read(call).caller, kind, readListQuery(call))
+    return answerTextPage(viewPage(kind, page, call.query as { view: 'full' | 'summary' }))
   })
 }
 

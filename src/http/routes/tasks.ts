@@ -7,7 +7,7 @@ import type { PlacedQuery } from '../../usecases/resources.ts'
 import type { Bind } from '../bind.ts'
 import { tagOfVersion } from '../middleware/conditional.ts'
 import type { RouteContext } from './context.ts'
-import { answerTextPage, placeOf } from './paging.ts'
+import { answerTextPage, placeOf, viewPage } from './paging.ts'
 import { answerObject, answerText, bindCreate, bindUpdate, createOnce, readPreconditions } from './resources.ts'
 
 function pickFields(query: routes.TaskListQuery): Record<string, string> {
@@ -31,13 +31,12 @@ function bindReads(bind: Bind, { usecases }: RouteContext): void {
   bind(routes.listTasks, async ({ caller, namespace, query }) => {
     const { parent, phase: _phase, type: _type, agent: _agent, allNamespaces: _all, ...page } = query
     const rest = { ...page, fields: pickFields(query) } as Omit<PlacedQuery, 'namespace'>
-    if (parent === undefined) {
-      return answerTextPage(
-        await usecases.resources.listText(caller, 'Task', { ...rest, namespace: placeOf({ namespace }) }),
-      )
-    }
-    if (namespace === '') throw refuseEverywhere()
-    return answerTextPage(await usecases.tasks.listChildren(caller, parent, { ...rest, namespace }))
+    if (parent !== undefined && namespace === '') throw refuseEverywhere()
+    const found =
+      parent === undefined
+        ? await usecases.resources.listText(caller, 'Task', { ...rest, namespace: placeOf({ namespace }) })
+        : await usecases.tasks.listChildren(caller, parent, { ...rest, namespace })
+    return answerTextPage(viewPage('Task', found, query))
   })
   bind(routes.getTask, async ({ caller, namespace, params }) => {
     const task = await usecases.resources.getText(caller, 'Task', { namespace, name: params.id })

@@ -1,5 +1,6 @@
 // The one live stream of objects: events with the version they go up to as id, and a bookmark in silence.
 import { type WatchedPosition, watchResources } from '../../contract/api/watch.ts'
+import { summarizeText } from '../../rules/summary.ts'
 import type { OpenedWatch, WatchedText } from '../../usecases/watch.ts'
 import type { Bind } from '../bind.ts'
 import type { Frame } from '../event-stream.ts'
@@ -10,20 +11,23 @@ function framePosition(event: 'synced' | 'bookmark', resourceVersion: string): F
   return { id: resourceVersion, event, data: JSON.stringify(data) }
 }
 
-function frameChange(text: WatchedText, position: string | undefined): Frame {
+/** The JSON of an object as it is asked for. */
+type Write = (change: Extract<WatchedText, { object: string }>) => string
+
+function frameChange(text: WatchedText, position: string | undefined, write: Write): Frame {
   if (text.type === 'synced') return framePosition('synced', position ?? '')
   // The object is JSON already.
-  const data = `{"kind":"${text.kind}","object":${text.object}}`
+  const data = `{"kind":"${text.kind}","object":${write(text)}}`
   return { ...(position !== undefined && { id: position }), event: text.type, data }
 }
 
 /** The frames of a watch, and what is sent while there are none. */
-function frameWatch(opened: OpenedWatch) {
+function frameWatch(opened: OpenedWatch, write: Write) {
   let told: string | undefined
   async function* frames(): AsyncGenerator<Frame> {
     for await (const change of opened.changes) {
       told = opened.position()
-      yield frameChange(change, told)
+      yield frameChange(change, told, write)
     }
   }
   return {
@@ -43,6 +47,7 @@ export function bindWatch(bind: Bind, { usecases }: RouteContext): void {
     const after = headers['last-event-id'] ?? resourceVersion
     const request = { kinds, name, labelSelector, after, ...(!allNamespaces && { namespaces }) }
     const open = await usecases.watch.open(caller, request)
-    return { events: (signal) => frameWatch(open(signal)) }
+    const write: Write = ({ kind, object }) => (query.view === 'full' ? object : summarizeText(kind, object))
+    return { events: (signal) => frameWatch(open(signal), write) }
   })
 }

@@ -1,0 +1,63 @@
+// What lists show of an object: names and labels, and the fields that tables are made of.
+import { isJsonObject } from '../contract/json.ts'
+import { type Kind, kinds } from '../contract/resources/index.ts'
+
+const metadataFields = [
+  'name',
+  'namespace',
+  'uid',
+  'resourceVersion',
+  'generation',
+  'creationTimestamp',
+  'deletionTimestamp',
+  'labels',
+]
+
+/** Beside the columns of the kind. Total, so that no kind can be forgotten. */
+const moreFields: Record<Kind, readonly string[]> = {
+  Task: [
+    ...['spec.ai.providerRef.name', 'spec.ai.model', 'spec.schedule', 'spec.suspend', 'spec.priority'],
+    ...['status.message', 'status.startTime', 'status.completionTime', 'status.nextScheduleTime', 'status.usage'],
+  ],
+  Agent: ['status.message'],
+  Provider: ['status.message', 'status.lastError'],
+  Tool: ['spec.description', 'status.message'],
+  Skill: ['spec.description', 'status.message'],
+  RepositoryScan: ['status.message'],
+  RepositoryMonitor: ['status.message'],
+}
+
+function pathsOf(kind: Kind): string[][] {
+  const columns = kinds[kind].columns.map(({ jsonPath }) => jsonPath.slice(1))
+  const paths = [...metadataFields.map((name) => `metadata.${name}`), ...columns, ...moreFields[kind]]
+  return [...new Set(paths)].map((path) => path.split('.'))
+}
+
+const paths = Object.fromEntries(Object.keys(kinds).map((kind) => [kind, pathsOf(kind as Kind)])) as Record<
+  Kind,
+  string[][]
+>
+
+function copyPath(from: unknown, to: Record<string, unknown>, [key = '', ...rest]: string[]): void {
+  if (!isJsonObject(from) || !Object.hasOwn(from, key)) return
+  if (rest.length === 0) {
+    to[key] = from[key]
+    return
+  }
+  const inner = isJsonObject(to[key]) ? to[key] : {}
+  copyPath(from[key], inner, rest)
+  if (Object.keys(inner).length > 0) to[key] = inner
+}
+
+/** The object with nothing but what tables show, each field where it is in the object. */
+export function summarize(kind: Kind, object: unknown): Record<string, unknown> {
+  const { apiVersion } = object as { apiVersion: string }
+  const summary: Record<string, unknown> = { apiVersion, kind }
+  for (const path of paths[kind]) copyPath(object, summary, path)
+  return summary
+}
+
+/** The same of JSON. */
+export function summarizeText(kind: Kind, text: string): string {
+  return JSON.stringify(summarize(kind, JSON.parse(text)))
+}
