@@ -38,10 +38,20 @@ export function shapeOf({ wide = false, allNamespaces = false }: GlobalOptions, 
   return { wide, everywhere: allNamespaces, width }
 }
 
+/** The columns that are asked for. */
+export function chooseColumns<T>(columns: Column<T>[], { wide = false, everywhere = false }: TableShape): Column<T>[] {
+  return columns.filter((column) => wide || !column.wide || (everywhere && column.title === 'NAMESPACE'))
+}
+
+/** Tables and names need no whole objects. */
+export function viewOf({ output }: GlobalOptions): 'full' | 'summary' {
+  return output === 'table' || output === 'name' ? 'summary' : 'full'
+}
+
 /** A table without columns that no item fills; a wide one has all others and is never cut. */
 export function formatItems<T>(items: T[], columns: Column<T>[], shape: TableShape): string {
-  const { wide = false, everywhere = false, width } = shape
-  const shown = columns.filter((column) => wide || !column.wide || (everywhere && column.title === 'NAMESPACE'))
+  const { wide = false, width } = shape
+  const shown = chooseColumns(columns, shape)
   const used = shown.filter((column) => items.some((item) => (column.value(item) ?? '') !== ''))
   return formatTable(items, used, wide ? undefined : width)
 }

@@ -75,6 +75,11 @@ export function addPlaceOption(command: Command): Command {
   return command.option('-A, --all-namespaces', 'in all namespaces that you may list')
 }
 
+/** Gives a command that lists the option to stay and show what changes. */
+export function addWatchOption(command: Command): Command {
+  return command.option('-w, --watch', 'stay, and print what changes as it does')
+}
+
 /** Where a list looks, for the query of its call. */
 export function placeOf(options: GlobalOptions): { namespace?: string; allNamespaces?: true } {
   if (options.allNamespaces !== true) return namespaceOf(options)

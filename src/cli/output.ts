@@ -22,13 +22,24 @@ const gap = 2
 /** A last column narrower than this is not worth cutting for: the line wraps. */
 const leastLast = 12
 
+/** Writes a table piece by piece: titles with the first one, and columns that only get wider. */
+export function createTable<T>(width?: number): (items: T[], columns: Column<T>[]) => string {
+  const widths: number[] = []
+  return (items, columns) => {
+    const titles = widths.length === 0 ? [columns.map((column) => column.title)] : []
+    const rows = [...titles, ...items.map((item) => columns.map((column) => formatCell(column.value(item))))]
+    columns.forEach((_column, at) => {
+      widths[at] = Math.max(widths[at] ?? 0, ...rows.map((row) => widthOf(row[at] ?? '')))
+    })
+    const taken = widths.slice(0, -1).reduce((sum, each) => sum + each + gap, 0)
+    const room = width === undefined ? Number.POSITIVE_INFINITY : Math.max(leastLast, width - taken)
+    return rows.map((row) => formatRow(row, widths, room)).join('\n')
+  }
+}
+
 /** Columns wide as their widest cell, no trailing blanks; the last is cut where a `width` is given. */
 export function formatTable<T>(items: T[], columns: Column<T>[], width?: number): string {
-  const rows = [columns.map((c) => c.title), ...items.map((item) => columns.map((c) => formatCell(c.value(item))))]
-  const widths = columns.map((_, index) => Math.max(...rows.map((row) => widthOf(row[index] ?? ''))))
-  const taken = widths.slice(0, -1).reduce((sum, each) => sum + each + gap, 0)
-  const room = width === undefined ? Number.POSITIVE_INFINITY : Math.max(leastLast, width - taken)
-  return rows.map((row) => formatRow(row, widths, room)).join('\n')
+  return createTable<T>(width)(items, columns)
 }
 
 function formatRow(row: string[], widths: number[], room: number): string {

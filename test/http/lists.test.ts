@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { routes } from '../../src/contract/api/routes.ts'
 import type { Kind } from '../../src/contract/resources/index.ts'
-import { summarize } from '../../src/rules/summary.ts'
+import { summarize } from '../../src/contract/summary.ts'
 import { aiTask, type Service, startService } from './service.ts'
 
 let service: Service

@@ -6,12 +6,12 @@ import { printAnswer } from '../answers.ts'
 import { readTargets } from '../catalog.ts'
 import type { CliContext, GlobalOptions } from '../context.ts'
 import { doEachName, ExitSignal, exitCodes, tellOneOf } from '../failure.ts'
-import { addPlaceOption, readGlobalOptions } from '../global-options.ts'
+import { addPlaceOption, addWatchOption, readGlobalOptions } from '../global-options.ts'
 import { type Manifest, readManifests } from '../manifests.ts'
 import { listDifferences, pickOwn } from '../own-fields.ts'
 import { listPages } from '../paging.ts'
 import { typed } from '../typed.ts'
-import { listEntries, removeEntry, showEntries } from './catalog.ts'
+import { type ListGiven, listEntries, removeEntry, showEntries } from './catalog.ts'
 import { listEverything } from './get-all.ts'
 
 type Invocation = { command: Command; context: CliContext }
@@ -34,10 +34,13 @@ and applied any number of times. Exit code 0 means that everything is as the fil
 }
 
 export function addGetCommand(program: Command, context: CliContext): void {
-  addPlaceOption(program.command('get <kind> [names...]'))
+  addWatchOption(addPlaceOption(program.command('get <kind> [names...]')))
     .description('list a kind, or all, or show some of it: get agents, get all, get agent NAME, get agent/NAME')
     .option('-l, --selector <labels>', 'only those with these labels')
-    .action(async (kind: string, names: string[], given: { selector?: string }, command: Command) => {
+    .action(async (kind: string, names: string[], given: ListGiven, command: Command) => {
+      if (given.watch === true && (names.length > 0 || kind === 'all')) {
+        throw new SvcError('InvalidRequest', '--watch goes with one kind, and with no names')
+      }
       if (kind === 'all' && names.length === 0) return listEverything(given, { command, context })
       const { entry, targets } = readTargets(kind, names)
       if (targets.length === 0) return listEntries(entry, given, { command, context })

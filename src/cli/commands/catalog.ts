@@ -1,15 +1,16 @@
 // agent, provider, tool and skill: the things that tasks refer to.
 import type { Command } from 'commander'
-import { describePlace, printAnswer, printList } from '../answers.ts'
+import { describePlace, printAnswer, printList, viewOf } from '../answers.ts'
 import { type CatalogEntry, catalog } from '../catalog.ts'
 import type { CliContext } from '../context.ts'
 import { editObject } from '../edit-object.ts'
 import { doEachName } from '../failure.ts'
-import { addPlaceOption, namespaceOf, placeOf, readGlobalOptions } from '../global-options.ts'
+import { addPlaceOption, addWatchOption, namespaceOf, placeOf, readGlobalOptions } from '../global-options.ts'
 import { type Column, formatAge, formatLabels, formatYaml, listOf, nameOf } from '../output.ts'
 import { listNewest } from '../paging.ts'
 import { taskColumns } from '../task-table.ts'
 import { typed } from '../typed.ts'
+import { watchList } from '../watched-list.ts'
 import { agentCommands } from './agent.ts'
 import { addConfigMapChanges } from './configmap.ts'
 import { addProviderDefault, addProviderTest, providerCommands } from './provider.ts'
@@ -37,7 +38,7 @@ export type ListedItem = {
     model?: { name?: string }
     providerRef?: { name: string }
   }
-  status?: { ready?: boolean; phase?: string; message?: string; lastError?: string }
+  status?: { ready?: boolean; available?: boolean; phase?: string; message?: string; lastError?: string }
 }
 
 type Invocation = { command: Command; context: CliContext }
@@ -70,11 +71,11 @@ export function addCatalogCommands(word: string): (program: Command, context: Cl
 
 function addReadCommands(group: Command, entry: CatalogEntry, context: CliContext): void {
   const [word] = entry.words
-  addPlaceOption(group.command('list'))
+  addWatchOption(addPlaceOption(group.command('list')))
     .alias('ls')
     .description(`list ${entry.words[1]}, newest first`)
     .option('-l, --selector <labels>', 'only those with these labels')
-    .action((given: { selector?: string }, command: Command) => listEntries(entry, given, { command, context }))
+    .action((given: ListGiven, command: Command) => listEntries(entry, given, { command, context }))
   group
     .command('get <names...>')
     .description(`show one ${word}, or several, as YAML unless -o json`)
@@ -97,7 +98,8 @@ function addReadCommands(group: Command, entry: CatalogEntry, context: CliContex
 
 /** How lists of the kind look. */
 export function columnsOf(entry: CatalogEntry, now: Date): Column<ListedItem>[] {
-  return entry.kind === 'Task' ? (taskColumns(now) as unknown as Column<ListedItem>[]) : columns(now)
+  if (entry.kind === 'Task') return taskColumns(now) as unknown as Column<ListedItem>[]
+  return columns(now).filter(({ title }) => title !== 'KEYS' || entry.kind === 'ConfigMap')
 }
 
 const columns = (now: Date): Column<ListedItem>[] => [
@@ -105,7 +107,7 @@ const columns = (now: Date): Column<ListedItem>[] => [
   { title: 'NAME', value: (item) => item.metadata?.name ?? item.name },
   { title: 'TYPE', value: (item) => item.spec?.type ?? (item.builtin ? 'built-in' : undefined) },
   { title: 'MODEL', value: (item) => item.spec?.defaultModel ?? item.spec?.model?.name },
-  { title: 'READY', value: (item) => item.status?.ready ?? item.available ?? item.status?.phase ?? item.phase },
+  { title: 'READY', value: (item) => item.status?.ready ?? item.status?.available ?? item.available ?? item.status?.phase ?? item.phase },
   { title: 'PROVIDER', wide: true, value: (item) => item.spec?.providerRef?.name },
   { title: 'LABELS', wide: true, value: (item) => formatLabels(item.metadata?.labels) },
   { title: 'KEYS', value: (item) => item.keys?.join(',') },
@@ -118,13 +120,21 @@ function describeItem(item: ListedItem): string | undefined {
   return item.reason ?? item.status?.message ?? item.status?.lastError ?? item.spec?.description ?? item.description
 }
 
-export async function listEntries(entry: CatalogEntry, given: { selector?: string }, { command, context }: Invocation) {
+export type ListGiven = { selector?: string; watch?: boolean }
+
+export async function listEntries(entry: CatalogEntry, given: ListGiven, { command, context }: Invocation) {
   const options = readGlobalOptions(command)
   const client = await context.connect(options)
-  const query = { ...placeOf(options), labelSelector: given.selector }
+  const columnsAt = (now: Date) => columnsOf(entry, now)
+  if (given.watch === true) {
+    return watchList({ kind: entry.kind, columnsAt, selector: given.selector }, { client, options, context })
+  }
+  const hasViews = 'view' in (entry.list.query?.shape ?? {})
+  const view = hasViews ? { view: viewOf(options) } : {}
+  const query = { ...placeOf(options), labelSelector: given.selector, ...view }
   const { items } = await listNewest<ListedItem>(client, entry.list, { query })
   const empty = `no ${entry.words[1]}${describePlace(options)}; ${entry.hint()}`
-  await printList(context, options, { items, columns: columnsOf(entry, context.now()), empty, kind: entry.kind })
+  await printList(context, options, { items, columns: columnsAt(context.now()), empty, kind: entry.kind })
 }
 
 /** One object as it is; several as one List in JSON, and as documents in YAML. */

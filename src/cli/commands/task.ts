@@ -2,15 +2,17 @@
 import type { Command } from 'commander'
 import { cancelTask, deleteTask, getTask, listTasks, retryTask, runTask } from '../../contract/api/tasks.ts'
 import { promptOf, type Task } from '../../contract/resources/task.ts'
-import { describePlace, printAnswer, printList } from '../answers.ts'
+import { SvcError } from '../../errors.ts'
+import { describePlace, printAnswer, printList, viewOf } from '../answers.ts'
 import type { CliContext } from '../context.ts'
 import { doEachName, ExitSignal } from '../failure.ts'
 import { printOutcome } from '../follow.ts'
-import { addPlaceOption, placeOf, readCount, readGlobalOptions } from '../global-options.ts'
+import { addPlaceOption, addWatchOption, placeOf, readCount, readGlobalOptions } from '../global-options.ts'
 import { watchTask } from '../interruption.ts'
 import { formatFields } from '../output.ts'
 import { listNewest } from '../paging.ts'
 import { taskColumns } from '../task-table.ts'
+import { watchList } from '../watched-list.ts'
 import { typed } from '../typed.ts'
 import { type AddTaskCommand, type TaskCall, targetOf } from './task-call.ts'
 import { addTaskChangeCommands } from './task-changes.ts'
@@ -30,7 +32,7 @@ export function addTaskCommands(program: Command, context: CliContext): void {
         const call = { client, options, context, given: command.opts(), more: command.args.slice(1) }
         await doEachName([first].flat().map(readName), context.terminal, (name) => action(call, name))
       })
-  addPlaceOption(task.command('list'))
+  addWatchOption(addPlaceOption(task.command('list')))
     .alias('ls')
     .description('tasks of the namespace, newest first')
     .option('--phase <phase>', 'only those of this phase: Pending, Running, Succeeded, Failed, Scheduled, Cancelled')
@@ -61,13 +63,19 @@ function readName(text: string): string {
   return text.replace(/^task\//, '')
 }
 
-type ListOptions = { phase?: string; type?: string; agent?: string; selector?: string; limit: string }
+type ListOptions = { phase?: string; type?: string; agent?: string; selector?: string; limit: string; watch?: boolean }
 
 async function listThem(given: ListOptions, command: Command, context: CliContext): Promise<void> {
   const options = readGlobalOptions(command)
   const client = await context.connect(options)
   const { phase, type, agent, selector: labelSelector } = given
-  const query = { ...placeOf(options), phase, type, agent, labelSelector }
+  if (given.watch === true) {
+    if ((phase ?? type ?? agent) !== undefined) {
+      throw new SvcError('InvalidRequest', '--watch goes with labels (-l), not with --phase, --type and --agent')
+    }
+    return watchList({ kind: 'Task', columnsAt: taskColumns, selector: labelSelector }, { client, options, context })
+  }
+  const query = { ...placeOf(options), phase, type, agent, labelSelector, view: viewOf(options) }
   const { items, hasMore } = await listNewest<Task>(client, listTasks, {
     query,
     limit: readCount('--limit', given.limit),

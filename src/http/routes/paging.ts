@@ -3,7 +3,7 @@ import type { ListBody, ListMetadata } from '../../contract/api/list.ts'
 import type { Kind } from '../../contract/resources/index.ts'
 import { SvcError } from '../../errors.ts'
 import type { ResourceText } from '../../ports/resources.ts'
-import { summarizeText } from '../../rules/summary.ts'
+import { summarizeText } from '../../contract/summary.ts'
 import { tagOfText } from '../middleware/conditional.ts'
 
 type Page<T> = { items: T[]; continue?: string; remainingItemCount?: number }

@@ -1,6 +1,6 @@
 // The one live stream of objects: events with the version they go up to as id, and a bookmark in silence.
 import { type WatchedPosition, watchResources } from '../../contract/api/watch.ts'
-import { summarizeText } from '../../rules/summary.ts'
+import { summarizeText } from '../../contract/summary.ts'
 import type { OpenedWatch, WatchedText } from '../../usecases/watch.ts'
 import type { Bind } from '../bind.ts'
 import type { Frame } from '../event-stream.ts'

@@ -1,6 +1,6 @@
 // What lists show of an object: names and labels, and the fields that tables are made of.
-import { isJsonObject } from '../contract/json.ts'
-import { type Kind, kinds } from '../contract/resources/index.ts'
+import { isJsonObject } from './json.ts'
+import { type Kind, kinds } from './resources/index.ts'
 
 const metadataFields = [
   'name',

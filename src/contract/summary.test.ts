@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { kindNames } from '../contract/resources/index.ts'
+import { kindNames } from './resources/index.ts'
 import { summarize, summarizeText } from './summary.ts'
 
 const task = {

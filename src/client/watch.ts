@@ -1,0 +1,35 @@
+// Follows objects: what there is, then what changes; begins anew where the service no longer knows what came between.
+import type { RouteQueryInput } from '../contract/api/route.ts'
+import { type ChangeType, changeTypes, type WatchedChange, watchResources } from '../contract/api/watch.ts'
+import { isSvcError } from '../errors.ts'
+import type { Client } from './client.ts'
+import { readEvents } from './event-stream.ts'
+
+/** `begin`: forget what was told, each object that there is follows; `synced`: those were all. */
+export type ObjectEvent<R> = { type: 'begin' } | { type: 'synced' } | { type: ChangeType; object: R }
+
+function readEvent<R>({ event, data }: { event?: string | undefined; data: string }): ObjectEvent<R> | undefined {
+  if (event === 'synced') return { type: 'synced' }
+  const type = changeTypes.find((known) => known === event)
+  return type && { type, object: (JSON.parse(data) as WatchedChange<R>).object }
+}
+
+/** Endless, until the signal aborts. SvcError when the service refuses it or cannot be reached again. */
+export async function* watchObjects<R>(
+  client: Client,
+  query: RouteQueryInput<typeof watchResources>,
+  signal: AbortSignal,
+): AsyncGenerator<ObjectEvent<R>> {
+  while (!signal.aborted) {
+    yield { type: 'begin' }
+    try {
+      for await (const event of readEvents(client, watchResources, { query, signal })) {
+        const read = readEvent<R>(event)
+        if (read !== undefined) yield read
+      }
+    } catch (error) {
+      if (signal.aborted) return
+      if (!isSvcError(error, 'Expired')) throw error
+    }
+  }
+}
