@@ -1,12 +1,12 @@
 // A list that stays: what there is, newest first, then a row for each object that changes.
 import type { Client } from '../client/client.ts'
-import { watchObjects } from '../client/watch.ts'
+import { type ObjectEvent, watchObjects } from '../client/watch.ts'
 import { isKind } from '../contract/resources/index.ts'
 import { SvcError } from '../errors.ts'
 import { chooseColumns, shapeOf, viewOf } from './answers.ts'
 import type { CliContext, GlobalOptions } from './context.ts'
 import { placeOf } from './global-options.ts'
-import { type Column, createTable, formatData, nameOf } from './output.ts'
+import { type Column, createTable, formatData, nameOf, type OutputFormat } from './output.ts'
 
 type Watched = { metadata: { name: string; creationTimestamp: string; uid: string } }
 
@@ -26,19 +26,39 @@ function newestFirst<T extends Watched>(items: T[]): T[] {
   return items.toSorted((one, other) => (key(one) < key(other) ? 1 : -1))
 }
 
-/** Prints objects as they come: rows, names, or each as data of its own. */
+/** One object as data of its own. */
+async function formatOne(item: unknown, kind: string, output: OutputFormat): Promise<string> {
+  if (output === 'name') return nameOf(item, kind)
+  if (output === 'json') return JSON.stringify(item)
+  const data = (await formatData(output, item)) ?? ''
+  return output === 'yaml' ? `---\n${data}` : data
+}
+
+/** Prints objects as they come: rows, or each as data of its own. */
 function createPrinter<T>({ kind, columnsAt }: WatchedList<T>, { options, context }: Parts) {
   const { terminal } = context
   const shape = shapeOf(options, terminal.width)
   const write = createTable<T>(options.wide === true ? undefined : terminal.width)
   return async (items: T[]): Promise<void> => {
-    if (options.output === 'table') return terminal.print(write(items, chooseColumns(columnsAt(context.now()), shape)))
-    for (const item of items) {
-      if (options.output === 'name') terminal.print(nameOf(item, kind))
-      else if (options.output === 'yaml') terminal.print(`---\n${await formatData('yaml', item)}`)
-      else if (options.output === 'json') terminal.print(JSON.stringify(item))
-      else terminal.print((await formatData(options.output, item)) ?? '')
+    if (options.output === 'table') {
+      return terminal.print(write(items, chooseColumns(columnsAt(context.now()), shape)))
     }
+    for (const item of items) terminal.print(await formatOne(item, kind, options.output))
+  }
+}
+
+/** Gathers what there is until all of it was told; then each change is printed by itself. */
+function createReader<T extends Watched>(list: WatchedList<T>, parts: Parts) {
+  const print = createPrinter(list, parts)
+  let present: T[] | undefined
+  return async (event: ObjectEvent<T>): Promise<void> => {
+    if (event.type === 'begin') present = []
+    else if (event.type === 'synced') {
+      await print(newestFirst(present ?? []))
+      present = undefined
+    } else if (present !== undefined) present.push(event.object)
+    else if (event.type === 'deleted') parts.context.terminal.note(`${nameOf(event.object, list.kind)} is gone`)
+    else await print([event.object])
   }
 }
 
@@ -46,17 +66,8 @@ function createPrinter<T>({ kind, columnsAt }: WatchedList<T>, { options, contex
 export async function watchList<T extends object>(list: WatchedList<T>, parts: Parts): Promise<void> {
   const { client, options, context } = parts
   const query = queryOf(list, options)
-  const print = createPrinter(list, parts)
+  const take = createReader<T & Watched>(list as WatchedList<T & Watched>, parts)
   await context.interruptible(async (signal) => {
-    let present: (T & Watched)[] | undefined
-    for await (const event of watchObjects<T & Watched>(client, query, signal)) {
-      if (event.type === 'begin') present = []
-      else if (event.type === 'synced') {
-        await print(newestFirst(present ?? []))
-        present = undefined
-      } else if (present !== undefined) present.push(event.object)
-      else if (event.type === 'deleted') context.terminal.note(`${nameOf(event.object, list.kind)} is gone`)
-      else await print([event.object])
-    }
+    for await (const event of watchObjects<T & Watched>(client, query, signal)) await take(event)
   })
 }

@@ -14,22 +14,26 @@ function readEvent<R>({ event, data }: { event?: string | undefined; data: strin
   return type && { type, object: (JSON.parse(data) as WatchedChange<R>).object }
 }
 
+type Query = RouteQueryInput<typeof watchResources>
+
+/** One stream, over reconnects; ends where the service no longer knows what came between. */
+async function* readStream<R>(client: Client, query: Query, signal: AbortSignal): AsyncGenerator<ObjectEvent<R>> {
+  yield { type: 'begin' }
+  try {
+    for await (const event of readEvents(client, watchResources, { query, signal })) {
+      const read = readEvent<R>(event)
+      if (read !== undefined) yield read
+    }
+  } catch (error) {
+    if (!signal.aborted && !isSvcError(error, 'Expired')) throw error
+  }
+}
+
 /** Endless, until the signal aborts. SvcError when the service refuses it or cannot be reached again. */
 export async function* watchObjects<R>(
   client: Client,
-  query: RouteQueryInput<typeof watchResources>,
+  query: Query,
   signal: AbortSignal,
 ): AsyncGenerator<ObjectEvent<R>> {
-  while (!signal.aborted) {
-    yield { type: 'begin' }
-    try {
-      for await (const event of readEvents(client, watchResources, { query, signal })) {
-        const read = readEvent<R>(event)
-        if (read !== undefined) yield read
-      }
-    } catch (error) {
-      if (signal.aborted) return
-      if (!isSvcError(error, 'Expired')) throw error
-    }
-  }
+  while (!signal.aborted) yield* readStream<R>(client, query, signal)
 }

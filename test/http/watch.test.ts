@@ -4,8 +4,8 @@ import { get, type IncomingMessage } from 'node:http'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Role } from '../../src/contract/access.ts'
 import { TaskSpec } from '../../src/contract/resources/task.ts'
-import type { Authorizer } from '../../src/ports/identity.ts'
 import { summarize } from '../../src/contract/summary.ts'
+import type { Authorizer } from '../../src/ports/identity.ts'
 import { aiTask, ownerToken, type Service, startService } from './service.ts'
 
 type Event = { id?: number; event: string; data: { kind?: string; object?: Watched; resourceVersion?: string } }

@@ -38,9 +38,7 @@ export function addGetCommand(program: Command, context: CliContext): void {
     .description('list a kind, or all, or show some of it: get agents, get all, get agent NAME, get agent/NAME')
     .option('-l, --selector <labels>', 'only those with these labels')
     .action(async (kind: string, names: string[], given: ListGiven, command: Command) => {
-      if (given.watch === true && (names.length > 0 || kind === 'all')) {
-        throw new SvcError('InvalidRequest', '--watch goes with one kind, and with no names')
-      }
+      checkWatch(given, kind, names)
       if (kind === 'all' && names.length === 0) return listEverything(given, { command, context })
       const { entry, targets } = readTargets(kind, names)
       if (targets.length === 0) return listEntries(entry, given, { command, context })
@@ -49,6 +47,11 @@ export function addGetCommand(program: Command, context: CliContext): void {
       }
       await showEntries(entry, targets, { command, context })
     })
+}
+
+function checkWatch({ watch }: ListGiven, kind: string, names: string[]): void {
+  if (watch !== true || (names.length === 0 && kind !== 'all')) return
+  throw new SvcError('InvalidRequest', '--watch goes with one kind, and with no names')
 }
 
 type DeleteOptions = { file?: string[]; ignoreNotFound?: boolean }

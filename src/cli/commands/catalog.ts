@@ -107,7 +107,10 @@ const columns = (now: Date): Column<ListedItem>[] => [
   { title: 'NAME', value: (item) => item.metadata?.name ?? item.name },
   { title: 'TYPE', value: (item) => item.spec?.type ?? (item.builtin ? 'built-in' : undefined) },
   { title: 'MODEL', value: (item) => item.spec?.defaultModel ?? item.spec?.model?.name },
-  { title: 'READY', value: (item) => item.status?.ready ?? item.status?.available ?? item.available ?? item.status?.phase ?? item.phase },
+  {
+    title: 'READY',
+    value: (item) => item.status?.ready ?? item.status?.available ?? item.available ?? item.status?.phase ?? item.phase,
+  },
   { title: 'PROVIDER', wide: true, value: (item) => item.spec?.providerRef?.name },
   { title: 'LABELS', wide: true, value: (item) => formatLabels(item.metadata?.labels) },
   { title: 'KEYS', value: (item) => item.keys?.join(',') },

@@ -1,9 +1,9 @@
 // Pages and cursors of lists.
 import type { ListBody, ListMetadata } from '../../contract/api/list.ts'
 import type { Kind } from '../../contract/resources/index.ts'
+import { summarizeText } from '../../contract/summary.ts'
 import { SvcError } from '../../errors.ts'
 import type { ResourceText } from '../../ports/resources.ts'
-import { summarizeText } from '../../contract/summary.ts'
 import { tagOfText } from '../middleware/conditional.ts'
 
 type Page<T> = { items: T[]; continue?: string; remainingItemCount?: number }
