@@ -1,4 +1,4 @@
-// Tells of every change to some kinds and to Secrets, and says when it cannot be sure to have seen them all.
+// Reports every change to some kinds and to Secrets, and says when it may have missed some.
 import type { Kind } from '../contract/resources/index.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Resources } from '../ports/resources.ts'
@@ -12,22 +12,22 @@ export type ChangePorts = {
 
 export type ChangeListener = {
   kinds: readonly Kind[]
-  /** Something of the namespace was made, changed or removed. */
+  /** Something in the namespace was created, changed or removed. */
   onChange(namespace: string): void
-  /** Changes go unnoticed from now on, and the last ones may have. */
+  /** Changes go unnoticed from now on; the most recent ones may have been missed too. */
   onLost(): void
   /** Ends it for good. */
   signal: AbortSignal
 }
 
 export type ChangeWatch = {
-  /** Whether every change is told. */
+  /** Whether every change is being reported. */
   isOpen(): boolean
   /** Resolves when it is open, or cannot be opened for now. Never rejects. */
   open(): Promise<void>
 }
 
-/** How long a watch that broke is left alone. */
+/** How long to wait before a broken watch is opened again. */
 const pauseMs = 1000
 
 async function followKind(
@@ -43,7 +43,7 @@ async function followKind(
   read().then(end, end)
 }
 
-/** Opens when it is asked to: who keeps nothing need not follow anything. */
+/** Opens on demand: a reader that caches nothing need not follow anything. */
 export function createChangeWatch(
   { resources, secrets, clock }: ChangePorts,
   { kinds, onChange, onLost, signal: closing }: ChangeListener,
@@ -55,7 +55,7 @@ export function createChangeWatch(
     const ending = new AbortController()
     const stopSecrets = secrets.onChange(({ namespace }) => onChange(namespace))
     const end = () => {
-      // One broken watch ends the others, and each of them comes by here.
+      // One broken watch ends the others, and each of them gets here.
       if (ending.signal.aborted) return
       ending.abort()
       stopSecrets()

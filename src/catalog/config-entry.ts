@@ -1,9 +1,9 @@
-// One text of a config map, for a resource that names it.
+// One text of a config map, for a resource that refers to it.
 import { SvcError } from '../errors.ts'
 import type { ConfigMaps } from '../ports/configmaps.ts'
 import type { ResourceKey } from '../ports/resources.ts'
 
-/** NotFound in a sentence for whoever owns the resource. */
+/** NotFound, as a sentence for the owner of the resource. */
 export async function readConfigEntry(
   configMaps: ConfigMaps,
   key: ResourceKey,

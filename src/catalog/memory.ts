@@ -1,33 +1,33 @@
-// What was made of the catalog's objects and of Secrets, kept until one of them changes.
+// Values derived from the catalog's objects and from Secrets, cached until one of them changes.
 import type { Kind } from '../contract/resources/index.ts'
 import { type ChangePorts, type ChangeWatch, createChangeWatch } from './change-watch.ts'
 
 export type Source<T> = {
-  /** Of the objects that the value is made from; absent: they may be of any. */
+  /** The namespace of the objects that the value depends on; absent: any. */
   namespace?: string
   load(): Promise<T>
 }
 
-/** Values of one sort, each under a key. */
+/** Values of one sort, by key. */
 export type Cache<T> = {
-  /** What is kept, at once; undefined when nothing is. */
+  /** The cached value, without a promise; undefined when there is none. */
   peek(key: string): T | undefined
-  /** What is kept, else a value made now. Those who ask while it is made share it; a failure is not kept. */
+  /** The cached value, else a new one. Concurrent callers share the computation; a failure is not cached. */
   get(key: string, source: Source<T>): Promise<T>
 }
 
 export type CatalogMemory = {
   createCache<T>(): Cache<T>
-  /** Ends the watches; from then on nothing is kept. */
+  /** Ends the watches; after this nothing is cached. */
   close(): void
 }
 
 export type MemoryOptions = {
-  /** What the values are made from, beside Secrets. */
+  /** The kinds that the values depend on, besides Secrets. */
   kinds: readonly Kind[]
-  /** How long a value is kept at most. Absent: until something changes. */
+  /** The longest time to cache a value. Absent: until something changes. */
   longestMs?: number
-  /** How many values of a cache are kept; the oldest go first. */
+  /** The most values in one cache; the oldest are dropped first. */
   mostKept?: number
 }
 
@@ -43,7 +43,7 @@ function createStore<T>({ watch, mostKept, onKeep }: ShelfParts) {
   function make(key: string, { namespace, load }: Source<T>): Promise<T> {
     const [oldest] = kept.keys()
     if (kept.size >= mostKept && oldest !== undefined) kept.delete(oldest)
-    // In its place before anything is read: a change in between takes it away again.
+    // Registered before anything is read, so that a change in between removes it again.
     const entry: Kept<T> = { namespace, making: load(), value: undefined }
     kept.set(key, entry)
     entry.making.then(
@@ -76,7 +76,7 @@ function createStore<T>({ watch, mostKept, onKeep }: ShelfParts) {
   }
 }
 
-/** Follows nothing until the first value is asked for. */
+/** Follows nothing until the first value is requested. */
 export function createCatalogMemory(ports: ChangePorts, options: MemoryOptions): CatalogMemory {
   const { kinds, longestMs, mostKept = defaultMostKept } = options
   const stores: { forget(namespace: string): void; clear(): void }[] = []
@@ -87,7 +87,7 @@ export function createCatalogMemory(ports: ChangePorts, options: MemoryOptions):
     for (const store of stores) store.clear()
   }
 
-  /** One timer for everything: reading asks no clock. */
+  /** One timer for everything, so that reading never asks for the time. */
   function limitTime(): void {
     if (longestMs === undefined || isTimed) return
     isTimed = true

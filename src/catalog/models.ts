@@ -1,4 +1,5 @@
-// Resolves wishes for providers to what a model call needs: address, key, model. Nothing is cached: who asks sees the present.
+// Resolves requested providers to what a model call needs: address, key, model. Nothing is cached: callers see the
+// current state.
 import type { ModelChoice } from '../contract/api/assignment.ts'
 import type { Provider } from '../contract/resources/provider.ts'
 import { isSvcError, SvcError } from '../errors.ts'
@@ -19,7 +20,7 @@ export type CatalogDeps = { resources: ResourceReader; secrets: Secrets }
 
 type Wishes = [ProviderWish, ...ProviderWish[]]
 
-/** The provider that answers where none is named. In the usual case nothing is listed. */
+/** The provider that answers when none is named. The usual case needs no list. */
 export async function lookUpDefault(
   resources: ResourceReader,
   namespace: string,
@@ -38,7 +39,7 @@ export function requireDefault(found: DefaultProvider, namespace: string): Provi
   throw new SvcError(found.outcome === 'none' ? 'NotFound' : 'InvalidRequest', explainNoDefault(found, namespace))
 }
 
-/** The wishes with a name for the provider that nothing names; as they are where the namespace has no default. */
+/** Fills in the provider where none is named; unchanged when the namespace has no default. */
 export async function nameDefault(resources: ResourceReader, wishes: Wishes): Promise<Wishes> {
   const [primary, ...others] = wishes
   if (primary.field !== '') return wishes
@@ -53,8 +54,8 @@ async function requireNamed(resources: ResourceReader, [primary, ...others]: Wis
 }
 
 /**
- * The choices in order of preference, with their keys. NotFound when the first provider or its key does not exist (yet),
- * InvalidRequest when no model is named, or none of several providers. Fallbacks that lack anything are left out.
+ * The choices in order of preference, with their keys. NotFound when the first provider or its key does not exist
+ * (yet), InvalidRequest when no model is named, or several providers qualify. Incomplete fallbacks are left out.
  */
 export async function resolveModels(deps: CatalogDeps, given: Wishes): Promise<[ModelChoice, ...ModelChoice[]]> {
   const wishes = await requireNamed(deps.resources, given)
@@ -67,7 +68,7 @@ export async function resolveModels(deps: CatalogDeps, given: Wishes): Promise<[
   if (chosen.outcome === 'missing') throw new SvcError('NotFound', chosen.message)
   if (chosen.outcome === 'invalid') throw new SvcError('InvalidRequest', chosen.message)
   const [first, ...fallbacks] = chosen.choices
-  // A fallback without its key is no fallback; the first choice is what is needed.
+  // A fallback without its key is useless; the first choice must be complete.
   const others = await Promise.all(fallbacks.map((fallback) => assignModel(deps, fallback).catch(ignoreMissing)))
   return [await assignModel(deps, first), ...others.filter((choice) => choice !== undefined)]
 }

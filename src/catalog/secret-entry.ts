@@ -1,4 +1,4 @@
-// A Secret or one value of it, for a resource that names it.
+// A Secret, or one value of it, for a resource that refers to it.
 import { SvcError } from '../errors.ts'
 import type { ResourceKey } from '../ports/resources.ts'
 import type { Secrets } from '../ports/secrets.ts'
@@ -6,25 +6,30 @@ import { findReceiverProblem } from '../rules/secret-receiver.ts'
 import { secretOwnerAnnotation } from '../rules/token-propagation.ts'
 import { readAllowedHosts } from '../rules/trusted-address.ts'
 
-/** `owner`: who names it, for the message. `forCode`: the code of a task gets it, whose connections nobody checks. */
+/**
+ * `owner`: who refers to it, for the message. `forCode`: the code of a task receives it, whose connections nobody
+ * checks.
+ */
 type Reading = { owner: string; forCode?: true }
 type Entry = Reading & { entry: string }
 
-/** Every entry. NotFound or InvalidRequest in a sentence for whoever owns the resource. */
+/** Every entry. NotFound or InvalidRequest, as a sentence for the owner of the resource. */
 export async function readSecret(secrets: Secrets, key: ResourceKey, { owner, forCode }: Reading) {
   const values = await secrets.read(key)
   const where = `secret "${key.name}" in namespace "${key.namespace}"`
   if (values === undefined) throw new SvcError('NotFound', `${where}, named by ${owner}, does not exist; create it`)
   const annotations = (await secrets.describe(key))?.annotations
   if (annotations?.[secretOwnerAnnotation] !== undefined) {
-    throw new SvcError('InvalidRequest', `${where} is for one task alone; ${owner} needs another one`)
+    throw new SvcError('InvalidRequest', `${where} belongs to a single task; ${owner} needs another one`)
   }
   const problem = forCode && findReceiverProblem({ ...key, annotations }, 'code')
   if (problem !== undefined) throw new SvcError('InvalidRequest', `${problem}; ${owner} needs another one`)
   return { values, allowedHosts: readAllowedHosts(annotations), where }
 }
 
-/** The value and the hosts it may be sent to. NotFound or InvalidRequest in a sentence for whoever owns the resource. */
+/**
+ * The value and the hosts it may be sent to. NotFound or InvalidRequest, as a sentence for the owner of the resource.
+ */
 export async function readEntry(secrets: Secrets, key: ResourceKey, { entry, ...reading }: Entry) {
   const { values, allowedHosts, where } = await readSecret(secrets, key, reading)
   const value = values[entry]

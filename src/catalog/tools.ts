@@ -1,4 +1,4 @@
-// Resolves Tool resources to what a call of them needs: address, token, parameters.
+// Resolves Tool resources to what a call needs: address, token, parameters.
 import type { AssignedTool } from '../contract/api/assignment.ts'
 import { findAwaited } from '../contract/awaited.ts'
 import { parseDuration } from '../contract/duration.ts'
@@ -8,7 +8,9 @@ import { SvcError } from '../errors.ts'
 import type { Secrets } from '../ports/secrets.ts'
 import { readEntry } from './secret-entry.ts'
 
-/** NotFound without its secret, InvalidRequest when it cannot be called by HTTP; both in a sentence for a user. */
+/**
+ * NotFound when its secret is missing, InvalidRequest when it cannot be called over HTTP; both as sentences for a user.
+ */
 export async function assignTool(secrets: Secrets, tool: Tool): Promise<AssignedTool> {
   const { name } = tool.metadata
   const { http } = tool.spec
@@ -20,7 +22,7 @@ export async function assignTool(secrets: Secrets, tool: Tool): Promise<Assigned
   return {
     name,
     description: tool.spec.description,
-    // Both vendor families want an object schema, also of a tool without arguments.
+    // Both vendor families require an object schema, even for a tool without arguments.
     parameters: { type: 'object', properties: {}, ...tool.spec.parameters },
     http: { url, method, headers, timeoutMs: parseDuration(timeout), ...credential },
   }

@@ -1,4 +1,4 @@
-// Files that a task left, fetched into folders of this machine: never over one that is there.
+// Downloads files that a task left into local folders, never over an existing file.
 import { createWriteStream } from 'node:fs'
 import { mkdir, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -12,7 +12,7 @@ import { SvcError } from '../errors.ts'
 import { formatSize } from './output.ts'
 import { quoteWord, typed } from './typed.ts'
 
-/** How routes name a task. */
+/** How routes identify a task. */
 export type TaskTarget = { params: { id: string }; query: { namespace?: string } }
 
 export async function listFiles(client: Client, target: TaskTarget): Promise<ArtifactItem[]> {
@@ -25,13 +25,13 @@ export async function openFile(client: Client, { params, query }: TaskTarget, pa
   return response.body ? Readable.fromWeb(response.body) : Readable.from([])
 }
 
-/** Where a file of this path comes to lie below `folder`. InvalidRequest for a path that would leave it. */
+/** Where a file of this path goes below `folder`. InvalidRequest for a path that would leave it. */
 export function placeOf(folder: string, path: string): string {
-  if (!ArtifactPath.safeParse(path).success) throw new SvcError('InvalidRequest', `${path} is no path of a file`)
+  if (!ArtifactPath.safeParse(path).success) throw new SvcError('InvalidRequest', `${path} is not a file path`)
   return join(folder, path)
 }
 
-/** Makes the folders that it lies in. InvalidRequest when it is here already. */
+/** Creates the folders that contain it. InvalidRequest when the file exists already. */
 export async function writeFile(source: Readable, path: string, signal: AbortSignal): Promise<true> {
   try {
     await mkdir(dirname(path), { recursive: true })
@@ -39,9 +39,9 @@ export async function writeFile(source: Readable, path: string, signal: AbortSig
     return true
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') {
-      throw new SvcError('InvalidRequest', `${path} is here already: move it away, or name another place with --to`)
+      throw new SvcError('InvalidRequest', `${path} exists already: move it away, or choose another place with --to`)
     }
-    // Half a file is worse than none; it is this command's own, as it was made anew.
+    // Half a file is worse than none; it belongs to this command, which created it.
     await rm(path, { force: true })
     throw error
   }
@@ -49,7 +49,7 @@ export async function writeFile(source: Readable, path: string, signal: AbortSig
 
 const mostNamed = 5
 
-/** What to say of them after a run, with the command that fetches them; undefined when there are none. */
+/** The line about them after a run, with the command that downloads them; undefined when there are none. */
 export function describeFiles({ metadata }: Task, files: ArtifactItem[]): string | undefined {
   const [first] = files
   if (first === undefined) return undefined

@@ -24,12 +24,12 @@ import { typed } from './typed.ts'
 
 export type CatalogEntry = {
   kind: string
-  /** Absent: that of the service's own kinds. */
+  /** Absent: the API version of the service's own kinds. */
   apiVersion?: string
-  /** First is the command's name, the second its plural; all are accepted where a kind is named. */
+  /** The first is the command's name, the second its plural; all are accepted as a kind. */
   words: [string, string, ...string[]]
   description: string
-  /** How to make one. */
+  /** How to create one. */
   hint: () => string
   /** Name of the path parameter. */
   parameter: 'id' | 'name'
@@ -38,13 +38,13 @@ export type CatalogEntry = {
   list: Route
   remove: Route
   update: Route
-  /** What is worth knowing about one that its fields do not say. */
+  /** Useful facts about one that its fields do not show. */
   note?: (object: unknown, name: string) => string
 }
 
 const ProviderSwitch = z.object({ spec: z.object({ serverTools: z.boolean().default(true) }) })
 
-/** The proxies add the service's tools to requests unless somebody says no, and there are three who may. */
+/** The proxies add the service's tools to requests unless one of three places switches them off. */
 function tellServerTools(object: unknown, name: string): string {
   const isOff = ProviderSwitch.safeParse(object).data?.spec.serverTools === false
   if (isOff) return `server tools are off for ${name}: the proxies add no tools to its requests (spec.serverTools)`
@@ -59,7 +59,7 @@ export const catalog: CatalogEntry[] = [
     kind: 'Agent',
     words: ['agent', 'agents', 'ag'],
     description: 'who does the work: a model, a prompt, tools and skills',
-    hint: () => `\`${typed('agent create --help')}\` tells how to make one`,
+    hint: () => `\`${typed('agent create --help')}\` tells how to create one`,
     parameter: 'name',
     create: createAgent,
     get: getAgent,
@@ -71,7 +71,7 @@ export const catalog: CatalogEntry[] = [
     kind: 'Provider',
     words: ['provider', 'providers', 'prov'],
     description: 'services that answer for language models',
-    hint: () => `\`${typed('provider create --help')}\` tells how to make one`,
+    hint: () => `\`${typed('provider create --help')}\` tells how to create one`,
     parameter: 'name',
     create: createProvider,
     get: getProvider,
@@ -95,7 +95,7 @@ export const catalog: CatalogEntry[] = [
   {
     kind: 'Skill',
     words: ['skill', 'skills', 'sk'],
-    description: 'texts that agents know by heart',
+    description: 'texts with instructions that agents follow',
     hint: () => `\`${typed('apply -f FILE')}\` makes one`,
     parameter: 'name',
     create: createSkill,
@@ -109,7 +109,7 @@ export const catalog: CatalogEntry[] = [
     apiVersion: 'v1',
     words: ['configmap', 'configmaps', 'cm'],
     description: 'texts that tasks, agents and skills refer to',
-    hint: () => `\`${typed('configmap create --help')}\` tells how to make one`,
+    hint: () => `\`${typed('configmap create --help')}\` tells how to create one`,
     parameter: 'name',
     create: createConfigMap,
     get: getConfigMap,
@@ -131,18 +131,21 @@ export const catalog: CatalogEntry[] = [
   },
 ]
 
-/** The entry for a word such as `agents` or a kind such as `Agent`; InvalidRequest naming what there is. */
+/** The entry for a word such as `agents` or a kind such as `Agent`; InvalidRequest listing the known ones. */
 export function findEntry(word: string): CatalogEntry {
   const entry = catalog.find((known) => known.kind === word || known.words.includes(word.toLowerCase()))
   if (entry) return entry
   const known = catalog.map((candidate) => candidate.kind).join(', ')
   const elsewhere = word.toLowerCase().startsWith('secret')
-    ? `; secrets have commands of their own: \`${typed('secret')}\``
+    ? `; secrets have their own commands: \`${typed('secret')}\``
     : ''
-  throw new SvcError('InvalidRequest', `\`${word}\` is no kind that can be used here; there are ${known}${elsewhere}`)
+  throw new SvcError(
+    'InvalidRequest',
+    `\`${word}\` is not a kind that this command accepts; use one of ${known}${elsewhere}`,
+  )
 }
 
-/** `agent x y` and `agent/x agent/y`, as `-o name` prints them, alike. */
+/** Accepts both `agent x y` and `agent/x agent/y`, the form that `-o name` prints. */
 export function readTargets(kind: string, names: string[]): { entry: CatalogEntry; targets: string[] } {
   const [word = '', name] = kind.split('/')
   const entry = findEntry(word)
@@ -154,5 +157,5 @@ function readTarget(entry: CatalogEntry, text: string): string {
   const [word = '', name] = text.split('/')
   if (name === undefined) return text
   if (findEntry(word) === entry) return name
-  throw new SvcError('InvalidRequest', `\`${text}\` is no ${entry.words[0]}; name one kind at a time`)
+  throw new SvcError('InvalidRequest', `\`${text}\` is not of kind ${entry.words[0]}; name one kind at a time`)
 }

@@ -1,9 +1,9 @@
-// What may follow on a command line: commands, options, their values, and names that the service knows.
+// What may come next on a command line: commands, options, their values, and names from the service.
 import type { Command, Option } from 'commander'
 import type { CliContext, GlobalOptions } from './context.ts'
 import { outputFormats } from './output.ts'
 
-/** Candidates for the last of the words, which may be empty; none where a file is meant. */
+/** Candidates for the last word, which may be empty; none where a file is expected. */
 export async function completeLine(words: string[], program: Command, context: CliContext): Promise<string[]> {
   const joined = joinAssignments(words)
   const last = joined.at(-1) ?? ''

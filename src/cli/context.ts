@@ -1,4 +1,4 @@
-// What the commands are given: the terminal, and ways to find, start and stop a service. Composed in src/compose.
+// What the commands need: the terminal, and ways to find, start and stop a service. Composed in src/compose.
 import type { Client } from '../client/client.ts'
 import type { KeptContexts } from './contexts.ts'
 import type { KeptLogins } from './login/kept-logins.ts'
@@ -31,7 +31,7 @@ export type SettingHelp = {
   environment: string
   help: string
   placeholder: string
-  /** As it would be typed; empty where there is none. */
+  /** As it would be typed; empty when there is none. */
   default: string
   values: readonly string[]
   example?: string
@@ -75,42 +75,42 @@ export type ConnectOptions = {
 
 export type NamedText = { name: string; text: string }
 
-/** What the caller's own environment says about models; the service may have been started with another. */
+/** What the caller's own environment says about models; the service may have been started with another one. */
 export type ModelHints = { defaultModel: string | undefined; keys: string[] }
 
 /** What a person did at a prompt: a message, Ctrl-C, or Ctrl-D. */
 export type Typed = { line: string } | 'interrupt' | 'end'
 
-/** Asks for lines; until it is closed, what is typed between two questions is kept for the next one. */
+/** Reads lines; input typed between two questions is kept for the next one. */
 export type LinePrompt = {
-  /** A message that a person types or pastes, of one line or several, with those before it on the arrow keys. */
+  /** A message that a person types or pastes, of one or more lines, with earlier ones on the arrow keys. */
   ask(question: string, history: readonly string[]): Promise<Typed>
   close(): void
 }
 export type OpenPrompt = () => LinePrompt
 
-/** What a backup says of itself. */
+/** A backup's own description. */
 export type BackupNote = {
   /** ISO 8601. */
   takenAt: string
-  /** Results, artifacts and checkpoints that are files of their own. */
+  /** Results, artifacts and checkpoints that are separate files. */
   bodies: number
   secrets: number
-  /** Whether the key that opens the secrets is with it. */
+  /** Whether it includes the key that opens the secrets. */
   hasKey: boolean
 }
 
 export interface CliContext {
   terminal: Terminal
-  /** For files that are asked for as they are. */
+  /** For files that are printed unchanged. */
   standardOutput: NodeJS.WritableStream
   now(): Date
   version: string
   /** Text of a file, of standard input for `-`, or of each manifest in a folder. InvalidRequest when it cannot be read. */
   readTexts(path: string): Promise<NamedText[]>
-  /** All of standard input; undefined where a person would have to type it. */
+  /** All of standard input; undefined when a person would have to type it. */
   readInput(): Promise<string | undefined>
-  /** Undefined where nobody can type: standard input or output is no terminal. */
+  /** Undefined when nobody can type: standard input or output is not a terminal. */
   openPrompt: OpenPrompt | undefined
   settingHelp(): SettingHelp[]
   /**
@@ -138,10 +138,10 @@ export interface CliContext {
   /** Ends the service that holds the data folder; false when none runs. */
   stop(options: GlobalOptions): Promise<boolean>
   describeConfig(options: GlobalOptions): SettingValue[]
-  /** `SVC_*` variables that are no setting: misspelt, most likely. */
+  /** `SVC_*` variables that are not settings, most likely misspelled. */
   listUnknownVariables(): string[]
   diagnose(options: GlobalOptions): Promise<Finding[]>
-  /** Copies the store of the data folder into a new folder, while its service runs or not. */
+  /** Copies the store of the data folder into a new folder, whether or not its service is running. */
   backup(options: GlobalOptions, folder: string, given: { withKey: boolean }): Promise<BackupNote>
   /** Puts a backup into the empty data folder; `aside` is where `replace` moved what was there. */
   restore(
@@ -154,10 +154,10 @@ export interface CliContext {
   readModelHints(options: GlobalOptions): ModelHints
   /** The environment variable's value, for `--from-env`. */
   readEnvironment(name: string): string | undefined
-  /** The text as a person left it in their editor. InvalidRequest when there is none, or when it fails. */
+  /** The text as a person left it in their editor. InvalidRequest when there is no editor, or it fails. */
   editText(text: string, name: string): Promise<string>
   /**
-   * While `work` runs, Ctrl-C aborts its signal and undefined is given; a second one ends the program. Anywhere else
+   * While `work` runs, Ctrl-C aborts its signal, and undefined is returned; a second one ends the program. At any other time
    * Ctrl-C ends the program at once.
    */
   interruptible<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T | undefined>

@@ -25,7 +25,7 @@ export async function editObject(
   context.terminal.note(`${word} ${name} was changed`)
 }
 
-/** What a person may change, and the version that they saw. */
+/** The fields that a person may change, and the version that they saw. */
 async function describeForEditor(word: string, stored: Stored): Promise<string> {
   const own = pickOwn(stored)
   const { resourceVersion } = stored.metadata
@@ -38,6 +38,6 @@ export function readDocument(parse: () => unknown): object {
   try {
     return parse() as object
   } catch (error) {
-    throw new SvcError('InvalidRequest', `what the editor left is no YAML: ${(error as Error).message}`)
+    throw new SvcError('InvalidRequest', `the edited text is not valid YAML: ${(error as Error).message}`)
   }
 }

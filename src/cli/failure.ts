@@ -1,13 +1,13 @@
-// How a failed command says so: the error, every problem, and what to do next.
+// How a failed command reports it: the error, every problem, and what to do next.
 import { CommanderError } from 'commander'
 import { isSvcError, messageOf, type SvcError } from '../errors.ts'
 import type { Terminal } from './terminal.ts'
 import { typed } from './typed.ts'
 
-/** Exit codes; scripts may rely on them. The last is what shells give a program that Ctrl-C ended. */
+/** Exit codes; scripts may rely on them. The last one is what shells report for a program that Ctrl-C ended. */
 export const exitCodes = { ok: 0, failed: 1, usage: 2, unreachable: 3, cancelled: 4, interrupted: 130 } as const
 
-/** Ends a command with a code after it has printed what there is to say. */
+/** Ends a command with a code after it has printed everything. */
 export class ExitSignal extends Error {
   readonly code: number
   constructor(code: number) {
@@ -16,7 +16,7 @@ export class ExitSignal extends Error {
   }
 }
 
-/** Prints the error and gives the exit code. */
+/** Prints the error and returns the exit code. */
 export function reportFailure(error: unknown, terminal: Terminal): number {
   if (error instanceof ExitSignal) return error.code
   if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage
@@ -27,7 +27,9 @@ export function reportFailure(error: unknown, terminal: Terminal): number {
 function explainReason(error: SvcError, terminal: Terminal): number {
   for (const line of listProblems(error)) terminal.note(`  ${line}`)
   if (error.reason === 'Unauthenticated') {
-    terminal.note(`Give a token with --token or SVC_TOKEN; its owner makes one with \`${typed('token create NAME')}\`.`)
+    terminal.note(
+      `Give a token with --token or SVC_TOKEN; its owner creates one with \`${typed('token create NAME')}\`.`,
+    )
   }
   return exitCodeOf(error)
 }
@@ -37,14 +39,14 @@ export function exitCodeOf(error: unknown): number {
   return isSvcError(error, 'InvalidRequest') ? exitCodes.usage : exitCodes.failed
 }
 
-/** The problems of an error, but not a single one that the message has told already. */
+/** The problems of an error, unless the message already states the only one. */
 export function listProblems({ details = [], message }: SvcError): string[] {
   const [first] = details
   if (details.length === 1 && first && message.includes(first.message)) return []
   return details.map((problem) => `${problem.path === '' ? '' : `${problem.path}: `}${problem.message}`)
 }
 
-/** Tells why one of several failed and gives the exit code; throws what would happen to each of the others as well. */
+/** Reports why one of several failed and returns the exit code; throws errors that would affect all the others. */
 export function tellOneOf(error: unknown, label: string, terminal: Terminal): number {
   if (!isSvcError(error) || error.reason === 'Unavailable' || error.reason === 'Unauthenticated') throw error
   terminal.note(`${terminal.colors.red('error:')} ${label}: ${error.message}`)
@@ -52,7 +54,7 @@ export function tellOneOf(error: unknown, label: string, terminal: Terminal): nu
   return exitCodeOf(error)
 }
 
-/** One after the other; a failure is told and does not keep the others from being done. */
+/** One after the other; reports a failure and continues with the others. */
 export async function doEachName(
   names: string[],
   terminal: Terminal,

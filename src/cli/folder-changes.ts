@@ -1,4 +1,4 @@
-// What a task made of the files that it was given: shown, and done here when a person wants it.
+// What a task changed in the files that it was given: shown, and applied here on request.
 import { chmod, lstat, mkdir, realpath, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join, sep } from 'node:path'
 import { buffer } from 'node:stream/consumers'
@@ -16,13 +16,13 @@ export type FolderChange = {
   path: string
   /** Added, modified or deleted. */
   mark: 'A' | 'M' | 'D'
-  /** Absent for what is deleted. */
+  /** Absent for a deleted file. */
   content?: Buffer
 }
 
 type Given = { folder: string; digests: ReadonlyMap<string, string> }
 
-/** What differs from the files that were given; by path. */
+/** The differences from the files that were given, by path. */
 export async function findChanges(client: Client, task: Task, { digests }: Given): Promise<FolderChange[]> {
   const target = targetOfTask(task)
   const markOf = (path: string) => (digests.has(path) ? 'M' : 'A')
@@ -45,7 +45,7 @@ export function describeChanges(changes: FolderChange[]): string {
   return ['changes to this folder:', ...lines].join('\n')
 }
 
-/** Does them, but to no file that was changed here meanwhile, and none outside of the folder. */
+/** Applies them, except to files that changed here in the meantime, and never outside the folder. */
 export async function applyChanges(changes: FolderChange[], given: Given, { terminal }: CliContext): Promise<boolean> {
   let isWhole = true
   for (const change of changes) {
@@ -61,7 +61,7 @@ export async function applyChanges(changes: FolderChange[], given: Given, { term
   return isWhole
 }
 
-/** Why it is not done. */
+/** Why it is not applied. */
 async function applyChange({ path, content }: FolderChange, { folder, digests }: Given): Promise<string | undefined> {
   const place = placeOf(folder, path)
   if (!(await staysInside(folder, path))) return 'a link on the way to it leads elsewhere'
@@ -79,7 +79,7 @@ async function applyChange({ path, content }: FolderChange, { folder, digests }:
   return undefined
 }
 
-/** Whether no part of the path that is there is a link. */
+/** Whether no existing part of the path is a link. */
 async function staysInside(folder: string, path: string): Promise<boolean> {
   const root = await realpath(folder)
   let place = root

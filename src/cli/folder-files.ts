@@ -1,4 +1,4 @@
-// The files of a folder of this machine, as a task may be given them: bounded, without what tools make again.
+// The files of a local folder that a task may be given: bounded, without what tools can recreate.
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { lstat, readdir, readFile } from 'node:fs/promises'
@@ -14,7 +14,7 @@ export type FolderFile = { path: string; size: number }
 
 export type FolderListing = {
   files: FolderFile[]
-  /** What stays here, in words: `node_modules/ (made again by tools)`. */
+  /** What is left out, in words: `node_modules/ (made again by tools)`. */
   leftOut: string[]
 }
 
@@ -22,7 +22,7 @@ type Found = { paths: string[]; leftOut: string[] }
 
 const runFile = promisify(execFile)
 
-/** Keys and passwords lie in files of this name; who wants one carried names it with --file. */
+/** Files with these names contain keys and passwords; --file sends one anyway. */
 const secretName = /^\.env(\..+)?$/
 
 /** InvalidRequest when there is more than a task may be given. */
@@ -37,13 +37,13 @@ export async function listFolder(folder: string): Promise<FolderListing> {
   return listing
 }
 
-/** Why the file stays here; undefined when it was added. */
+/** Why the file is left out; undefined when it was added. */
 async function addFile({ files }: FolderListing, folder: string, path: string): Promise<string | undefined> {
   const name = path.split('/').at(-1) ?? ''
-  if (secretName.test(name)) return 'may hold secrets; --file carries it'
-  if (!ArtifactPath.safeParse(path).success) return 'its name is not a fit file name'
+  if (secretName.test(name)) return 'may contain secrets; --file sends it anyway'
+  if (!ArtifactPath.safeParse(path).success) return 'its name is not a valid file name'
   const stat = await lstat(join(folder, path)).catch(() => undefined)
-  // Git knows files that were removed since.
+  // Git also lists files that have been removed since.
   if (stat === undefined) return undefined
   if (!stat.isFile()) return 'a link, or no file'
   if (stat.size > inputLimits.fileBytes) return `larger than ${formatSize(inputLimits.fileBytes)}`
@@ -57,19 +57,21 @@ function refuseTooMuch(files: FolderFile[]): void {
   const most = `${inputLimits.files} files and ${formatSize(inputLimits.bytes)}`
   throw new SvcError(
     'InvalidRequest',
-    `this folder has ${files.length} files with ${formatSize(bytes)}, and a task is given ${most} at most: ` +
-      'go into a folder of it, or name what it needs with --file',
+    `this folder has ${files.length} files with ${formatSize(bytes)}, and a task can be given at most ${most}: ` +
+      'change to a subfolder, or name the needed files with --file',
   )
 }
 
-/** What is committed or would be: everything but what `.gitignore` names. Undefined where there is no Git, or no work tree. */
+/**
+ * Everything that is or would be committed, without what `.gitignore` excludes. Undefined without Git or a work tree.
+ */
 async function listByGit(folder: string): Promise<Found | undefined> {
   try {
     const options = { cwd: folder, maxBuffer: 64 * 1024 ** 2 }
     const args = ['ls-files', '-z', '--cached', '--others', '--exclude-standard', '--', '.']
     const { stdout } = await runFile('git', args, options)
     const paths = [...new Set(stdout.split('\0').filter(Boolean))]
-    return { paths, leftOut: ['what .gitignore names', '.git/'] }
+    return { paths, leftOut: ['files excluded by .gitignore', '.git/'] }
   } catch {
     return undefined
   }
@@ -81,7 +83,7 @@ async function listByWalking(folder: string): Promise<Found> {
   return found
 }
 
-/** Beyond this there is no need to look on: it is too much. */
+/** Beyond this there are too many anyway. */
 const mostPaths = 10 * inputLimits.files
 
 async function walk(folder: string, above: string, found: Found): Promise<void> {
@@ -94,7 +96,7 @@ async function walk(folder: string, above: string, found: Found): Promise<void> 
   }
 }
 
-/** Tells one content of a file from another; undefined when there is no such file. */
+/** Identifies the content of a file; undefined when the file does not exist. */
 export async function digestOf(path: string): Promise<string | undefined> {
   const bytes = await readFile(path).catch(() => undefined)
   return bytes && createHash('sha256').update(bytes).digest('hex')

@@ -13,11 +13,11 @@ import type { Spinner } from './terminal.ts'
 
 export type Followed = {
   task: Task
-  /** The end of the log as it was shown; undefined when none was. */
+  /** The end of the log as shown; undefined when none was. */
   shown: string | undefined
 }
 
-/** What was shown of a log, for who follows it again. */
+/** What was shown of a log, so that following can resume. */
 export type ShownLog = { position: LogPosition; tail: Tail }
 
 export function createShownLog(): ShownLog {
@@ -26,7 +26,7 @@ export function createShownLog(): ShownLog {
 
 export type FollowOptions = { context: CliContext; signal: AbortSignal; quiet?: boolean | undefined; log: ShownLog }
 
-/** Resolves to the task in a phase that nothing leaves. */
+/** Resolves to the task in a final phase. */
 export async function followTask(client: Client, task: Task, options: FollowOptions): Promise<Followed> {
   const { log } = options
   if (isTerminalPhase(task.status?.phase)) return { task, shown: log.tail.read() || undefined }
@@ -47,7 +47,7 @@ export async function followTask(client: Client, task: Task, options: FollowOpti
 
 const silentSpinner: Spinner = { update: () => {}, log: () => {}, part: () => {}, stop: () => {} }
 
-/** The last log lines may come a moment after the last phase. */
+/** The last log lines may arrive a moment after the final phase. */
 const lastLinesMs = 2000
 
 function waitAtMost(ms: number): Promise<void> {
@@ -73,7 +73,7 @@ async function followPhases({ client, task, signal, spinner }: Following): Promi
   const { params, query } = targetOfTask(task)
   for await (const event of readEvents(client, getTaskEvents, { params, query: { ...query, follow: true }, signal })) {
     const { phase = 'Pending', message } = JSON.parse(event.data) as { phase?: string; message?: string }
-    // How it ended is said once, with the result.
+    // The outcome is printed once, with the result.
     if (!isTerminalPhase(phase as TaskPhase)) spinner.update(describeProgress(task.metadata.name, phase, message))
   }
 }
@@ -86,7 +86,7 @@ async function followLogs({ client, task, signal, spinner }: Following, log: Sho
         spinner.part(item)
         continue
       }
-      // What svc tells about the run is in brackets; the rest are the task's own words.
+      // Brackets mark what svc says about the run; all else is the task's own output.
       spinner.log(item, item.startsWith('[') ? dim : undefined)
       log.tail.add(item)
     }
@@ -97,7 +97,7 @@ async function followLogs({ client, task, signal, spinner }: Following, log: Sho
 
 type Printing = { context: CliContext; options: GlobalOptions }
 
-/** Prints the result, or why there is none; gives the exit code by phase. */
+/** Prints the result, or why there is none; returns the exit code for the phase. */
 export async function printOutcome(client: Client, followed: Followed, printing: Printing): Promise<number> {
   const { task } = followed
   const { terminal } = printing.context
@@ -113,7 +113,7 @@ export async function printOutcome(client: Client, followed: Followed, printing:
   return phase === 'Cancelled' ? exitCodes.cancelled : exitCodes.failed
 }
 
-/** Whether the log that a person has just seen ended with the very result. */
+/** Whether the log that a person has just seen ended with exactly the result. */
 function isOnScreen(result: string, { shown }: Followed, showsBoth: boolean): boolean {
   return showsBoth && shown !== undefined && result.trim() !== '' && shown.endsWith(result.trim())
 }

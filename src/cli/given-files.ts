@@ -1,4 +1,4 @@
-// Gives a task files of this machine: it is made, waits until they are there, and starts.
+// Gives a task local files: creates it suspended, uploads them, and starts it.
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { basename, isAbsolute, join, relative, sep } from 'node:path'
@@ -13,7 +13,7 @@ import { targetOfTask } from './follow.ts'
 import { formatSize } from './output.ts'
 
 export type GivenFiles = {
-  /** By path in the workspace: where it lies here. */
+  /** Path in the workspace to local path. */
   sources: Map<string, string>
   bytes: number
   /** For people. */
@@ -22,7 +22,7 @@ export type GivenFiles = {
 
 export type FileOptions = { here?: boolean; file?: string[] }
 
-/** Undefined when nothing is to be given. InvalidRequest for what cannot be. */
+/** Undefined when there is nothing to give. InvalidRequest for files that cannot be given. */
 export async function findFiles({ here, file = [] }: FileOptions, folder: string): Promise<GivenFiles | undefined> {
   if (!here && file.length === 0) return undefined
   const listing = here ? await listFolder(folder) : { files: [], leftOut: [] }
@@ -37,10 +37,10 @@ function add(given: GivenFiles, { path, size }: FolderFile, source: string): voi
   given.sources.set(path, source)
 }
 
-/** By its path where it lies in the folder, else by its name alone. */
+/** By its path when it is inside the folder, otherwise by its name alone. */
 async function addNamed(given: GivenFiles, source: string, folder: string): Promise<void> {
   const found = await stat(source).catch(() => undefined)
-  if (!found?.isFile()) throw new SvcError('InvalidRequest', `${source} is no file that can be read`)
+  if (!found?.isFile()) throw new SvcError('InvalidRequest', `${source} is not a readable file`)
   if (found.size > inputLimits.fileBytes) {
     throw new SvcError('InvalidRequest', `${source} is larger than ${formatSize(inputLimits.fileBytes)}`)
   }
@@ -49,7 +49,7 @@ async function addNamed(given: GivenFiles, source: string, folder: string): Prom
   add(given, { path: isOutside ? basename(source) : inside.split(sep).join('/'), size: found.size }, source)
 }
 
-/** What is taken, and what is not. */
+/** What is sent, and what is left out. */
 export function describeGiven({ sources, bytes, leftOut }: GivenFiles): string {
   const taken = `giving the task ${sources.size === 1 ? '1 file' : `${sources.size} files`} (${formatSize(bytes)})`
   return leftOut.length === 0
@@ -63,10 +63,10 @@ function andMore({ length }: string[]): string {
   return length > mostNamed ? `, and ${length - mostNamed} more` : ''
 }
 
-/** At the same time. */
+/** Concurrent uploads. */
 const lanes = 8
 
-/** Sends them all; gives the digest of each. A task that they cannot be given to is deleted. */
+/** Uploads them all; returns the digest of each. If an upload fails, the task is deleted. */
 export async function sendFiles(
   client: Client,
   task: Task,

@@ -10,7 +10,7 @@ import { quoteWord } from './typed.ts'
 type RawOptions = Record<string, unknown> & { output: OutputFormat | 'wide' }
 
 const folderSettings = ['dataDir', 'configDir']
-/** Where to look; a credential is never shown. */
+/** Options that say where to look; never a credential. */
 const placeOptions = ['server', 'context', 'namespace', 'config', ...folderSettings]
 
 export function addGlobalOptions(program: Command): void {
@@ -29,7 +29,7 @@ export function addGlobalOptions(program: Command): void {
     .option('--config-dir <dir>', 'folder of the token and key (SVC_CONFIG_DIR)')
 }
 
-/** What the line itself says about where to look, for the lines that are to follow. */
+/** The parts of this command line that say where to look, to repeat in suggested commands. */
 export function listPlaceFlags(program: Command): string[] {
   const given = program.options.filter((option) => {
     const name = option.attributeName()
@@ -50,7 +50,7 @@ function readOutput(text: string): string {
   throw new InvalidArgumentError(`Allowed choices are ${outputFormats.join(', ')}, ${pathPrefix}TEMPLATE.`)
 }
 
-/** Global options of the command that ran, wherever on the line they stood. */
+/** Global options of the command that ran, wherever they were on the line. */
 export function readGlobalOptions(command: Command, extraSettings: Record<string, unknown> = {}): GlobalOptions {
   const raw = command.optsWithGlobals<RawOptions>()
   const folders = folderSettings.filter((name) => raw[name] !== undefined).map((name) => [name, raw[name]])
@@ -95,7 +95,7 @@ export function takeNamespace(program: Command, command: Command, context: Pick<
   if (namespace !== undefined) program.setOptionValueWithSource('namespace', namespace, 'context')
 }
 
-/** `{namespace}` when one was named, for the query of a call. */
+/** `{namespace}` when one was given, for the query of a call. */
 export function namespaceOf(options: { namespace?: string | undefined }): { namespace?: string } {
   return options.namespace === undefined ? {} : { namespace: options.namespace }
 }

@@ -10,7 +10,7 @@ import { typed } from './typed.ts'
 
 type Following = { context: CliContext; quiet?: boolean | undefined; log?: ShownLog }
 
-/** Follows a task that somebody else made: Ctrl-C leaves it running. */
+/** Follows somebody else's task: Ctrl-C leaves it running. */
 export async function watchTask(client: Client, task: Task, following: Following): Promise<Followed> {
   const followed = await follow(client, task, following)
   if (followed) return followed
@@ -20,7 +20,7 @@ export async function watchTask(client: Client, task: Task, following: Following
   throw new ExitSignal(exitCodes.interrupted)
 }
 
-/** Follows a task that this very command made: Ctrl-C cancels it. */
+/** Follows a task that this command created: Ctrl-C cancels it. */
 export async function driveTask(client: Client, task: Task, following: Following): Promise<Followed> {
   const log = createShownLog()
   const followed = await follow(client, task, { ...following, log })
@@ -46,7 +46,7 @@ async function cancel(client: Client, target: Target): Promise<void> {
   try {
     await client.call(cancelTask, { ...target, body: { reason: 'interrupted at the command line' } })
   } catch (error) {
-    // It ended in the same moment.
+    // It ended at the same moment.
     if (!isSvcError(error, 'Conflict')) throw error
   }
 }

@@ -1,15 +1,15 @@
-// `-o jsonpath=TEMPLATE`: of kubectl's templates, text with plain paths in braces.
+// `-o jsonpath=TEMPLATE`: kubectl's templates, limited to text and plain paths in braces.
 import { isJsonObject } from '../contract/json.ts'
 import { SvcError } from '../errors.ts'
 
 type Step = { key: string } | { index: number } | 'all'
-/** A text as it is, or a path whose values stand in its place. */
+/** A literal text, or a path that is replaced by its values. */
 type Part = { text: string } | { steps: Step[] }
 
 const advice =
   'there are paths such as {.metadata.name}, {.items[*].metadata.name}, {.items[0]} and {.labels[\'example.com/team\']}, and texts such as {"\\n"}'
 
-/** The parts of a template; braces may be left out around a single path. InvalidRequest for what kubectl knows beyond these. */
+/** The parts of a template; braces are optional around a single path. InvalidRequest for other features of kubectl. */
 export function readTemplate(template: string): Part[] {
   const isBare = /^[.[$]/.test(template) && !template.includes('{')
   const pieces = (isBare ? `{${template}}` : template).match(/\{("([^"\\]|\\.)*"|[^{}"])*\}|[^{}]+|[{}]/g) ?? []
@@ -58,7 +58,7 @@ function stepOf([, all, index, key = '', single, double]: RegExpExecArray): Step
   return { key: single ?? double ?? key.replace(/\\(.)/g, '$1') }
 }
 
-/** The template with the values of its paths, several separated by blanks; a path that leads nowhere gives nothing. */
+/** The template with the values of its paths, separated by spaces; a path without a value gives nothing. */
 export function fillTemplate(template: string, value: unknown): string {
   return readTemplate(template)
     .map((part) => ('text' in part ? part.text : follow(part.steps, value).map(print).join(' ')))

@@ -2,13 +2,13 @@
 import type { LogPart } from '../contract/api/task-records.ts'
 
 export type LineWriter = {
-  /** Writes what is new of it: parts come again after a broken connection. */
+  /** Writes only the new part: parts are repeated after a broken connection. */
   part(part: LogPart): void
-  /** Writes what is left of the line, or all of it where other words stand there. */
+  /** Writes the rest of the line, or all of it when the terminal shows something else. */
   line(text: string): void
-  /** Whether a line has begun and not ended. */
+  /** Whether a line has been started and not ended. */
   isOpen(): boolean
-  /** Ends the line that has begun. */
+  /** Ends the line that was started. */
   end(): void
 }
 

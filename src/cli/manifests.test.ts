@@ -38,9 +38,9 @@ describe('manifests', () => {
   })
 
   it.each([
-    ['a text', 'hello', /no mapping/],
+    ['a text', 'hello', /not a mapping/],
     ['no kind', 'metadata: {name: a}', /needs `kind`/],
-    ['an unknown kind', 'kind: Widget\nmetadata: {name: a}', /`Widget` is no kind.*Agent/],
+    ['an unknown kind', 'kind: Widget\nmetadata: {name: a}', /`Widget` is not a kind.*Agent/],
     ['a Secret', 'kind: Secret\nmetadata: {name: a}', /svc secret/],
     ['no name', 'kind: Agent', /metadata\.name/],
     ['a name that is a number', 'kind: Agent\nmetadata: {name: 12}', /metadata\.name.*text/],

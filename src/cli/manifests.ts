@@ -1,4 +1,4 @@
-// Manifests: what `svc apply -f` and `svc delete -f` read, checked as far as it can be without a service.
+// Manifests: what `svc apply -f` and `svc delete -f` read, checked as far as possible without a service.
 import { apiVersion } from '../contract/resources/metadata.ts'
 import { type Problem, SvcError } from '../errors.ts'
 import { type CatalogEntry, findEntry } from './catalog.ts'
@@ -8,7 +8,7 @@ export type Manifest = {
   entry: CatalogEntry
   name: string
   namespace: string | undefined
-  /** The whole document, for the service to judge. */
+  /** The whole document, which the service judges. */
   document: Record<string, unknown> & { metadata: Record<string, unknown> }
   /** `agent/reviewer`. */
   label: string
@@ -16,7 +16,7 @@ export type Manifest = {
   place: string
 }
 
-/** Every manifest of the files, in order. InvalidRequest with every problem, before anything is done. */
+/** Every manifest of the files, in order. InvalidRequest with every problem, before anything is changed. */
 export async function readManifests(files: string[], context: CliContext, options: GlobalOptions): Promise<Manifest[]> {
   const texts = (await Promise.all(files.map((file) => context.readTexts(file)))).flat()
   const documents = (await Promise.all(texts.map(parseDocuments))).flat()
@@ -49,7 +49,7 @@ async function parseDocuments({ name, text }: NamedText): Promise<Located[]> {
   })
 }
 
-/** A list, of `svc get -o yaml` or of kind List, is its items. */
+/** A list, from `svc get -o yaml` or of kind List, stands for its items. */
 function flatten(value: unknown): unknown[] {
   if (value === null || value === undefined) return []
   if (Array.isArray(value)) return value.flatMap(flatten)
@@ -58,7 +58,7 @@ function flatten(value: unknown): unknown[] {
 }
 
 function readManifest(value: unknown, place: string, options: GlobalOptions): Manifest | { problem: string } {
-  if (typeof value !== 'object' || value === null) return { problem: 'is no mapping with kind, metadata and spec' }
+  if (typeof value !== 'object' || value === null) return { problem: 'is not a mapping with kind, metadata and spec' }
   const document = value as Manifest['document'] & { apiVersion?: unknown; kind?: unknown }
   if (typeof document.kind !== 'string') return { problem: 'needs `kind`' }
   const { name, namespace } = (document.metadata ?? {}) as { name?: unknown; namespace?: unknown }

@@ -1,4 +1,4 @@
-// Which provider and model a prompt without an agent goes to.
+// Which provider and model answer a prompt without an agent.
 import type { Client } from '../client/client.ts'
 import { createProvider, getProvider, listProviders } from '../contract/api/providers.ts'
 import type { Provider } from '../contract/resources/provider.ts'
@@ -15,13 +15,14 @@ export type ModelChoice = { provider?: string | undefined; model?: string | unde
 type Asking = { options: GlobalOptions; context: CliContext }
 
 export type Wanted = ModelChoice & {
-  /** Of the service: `--chat-provider`. */
+  /** The service's setting `--chat-provider`. */
   preferred?: string[]
 }
 
 /**
- * The named provider, else the one that the service takes where none is named; a person is asked which of several. The demo
- * is taken only where no provider is set up, and announced. InvalidRequest when it is not clear, or no model is known.
+ * The named provider, else the one that the service uses when none is named; with several a person is asked. The demo
+ * provider is used only when no other is set up, and announced. InvalidRequest when the choice is unclear, or no model
+ * is known.
  */
 export async function chooseModel(client: Client, given: Wanted, asking: Asking): Promise<ModelChoice> {
   const provider = await chooseProvider(client, given, asking)
@@ -50,7 +51,7 @@ async function chooseProvider(client: Client, given: Wanted, asking: Asking): Pr
   return found.outcome === 'none' ? undefined : askWhich(items, found.names, asking)
 }
 
-/** Which of several, by number or name; where nobody can be asked, the command that says it. */
+/** Asks which of several, by number or name; when nobody can be asked, the error shows the command to use. */
 async function askWhich(providers: Provider[], names: string[], { context }: Asking): Promise<Provider> {
   const { openPrompt, terminal } = context
   const others = `give --provider ${names.join(' or --provider ')}, or choose one for good: ${typed(`provider set-default ${names[0]}`)}`
@@ -76,7 +77,7 @@ function chooseModelOf({ metadata, spec }: Provider, given: ModelChoice, { optio
 async function takeDemo(client: Client, asking: Asking): Promise<void> {
   const { terminal } = asking.context
   if (!(await findProvider(client, asking.options, 'demo'))) await createDemo(client, asking.options)
-  terminal.note('no language model is set up: taking the demo provider, which follows only simple instructions.')
+  terminal.note('no language model is set up: using the demo provider, which follows only simple instructions.')
   terminal.note(`For a real one: ${advise(asking)}`)
 }
 

@@ -1,9 +1,9 @@
-// Money as people read it.
+// Money in readable form.
 
 const digits = 4
 const significant = 2
 
-/** `1.2345 USD`; what is less than a ten-thousandth keeps two digits, so that only nothing reads 0. */
+/** `1.2345 USD`; amounts below a ten-thousandth keep two digits, so that only zero reads 0. */
 export function formatMoney(amount: number, currency = ''): string {
   const isTiny = amount < 10 ** -digits
   const text = isTiny ? formatTiny(amount) : String(Number(amount.toFixed(digits)))

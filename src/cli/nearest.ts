@@ -14,7 +14,7 @@ function distanceOf(a: string, b: string): number {
   return row[b.length] ?? 0
 }
 
-/** The word that is most like what was typed; undefined when none is much like it. */
+/** The word most similar to what was typed; undefined when none is similar. */
 export function findNearest(typed: string, words: readonly string[]): string | undefined {
   const ranked = words
     .map((word) => ({ word, distance: distanceOf(typed.toLowerCase(), word.toLowerCase()) }))

@@ -1,15 +1,15 @@
-// Has a person choose one of several, from a numbered list.
+// Lets a person choose one of several, from a numbered list.
 import type { OpenPrompt } from './context.ts'
 import type { Terminal } from './terminal.ts'
 
 type Asking = {
   terminal: Terminal
   openPrompt: OpenPrompt
-  /** What stands beside the numbers. Without them: the names. */
+  /** The text beside each number; default: the names. */
   lines?: readonly string[]
 }
 
-/** Index of the name that was chosen, by its number or by itself; undefined when none was. */
+/** Index of the chosen name, by number or name; undefined when none was chosen. */
 export async function askNumbered(
   names: readonly string[],
   { terminal, openPrompt, lines = names }: Asking,

@@ -1,4 +1,4 @@
-// What a person decides about an object: everything but what only the service sets, and how two of them differ.
+// The fields of an object that people decide, without those that only the service sets, and how two objects differ.
 import { isJsonObject } from '../contract/json.ts'
 import { isKind, kinds } from '../contract/resources/index.ts'
 import { reservedPrefix } from '../contract/resources/metadata.ts'
@@ -10,10 +10,10 @@ export type OwnDocument = {
 
 type Given = Record<string, unknown> & { metadata?: unknown }
 
-/** Set by the service alone: it refuses them in what it is sent. */
+/** Set only by the service, which refuses them in requests. */
 const stamped = ['requestedBy', 'transaction']
 
-/** The document without what only the service sets, so that what was read can be sent back at any time. */
+/** The document without what only the service sets, so that it can be sent back at any time. */
 export function pickOwn({ status: _status, ...document }: Given): OwnDocument {
   const { name, namespace, labels, annotations } = (document.metadata ?? {}) as OwnDocument['metadata']
   const [ownLabels, ownAnnotations] = [dropReserved(labels), dropReserved(annotations)]
@@ -38,14 +38,14 @@ function dropReserved(keys: Keys | undefined): Keys | undefined {
   return own.length === 0 ? undefined : Object.fromEntries(own)
 }
 
-/** `spec.model: "a" -> "b"` for each value that is not the same; defaults count as if they were written out. */
+/** `spec.model: "a" -> "b"` for each value that differs; defaults count as if they were written out. */
 export function listDifferences(kind: string, stored: Given, wanted: Given): string[] {
   const differences: string[] = []
   compare('', comparable(kind, stored), comparable(kind, wanted), differences)
   return differences
 }
 
-/** Name and namespace are where it lies, not what it is. */
+/** Name and namespace say where it is, not what it is. */
 function comparable(kind: string, given: Given): unknown {
   const { metadata, apiVersion: _version, kind: _kind, ...rest } = pickOwn(given)
   const { labels, annotations } = metadata

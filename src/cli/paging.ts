@@ -10,11 +10,11 @@ export type Listed<T> = { items: T[]; hasMore: boolean }
 export type PagingOptions = {
   query: Record<string, string | number | boolean | undefined>
   params?: Record<string, string>
-  /** Absent: everything there is. */
+  /** Absent: everything. */
   limit?: number
 }
 
-/** Asks for page after page until there are `limit` items or no more. */
+/** Requests page after page until there are `limit` items or no more. */
 export async function listPages<T>(client: Client, route: Route, options: PagingOptions): Promise<Listed<T>> {
   const { query, params, limit = Number.POSITIVE_INFINITY } = options
   const items: T[] = []

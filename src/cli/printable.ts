@@ -1,4 +1,4 @@
-// Text from elsewhere made fit for a terminal: it cannot drive it, and its width is known.
+// Makes text from elsewhere safe for a terminal: it cannot control it, and its width is known.
 
 import { randomUUID } from 'node:crypto'
 
@@ -6,7 +6,7 @@ const firstPicture = 0x2400
 const deletePicture = '\u2421'
 const replacement = '\ufffd'
 
-/** Control characters but tab and newline, and marks that reorder text, become visible signs. */
+/** Control characters except tab and newline, and marks that reorder text, become visible signs. */
 export function makeHarmless(text: string): string {
   return text.replace(/\r\n/g, '\n').replace(/[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu, showControl)
 }
@@ -19,16 +19,16 @@ function showControl(character: string): string {
 }
 
 const escapeSign = String.fromCharCode(27)
-/** Stands before a colour of this program's own making, until it is written: text from elsewhere cannot guess it. */
+/** Marks this program's own colours until they are written: text from elsewhere cannot guess it. */
 const ownMark = randomUUID()
 const ownColor = new RegExp(`${ownMark}(\\d+m)`)
 
-/** A text between the codes of a colour and of its end (ECMA-48, SGR), for `makeHarmlessKeepingColors`. */
+/** A text between the codes that start and end a colour (ECMA-48, SGR), for `makeHarmlessKeepingColors`. */
 export function paint(text: string, start: number, end: number): string {
   return `${ownMark}${start}m${text}${ownMark}${end}m`
 }
 
-/** The same for a text with colours that `paint` put there: others are shown, not obeyed. */
+/** The same for a text with colours from `paint`: any other codes are shown, not obeyed. */
 export function makeHarmlessKeepingColors(text: string): string {
   return text
     .split(ownColor)
@@ -46,7 +46,7 @@ function widthOfCharacter(character: string): number {
   return wide.test(character) ? 2 : 1
 }
 
-/** Columns that the text takes on a terminal. */
+/** The columns that the text takes on a terminal. */
 export function widthOf(text: string): number {
   let width = 0
   for (const character of text) width += widthOfCharacter(character)
@@ -57,7 +57,7 @@ export function padTo(text: string, width: number): string {
   return text + ' '.repeat(Math.max(0, width - widthOf(text)))
 }
 
-/** The text, or its beginning and an ellipsis where it is wider. */
+/** The text, shortened with an ellipsis when it is wider. */
 export function cutTo(text: string, width: number): string {
   if (widthOf(text) <= width) return text
   let cut = ''

@@ -25,18 +25,18 @@ describe('a wrong command line', () => {
     [['task', 'list', '-o', 'jsonpath='], /cannot be read/],
     [['task', 'list', '--limit', 'x'], /--limit x: must be a whole number/],
     [['task', 'logs', 'a', '--tail', '0'], /--tail 0: must be a whole number/],
-    [['get', 'widgets'], /`widgets` is no kind.*Agent, Provider, Tool, Skill, ConfigMap, Task/],
+    [['get', 'widgets'], /`widgets` is not a kind.*Agent, Provider, Tool, Skill, ConfigMap, Task/],
     [['delete'], /say what to delete/],
     [['delete', 'agent'], /say which/],
-    [['delete', 'agent/a', 'tool/b'], /`tool\/b` is no agent; name one kind at a time/],
-    [['describe', 'widget', 'a'], /`widget` is no kind/],
+    [['delete', 'agent/a', 'tool/b'], /`tool\/b` is not of kind agent; name one kind at a time/],
+    [['describe', 'widget', 'a'], /`widget` is not a kind/],
     [['explain', 'tsk'], /no kind `tsk`; did you mean task\?/],
     [
       ['explain', 'task.spec.retryPolcy'],
       /`task.spec` has no field `retryPolcy`; did you mean task.spec.retryPolicy\?/,
     ],
     [['explain', 'task.spec.priority.x'], /has no field `x`; it has no fields/],
-    [['completion', 'tcsh'], /no completion for `tcsh`; take bash, zsh, fish/],
+    [['completion', 'tcsh'], /no completion for `tcsh`; use one of bash, zsh, fish/],
     [['secret', 'create', 's'], /needs a value/],
     [['secret', 'create', 's', '--from-env', 'key'], /must be KEY=SOURCE/],
     [['secret', 'create', 's', '--from-env', 'key=NOT_SET'], /NOT_SET is empty or not set/],
@@ -264,7 +264,7 @@ describe('an answer', () => {
     const named = await run(['task', 'result', 'a', '-o', 'name'], {
       answers: { 'GET /api/v1/tasks/:id/result': { result: 'x' } },
     })
-    expect(named).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('has no name; take -o json') })
+    expect(named).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('has no name; use -o json') })
   })
 })
 

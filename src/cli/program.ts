@@ -1,4 +1,4 @@
-// The command line: global options, and one file per group of commands, loaded when a command of it is called.
+// The command line: global options, and one file per group of commands, loaded when one of its commands is called.
 import { Command } from 'commander'
 import { completeLine } from './completion.ts'
 import type { CliContext } from './context.ts'
@@ -48,7 +48,7 @@ const groups: Record<string, () => Promise<AddCommands>> = {
   completion: async () => (await import('./commands/completion.ts')).addCompletionCommand,
 }
 
-/** What the completion scripts call; no command of its own, for it must never fail. */
+/** Called by the completion scripts; not an ordinary command, because it must never fail. */
 const completeWord = '__complete'
 
 /** Runs one command line; resolves to the exit code. */
@@ -64,7 +64,7 @@ export async function runCommandLine(argv: string[], context: CliContext): Promi
   }
 }
 
-/** With the group that the line calls, or with all where that is not clear. */
+/** With the group that the line calls, or with all groups when that is unclear. */
 export async function createProgram(argv: string[], context: CliContext): Promise<Command> {
   const program = createBareProgram(context)
   const word = findCommandWord(argv, program)
@@ -75,7 +75,7 @@ export async function createProgram(argv: string[], context: CliContext): Promis
   return program
 }
 
-/** Columns; the same in a file as on a screen. */
+/** Columns, the same in a file as on a screen. */
 const helpWidth = 100
 
 function createBareProgram(context: CliContext): Command {
@@ -105,7 +105,7 @@ function createBareProgram(context: CliContext): Command {
   })
 }
 
-/** Tells what to do about a wrong line, beyond the suggestion that is there already. */
+/** What to do about a wrong command line, in addition to an existing suggestion. */
 function explainMistake(text: string): string {
   const hint = /unknown option '-[^']*\s/.test(text)
     ? `A text that begins with a dash goes after two: ${typed('run -- "- like this"')}.`

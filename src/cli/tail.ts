@@ -2,7 +2,7 @@
 
 export type Tail = {
   add(line: string): void
-  /** The lines, without closing remarks in brackets and without blanks at the end. */
+  /** The lines, without closing remarks in brackets and without blank lines at the end. */
   read(): string
 }
 

@@ -1,4 +1,4 @@
-// How tasks are listed.
+// The columns of task lists.
 import type { Task } from '../contract/resources/task.ts'
 import { type Column, formatAge, formatLabels } from './output.ts'
 

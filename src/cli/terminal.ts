@@ -1,10 +1,10 @@
-// Colours, a spinner and harmless text on a terminal; plain text elsewhere.
+// Colours, a spinner and safe text on a terminal; plain text elsewhere.
 import pc from 'picocolors'
 import type { LogPart } from '../contract/api/task-records.ts'
 import { createLineWriter, type LineWriter } from './line-writer.ts'
 import { cutTo, makeHarmless, makeHarmlessKeepingColors, paint } from './printable.ts'
 
-/** Where each begins and ends (ECMA-48, SGR). */
+/** The codes that start and end each one (ECMA-48, SGR). */
 const codes = { bold: [1, 22], dim: [2, 22], red: [31, 39], green: [32, 39] } as const
 
 function createColors(isColored: boolean): Colors {
@@ -22,9 +22,11 @@ export type Colors = Record<keyof typeof codes, (text: string) => string>
 
 export type Spinner = {
   update(text: string): void
-  /** A line that stays, above the spinner. Colours may be those of `paint`; a line that began in parts keeps what it has. */
+  /**
+   * A permanent line, above the spinner. Colours may be those of `paint`; a line written in parts keeps what it has.
+   */
   log(line: string, paint?: (text: string) => string): void
-  /** More of the line that comes next. There is no spinner until it is whole. */
+  /** A part of the next line. There is no spinner until the line is complete. */
   part(part: LogPart): void
   stop(): void
 }
@@ -32,16 +34,16 @@ export type Spinner = {
 export interface Terminal {
   /** Answers, for programs to read: standard output. */
   print(text: string): void
-  /** Lines among the answers that come in parts. */
+  /** Lines of the answer that arrive in parts. */
   printLines(): LineWriter
   /** Progress and hints, for people: standard error. */
   note(text: string): void
   colors: Colors
-  /** Columns of standard output; undefined where it is no terminal, and nothing is to be cut. */
+  /** Columns of standard output; undefined when it is not a terminal and nothing must be cut. */
   width: number | undefined
-  /** Whether one and the same person sees what is printed and what is noted. */
+  /** Whether the same person sees both what is printed and what is noted. */
   showsBoth: boolean
-  /** A line with elapsed seconds, redrawn in place; on anything but a terminal each new text is a line. */
+  /** A line with elapsed seconds, redrawn in place; without a terminal each new text is a line. */
   spin(text: string): Spinner
 }
 
@@ -81,7 +83,7 @@ function spinInPlace(stream: Stream, first: string): Spinner {
     if (lines.isOpen()) return
     const seconds = `${Math.floor((Date.now() - started) / 1000)}s`
     tick += 1
-    // A line that wraps cannot be erased as one.
+    // A wrapped line cannot be erased as one.
     const room = (stream.columns || usualWidth) - seconds.length - 4
     stream.write(`${eraseLine}${frames[tick % frames.length]} ${cutTo(makeOneLine(text), room)} ${seconds}`)
   }

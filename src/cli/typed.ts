@@ -1,14 +1,14 @@
-// A command as this person can type it here: every hint is printed by it.
+// Commands as this person can type them here: every hint prints its commands with this.
 
 let command = 'svc'
 let place: readonly string[] = []
 
-/** Of the whole process: what starts the program, such as `npx svc`. Set once, by who composes it. */
+/** For the whole process: what starts the program, such as `npx svc`. Set once, by the composition root. */
 export function setCommand(words: string): void {
   command = words
 }
 
-/** What on this line says where to look, such as `-n team`: a hint without it would lead elsewhere. */
+/** The parts of this line that say where to look, such as `-n team`: without them a hint would lead elsewhere. */
 export function setPlace(flags: readonly string[]): void {
   place = flags
 }

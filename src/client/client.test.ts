@@ -81,9 +81,9 @@ describe('the client', () => {
     })
   })
 
-  it('tells what answers when it is no svc service', async () => {
+  it('tells what answers when it is not a svc service', async () => {
     const page = await fail(await serve(answer(200, '<html>hello</html>', { 'content-type': 'text/html' })))
-    expect(page).toMatchObject({ reason: 'UpstreamFailed', message: expect.stringContaining('is no svc service') })
+    expect(page).toMatchObject({ reason: 'UpstreamFailed', message: expect.stringContaining('is not a svc service') })
     const missing = await fail(await serve(answer(404, '<html>not here</html>')))
     expect(missing).toMatchObject({ reason: 'NotFound', message: expect.stringContaining('<html>not here') })
   })

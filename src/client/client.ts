@@ -1,4 +1,4 @@
-// The typed REST client, made from the route table: one `call` for every route that is defined there.
+// The typed REST client, built from the route table: one `call` for every route that is defined there.
 import type { ErrorBody } from '../contract/api/error.ts'
 import type {
   Route,
@@ -17,7 +17,7 @@ export type ClientOptions = {
   fetch?: typeof globalThis.fetch
 }
 
-/** A stream is sent as it is, in chunks; its length need not be known. */
+/** A stream is sent in chunks; its length need not be known. */
 export type RawBody = string | Uint8Array | AsyncIterable<Uint8Array | string>
 
 export type CallInput<R extends Route> = {
@@ -32,7 +32,7 @@ export type CallInput<R extends Route> = {
 
 export interface Client {
   readonly url: string
-  /** The JSON answer; undefined where the route answers none. SvcError with the server's reason, or Unavailable. */
+  /** The JSON answer; undefined when the route has none. SvcError with the server's reason, or Unavailable. */
   call<R extends Route>(route: R, input?: CallInput<R>): Promise<RouteAnswer<R>>
   /** The answer with its body unread: event streams, files. */
   open<R extends Route>(route: R, input?: CallInput<R>): Promise<Response>
@@ -55,7 +55,7 @@ export function createClient(options: ClientOptions): Client {
   }
 }
 
-/** UpstreamFailed when what should be JSON is none: something else answers at this address. */
+/** UpstreamFailed when the answer should be JSON and is not: something else answers at this address. */
 async function readAnswer(response: Response, route: Route): Promise<unknown> {
   const text = await response.text()
   if (text === '' || route.responses[response.status]?.schema === undefined) return undefined
@@ -63,7 +63,7 @@ async function readAnswer(response: Response, route: Route): Promise<unknown> {
     return JSON.parse(text)
   } catch (error) {
     const { origin } = new URL(response.url)
-    throw new SvcError('UpstreamFailed', `what answers at ${origin} is no svc service`, { cause: error })
+    throw new SvcError('UpstreamFailed', `the server at ${origin} is not a svc service`, { cause: error })
   }
 }
 
@@ -77,7 +77,7 @@ async function send(doFetch: typeof globalThis.fetch, url: string, init: Request
   }
 }
 
-/** `fetch failed` says nothing; what it was caused by does. */
+/** `fetch failed` says nothing; its cause does. */
 function describeCause(error: unknown): string {
   const cause = error instanceof Error && error.cause ? error.cause : error
   const code = (cause as { code?: unknown }).code
@@ -87,7 +87,7 @@ function describeCause(error: unknown): string {
 function buildUrl(base: string, route: Route, input: CallInput<Route>): string {
   const given = (input.params ?? {}) as Record<string, string>
   const path = route.path.replace(/:([A-Za-z]+)/g, (_, name: string) => encodeURIComponent(given[name] ?? ''))
-  // A base with a path of its own, behind a proxy, keeps it.
+  // A base address with a path, behind a proxy, keeps it.
   const url = new URL(base.replace(/\/$/, '') + path)
   for (const [name, value] of Object.entries(input.query ?? {})) {
     if (value !== undefined) url.searchParams.set(name, String(value))

@@ -1,4 +1,4 @@
-// Reads an event stream and takes it up again where it broke off.
+// Reads an event stream and resumes it where it broke off.
 import { EventSourceParserStream } from 'eventsource-parser/stream'
 import type { Route } from '../contract/api/route.ts'
 import { isSvcError } from '../errors.ts'
@@ -9,7 +9,10 @@ export type StreamEvent = { id?: string | undefined; event?: string | undefined;
 const reconnectDelayMs = 500
 const maxReconnects = 20
 
-/** Events until one named `end`, over reconnects with `Last-Event-ID`. Throws when the service cannot be reached again. */
+/**
+ * Events until one named `end`, across reconnects with `Last-Event-ID`. Throws when the service cannot be reached
+ * again.
+ */
 export async function* readEvents<R extends Route>(
   client: Client,
   route: R,
@@ -26,7 +29,7 @@ export async function* readEvents<R extends Route>(
   }
 }
 
-/** One connection's events; a broken one just ends, unless it never gave an event or the caller has gone. */
+/** The events of one connection; a broken one just ends, unless it never produced an event or the caller has left. */
 async function* readFrom<R extends Route>(
   client: Client,
   route: R,
@@ -47,12 +50,12 @@ async function* readFrom<R extends Route>(
   }
 }
 
-/** The service has answered, and will answer the same again. */
+/** The service has answered, and would answer the same again. */
 function isRefused(error: unknown): boolean {
   return isSvcError(error) && error.status < 500
 }
 
-/** The events of one answer, as they come. */
+/** The events of one answer, as they arrive. */
 export async function* parseBody(response: Response): AsyncGenerator<StreamEvent> {
   if (!response.body) return
   const events = response.body.pipeThrough(new TextDecoderStream()).pipeThrough(new EventSourceParserStream())

@@ -3,7 +3,7 @@ import type { Config } from '../config/load.ts'
 import { parseDuration } from '../contract/duration.ts'
 import { type ChatSettings, defaultChatSettings } from '../usecases/chat/settings.ts'
 
-/** `ownNamespace`: where the service itself runs, if anywhere (CHAT-038). */
+/** `ownNamespace`: where the service itself runs, if on a cluster (CHAT-038). */
 export function readChatSettings(config: Config, ownNamespace: string | undefined): ChatSettings {
   return {
     ...defaultChatSettings,

@@ -25,7 +25,7 @@ export async function main(argv: string[]): Promise<number> {
   return runCommandLine(argv, createContext(handleInterrupts(() => new Date())))
 }
 
-/** What a shell reports of a program whose reader went away (128 + SIGPIPE). */
+/** What a shell reports for a program whose reader has closed (128 + SIGPIPE). */
 const brokenPipeCode = 141
 
 /** `svc task list | head -1`: the reader has what it wanted. */
@@ -64,7 +64,7 @@ function createContext(interrupts: Interrupts): CliContext {
     describeConfig,
     listUnknownVariables: () => listUnknownVariables(readEnvironment()),
     async serve(options) {
-      // A service in the foreground drains on Ctrl-C instead.
+      // A foreground service drains on Ctrl-C instead.
       interrupts.release()
       await (await import('./server.ts')).serve(configOf(options), readStarter(readEnvironment()[startedByVariable]))
     },
@@ -104,7 +104,7 @@ function describeConfig(options: GlobalOptions): SettingValue[] {
   })
 }
 
-/** Folders that stand for an absent setting. */
+/** Folders that replace an absent setting. */
 function derivedValue(name: string, paths: object): unknown {
   return (paths as Record<string, unknown>)[name]
 }

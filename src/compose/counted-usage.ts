@@ -1,9 +1,9 @@
-// Usage that is written down is counted in the metrics too, whoever wrote it: proxies, chat, or a worker.
+// Counts recorded usage in the metrics too, whoever records it: proxies, chat or a worker.
 import { type CountedUsage, type KnownProvider, type Metrics, otherProvider } from '../observability/metrics.ts'
 import type { ResourceKey, ResourceReader } from '../ports/resources.ts'
 import type { Usage, UsageRecord } from '../ports/usage.ts'
 
-/** A record names a provider of its own namespace by its name, another by both. */
+/** A record names a provider of its own namespace by its name, any other by both. */
 function keyOf({ namespace, provider }: UsageRecord): ResourceKey {
   const [first = '', second] = provider.split('/', 2)
   return second === undefined ? { namespace, name: first } : { namespace: first, name: second }
@@ -12,7 +12,7 @@ function keyOf({ namespace, provider }: UsageRecord): ResourceKey {
 export function countUsage(usage: Usage, resources: ResourceReader, count: Metrics['countUsage']): Usage {
   const known = new Set<string>()
 
-  /** What reports usage may name what it likes: only Providers that exist get series of their own. */
+  /** A worker may report any name: only existing Providers get their own series. */
   async function labelsOf(record: UsageRecord): Promise<Pick<CountedUsage, 'namespace' | 'provider'>> {
     if (record.demo) return { namespace: '', provider: 'demo' }
     const key = keyOf(record)
@@ -32,13 +32,13 @@ export function countUsage(usage: Usage, resources: ResourceReader, count: Metri
     ...usage,
     async record(records) {
       await usage.record(records)
-      // What cannot be counted is written all the same.
+      // Usage that cannot be counted is still recorded.
       await countAll(records).catch(() => {})
     },
   }
 }
 
-/** More of them share one name in the metrics. */
+/** Further ones share one name in the metrics. */
 const mostListed = 500
 
 export async function listPriced(resources: ResourceReader): Promise<KnownProvider[]> {

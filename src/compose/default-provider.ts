@@ -1,4 +1,4 @@
-// On a first start with a vendor's key in the environment: a provider named `default` that refers to it.
+// On a first start with a vendor's key in the environment: creates a provider named `default` that uses it.
 import { environmentSecret } from '../adapters/embedded/environment-secret.ts'
 import type { Config } from '../config/load.ts'
 import { isSvcError } from '../errors.ts'
@@ -6,7 +6,7 @@ import type { Resources } from '../ports/resources.ts'
 
 const families = { ANTHROPIC_API_KEY: 'llma', VENDOR_API_KEY: 'llma', OPENAI_API_KEY: 'llmo' } as const
 
-/** Leaves a provider of that name as it is, but for a model that it has not got yet. */
+/** Leaves an existing provider of that name unchanged, but adds a model if it has none. */
 export async function ensureDefaultProvider(resources: Resources, config: Config): Promise<void> {
   const [key] = config.vendorKeys
   if (key === undefined) return
@@ -25,7 +25,7 @@ export async function ensureDefaultProvider(resources: Resources, config: Config
   }
 }
 
-/** `SVC_DEFAULT_MODEL` may come after the key. */
+/** `SVC_DEFAULT_MODEL` may be set later than the key. */
 async function addModel(resources: Resources, { defaultModel }: Config): Promise<void> {
   const provider = await resources.get('Provider', { namespace: environmentSecret.namespace, name: 'default' })
   if (defaultModel === undefined || !provider || provider.spec.defaultModel !== undefined) return

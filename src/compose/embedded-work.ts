@@ -20,12 +20,12 @@ import { defaultLimitsOf } from './task-limits.ts'
 
 export type LocalWork = { workloads: EmbeddedWorkloads; sandbox: Sandbox; engine: ContainerEngine }
 
-/** How many tasks run at once when nothing is said. */
+/** How many tasks run at once by default. */
 export function defaultConcurrency(): number {
   return Math.max(4, availableParallelism() * 2)
 }
 
-/** Names this data folder to a container engine, the same over restarts. */
+/** Identifies this data folder to a container engine; the same after restarts. */
 function nameInstance(dataDir: string): string {
   return createHash('sha256').update(dataDir).digest('hex').slice(0, 16)
 }
@@ -52,7 +52,7 @@ export function openLocalWork(config: Config, logs: Logs, log: Logger): LocalWor
     instance,
     programRoot: packageRoot,
     workerProgram,
-    // What tasks have that say nothing, so that a waiting worker can serve them.
+    // The resources of tasks that name none, so that an idle worker can run them.
     workerMemoryBytes: defaultLimitsOf(config).memoryBytes,
     idle: { usual: config.waitingWorkers, burst: 2 * config.waitingWorkers },
     cacheFolder: join(dataDir, 'cache'),

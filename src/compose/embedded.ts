@@ -93,7 +93,7 @@ async function openAll(config: Config, options: OpenOptions, closing: Closing): 
     hasCluster: false,
     prepare: async () => {
       await ensureDefaultProvider(resources, config)
-      // What is wrong with this machine is told by the first attempt.
+      // The first attempt reports what is wrong with this machine.
       workloads.warmUp().catch(() => undefined)
     },
   }
@@ -118,7 +118,7 @@ function environmentValues(config: Config): Record<string, string> {
   return Object.fromEntries(config.vendorKeys.map(({ name, value }) => [name, value]))
 }
 
-/** Seals every secret under a new key; how many. Conflict while a service runs on the folder. */
+/** Seals every secret under a new key; returns how many. Conflict while a service uses the folder. */
 export async function rotateSecretKey(config: Config): Promise<number> {
   const leadership = createEmbeddedLeadership({ dataDir: config.paths.dataDir })
   await leadership.acquire(new AbortController().signal)

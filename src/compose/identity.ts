@@ -1,4 +1,4 @@
-// Who may come in: the mode's own credentials, and what the settings add to them (OpenID Connect, context tokens).
+// Who may call: the mode's own credentials, and what the settings add (OpenID Connect, context tokens).
 import { createAgentTokens, withAgentTokens } from '../adapters/identity/agent-token.ts'
 import { createAuthenticatorChain } from '../adapters/identity/chain.ts'
 import { createContextAuthorizer } from '../adapters/identity/context-token/authorizer.ts'
@@ -27,7 +27,7 @@ function readScopes(config: Config, action: ContextAction): readonly string[] {
   return (config as unknown as Record<string, string[] | undefined>)[`contextToken${words.join('')}Scopes`] ?? []
 }
 
-/** What the settings make of the tokens' scopes. */
+/** The mapping of token scopes from the settings. */
 export function contextRulesOf(config: Config): ContextRules {
   const actions = Object.keys(contextActions) as ContextAction[]
   const scopes = Object.fromEntries(actions.map((action) => [action, readScopes(config, action)]))
@@ -42,11 +42,11 @@ function nameHeader({ header, scheme }: { header: string; scheme?: string }): st
 function tellOutage(log: Logger, issuer: string) {
   return (error: unknown) => {
     const cause = error instanceof Error ? (error.cause ?? error) : error
-    log.warn({ issuer, why: messageOf(cause) }, 'the keys of an issuer cannot be had; the kept ones stay good')
+    log.warn({ issuer, why: messageOf(cause) }, 'the keys of an issuer cannot be fetched; the stored ones stay valid')
   }
 }
 
-/** Loaded only where it is on: nobody else pays for it at the start. */
+/** Loaded only when enabled, so that others do not pay for it at start-up. */
 async function openOidc(config: OidcConfig & IssuerRights, { ports, log }: IdentityParts) {
   const { createOidcAuthenticator } = await import('../adapters/identity/oidc/authenticator.ts')
   if (config.allowedSubjects.length === 0) log.warn('--oidc-allowed-subjects is empty: OpenID Connect lets nobody in')
@@ -89,7 +89,7 @@ function authorizerOf(config: Config, { ports, log, metrics }: IdentityParts) {
   })
 }
 
-/** What the settings say of tokens that are handed on; undefined where context tokens are off. */
+/** What the settings say about propagated tokens; undefined when context tokens are off. */
 export function propagationOf(config: Config): PropagationSettings | undefined {
   if (readIdentityConfig(config).context === undefined) return undefined
   const { contextTokenChildScope: childScope, contextTokenOutboundScope: outboundScope } = config
@@ -103,7 +103,7 @@ export function propagationOf(config: Config): PropagationSettings | undefined {
 
 type Exchange = { tokenExchange: TokenExchange; incoming: IncomingTokens }
 
-/** Undefined without a service that exchanges tokens. */
+/** Undefined without an exchange service. */
 async function openExchange(config: Config, { ports, log, metrics }: IdentityParts): Promise<Exchange | undefined> {
   const { contextTokenTtsUrl: url, contextTokenTtsAudience: audience } = config
   const { contextTokenTtsTokenSource: source, contextTokenSubjectTokenType: subjectTokenType } = config
@@ -134,17 +134,17 @@ async function openExchange(config: Config, { ports, log, metrics }: IdentityPar
   return { tokenExchange, incoming }
 }
 
-/** `key`: of the service, the same over restarts and replicas. */
+/** `key`: the service's, the same across restarts and replicas. */
 type AllIdentityParts = IdentityParts & { key: Uint8Array }
 
-/** The ports with everybody who may come in. InvalidRequest when the settings make no sense together. */
+/** The ports with all configured callers. InvalidRequest when the settings contradict each other. */
 export async function withIdentity(config: Config, parts: AllIdentityParts): Promise<Ports> {
   const { oidc, context } = readIdentityConfig(config)
   const own = parts.log.child({ name: 'identity' })
   const opened = { ...parts, log: own }
   const { ports } = parts
   const exchange = context === undefined ? undefined : await openExchange(config, opened)
-  // Tokens of requests are kept only where they are to be exchanged.
+  // Tokens of requests are kept only if they will be exchanged.
   const isKept = config.contextTokenTtsTokenSource === 'incoming' && exchange !== undefined
   const remembered = isKept ? { incoming: exchange.incoming } : {}
   const agentTokens = createAgentTokens({ key: parts.key, clock: ports.clock })

@@ -1,4 +1,4 @@
-// What the settings let the callers of an issuer do: by role in one namespace, or by the cluster's RBAC.
+// What the settings allow the callers of an issuer to do: by role in one namespace, or by the cluster's RBAC.
 import type { Config } from '../config/load.ts'
 import { environmentNameOf, flagOf, type SettingName } from '../config/settings.ts'
 import { type Role, roles } from '../contract/access.ts'
@@ -10,7 +10,7 @@ function refuseSetting(name: SettingName, message: string): never {
   throw new SvcError('InvalidRequest', `bad configuration: ${path} ${message}`, { details: [{ path, message }] })
 }
 
-/** As the API server has it: by default the issuer and `#`; `-` is none. */
+/** As for the API server: by default the issuer and `#`; `-` is none. */
 function prefixOf(given: string | undefined, otherwise: string): string {
   if (given === undefined) return otherwise
   return given === '-' ? '' : given
@@ -39,7 +39,7 @@ function readGroupRoles(config: Config): readonly GroupRole[] | undefined {
   return found
 }
 
-/** InvalidRequest for settings that make no sense together. */
+/** InvalidRequest for settings that contradict each other. */
 export function oidcRightsOf(config: Config): Omit<IssuerRights, 'namespace'> {
   const groupRoles = readGroupRoles(config)
   if (config.oidcAuthorization === 'namespace') return groupRoles === undefined ? {} : { groupRoles }
@@ -48,7 +48,7 @@ export function oidcRightsOf(config: Config): Omit<IssuerRights, 'namespace'> {
   return { cluster: { username, groups: prefixOf(config.oidcGroupsPrefix, username) } }
 }
 
-/** InvalidRequest for settings that make no sense together. */
+/** InvalidRequest for settings that contradict each other. */
 export function contextTokenRightsOf(config: Config): Omit<IssuerRights, 'namespace'> {
   if (config.contextTokenAuthorization === 'namespace') return {}
   requireCluster(config, 'contextTokenAuthorization')

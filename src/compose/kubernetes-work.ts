@@ -1,4 +1,4 @@
-// What runs on the cluster in Kubernetes mode: workers, commands and sandboxed code, each in a pod of its own.
+// What runs on the cluster in Kubernetes mode: workers, commands and sandboxed code, each in its own pod.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ApiConnection } from '../adapters/kubernetes/api/connection.ts'
@@ -21,17 +21,17 @@ const workerAccount = 'svc-worker'
 
 export type ClusterWork = { workloads: KubernetesWorkloads; sandbox: KubernetesSandbox; workerTokens: WorkerTokens }
 
-/** Jobs and Secrets go with their Task, whoever deletes it. */
+/** Jobs and Secrets are removed with their Task, whoever deletes it. */
 function ownerOf({ key, taskName }: WorkloadSpec) {
   return { apiVersion, kind: 'Task', name: taskName, uid: key.taskUid, controller: true, blockOwnerDeletion: false }
 }
 
-/** Pods for code at once. */
+/** Concurrent pods for code. */
 export function sandboxesOf({ maxSandboxes = 8 }: Config): number {
   return maxSandboxes
 }
 
-/** Sandboxes go with the replica that made them; an owner must be of the same namespace. */
+/** Sandboxes are removed with the replica that created them; an owner must be in the same namespace. */
 function ownSandboxes({ ownPod, sandboxNamespace }: Config, ownNamespace: string, operatorNamespace: string) {
   if (ownPod === undefined || (sandboxNamespace ?? operatorNamespace) !== ownNamespace) return {}
   return { owner: { apiVersion: 'v1', kind: 'Pod', ...ownPod } }

@@ -1,4 +1,5 @@
-// Kubernetes mode: custom resources, Jobs and Secrets on a cluster, records in PostgreSQL. Opens what the rest works with.
+// Kubernetes mode: custom resources, Jobs and Secrets on a cluster, records in PostgreSQL. Opens what the rest works
+// with.
 import { hostname } from 'node:os'
 import { connectFromKubeconfig, connectFromPod } from '../adapters/kubernetes/api/connection.ts'
 import { createKubernetesApi, type KubernetesApi } from '../adapters/kubernetes/api.ts'
@@ -36,7 +37,7 @@ import { openVolume, type Stores } from './sqlite-volume.ts'
 const leaseName = 'svc-controllers'
 const replicaKeyName = 'svc-replica-key'
 
-/** NotConfigured when there is no cluster here or its definitions are missing. */
+/** NotConfigured when there is no cluster, or its definitions are missing. */
 export async function openKubernetes(config: Config, log: Logger): Promise<OpenedMode> {
   prepareDataFolder(config)
   const closing = createClosing()
@@ -53,7 +54,7 @@ async function openAll(config: Config, log: Logger, closing: Closing): Promise<O
   const operatorNamespace = config.operatorNamespace ?? api.namespace
   const { watchNamespace: namespaces } = config
   const onFault = (error: SvcError) =>
-    log.warn({ error: messageOf(error) }, 'a watch of the cluster was cut; it goes on')
+    log.warn({ error: messageOf(error) }, 'a watch of the cluster broke and will be resumed')
   const leadership = openLeadership({ api, operatorNamespace, log }, closing)
   const { database, records, health } = await openStores(config, { leadership, log }, closing)
   const resources = await openServedResources({ api, clock, ids, namespaces, onFault: (_kind, e) => onFault(e) })
@@ -107,7 +108,7 @@ async function openAll(config: Config, log: Logger, closing: Closing): Promise<O
   }
 }
 
-/** What resources name besides each other. */
+/** What resources can refer to besides each other. */
 function openNamed(options: KubernetesConfigMapsOptions, closing: Closing) {
   const secrets = createKubernetesSecrets(options)
   const configMaps = createKubernetesConfigMaps(options)
@@ -132,7 +133,7 @@ function openLeadership({ api, operatorNamespace, log }: LeadershipParts, closin
     ids,
     name: leaseName,
     namespace: operatorNamespace,
-    // In a pod the name of the machine is the pod's.
+    // In a pod the host name is the pod's name.
     identity: hostname(),
     onFault: (error) => log.warn({ error: messageOf(error) }, 'the lease of the leader could not be written'),
   })
@@ -157,7 +158,7 @@ async function openStores(
 }
 
 /**
- * A Service has a short name and longer ones; whoever knows one of them may use any (RFC 1035 search lists). With `suffix`
+ * A Service has a short name and longer ones, any of which a client may use (RFC 1035 search lists). With `suffix`,
  * those of the Service beside it: the one for metrics has the addresses of all replicas.
  */
 function listServiceNames(url: string, suffix = ''): string[] {

@@ -6,38 +6,38 @@ import type { RecordOwners } from '../ports/retention.ts'
 import type { Listening } from '../service/addresses.ts'
 import type { OwnerToken } from './owner-token.ts'
 
-/** The ports, and what only the composition root needs beyond them. */
+/** The ports, and what else the composition root needs. */
 export type OpenedMode = {
   ports: Ports
   owners: RecordOwners
-  /** Removes bodies that a crash left without a row; how many. */
+  /** Removes bodies that a crash left without a row; returns how many. */
   sweepBodies(): Promise<number>
-  /** Removes attempts that no task has any more; how many. Absent: there can be none. */
+  /** Removes attempts without a task; returns how many. Absent: there can be none. */
   sweepWorkloads?(signal: AbortSignal): Promise<number>
-  /** Key of the hashes of idempotency keys; the same over restarts and replicas. */
+  /** Key for hashing idempotency keys; the same across restarts and replicas. */
   idempotencyKey: Uint8Array
   metrics: MetricSources
-  /** Absent where others say who may do what. */
+  /** Absent when another system decides permissions. */
   owner?: OwnerToken
-  /** The Secret that stands for the environment's keys. */
+  /** The Secret that represents the keys of the environment. */
   ownerSecret?: ResourceKey
   allowDemoProvider: boolean
-  /** Namespace that the service itself runs in, where it has one. */
+  /** The service's own namespace, if it has one. */
   ownNamespace?: string
   /** Where workers reach the service; absent: where it listens. */
   workerApiUrl?: string
-  /** Names that others know the service by, beside the address it listens on. */
+  /** Names of the service besides the address that it listens on. */
   serviceNames: readonly string[]
-  /** Port that others find it at under those names, and names under which each replica is found by itself. */
+  /** The port at those names, and names by which each single replica is reached. */
   servicePort?: number
   replicaNames?: readonly string[]
-  /** A listener for metrics alone, without credentials; absent: they are read with a token where all else is. */
+  /** A listener for metrics alone, without credentials; absent: metrics need a token, on the main listener. */
   metricsListener?: Listening
-  /** How many runs of code it has places for. */
+  /** How many concurrent runs of code it allows. */
   sandboxes: number
   taskSettings: Partial<TaskSettings>
-  /** Whether what runs has nodes and classes to be placed by. */
+  /** Whether workloads can be placed on nodes. */
   hasCluster: boolean
-  /** What is made once the service listens. */
+  /** What is created once the service listens. */
   prepare?(): Promise<void>
 }

@@ -1,4 +1,4 @@
-// The token of whoever holds the machine: given, kept, or made and kept (MODE-005, CLI-003).
+// The owner's token: configured, stored, or generated and stored (MODE-005, CLI-003).
 import { existsSync, readFileSync } from 'node:fs'
 import { systemIds } from '../adapters/system/clock.ts'
 import type { Config } from '../config/load.ts'

@@ -1,4 +1,4 @@
-// `--plan-store none` leaves plans unbound (PLAN-015).
+// `--plan-store none` disables plans (PLAN-015).
 import type { RecordStores } from '../adapters/sql/records.ts'
 import type { Config } from '../config/load.ts'
 import type { Records } from '../ports/index.ts'

@@ -7,7 +7,7 @@ import type { Config } from '../config/load.ts'
 import { parseQuantity } from '../contract/quantity.ts'
 import type { Scratch } from '../ports/scratch.ts'
 
-/** Of each workspace of a task, and of each scratch folder. */
+/** Limits of each task workspace and each scratch folder. */
 export function workspaceSizeOf({ workspaceSize, workspaceFiles }: Config): WorkspaceSize {
   return { bytes: parseQuantity(workspaceSize), files: workspaceFiles }
 }
@@ -16,7 +16,7 @@ export function openScratch(config: Config): Scratch {
   const root = join(config.paths.dataDir, 'scratch', 'proxies')
   const size = workspaceSizeOf(config)
   const bytes = parseQuantity(config.scratchSize)
-  // As many files for a byte as in one of them.
+  // The same ratio of files to bytes as a single folder.
   const quota = { bytes, files: Math.ceil((size.files * bytes) / size.bytes) }
   return createScratch({ root, clock, size, quota, reserveBytes: parseQuantity(config.diskReserve) })
 }

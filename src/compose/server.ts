@@ -16,19 +16,19 @@ import { type RunningService, startService } from './service.ts'
 /** What setInterval takes at most (https://nodejs.org/api/timers.html). */
 const longestTimerMs = 2 ** 31 - 1
 
-/** Serves until SIGINT or SIGTERM, or until it is idle for long. */
+/** Serves until SIGINT or SIGTERM, or until it has been idle for long enough. */
 export async function serve(config: Config, startedBy?: Starter): Promise<void> {
   exitOnSignals()
   const isTerminal = Boolean(process.stderr.isTTY)
   const log = createLog({ level: config.logLevel, pretty: isTerminal, colors: isTerminal })
-  // What waits for a cluster or for a lease sleeps without holding the process.
+  // Waiting for a cluster or for a lease does not keep the process alive.
   const awake = setInterval(() => undefined, longestTimerMs)
   const { mode, service } = await open(config, log).finally(() => clearInterval(awake))
   try {
     announce(service.url, mode.owner, { config, startedBy })
     log.info({ url: service.url, pid: process.pid }, 'serving')
     const ending = waitForEnd(service.idle)
-    // Only now: a signal that comes while nobody listens, if only for a moment, is lost.
+    // Only now: a signal that arrives while nobody listens is lost.
     keepOnSignals()
     const reason = await ending
     log.info({ reason }, 'stopping')
@@ -57,9 +57,9 @@ async function start(config: Config, mode: OpenedMode, log: Logger): Promise<Run
 const listeningErrors: Record<string, (config: Config) => string> = {
   EADDRINUSE: ({ host, port }) =>
     `port ${port} of ${host} is taken: stop what listens there, or choose another with --port; 0 picks a free one`,
-  EADDRNOTAVAIL: ({ host }) => `${host} is no address of this machine: choose another with --host`,
+  EADDRNOTAVAIL: ({ host }) => `${host} is not an address of this machine: choose another with --host`,
   ENOTFOUND: ({ host }) => `there is no host ${host}: choose another with --host`,
-  EACCES: ({ port }) => `port ${port} is not for this user: choose one above 1023 with --port`,
+  EACCES: ({ port }) => `port ${port} is not available to this user: choose one above 1023 with --port`,
 }
 
 function explainListening(error: unknown, config: Config): unknown {
@@ -67,7 +67,7 @@ function explainListening(error: unknown, config: Config): unknown {
   return explain ? new SvcError('Conflict', explain(config), { cause: error }) : error
 }
 
-/** For the command line, for whoever asked for a file, and for a person at a terminal. */
+/** For the command line, for a requested file, and for a person at a terminal. */
 type Announced = { config: Config; startedBy: Starter | undefined }
 
 function announce(url: string, owner: OwnerToken | undefined, { config, startedBy }: Announced): void {
@@ -78,7 +78,7 @@ function announce(url: string, owner: OwnerToken | undefined, { config, startedB
   if (process.stdout.isTTY) greet(url, owner, config)
 }
 
-/** For people at a terminal only: the token is shown once and never logged (MODE-004). */
+/** Only for people at a terminal: the token is shown once and never logged (MODE-004). */
 function greet(url: string, token: OwnerToken, config: Config): void {
   const lines = [
     '',
@@ -103,10 +103,10 @@ function isElsewhere(url: string, { port }: Config): boolean {
 }
 
 const exitByImpatience = 130
-/** A terminal and a launcher may both pass on one and the same Ctrl-C. */
+/** A terminal and a launcher may both pass on the same Ctrl-C. */
 const sameKeyMs = 300
 
-/** Resolves on the first signal; one that comes after it has had its time ends the process at once. */
+/** Resolves on the first signal; another one after a moment ends the process at once. */
 function waitForEnd(idle: AbortSignal): Promise<string> {
   return new Promise((resolve) => {
     let first: number | undefined

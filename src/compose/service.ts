@@ -46,7 +46,7 @@ export type RunningService = {
   stop(): Promise<void>
 }
 
-/** Serves when it resolves. */
+/** Serving once it resolves. */
 export async function startService(config: Config, opened: OpenedMode, log: Logger): Promise<RunningService> {
   const listening: Listening = { host: config.host, port: config.port }
   const { serviceNames, replicaNames = [], servicePort, metricsListener } = opened
@@ -108,7 +108,7 @@ function withCounts(ports: Ports, metrics: Metrics): Ports {
   return { ...ports, records: { ...ports.records, usage } }
 }
 
-/** Resolves to what ends it. */
+/** Resolves to the function that ends it. */
 async function listenForMetrics({ metricsListener }: OpenedMode, metrics: Metrics): Promise<() => Promise<void>> {
   if (metricsListener === undefined) return async () => undefined
   const server = createMetricsServer(metrics)
@@ -123,7 +123,7 @@ async function listenForMetrics({ metricsListener }: OpenedMode, metrics: Metric
     })
 }
 
-/** Of every phase, so that one that empties is shown as such. */
+/** All phases, so that one without tasks is shown as zero. */
 async function countPhases(resources: ResourceReader): Promise<Record<string, number>> {
   const counts = await resources.countBy('Task', 'phase')
   return Object.fromEntries(taskPhases.map((phase) => [phase, counts[phase] ?? 0]))
@@ -184,7 +184,7 @@ function composeControllers(
   { log, metrics, listening, ownAddresses, ledger }: CommonParts & { listening: Listening },
 ): Controller[] {
   const { ports, owners, sweepBodies, sweepWorkloads } = mode
-  // Asked each time: replicas come and go.
+  // Read each time: replicas come and go.
   const egress = {
     allowNetworks: config.allowNetwork,
     get deny() {
@@ -244,7 +244,7 @@ function tellAuditFailure(log: Logger) {
   return (message: string, error?: unknown) => log.warn(error === undefined ? {} : { error: messageOf(error) }, message)
 }
 
-/** Zero: for ever. */
+/** Zero: forever. */
 function readTaskTtl({ taskTtl }: Config): { tasksMs?: number } {
   const tasksMs = parseDays(taskTtl)
   return tasksMs === 0 ? {} : { tasksMs }

@@ -1,5 +1,5 @@
-// Records in SQLite on a volume of the cluster, which serves one replica: another waits here, and is not ready, for as long
-// as the first lives (MODE-011).
+// Records in SQLite on a volume of the cluster, which serves one replica: any other waits here, not ready, as long as
+// the first one lives (MODE-011).
 import { join } from 'node:path'
 import type { Database } from '../adapters/sql/database.ts'
 import { createRecords, type RecordStores } from '../adapters/sql/records.ts'

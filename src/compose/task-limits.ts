@@ -1,4 +1,4 @@
-// What tasks get that name no resources, by the settings: the one place that both what starts them and what waits for them ask.
+// The resources of tasks that name none, from the settings: used both to start tasks and to prepare idle workers.
 import type { Config } from '../config/load.ts'
 import { parseQuantity } from '../contract/quantity.ts'
 import type { WorkloadLimits } from '../ports/workloads.ts'

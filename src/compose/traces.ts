@@ -1,11 +1,11 @@
-// Where spans go: the collector that the owner of the service named, and nowhere else.
+// Where spans are sent: to the collector that the owner configured, and nowhere else.
 import type { Config } from '../config/load.ts'
 import { version } from '../launch/program-files.ts'
 import { createTraces, type Traces } from '../observability/traces.ts'
 
 const sendTimeoutMs = 5000
 
-/** Undefined when no collector is named: then nothing is recorded. */
+/** Undefined without a collector: then nothing is recorded. */
 export function openTraces({ otlpEndpoint }: Config): Traces | undefined {
   if (otlpEndpoint === undefined) return undefined
   // The path below the base address (OpenTelemetry specification: OTLP exporter, endpoint URLs for OTLP/HTTP).

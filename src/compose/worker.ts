@@ -1,12 +1,12 @@
-// Composes the worker program, inside a task's sandbox or in a pod of its own.
+// Composes the worker program, inside a task's sandbox or in its own pod.
 import { createWriteStream } from 'node:fs'
 import { systemClock, systemIds } from '../adapters/system/clock.ts'
 import { runWorker } from '../worker/run-worker.ts'
 
-/** Descriptor on which the worker tells its service how it goes. */
+/** The descriptor on which the worker reports to its service. */
 const reportDescriptor = 3
 
-/** `--pod`: the assignment is a mounted file; otherwise it comes by pipe. `--fill-cache`: none comes. */
+/** `--pod`: the assignment is a mounted file; otherwise it arrives over a pipe. `--fill-cache`: there is none. */
 export async function startWorker(args: readonly string[] = process.argv.slice(2)): Promise<number> {
   const stop = new AbortController()
   process.once('SIGTERM', () => stop.abort(new Error('the worker was told to stop')))
@@ -38,7 +38,7 @@ async function loadBasics() {
     import('../egress/dialer.ts'),
     import('../adapters/workspaces/left-files.ts'),
   ])
-  // While the worker waits, rather than before its first call.
+  // While the worker is idle, rather than before its first call.
   const undici = await loadUndici()
   return {
     readLeftFiles,

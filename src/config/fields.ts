@@ -1,15 +1,15 @@
-// How a setting is written down: its schema, its help, and the readers that flags, environment and file share.
+// How a setting is declared: its schema, its help, and the parsing that flags, environment and file share.
 import { z } from 'zod'
 
 type SettingOptions = {
   help: string
-  /** A value as it would be typed; for settings whose default or permitted words do not show one. */
+  /** An example value, for settings whose default or allowed values do not show one. */
   example?: string
   /** Never printed. */
   secret?: boolean
   /** Shown in help instead of the type. */
   placeholder?: string
-  /** Environment name when it is not SVC_<NAME>. */
+  /** The environment variable, when it is not SVC_<NAME>. */
   env?: string
 }
 
@@ -24,7 +24,7 @@ export const duration = z.string('must be a duration').regex(goDuration, 'must b
 export const retention = z
   .string('must be a duration or days')
   .refine((value) => /^\d+d$/.test(value) || goDuration.test(value), 'must be days or a duration, such as 90d or 12h')
-/** The same, where 0 is for ever. */
+/** The same, where 0 means forever. */
 export const retentionOrEver = z.unknown().transform((value, context): string => {
   if (value === 0 || value === '0') return '0d'
   const given = retention.safeParse(value)
@@ -37,7 +37,7 @@ const list = z.union([z.array(z.string()), z.string().transform((all) => all.spl
   error: 'must be names with commas between them, or a list',
 })
 export const names = list.transform((items) => items.filter((item) => item !== ''))
-/** Each of them once; the first may mean more than the others. */
+/** Each one once; the first may have a special meaning. */
 export const namespaces = names
   .pipe(z.array(z.string().regex(/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/, 'must be names of namespaces such as team-a')))
   .transform((items) => [...new Set(items)])
@@ -45,7 +45,7 @@ const network = z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()], {
   error: 'must be addresses or networks such as 10.0.0.0/8 with commas between them',
 })
 export const networks = names.pipe(z.array(network))
-/** `urgent=800`: a name and the least number it is for. */
+/** `urgent=800`: a name and the lowest number it applies to. */
 export const thresholds = list.transform((items, context) => {
   return items
     .filter((item) => item !== '')
@@ -57,7 +57,7 @@ export const thresholds = list.transform((items, context) => {
 })
 export const flag = z.union([z.boolean(), z.stringbool()], { error: 'must be true or false' })
 
-/** A whole number, as text or as YAML has it. */
+/** A whole number, as text or as a YAML number. */
 export function whole(minimum: number, maximum: number = Number.MAX_SAFE_INTEGER) {
   const range = maximum === Number.MAX_SAFE_INTEGER ? `of at least ${minimum}` : `from ${minimum} to ${maximum}`
   const error = `must be a whole number ${range}`
@@ -68,12 +68,12 @@ export function whole(minimum: number, maximum: number = Number.MAX_SAFE_INTEGER
   return z.union([z.number(error), digits], { error }).pipe(z.int(error).min(minimum, error).max(maximum, error))
 }
 
-/** Bytes, as Kubernetes writes them. */
+/** Bytes, in the notation of Kubernetes. */
 export const quantity = z
   .string('must be a quantity')
   .regex(/^\d{1,15}(Ki|Mi|Gi|Ti|k|M|G|T)?$/, 'must be a quantity such as 512Mi or 2Gi')
 
-/** Cores, as Kubernetes writes them. */
+/** Cores, in the notation of Kubernetes. */
 export const cores = z
   .string('must be a number of cores')
   .regex(/^(\d{0,4}[1-9]\d{0,4}m?|\d{1,4}\.\d{0,2}[1-9])$/, 'must be a number of cores such as 2, 0.5 or 500m')

@@ -1,4 +1,4 @@
-// The settings about tokens of others, put together: what is on, and start-up errors for what makes no sense alone.
+// Validates the settings for external tokens together: what is enabled, and start-up errors for incomplete groups.
 import { type Problem, SvcError } from '../errors.ts'
 import type { Source } from './load.ts'
 import { environmentNameOf, flagOf, type SettingName, type Settings } from './settings.ts'
@@ -40,7 +40,7 @@ function isGiven(config: Given, name: SettingName): boolean {
   return config.sources[name] !== 'default' && !(Array.isArray(value) && value.length === 0)
 }
 
-/** What must be there once something else of the group is. */
+/** Settings that are required as soon as any of the group is set. */
 function findMissing(config: Given, group: readonly SettingName[], needed: readonly SettingName[]): Problem[] {
   const given = group.filter((name) => isGiven(config, name))
   if (given[0] === undefined) return []
@@ -49,7 +49,7 @@ function findMissing(config: Given, group: readonly SettingName[], needed: reado
 }
 
 const headerShape = /^([A-Za-z0-9!#$%&'*+.^_`|~-]+)(?::([A-Za-z0-9!#$%&'*+.^_`|~-]+))?$/
-/** They mean something else to every server; a token in one of them would be read twice or not at all. */
+/** These headers have a fixed meaning for every server; a token in one of them would be read twice or not at all. */
 const takenHeaders = new Set(['x-api-key', 'cookie', 'host', 'content-type', 'content-length', 'connection', 'origin'])
 
 function readHeader(text: string): TokenHeader | undefined {
@@ -80,7 +80,7 @@ function findProblems(config: Given): Problem[] {
   ]
 }
 
-/** Where not every namespace is served, nobody is at home in one that is not unless the settings say so. */
+/** When only some namespaces are served, callers have no default in another one unless the settings say so. */
 function homeOf(config: Given, name: 'oidcNamespace' | 'contextTokenNamespace'): string {
   return config.sources[name] === 'default' ? (config.watchNamespace[0] ?? config[name]) : config[name]
 }

@@ -9,14 +9,14 @@ import { environmentNameOf, flagOf, type SettingName, type Settings, settings } 
 
 export type Source = 'flag' | 'environment' | 'file' | 'default'
 
-/** Vendor keys found in the environment; referenced by a Secret of that name, never copied (MODE-016). */
+/** Vendor keys found in the environment; a Secret of that name refers to them, they are never copied (MODE-016). */
 export type VendorKeys = { name: string; value: string }[]
 
 export type Config = Readonly<Omit<Settings, 'mode'>> & {
   readonly mode: 'embedded' | 'kubernetes'
-  /** The API server's address as a pod is told it; undefined outside a cluster. */
+  /** The API server's address as given to a pod; undefined outside a cluster. */
   readonly podAddress: PodAddress | undefined
-  /** The service's own pod, where it is known. */
+  /** The service's own pod, when it is known. */
   readonly ownPod: OwnPod | undefined
   readonly paths: Paths
   readonly vendorKeys: VendorKeys
@@ -25,7 +25,7 @@ export type Config = Readonly<Omit<Settings, 'mode'>> & {
   readonly sources: Readonly<Record<SettingName, Source>>
 }
 
-/** As the chart tells it by the downward API. */
+/** As the chart provides it through the downward API. */
 export type OwnPod = { name: string; uid: string }
 
 export type PodAddress = { host: string; port: string }
@@ -69,7 +69,7 @@ export function loadConfig(options: LoadOptions): Config {
   })
 }
 
-/** What follows from running in a pod: the mode, and that others must reach it (MODE-007). */
+/** Consequences of running in a pod: the mode, and that others must reach it (MODE-007). */
 function settlePlace({ mode, host }: Settings, sources: Record<string, Source>, env: Environment) {
   const { KUBERNETES_SERVICE_HOST, KUBERNETES_SERVICE_PORT, POD_NAME, POD_UID } = env
   const podAddress = KUBERNETES_SERVICE_HOST
@@ -89,7 +89,7 @@ function pickValue(name: SettingName, options: LoadOptions, file: Record<string,
   return [undefined, 'default']
 }
 
-/** Loaded for a file only: it would cost every other command a tenth of its time. */
+/** Loaded only for a file: it would add a tenth to the time of every other command. */
 function loadYaml(): typeof import('yaml') {
   return createRequire(import.meta.url)('yaml') as typeof import('yaml')
 }
@@ -113,10 +113,10 @@ function unknownNames(given: Record<string, unknown>, prefix: string): Problem[]
     .map((name) => ({ path: `${prefix}${name}`, message: 'is not a setting; `config print` lists them' }))
 }
 
-/** What the command line itself reads beside the settings. */
+/** Variables that the command line itself reads besides the settings. */
 const otherVariables = ['SVC_SERVER', 'SVC_TOKEN', 'SVC_CONTEXT', 'SVC_CONFIG', 'SVC_OIDC_CLIENT_ID', 'SVC_STARTED_BY']
 
-/** `SVC_*` variables that are no setting: misspelt, most likely. */
+/** `SVC_*` variables that are not settings, most likely misspelled. */
 export function listUnknownVariables(env: Environment): string[] {
   const known = new Set([...otherVariables, ...Object.keys(settings).map(environmentNameOf)])
   return Object.keys(env).filter((name) => name.startsWith('SVC_') && !known.has(name))

@@ -59,11 +59,11 @@ export type SettingDoc = {
   flag: string
   environment: string
   help: string
-  /** What stands for the value after the flag; in brackets where the flag may stand alone. */
+  /** Shown as the flag's value; in brackets when the value is optional. */
   placeholder: string
-  /** As it would be typed; empty where there is none. */
+  /** As it would be typed; empty when there is none. */
   default: string
-  /** The words that are permitted; empty where there are others. */
+  /** The allowed values; empty when there are others. */
   values: readonly string[]
   example?: string
 }

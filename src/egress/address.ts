@@ -1,12 +1,12 @@
-// Which IP addresses may be dialled: public ones, those the owner named, and never the machine's own secrets.
+// Which IP addresses may be dialled: public ones, those that the owner listed, and never metadata addresses.
 import ipaddr from 'ipaddr.js'
 import type { EgressPolicy } from '../ports/egress.ts'
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6
 
 /**
- * Instance metadata services, which hand credentials to whoever asks: link-local ones of all clouds, AWS ECS and EKS, AWS and GCP over
- * IPv6, Alibaba, Azure's wire server, Oracle.
+ * Instance metadata services, which give credentials to anyone who asks: link-local ones of all clouds, AWS ECS and
+ * EKS, AWS and GCP over IPv6, Alibaba, Azure's wire server, Oracle.
  */
 const metadataAddresses = [
   '169.254.169.254',
@@ -28,7 +28,7 @@ const metadataNames = [
   'instance-data.ec2.internal',
 ]
 
-/** Ranges a trusted destination may be in (NET-004). */
+/** Ranges that a trusted destination may be in (NET-004). */
 const trustedRanges = ['loopback', 'private', 'uniqueLocal', 'carrierGradeNat']
 
 /** RFC 4291 section 2.4: all global unicast addresses in use are in 2000::/3. */
@@ -58,7 +58,7 @@ function readIPv4(bytes: number[]): Address[] {
   return bytes.length === 4 ? [ipaddr.fromByteArray(bytes)] : []
 }
 
-/** An IPv6 address may carry an IPv4 one that a gateway dials in its place (RFC 6052, 3056, 4291): both are judged. */
+/** An IPv6 address may contain an IPv4 one that a gateway dials instead (RFC 6052, 3056, 4291): both are judged. */
 function listForms(text: string): Address[] {
   const parsed = parseAddress(text)
   if (parsed === undefined) return []
@@ -98,13 +98,13 @@ const rangeWords: Record<string, string> = {
   rfc6145: 'NAT64',
 }
 
-/** `isTrusted`: what is dialled is the origin that the policy trusts. */
+/** `isTrusted`: the destination is the origin that the policy trusts. */
 type Rules = Pick<EgressPolicy, 'allowNetworks'> & { isTrusted?: boolean }
 
 /** Why an address may not be dialled, or undefined (NET-002, NET-005). */
 export function refuseAddress(text: string, { allowNetworks, isTrusted = false }: Rules): string | undefined {
   const forms = listForms(text)
-  if (forms.length === 0) return 'is no IP address'
+  if (forms.length === 0) return 'is not an IP address'
   if (forms.some((form) => metadataAddresses.includes(form.toNormalizedString()))) return 'is a metadata address'
   for (const form of forms) {
     const range = nameRange(form)

@@ -1,4 +1,4 @@
-// Which URLs may be asked for, before any name is resolved.
+// Which URLs may be requested, decided before any name is resolved.
 import { isAllowedHost } from '../contract/allowed-hosts.ts'
 import { SvcError } from '../errors.ts'
 import type { EgressPolicy } from '../ports/egress.ts'
@@ -12,7 +12,7 @@ function refuse(host: string, why: string): never {
 export function checkDestination(text: string, policy: EgressPolicy): URL {
   const url = URL.parse(text)
   if (url === null)
-    throw new SvcError('InvalidRequest', `"${text.slice(0, 200)}" is no URL. Give one like https://host/path.`)
+    throw new SvcError('InvalidRequest', `"${text.slice(0, 200)}" is not a URL. Use one like https://host/path.`)
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
     refuse(url.host || 'this address', `${url.protocol} is not supported, only http and https`)
   }
@@ -21,7 +21,7 @@ export function checkDestination(text: string, policy: EgressPolicy): URL {
   if (hostname.endsWith('.')) refuse(url.host, 'write the host name without a trailing dot')
   if (isMetadataName(hostname)) refuse(url.host, 'it is a metadata service')
   const address = normalizeAddress(hostname)
-  // The parser reads 0x7f.1 and 2130706433 as addresses; nobody writes them so for a good reason.
+  // The parser reads 0x7f.1 and 2130706433 as addresses; nobody has a good reason to write them that way.
   if (address !== undefined && !hostname.startsWith('[') && !text.includes(hostname)) {
     refuse(url.host, 'write the address as four decimal numbers')
   }
@@ -49,8 +49,8 @@ function parseDenied(entry: string): Denied {
 }
 
 /**
- * Whether a destination is one of `deny` (NET-003). An entry for loopback or for "all addresses" means each address of this
- * machine, in any spelling.
+ * Whether a destination is in `deny` (NET-003). An entry for loopback or for "all addresses" covers every address of
+ * this machine, in any spelling.
  */
 export function isDenied(host: string, port: number, machine: { deny: string[]; ownAddresses: string[] }): boolean {
   const address = normalizeAddress(host)

@@ -1,4 +1,5 @@
-// Opens connections: resolves a name, judges every address, and dials only what was judged (no second look-up: DNS rebinding).
+// Opens connections: resolves a name, judges every address, and dials only judged ones (no second look-up: DNS
+// rebinding).
 import { lookup as lookupName } from 'node:dns/promises'
 import type { LookupFunction } from 'node:net'
 import { networkInterfaces } from 'node:os'
@@ -11,7 +12,7 @@ import { isDenied, portOf } from './destination.ts'
 type ResolvedAddress = { address: string; family: number }
 export type Resolve = (hostname: string) => Promise<ResolvedAddress[]>
 
-/** undici takes 75 ms to load: it is loaded when the first call goes out. */
+/** undici takes 75 ms to load, so it is loaded with the first call. */
 export const loadUndici = () => import('undici')
 
 export const resolveName: Resolve = (hostname) => lookupName(hostname, { all: true })
@@ -36,7 +37,7 @@ function originOf({ protocol = 'http:', hostname, port }: Destination): string |
   return URL.parse(`${protocol}//${host}:${port}`)?.origin
 }
 
-/** The addresses of a host that may be dialled: only those are. Forbidden when there is none. */
+/** The addresses of a host that may be dialled. Forbidden when there is none. */
 async function findPermitted(
   destination: Destination,
   policy: EgressPolicy,
@@ -60,11 +61,11 @@ function refuseDial(hostname: string, address: string, why: string): SvcError {
   const shown = normalizeAddress(hostname) === undefined ? `${hostname} (${address})` : hostname
   return new SvcError(
     'Forbidden',
-    `The request to ${shown} was refused: it ${why}. The owner of the service can name networks that may be reached with --allow-network.`,
+    `The request to ${shown} was refused: it ${why}. The owner of the service can allow networks with --allow-network.`,
   )
 }
 
-/** Answers any look-up with the addresses that were judged. */
+/** Answers any look-up with the judged addresses. */
 function pinLookup(addresses: ResolvedAddress[]): LookupFunction {
   return (_hostname, options, callback) => {
     const [first] = addresses
@@ -73,7 +74,7 @@ function pinLookup(addresses: ResolvedAddress[]): LookupFunction {
   }
 }
 
-/** Dials under one policy: what undici's agents and pools are given. It reads no proxy settings from the environment. */
+/** Dials under one policy, for undici's agents and pools. Ignores proxy settings in the environment. */
 export async function createConnector(policy: EgressPolicy, resolve: Resolve): Promise<buildConnector.connector> {
   const { buildConnector } = await loadUndici()
   return (options, callback) => {

@@ -9,9 +9,9 @@ import { createPipes } from './pipe.ts'
 import { followRedirect, type Hop, isRedirect } from './redirect.ts'
 
 export type EgressOptions = {
-  /** Resolves names; default the system's resolver. */
+  /** Resolves names; default: the system's resolver. */
   resolve?: Resolve
-  /** Loads what calls need right away, in the background: for a process that waits for work anyway. */
+  /** Loads what calls need right away, in the background: for a process that is idle at first. */
   preload?: boolean
 }
 
@@ -36,7 +36,7 @@ export function createEgress(options: EgressOptions = {}): Egress {
   const agents = new Map<string, Promise<Agent>>()
   const pipes = createPipes(resolve)
 
-  /** Connections are shared only under the same rules. */
+  /** Connections are only shared under the same rules. */
   function agentFor(policy: EgressPolicy): Promise<Agent> {
     const key = JSON.stringify([policy.allowNetworks, policy.deny, policy.trusted])
     const agent = agents.get(key) ?? createDialer(policy, resolve)
@@ -60,7 +60,7 @@ export function createEgress(options: EgressOptions = {}): Egress {
     request: (request, signal) => requestWhole(request, signal, send),
     fetchWith: (policy) =>
       (async (input: FetchInput, init?: RequestInit) => {
-        // Before the parser rewrites it: an address in disguise is refused.
+        // Checked before the parser rewrites it: a disguised address is refused.
         const url = checkDestination(addressOf(input), policy)
         return fetchUnder(policy, { url, request: await readRequest(input, init) }, send)
       }) as typeof globalThis.fetch,
@@ -81,7 +81,7 @@ function cleanHeaders(headers: Iterable<[string, string]>): Record<string, strin
   return Object.fromEntries(entries.filter(([name]) => !ownHeaders.includes(name)))
 }
 
-/** Sends, and follows redirects, each checked anew. */
+/** Sends the request and follows redirects, each checked again. */
 async function sendFollowing(
   first: Hop,
   rules: { policy: EgressPolicy; maxRedirects: number; signal: AbortSignal },
@@ -128,7 +128,7 @@ async function requestWhole(request: EgressRequest, signal: AbortSignal, send: S
   }
 }
 
-/** Counts after decompression, so that a small answer cannot grow without limit. */
+/** Counts after decompression, so that a small answer cannot expand without limit. */
 async function readBounded(response: Response, maxBytes: number): Promise<{ body: Buffer; truncated: boolean }> {
   if (response.body === null) return { body: Buffer.alloc(0), truncated: false }
   const parts: Buffer[] = []

@@ -1,4 +1,4 @@
-// Turns what the network throws into errors that name the host and the cause.
+// Turns network errors into errors that name the host and the cause.
 import { isSvcError, messageOf, SvcError } from '../errors.ts'
 
 const causes: Record<string, string> = {
@@ -39,12 +39,12 @@ function readCode(error: unknown): string | undefined {
 
 const cutOff = ['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET', 'UND_ERR_BODY_TIMEOUT']
 
-/** Whether the other side was reached and then left. */
+/** Whether the other side was reached and then closed the connection. */
 export function wasCutOff(error: unknown): boolean {
   return listCauses(error).some((cause) => cutOff.includes(readCode(cause) ?? ''))
 }
 
-/** The SvcError in the chain of causes, or UpstreamFailed in words. */
+/** The SvcError in the chain of causes, or UpstreamFailed with a readable message. */
 export function explainFailure(error: unknown, host: string): SvcError {
   const chain = listCauses(error)
   const own = chain.find((cause) => isSvcError(cause))

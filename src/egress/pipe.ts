@@ -1,4 +1,5 @@
-// Pipes: bytes to one origin over a pool of kept connections, each dialled under the policy. No streams, no promises per request.
+// Pipes: bytes to one origin over a pool of kept-alive connections, each dialled under the policy. No streams, no
+// promises per request.
 import type { Dispatcher, Pool } from 'undici'
 import type { BytePipe, EgressPolicy, PipeControl, PipeRequest, PipeSink } from '../ports/egress.ts'
 import { checkDestination } from './destination.ts'
@@ -9,7 +10,7 @@ const maxPools = 64
 const maxChecked = 256
 /** A model may think for long before the first byte, and between two of them. */
 const silenceMs = 1_800_000
-/** Servers that close earlier say so; connections that they closed unasked are replaced. */
+/** Servers that close earlier say so; connections that they close unannounced are replaced. */
 const keepAliveMs = 60_000
 
 export type Pipes = {
@@ -17,7 +18,7 @@ export type Pipes = {
   close(): Promise<void>
 }
 
-/** Nothing is heard of a request after it was given up. */
+/** After a request was given up, its events are ignored. */
 class SinkHandler implements Dispatcher.DispatchHandler {
   readonly #sink: PipeSink
   readonly #host: string
@@ -68,7 +69,7 @@ class SinkHandler implements Dispatcher.DispatchHandler {
   }
 }
 
-/** The body, given out once: undici keeps what it was handed until the answer has ended. */
+/** The body, handed out once: undici keeps what it was given until the answer has ended. */
 function* giveOnce(held: { body: Buffer | undefined }): Generator<Buffer> {
   const { body } = held
   held.body = undefined
@@ -100,7 +101,7 @@ function writeRules({ allowNetworks, deny, allowedHosts, trusted }: EgressPolicy
 
 type Destination = { origin: string; host: string }
 
-/** The check looks at nothing but the address and the rules: what was in order stays in order. */
+/** The check depends only on the address and the rules, so its result stays valid. */
 function createChecks(): (url: string, policy: EgressPolicy, rules: string) => Destination {
   const known = new Map<string, Destination>()
   return (url, policy, rules) => {
@@ -125,14 +126,14 @@ export function createPipes(resolve: Resolve): Pipes {
     return new Pool(origin, { connect, pipelining: 1, ...timeouts })
   }
 
-  /** Connections are shared only under the same rules. */
+  /** Connections are only shared under the same rules. */
   function poolFor(origin: string, policy: EgressPolicy, rules: string): Promise<Pool> {
     const key = `${rules} ${origin}`
     const pool = pools.get(key) ?? makePool(origin, policy)
     pools.delete(key)
     pools.set(key, pool)
     const [oldest] = pools.keys()
-    // Not closed: whoever has a pipe to it goes on with it, and connections that are idle end by themselves.
+    // Not closed: users of the pipe may continue, and idle connections end by themselves.
     if (pools.size > maxPools && oldest !== undefined) pools.delete(oldest)
     return pool
   }

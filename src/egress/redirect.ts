@@ -10,11 +10,11 @@ export function isRedirect(status: number): boolean {
   return redirectStatuses.includes(status)
 }
 
-/** Headers that say nothing about who asks: all that another origin gets to see. */
+/** Headers that do not identify the caller: all that another origin gets to see. */
 const plainHeaders = ['accept', 'accept-language', 'content-type', 'user-agent']
 const bodyHeaders = ['content-type', 'content-length', 'content-encoding', 'content-language', 'content-location']
 
-/** The next request. Credentials stay with the origin they were meant for. */
+/** The next request. Credentials stay with the origin they are meant for. */
 export function followRedirect(hop: Hop, status: number, target: URL): Hop {
   const becomesGet = status === 303 ? hop.method !== 'HEAD' : status < 303 && hop.method === 'POST'
   const method = becomesGet ? 'GET' : hop.method

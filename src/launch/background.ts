@@ -1,4 +1,4 @@
-// Starts a service of its own in the background and waits until it serves.
+// Starts a separate service in the background and waits until it is serving.
 import { spawn } from 'node:child_process'
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -12,7 +12,7 @@ export type Started = {
   folder: string
 }
 
-/** Words that a shell takes as they are. */
+/** Characters that a shell leaves unchanged. */
 export function findCommandName({ env, launcher, folder }: Started): string {
   const spec = findNpxSpec(env, launcher)
   if (spec !== undefined) return spec
@@ -22,7 +22,7 @@ export function findCommandName({ env, launcher, folder }: Started): string {
   return quoteWord(launcher)
 }
 
-/** Of a package that npx fetched: its cache says what was asked for. */
+/** For a package that npx fetched: its cache says what was requested. */
 function findNpxSpec(env: Environment, launcher: string): string | undefined {
   const cache = /^(.*[\\/]_npx[\\/][^\\/]+)[\\/]node_modules[\\/]/.exec(launcher)?.[1]
   if (cache === undefined) return undefined
@@ -39,14 +39,14 @@ function readSpec(file: string): string | undefined {
   }
 }
 
-/** npm puts folders of the project before the others for as long as a command of its own runs. */
+/** While npm runs one of its commands, it puts folders of the project before the others. */
 const ofProject = /[\\/]node_modules[\\/]\.bin[\\/]?$/
 
 function isOnPath({ PATH = '' }: Environment, launcher: string): boolean {
   const folders = PATH.split(delimiter).filter((folder) => folder !== '' && !ofProject.test(folder))
   const found = folders.map((folder) => join(folder, 'svc')).find((path) => existsSync(path))
   if (found === undefined) return false
-  // On Windows npm writes a script beside its packages instead of a link.
+  // On Windows npm creates a script beside its packages instead of a link.
   const real = process.platform === 'win32' ? join(dirname(found), 'node_modules', 'svc', 'bin', 'svc') : found
   return existsSync(real) && realpathSync(real) === launcher
 }

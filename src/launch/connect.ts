@@ -1,4 +1,4 @@
-// Finds the service that a command means: a named one, or the one that holds the data folder.
+// Finds the service that a command means: a named one, or the one that uses the data folder.
 import { join } from 'node:path'
 import type { ConnectOptions, GlobalOptions, StartedService } from '../cli/context.ts'
 import { createKeptContexts, type KeptContexts } from '../cli/contexts.ts'
@@ -14,7 +14,7 @@ import { startInBackground } from './background.ts'
 import { awaitLocalService } from './local-service.ts'
 import { type ServiceNote, writePrivateFile } from './service-file.ts'
 
-/** The configuration as the options and the environment give it. */
+/** The configuration from the options and the environment. */
 export function configOf(options: GlobalOptions): Config {
   const env = readEnvironment()
   const file = options.config ?? env.SVC_CONFIG
@@ -87,7 +87,7 @@ export function keptContexts(options: GlobalOptions): KeptContexts {
   return createKeptContexts({ path: join(configOf(options).paths.configDir, 'contexts.json'), write: writePrivateFile })
 }
 
-/** The token of a login, renewed where needed; what talks to issuers is loaded only then. */
+/** The token of a login, renewed if necessary; the code that talks to issuers is loaded only then. */
 async function findLogin(server: string, options: GlobalOptions): Promise<string | undefined> {
   return findLoginToken(server, {
     logins: keptLogins(options),
@@ -103,9 +103,9 @@ export function serverAddress(options: GlobalOptions): string {
   throw new SvcError('InvalidRequest', 'name the service with --server, SVC_SERVER or a context')
 }
 
-/** The address without a slash at its end. InvalidRequest when it is none. */
+/** The address without a slash at its end. InvalidRequest when it is not one. */
 function readAddress(text: string): string {
   const url = /^https?:\/\//.test(text) && URL.canParse(text) ? new URL(text) : undefined
-  if (!url) throw new SvcError('InvalidRequest', `\`${text}\` is no address of a service; write http://HOST:PORT`)
+  if (!url) throw new SvcError('InvalidRequest', `\`${text}\` is not the address of a service; write http://HOST:PORT`)
   return url.href.replace(/\/+$/, '')
 }

@@ -1,4 +1,4 @@
-// The service's folders: made and tried before anything else, so that a wrong one is named as such.
+// The service's folders: created and tested before anything else, so that the error names a wrong one.
 import { accessSync, constants, existsSync, mkdirSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Config } from '../config/load.ts'
@@ -31,7 +31,7 @@ function prepareFolder(folder: string, flag: string): void {
 /** One level after the other: under /proc, `recursive` of mkdir never ends. */
 function makeFolder(folder: string): void {
   if (existsSync(folder)) {
-    if (!statSync(folder).isDirectory()) throw Object.assign(new Error('it is no folder'), { code: 'ENOTDIR' })
+    if (!statSync(folder).isDirectory()) throw Object.assign(new Error('it is not a folder'), { code: 'ENOTDIR' })
     return
   }
   makeFolder(dirname(folder))
@@ -47,6 +47,6 @@ function tryAccess(path: string, mode: number, flag: string): void {
 }
 
 function refuse(path: string, flag: string, error: unknown): SvcError {
-  const message = `${path} cannot be used: ${describeFileError(error)}. Name another place with ${flag}.`
+  const message = `${path} cannot be used: ${describeFileError(error)}. Choose another one with ${flag}.`
   return new SvcError('InvalidRequest', message, { cause: error })
 }

@@ -1,22 +1,22 @@
-// A neutral answer on its way to a caller: whole, or as the frames of a stream. Each family has an encoder of this shape.
+// A neutral answer on its way to a caller: whole, or as the frames of a stream. Each family implements an encoder.
 import { isJsonObject, type JsonObject } from '../contract/json.ts'
 import type { ContentBlock, Family, ModelEvent, Raw, StopReason, TokenUsage } from './messages.ts'
 
-/** Writes one answer as server-sent events; the block indexes of the events rise and blocks do not overlap. */
+/** Writes one answer as server-sent events; block indexes increase and blocks do not overlap. */
 export interface AnswerEncoder {
-  /** The frames of one event, ready to be written; empty when there is nothing to tell. */
+  /** The frames of one event, ready to be written; empty when the event has no frame. */
   push(event: ModelEvent): string
-  /** The last frame of a stream that broke, with the family's error body. */
+  /** The last frame of a broken stream, with the family's error body. */
   fail(body: JsonObject): string
-  /** Shows that the connection lives while nothing happens. */
+  /** A heartbeat that shows that the connection is alive. */
   readonly heartbeat: string
 }
 
 export type EncoderOptions = {
-  /** For answers of a vendor of the other family. */
+  /** For answers from a vendor of the other family. */
   id: string
   createdAt: Date
-  /** llmo: the caller asked for a last chunk with the counts. */
+  /** llmo: the caller asked for a final chunk with the counts. */
   includeUsage?: boolean
 }
 
@@ -31,9 +31,9 @@ export type WholeAnswer = {
   stopSequence?: string
   /** The vendor's own answer or opening frame. */
   raw?: Raw
-  /** How the vendor said why it stopped. */
+  /** The vendor's own stop reason. */
   rawStop?: Raw
-  /** Nothing was added to or taken from the vendor's answer: within its family it is passed on as it is. */
+  /** True when the vendor's answer is unmodified: within its family it is passed on as it is. */
   untouched?: boolean
 }
 
@@ -41,7 +41,7 @@ export function rawOf(family: Family, raw: Raw | undefined): JsonObject | undefi
   return raw?.family === family ? raw.json : undefined
 }
 
-/** Counts of several calls: numbers are added, at every depth; of everything else the last counts. */
+/** Sums the counts of several calls: numbers are added at every depth; for other values the last one counts. */
 export function addCounts(a: JsonObject, b: JsonObject): JsonObject {
   const sum = { ...a }
   for (const [key, value] of Object.entries(b)) sum[key] = addValue(a[key], value)

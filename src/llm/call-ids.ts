@@ -1,8 +1,8 @@
-// Ids of the calls of one answer: results are told apart by them, so each must be there and stand once.
+// Ids of the tool calls of one answer: results refer to them, so each must exist and be unique.
 import { randomUUID } from 'node:crypto'
 
 export type CallIds = {
-  /** The vendor's own id, or a new one when it gave none or gave it twice. */
+  /** The vendor's own id, or a new one when it is missing or repeated. */
   take(given: string | undefined): string
 }
 

@@ -1,10 +1,11 @@
-// What the end of a call says of the provider that was asked, and when it rests: one judgement for the service and its workers.
+// What the end of a call says about the provider, and whether it needs a cool-down: one judgement for the service and
+// its workers.
 import { ruleOfCall } from '../contract/failures.ts'
 import type { CoolDown } from '../ports/rate-limits.ts'
 import type { ResourceKey } from '../ports/resources.ts'
 import type { ModelError } from './messages.ts'
 
-/** Undefined: it says nothing of the provider. A vendor that finds fault with a request answers. */
+/** Undefined: it says nothing about the provider. A vendor that rejects a request does answer. */
 export function judgeCall(error: ModelError | undefined): 'answered' | 'failed' | undefined {
   if (error === undefined) return 'answered'
   const { blames } = ruleOfCall(error.reason)
@@ -12,7 +13,7 @@ export function judgeCall(error: ModelError | undefined): 'answered' | 'failed' 
   return blames === 'request' ? 'answered' : 'failed'
 }
 
-/** The pause that follows from a failed call of the model; undefined: none. */
+/** The cool-down after a failed call of the model; undefined: none. */
 export function restAfter(error: ModelError, model: string, now: Date): CoolDown | undefined {
   const { rest } = ruleOfCall(error.reason)
   if (rest === undefined) return undefined
@@ -25,7 +26,7 @@ export function restAfter(error: ModelError, model: string, now: Date): CoolDown
   }
 }
 
-/** What a call is answered that is not made; undefined: it may be made. */
+/** The error of a call that must not be made; undefined when it may be made. */
 export function refuseResting(
   { namespace, name }: ResourceKey,
   rest: CoolDown | undefined,

@@ -17,11 +17,11 @@ type Draft =
   | { type: 'tool_use'; id: string; name: string; json: string; raw?: Raw }
   | { type: 'whole'; block: ContentBlock; raw?: Raw }
 
-/** Reads the arguments a model wrote. Anything but a JSON object is kept as `invalidArgs`. */
+/** Parses the arguments that a model wrote. Anything except a JSON object is kept as `invalidArgs`. */
 export function parseArgs(json: string): { args: JsonObject; invalidArgs?: string } {
   if (json.trim() === '') return { args: {} }
   const args = parseForeignObject(json)
-  // What is none is kept as text: the model is told what it wrote.
+  // Other values are kept as text, so that the model is told what it wrote.
   return args === undefined ? { args: {}, invalidArgs: json } : { args }
 }
 

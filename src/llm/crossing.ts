@@ -1,4 +1,4 @@
-// What becomes of each field of a request at a provider of the other family: nothing is dropped without a word.
+// How each field of a request reaches a provider of the other family: no field is dropped silently.
 import type { JsonObject } from '../contract/json.ts'
 import { SvcError } from '../errors.ts'
 import type { LlmaRequest } from './llma/schema.ts'
@@ -6,17 +6,18 @@ import type { LlmoRequest } from './llmo/schema.ts'
 import type { Family, Raw } from './messages.ts'
 
 /**
- * `carried`: the neutral request holds it. `idle`: the answer is the same without it. A function gives what stands for it in
- * the other family, or undefined where nothing can: then it is refused, as `refused` is for any value but the one it has anyway.
+ * `carried`: the neutral request contains it. `idle`: the answer is the same without it. A function returns the
+ * equivalent in the other family, or undefined when there is none: then the field is refused, as `refused` does for any
+ * value but the default.
  */
 type Crossing = 'carried' | 'idle' | 'refused' | ((value: unknown) => JsonObject | undefined)
 
-/** The fields of a schema that are named; a loose schema takes any other. */
+/** The fields that a schema names; a loose schema accepts others too. */
 type Known<T> = keyof { [K in keyof T as string extends K ? never : K]: T[K] }
 
 const nothing: JsonObject = {}
 
-/** For settings that say what holds without them. */
+/** For settings with an explicit default. */
 function only(...usual: unknown[]): Crossing {
   return (value) => (usual.includes(value) ? nothing : undefined)
 }
@@ -27,14 +28,14 @@ function isEmpty(value: unknown): boolean {
 
 const onlyEmpty: Crossing = (value) => (isEmpty(value) ? nothing : undefined)
 
-/** Tokens of thinking from which an effort is meant; the budget that a family's own clients send for it. */
+/** The thinking budget from which an effort level is inferred; the budget that a family's own clients send for it. */
 const budgets = [
   [10_000, 'high'],
   [5000, 'medium'],
   [0, 'low'],
 ] as const
 
-/** `adaptive` and `disabled` say what a model of the other family does by itself, as far as it can be told. */
+/** `adaptive` and `disabled` describe what a model of the other family does by itself, as far as is known. */
 function crossThinking(value: unknown): JsonObject | undefined {
   const { type, budget_tokens: budget } = value as JsonObject
   if (type === 'adaptive' || type === 'disabled') return nothing
@@ -84,7 +85,7 @@ const fromLlma: Record<Known<LlmaRequest>, Crossing> & Record<string, Crossing> 
   metadata: crossUser,
   output_config: crossOutput,
   output_format: crossFormat,
-  // Where and how fast the vendor works, what it caches, what it may leave out: not what it is asked.
+  // About where and how fast the vendor works, what it caches or may leave out: not about what is asked.
   cache_control: 'idle',
   context_management: 'idle',
   service_tier: 'idle',
@@ -135,7 +136,7 @@ const fromLlmo: Record<Known<LlmoRequest>, Crossing> & Record<string, Crossing> 
   response_format: crossResponseFormat,
   user: crossUserId,
   safety_identifier: crossUserId,
-  // Labels of the vendor's own store, its caches, its speed.
+  // Labels for the vendor's own store, its caches, its speed.
   metadata: 'idle',
   prediction: 'idle',
   prompt_cache_key: 'idle',
@@ -159,11 +160,11 @@ function refuse(field: string, family: Family): never {
   const advice = `Leave it out, or use a provider of type ${family}`
   throw new SvcError(
     'InvalidRequest',
-    `${field}: cannot be said to a provider of type ${others[family]} in the way it is set. ${advice}.`,
+    `${field}: cannot be translated for a provider of type ${others[family]} with this value. ${advice}.`,
   )
 }
 
-/** What `type` says of a tool that the caller runs; any other only the vendor can run. */
+/** The `type` of a tool that the caller runs; any other type can only run at the vendor. */
 const ownTypes: Record<Family, unknown[]> = { llma: [undefined, null, 'custom'], llmo: ['function'] }
 
 function requireOwnTools({ family, json }: Raw): void {
@@ -179,7 +180,7 @@ function crossField(family: Family, field: string, value: unknown): JsonObject {
   return (typeof crossing === 'function' ? crossing(value) : undefined) ?? refuse(field, family)
 }
 
-/** Objects of two fields that mean the same one become one. */
+/** Merges objects when two fields map to the same one. */
 function merge(a: JsonObject, b: JsonObject): JsonObject {
   const merged = Object.entries(b).map(([key, value]): [string, unknown] => [
     key,
@@ -189,8 +190,8 @@ function merge(a: JsonObject, b: JsonObject): JsonObject {
 }
 
 /**
- * What the caller's original request adds to the body for a provider of the other family; nothing for one of its own.
- * InvalidRequest names the first field that means something and has no place there.
+ * What the caller's original request adds to the body for a provider of the other family; nothing within its own.
+ * InvalidRequest names the first field with a meaning that cannot be translated.
  */
 export function crossFields(raw: Raw | undefined, target: Family): JsonObject {
   if (raw === undefined || raw.family === target) return nothing

@@ -1,8 +1,8 @@
-// Deadlines without a timer each: those with the same time stand in one row, whose first is always the next to run out.
+// Deadlines without a timer each: those of equal length form a queue, whose first is always the next to expire.
 import type { Clock } from '../ports/clock.ts'
 import { rememberBy } from './remembered.ts'
 
-/** Links are cut on the way out: what is gone keeps nothing alive, and nothing that came after it. */
+/** Links are cut on removal, so that a removed entry keeps neither itself nor later ones alive. */
 export class Deadline {
   readonly #row: Row
   onLate: (() => void) | undefined
@@ -16,7 +16,7 @@ export class Deadline {
     this.onLate = onLate
   }
 
-  /** Begins anew; nothing for one that is over. */
+  /** Restarts the time; does nothing once it is over. */
   renew(): void {
     if (this.onLate !== undefined) this.#row.renew(this)
   }
@@ -63,12 +63,12 @@ class Row {
     this.append(deadline)
   }
 
-  /** Until the row is empty. */
+  /** Runs until the queue is empty. */
   async watch(onEnd: () => void): Promise<void> {
     try {
       for (let { first } = this; first !== undefined; first = this.first) {
         const left = first.since + this.#ms - this.#clock.now().getTime()
-        // A clock that was set back does not make anybody wait longer than the time itself.
+        // A clock that was set back makes nobody wait longer than the time itself.
         if (left > 0) await this.#clock.sleep(Math.min(left, this.#ms))
         else expire(first)
       }
@@ -86,7 +86,7 @@ function expire(deadline: Deadline): void {
 
 const rowsOf = rememberBy((_clock: Clock) => new Map<number, Row>())
 
-/** Calls `onLate` once, when `ms` have passed since the start or the last `renew`, and it was not cancelled. */
+/** Calls `onLate` once, `ms` after the start or the last `renew`, unless it was cancelled. */
 export function startDeadline(clock: Clock, ms: number, onLate: () => void): Deadline {
   const rows = rowsOf(clock)
   const open = rows.get(ms)
@@ -99,7 +99,7 @@ export function startDeadline(clock: Clock, ms: number, onLate: () => void): Dea
   return deadline
 }
 
-// A signal that a time limit aborted says so: it was not the caller who gave up.
+// A signal that a time limit aborted says so: the caller did not give up.
 export class TimeLimitError extends Error {
   readonly limitMs: number
 

@@ -1,11 +1,11 @@
-// Tokens of what nobody counted, by the bytes of their text: enough to divide and to keep limits honest, not to bill.
+// Estimates tokens from the bytes of a text when nobody counted them: good enough for limits, not for billing.
 import { ruleOfCall } from '../contract/failures.ts'
 import type { ContentBlock, Message, ModelEvent, ModelRequest, TokenUsage } from './messages.ts'
 
-/** Of a call whose vendor did not say: what was sent, and what was streamed until it ended. */
+/** For a call whose vendor did not report: what was sent, and what was streamed until it ended. */
 export type EstimatedUsage = Pick<TokenUsage, 'inputTokens' | 'outputTokens'>
 
-/** Of most languages; of English text it is four characters. */
+/** True for most languages; for English it is four characters. */
 export const bytesPerToken = 4
 
 export function countTextTokens(text: string): number {
@@ -46,14 +46,17 @@ function bytesOf(event: ModelEvent): number {
 
 export type CallWatch = {
   push(events: ModelEvent[]): void
-  /** What the vendor said so far. */
+  /** What the vendor has reported so far. */
   counted(): TokenUsage | undefined
   isAnswered(): boolean
-  /** What it did not say, of a call that was answered without counts or that broke off; undefined when nothing is missing. */
+  /**
+   * What it did not report, for a call that was answered without counts or that broke off; undefined when nothing is
+   * missing.
+   */
   estimated(): EstimatedUsage | undefined
 }
 
-/** Follows one call from the moment it is sent. A stream that is left without its last event broke off. */
+/** Follows one call from the moment it is sent. A stream without a last event has broken off. */
 export function watchCall(request: ModelRequest): CallWatch {
   let counted: TokenUsage | undefined
   let bytes = 0
@@ -80,7 +83,7 @@ export function watchCall(request: ModelRequest): CallWatch {
   }
 }
 
-/** What is missing of the counts of a call that broke off: vendors tell the input first, and the output at the end. */
+/** The missing counts of a call that broke off: vendors report the input first, and the output at the end. */
 export function findMissing(
   counted: TokenUsage | undefined,
   input: number,

@@ -1,4 +1,4 @@
-// Asks one provider after another, in the order of preference, skipping those that cool down (PROV-010).
+// Tries one provider after another, in order of preference, skipping those in a cool-down (PROV-010).
 import { ruleOfCall } from '../contract/failures.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { CoolDown, RateLimits } from '../ports/rate-limits.ts'
@@ -10,7 +10,7 @@ import { attemptCall } from './retry.ts'
 import type { TellWait } from './waits.ts'
 
 export type CoolDowns = Pick<RateLimits, 'coolDown'> & {
-  /** At once where it is known in memory. */
+  /** Returned without a promise when it is known in memory. */
   coolingDown(provider: ResourceKey, model: string): CoolDown | undefined | Promise<CoolDown | undefined>
 }
 
@@ -19,9 +19,9 @@ export type FallbackChoice = { key: ResourceKey; model: string; client: ModelCli
 export type FallbackOptions = {
   coolDowns: CoolDowns
   clock: Clock
-  /** When all cool down, the one that is ready first is waited for, so long at most. Default 60 s; 0: asked at once. */
+  /** When all are cooling down: how long to wait at most for the first to be ready. Default 60 s; 0: called at once. */
   maxWaitMs?: number | undefined
-  /** Told of every wait. */
+  /** Called with every wait. */
   onWait?: TellWait | undefined
 }
 
@@ -29,7 +29,7 @@ const defaultMaxWaitMs = 60_000
 
 type Served = Pick<FallbackChoice, 'key' | 'model'>
 
-/** Notes a vendor's "too much" for everyone who shares the provider. */
+/** Records a vendor's rate-limit answer for everyone who shares the provider. */
 export function withCoolDown(client: ModelClient, { key, model }: Served, options: FallbackOptions): ModelClient {
   async function note(error: ModelError): Promise<void> {
     const rest = restAfter(error, model, options.clock.now())
@@ -56,7 +56,10 @@ async function rateChoice(candidate: FallbackChoice, { coolDowns }: FallbackOpti
 
 type Plan = { order: Rated[]; skipped: string[] }
 
-/** Who is asked, and who is passed over. When all cool down, all are asked, the one that is ready first before the others. */
+/**
+ * Which providers are tried and which are skipped. When all cool down, all are tried, the first to be ready before the
+ * others.
+ */
 async function planOrder(candidates: FallbackChoice[], options: FallbackOptions, signal: AbortSignal): Promise<Plan> {
   const { maxWaitMs = defaultMaxWaitMs } = options
   const now = options.clock.now().getTime()
@@ -79,7 +82,7 @@ function describeCooling({ key, until, rest }: Rated): string {
   return `Provider ${key.namespace}/${key.name} is cooling down until ${new Date(until).toISOString()}: ${rest?.reason}`
 }
 
-/** One error that says what each provider said. */
+/** One error with what each provider answered. */
 function joinErrors(errors: ModelError[], skipped: string[]): ModelError {
   const last = errors.at(-1) ?? { reason: 'Internal', message: 'No provider is configured for this call.' }
   const reasons = [...errors.map((error) => error.message), ...skipped]
@@ -93,7 +96,7 @@ function joinErrors(errors: ModelError[], skipped: string[]): ModelError {
   }
 }
 
-/** There is nobody else to ask, and nothing is waited for. */
+/** There is no other provider to try, and no wait. */
 function withoutWait(only: FallbackChoice, options: FallbackOptions): ModelClient {
   return {
     async call(request, listener) {

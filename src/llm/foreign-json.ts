@@ -1,4 +1,4 @@
-// JSON of foreign hands. Nested deeper than anybody means it, it would exhaust the stack of whoever writes it again.
+// JSON from outside. Excessive nesting would exhaust the stack when it is written again.
 import { isJsonObject, type JsonObject } from '../contract/json.ts'
 
 export const deepestJson = 500
@@ -9,7 +9,7 @@ const comma = 0x2c
 const opening = new Set([0x5b, 0x7b])
 const closing = new Set([0x5d, 0x7d])
 
-/** After the text that opens at `start`. */
+/** The position after the text that opens at `start`. */
 function skipText(text: string, start: number): number {
   let at = start + 1
   while (at < text.length && text.charCodeAt(at) !== quote) at += text.charCodeAt(at) === backslash ? 2 : 1
@@ -17,7 +17,7 @@ function skipText(text: string, start: number): number {
 }
 
 export function isTooDeep(text: string): boolean {
-  // Each level takes two characters at least.
+  // Each level takes at least two characters.
   if (text.length <= 2 * deepestJson) return false
   let depth = 0
   for (let at = 0; at < text.length && depth <= deepestJson; at += 1) {
@@ -29,7 +29,7 @@ export function isTooDeep(text: string): boolean {
   return depth > deepestJson
 }
 
-/** Whether there are more values in it, as told by its commas. */
+/** Whether it contains more values than the limit, judged by its commas. */
 export function hasMoreValues(text: string, most: number): boolean {
   let values = 1
   for (let at = 0; at < text.length && values <= most; at += 1) {
@@ -40,7 +40,7 @@ export function hasMoreValues(text: string, most: number): boolean {
   return values > most
 }
 
-/** Undefined for what is none, or nested too deeply. */
+/** Undefined when it is not JSON, or nested too deeply. */
 export function parseForeignJson(text: string): unknown {
   try {
     return isTooDeep(text) ? undefined : JSON.parse(text)

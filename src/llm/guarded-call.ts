@@ -1,4 +1,4 @@
-// Holds any model client to its promises: no throw, no hang after an abort, one last event.
+// Makes any model client keep its contract: it never throws, never hangs after an abort, and sends one last event.
 import { messageOf } from '../errors.ts'
 import { waitUnlessAborted } from './linked-signal.ts'
 import type { ModelEvent, ModelRequest } from './messages.ts'
@@ -14,7 +14,7 @@ export function isLast({ type }: ModelEvent): boolean {
   return type === 'stop' || type === 'error'
 }
 
-/** Passes on what comes up to the last event, and remembers what the listener threw. */
+/** Passes events on up to the last one, and remembers what the listener threw. */
 function createGate(take: Listener['take']) {
   const gate = { isOver: false, thrown: undefined as { error: unknown } | undefined }
 
@@ -32,7 +32,7 @@ function createGate(take: Listener['take']) {
       return told?.catch(refuse)
     } catch (error) {
       refuse(error)
-      // Whoever reads on would read in vain.
+      // Nothing follows, so reading on is useless.
       throw error
     }
   }
@@ -42,7 +42,7 @@ function createGate(take: Listener['take']) {
 
 async function waitForEnd(calling: Promise<void>, signal: AbortSignal): Promise<void> {
   await waitUnlessAborted(calling, signal)
-  // A client that keeps its promises ends by itself now, and has settled what it used.
+  // A client that keeps its contract ends by itself now, and has settled its usage.
   if (signal.aborted) await Promise.race([calling, new Promise(setImmediate)])
 }
 
@@ -50,7 +50,7 @@ async function waitForEnd(calling: Promise<void>, signal: AbortSignal): Promise<
 export async function guardCall(client: ModelClient, request: ModelRequest, listener: Listener): Promise<void> {
   const { signal, take, spend } = listener
   const { gate, tell } = createGate(take)
-  // async: a client that throws at once rejects like any other.
+  // async, so that a client that throws synchronously rejects like any other.
   const call = async () => client.call(request, { signal, take: tell, spend })
   try {
     await waitForEnd(call(), signal)

@@ -1,4 +1,4 @@
-// A model that is asked only while something allows it, such as a budget that is not used up.
+// A model that is only called while something allows it, such as a budget that is not used up.
 import { isSvcError, messageOf } from '../errors.ts'
 import type { ModelError } from './messages.ts'
 import type { ModelClient } from './model.ts'
@@ -8,7 +8,7 @@ function toModelError(error: unknown): ModelError {
   return { reason, message: messageOf(error) }
 }
 
-/** `ask` throws what stands against the next call; it is asked before each, and nothing is sent then. */
+/** `ask` throws the reason against the next call; it runs before each, and then nothing is sent. */
 export function guardModel(model: ModelClient, ask: () => void | Promise<void>): ModelClient {
   return {
     async call(request, listener) {

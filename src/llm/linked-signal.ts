@@ -1,14 +1,15 @@
-// A signal that follows others until it is released, and can be aborted by itself; and waiting no longer than a signal allows.
+// A signal that follows others until it is released and can also be aborted itself; and waiting no longer than a signal
+// allows.
 
 export type LinkedSignal = {
   signal: AbortSignal
   abort(reason: unknown): void
-  /** The others are followed no longer: they may outlive it by far. */
+  /** Stops following the others, which may outlive it by far. */
   release(): void
 }
 
 /**
- * `AbortSignal.any` does the same, but costs more than a step of the tool loop, and keeps what listens to it in a table
+ * Like `AbortSignal.any`, which costs more than a step of the tool loop and keeps its listeners in a table
  * that lives as long as the process (Node 24).
  */
 export function followSignals(...parents: AbortSignal[]): LinkedSignal {
@@ -29,8 +30,8 @@ export function followSignals(...parents: AbortSignal[]): LinkedSignal {
 }
 
 /**
- * Waits for the work, or for the abort: then with undefined, and what becomes of the work is nobody's matter any more.
- * Whatever hangs, a deadline ends the wait for it.
+ * Waits for the work or for the abort. After an abort it returns undefined, and the outcome of the work is ignored.
+ * A deadline therefore ends every wait, even if the work hangs.
  */
 export function waitUnlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
   return new Promise((resolve, reject) => {

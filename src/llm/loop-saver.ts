@@ -1,11 +1,11 @@
-// Saves loop states one after another; a state that was overtaken while it waited is skipped.
+// Saves loop states one after another; skips a state that became outdated while it waited.
 import { waitUnlessAborted } from './linked-signal.ts'
 import type { LoopState } from './loop-state.ts'
 
 export type Saver = {
   /**
-   * Resolves when the state of this moment or a later one is saved, or the run is to end. Rejects when saving failed.
-   * `read` is called when the state is about to be written, and not at all without anybody who saves.
+   * Resolves when the current or a later state is saved, or when the run is to end. Rejects when saving failed.
+   * `read` is called just before the state is written, and never when nobody saves.
    */
   save(read: () => LoopState): Promise<void>
 }

@@ -1,4 +1,4 @@
-// What the tool loop remembers: plain JSON, saved before each effect, enough to go on in another process.
+// What the tool loop remembers: plain JSON, saved before each effect, sufficient to continue in another process.
 import {
   type ContentBlock,
   type Message,
@@ -9,7 +9,7 @@ import {
 } from './messages.ts'
 import type { ToolCall, ToolResult } from './tool-host.ts'
 
-/** `started` after a crash means: nobody knows whether it ran. */
+/** After a crash `started` means that nobody knows whether it ran. */
 export type PendingCall = ToolCall & {
   invalidArgs?: string
   repeatable: boolean
@@ -21,13 +21,13 @@ export type PendingCall = ToolCall & {
 export type FinishReason =
   /** The model answered without calling a tool. */
   | 'answer'
-  /** The budget of iterations is used up; the text is the final summary (LIM-014). */
+  /** The iteration limit is reached; the text is the final summary (LIM-014). */
   | 'iterations'
   | 'max_tokens'
   | 'refusal'
-  /** The model called a tool that the caller runs: `pending` holds the calls that are not done. */
+  /** The model called a tool that the caller runs: `pending` holds the unanswered calls. */
   | 'external_tools'
-  /** The wall clock ran out; the text is the progress made. */
+  /** The time limit is reached; the text is the progress made. */
   | 'deadline'
   | 'cancelled'
   | 'error'
@@ -36,26 +36,26 @@ export type LoopState = {
   version: 1
   system: TextBlock[]
   messages: Message[]
-  /** Finished model turns. */
+  /** Completed model turns. */
   iteration: number
-  /** Iterations taken off the budget for repeated calls. */
+  /** Iterations deducted from the limit for repeated calls. */
   penalty: number
-  /** Model calls that were answered; a retry belongs to its call. */
+  /** Model calls that were answered; retries belong to their call. */
   llmCalls: number
   usage: TokenUsage
   /** How often each call (name and canonical arguments) was made. */
   repetitions: Record<string, number>
   /** Calls of the last turn, in call order; empty between turns. */
   pending: PendingCall[]
-  /** Tools of the last turn that were called with the same arguments once too often. */
+  /** Tools of the last turn that were called too often with the same arguments. */
   repeated: string[]
-  /** Iteration for which a prompt was added, so that a resumed run does not add it twice. */
+  /** The iteration for which a prompt was added, so that a resumed run does not add it again. */
   promptedAt?: number
-  /** Iteration that asks again after a blank answer. */
+  /** The iteration that asks again after a blank answer. */
   blankAt?: number
-  /** Iteration whose call was already retried with a shorter conversation. */
+  /** The iteration whose call was already retried with a shorter conversation. */
   truncatedAt?: number
-  /** Retries of the current iteration's call after its stream broke. */
+  /** How often the current iteration's call was retried after its stream broke. */
   interruptions: number
   finished?: { reason: FinishReason; error?: ModelError; closing?: string }
   /** The answer, or the progress made so far. */
@@ -65,21 +65,21 @@ export type LoopState = {
 export type LoopLimits = {
   /** The most model calls; the last of them is the summary call without tools. Default 50. */
   maxIterations?: number
-  /** Of one tool call; a tool's own limit can only be shorter. Default 60 s. */
+  /** Time limit of one tool call; a tool's own limit can only be shorter. Default 60 s. */
   toolTimeoutMs?: number
-  /** A tool's own limit holds also where it is longer: what a tool calls ends it, and says why. Default false. */
+  /** Lets a tool's own limit be longer too: what the tool calls ends it, and says why. Default false. */
   trustsToolTimeouts?: boolean
-  /** Of one tool's output. Default 65,536. */
+  /** The most bytes of one tool's output. Default 65,536. */
   maxOutputBytes?: number
-  /** Calls of one turn that run at the same time. Default 8. */
+  /** Concurrent calls of one turn. Default 8. */
   maxParallelTools?: number
-  /** Calls of one turn that are run at all; the model is told that the others were not. Default 128. */
+  /** The most calls of one turn that run; the model is told that the others did not. Default 128. */
   maxToolCalls?: number
-  /** The conversation is cut to this many estimated tokens before each call. Default: never. */
+  /** Before each call the conversation is truncated to this many estimated tokens. Default: never. */
   maxContextTokens?: number
-  /** Asks for a progress summary every so many iterations (CHAT-041). Default: never. */
+  /** Asks for a progress summary after every so many iterations (CHAT-041). Default: never. */
   progressEvery?: number
-  /** Calls whose stream broke half-way are made again at most so often. Default 0: what was streamed cannot be taken back. */
+  /** How often a call whose stream broke is repeated. Default 0: what was streamed cannot be taken back. */
   maxInterruptions?: number
   /** Asks once more, without tools, when the answer is blank. Default false. */
   retryBlankAnswer?: boolean
@@ -101,7 +101,7 @@ export type LoopStart = {
   messages: Message[]
 }
 
-/** The state of a run that has not begun. */
+/** The state of a run that has not started. */
 export function createLoopState(start: LoopStart): LoopState {
   const system = typeof start.system === 'string' ? textBlocks(start.system) : (start.system ?? [])
   return {

@@ -27,7 +27,7 @@ const prompts: Record<PromptReason, string> = {
     'The step limit is reached: no more tools can be called. Give your final summary now: what was done, what was found, and what is left to do.',
 }
 
-/** What the loop does next. Calls in state `started` are never offered: they run, or `resume` decides about them. */
+/** What the loop does next. Never includes calls in state `started`: they run, or `resume` decides about them. */
 export function nextStep(state: LoopState, limits: LoopLimits): Step {
   if (state.finished !== undefined) return { kind: 'done', reason: state.finished.reason }
   const open = state.pending.filter(isOpen)
@@ -52,7 +52,7 @@ function promptFor(state: LoopState, limits: LoopLimits, final: boolean): Prompt
   return every > 0 && state.iteration > 0 && state.iteration % every === 0 ? 'progress' : undefined
 }
 
-/** Before a model call: adds the step's prompt and keeps the conversation within its budget. */
+/** Before a model call: adds the step's prompt and truncates the conversation. */
 export function beginTurn(state: LoopState, step: Extract<Step, { kind: 'model' }>, limits: LoopLimits): LoopState {
   const prompted =
     step.prompt === undefined
@@ -87,7 +87,7 @@ export function applyTurn(
 }
 
 function endTurn(state: LoopState, turn: Turn, answer: { blank: boolean; retryBlank: boolean }): LoopState {
-  // The vendor paused a long turn: sent back as it is, it goes on.
+  // The vendor paused a long turn; it continues when the conversation is sent back unchanged.
   if (turn.stopReason === 'pause') return state
   if (turn.stopReason === 'refusal') return finish(state, 'refusal')
   if (turn.stopReason === 'max_tokens') return finish(state, 'max_tokens')
@@ -126,7 +126,7 @@ function planCall(use: ToolUseBlock, tool: HostTool | undefined): PendingCall {
     name: use.name,
     args: use.args,
     ...(use.invalidArgs === undefined ? {} : { invalidArgs: use.invalidArgs }),
-    // A call that is answered without running anything may be answered again.
+    // A call that was answered without running may be answered again.
     repeatable: tool?.repeatable ?? true,
     state: 'planned',
   }
@@ -148,19 +148,19 @@ function countCall(repetitions: Record<string, number>, use: ToolUseBlock): numb
   return count
 }
 
-/** JSON with sorted keys: the same arguments in another order are the same call. */
+/** JSON with sorted keys, so that the same arguments in another order are the same call. */
 function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_key, inner: unknown) =>
     isJsonObject(inner) ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1))) : inner,
   )
 }
 
-/** Before tools run: from now on nobody else may assume that they did not. */
+/** Before tools run: from now on nobody may assume that they did not. */
 export function applyStarted(state: LoopState, ids: ReadonlySet<string>): LoopState {
   return mapPending(state, (call) => (isOpen(call) && ids.has(call.id) ? { ...call, state: 'started' } : call))
 }
 
-/** Calls are answered, by id; when no call is left, the results join the conversation in call order. */
+/** Stores answers of calls by id; when no call is left, the results join the conversation in call order. */
 export function applyResults(state: LoopState, results: ReadonlyMap<string, ToolResult>): LoopState {
   const answered = mapPending(state, (call) => {
     const result = call.state === 'done' ? undefined : results.get(call.id)
@@ -169,7 +169,7 @@ export function applyResults(state: LoopState, results: ReadonlyMap<string, Tool
   return closePending(answered)
 }
 
-/** Runs here, and has not begun. */
+/** Runs here, and has not started. */
 function isOpen(call: PendingCall): boolean {
   return call.state === 'planned' && !call.external
 }
@@ -191,7 +191,7 @@ function closePending(state: LoopState): LoopState {
   return { ...state, messages: appendUser(state.messages, blocks), pending: [], repeated: [] }
 }
 
-/** The warning that the results of the last turn carry, if any (CHAT-039, LLMA-035). */
+/** The warning to add to the results of the last turn, if any (CHAT-039, LLMA-035). */
 export function repetitionWarning(state: LoopState): string | undefined {
   if (state.repeated.length === 0) return undefined
   const names = [...new Set(state.repeated)].join(', ')
@@ -202,7 +202,7 @@ function appendText(messages: Message[], text: string): Message[] {
   return appendUser(messages, [{ type: 'text', text }])
 }
 
-/** The call did not fit the model: about half of the conversation is dropped, once per call (LLMA-037, LIM-015). */
+/** The call was too long for the model: drops about half of the conversation, once per call (LLMA-037, LIM-015). */
 export function applyContextTooLong(state: LoopState): LoopState | undefined {
   if (state.truncatedAt === state.iteration) return undefined
   const total = state.messages.reduce((sum, message) => sum + estimateTokens(message), 0)
@@ -210,16 +210,16 @@ export function applyContextTooLong(state: LoopState): LoopState | undefined {
   return { ...state, messages, truncatedAt: state.iteration }
 }
 
-/** The call's stream broke: it may be made again, or not. */
+/** The call's stream broke: decides whether to repeat it. */
 export function applyInterruption(state: LoopState, limits: LoopLimits): LoopState | undefined {
   if (state.interruptions >= (limits.maxInterruptions ?? 0)) return undefined
   return { ...state, interruptions: state.interruptions + 1 }
 }
 
-/** The last words of an answer that the time limit cut short. */
+/** The end of an answer that the time limit cut short. */
 export const deadlineClosing = 'The time limit was reached before the work was finished.'
 
-/** Ends the run with what there is: `partial` is the text of a call that did not finish. */
+/** Ends the run with what it has: `partial` is the text of an unfinished call. */
 export function applyEnd(
   state: LoopState,
   reason: FinishReason,
@@ -246,10 +246,10 @@ const unknownOutcome = failTool({
   suggestion: 'Look at what is there before you decide to call it again.',
 })
 
-/** Ends that another process may take up again. */
+/** Ends after which another process may continue. */
 const resumable: FinishReason[] = ['error', 'deadline', 'cancelled']
 
-/** Takes up a saved state: calls that may have run are run again only if their tool says that this is safe. */
+/** Resumes a saved state: calls that may have run are only repeated if their tool declares that safe. */
 export function resume(state: LoopState): LoopState {
   const { finished, ...rest } = state
   const open = finished !== undefined && !resumable.includes(finished.reason) ? state : { ...rest, interruptions: 0 }

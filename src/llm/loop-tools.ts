@@ -1,4 +1,4 @@
-// Runs one tool call so that whatever happens becomes a result: bad arguments, a throw, a timeout, too much output.
+// Runs one tool call so that anything becomes a result: bad arguments, a throw, a timeout, too much output.
 
 import type { Clock } from '../ports/clock.ts'
 import { startDeadline } from './deadlines.ts'
@@ -46,7 +46,7 @@ function refuseArgs(text: string): ToolResult {
   })
 }
 
-/** Of the tool's own limit and the service's the shorter one binds (LIM-009, LIM-010), unless the run trusts its tools. */
+/** The shorter limit applies, the tool's or the service's (LIM-009, LIM-010), unless the run trusts its tools. */
 function limitTime({ timeoutMs }: HostTool, limits: LoopLimits): number {
   const { toolTimeoutMs = defaultLimits.toolTimeoutMs, trustsToolTimeouts = false } = limits
   if (timeoutMs === undefined) return toolTimeoutMs
@@ -64,7 +64,7 @@ async function callWithTimeout(call: PendingCall, tool: HostTool, run: ToolRun):
   })
   try {
     signal.throwIfAborted()
-    // A tool that ignores its signal must not hold the loop: the race goes on without it.
+    // A tool that ignores its signal must not block the loop, which continues without it.
     return await Promise.race([invokeTool(call, run.host, signal), early.promise])
   } catch (error) {
     run.signal.throwIfAborted()
@@ -75,7 +75,7 @@ async function callWithTimeout(call: PendingCall, tool: HostTool, run: ToolRun):
   }
 }
 
-// async: a host that throws synchronously rejects like any other.
+// async, so that a host that throws synchronously rejects like any other.
 async function invokeTool(call: PendingCall, host: ToolHost, signal: AbortSignal): Promise<ToolResult> {
   return host.call({ id: call.id, name: call.name, args: call.args }, signal)
 }
@@ -84,6 +84,6 @@ function refuseTimeout(name: string, timeoutMs: number): ToolResult {
   return failTool({
     error: `${name} did not finish within ${timeoutMs / 1000} s and was stopped.`,
     errorType: 'timeout',
-    suggestion: 'Ask for less at once, or take another way.',
+    suggestion: 'Ask for less at once, or try another way.',
   })
 }

@@ -1,4 +1,5 @@
-// The tool loop: drives a saved state to its end, saving it before each effect. Chat, proxies and workers run this one.
+// The tool loop: drives a saved state to its end, and saves it before each effect. Chat, proxies and workers all use
+// it.
 import type { Clock } from '../ports/clock.ts'
 import { createCollector } from './collect.ts'
 import { startDeadline, TimeLimitError } from './deadlines.ts'
@@ -31,41 +32,44 @@ export type LoopEvent =
   | { type: 'model'; iteration: number; events: ModelEvent[] }
   /** A call is answered. */
   | { type: 'turn'; iteration: number; turn: Turn }
-  /** What was streamed of this call does not count: it is made again. */
+  /** What was streamed of this call is void: the call is repeated. */
   | { type: 'discarded'; iteration: number; error: ModelError }
   | { type: 'tool_call'; call: ToolCall }
   | { type: 'tool_result'; call: ToolCall; result: ToolResult }
-  /** A text was added to the conversation that no user wrote. */
+  /** A text that no user wrote was added to the conversation. */
   | { type: 'prompt'; reason: PromptReason | 'repetition'; text: string }
   | { type: 'finished'; reason: FinishReason; closing?: string; error?: ModelError }
 
-/** Everything of a request that stays the same in all calls of a run. */
+/** The parts of a request that stay the same in all calls of a run. */
 type ModelSettings = Omit<ModelRequest, 'system' | 'messages' | 'tools'>
 
 /** Who pays for a run. */
 export type Spending = {
   /** Asked before each model call. The run ends with what it throws, BudgetExceeded, and the call is not made. */
   require(): void | Promise<void>
-  /** Told of each call before anything is built on its answer: also where it failed, or the run was told to end. Does not throw. */
+  /**
+   * Told of each call before anything is built on its answer: also where it failed, or the run was told to end. Does
+   * not throw.
+   */
   count(call: ServedCall): void
 }
 
 export type LoopRun = {
-  /** Fresh from createLoopState, or as it was saved. */
+  /** From createLoopState, or as saved. */
   state: LoopState
   model: ModelClient
   tools: ToolHost
   clock: Clock
-  /** Ends the run with reason `cancelled` and what there is; the saved state can be taken up again. */
+  /** Ends the run with reason `cancelled` and what it has; the saved state can be resumed. */
   signal: AbortSignal
   limits?: LoopLimits
   settings?: ModelSettings
-  /** Called before each effect. When it rejects the run stops and rejects: nothing unsaved is ever done. */
+  /** Called before each effect. When it rejects, the run stops and rejects: nothing unsaved is ever done. */
   save?: (state: LoopState) => Promise<void>
-  /** A promise holds the run back until it resolves, or the run is to end: nobody who listens can keep it from that. */
+  /** A promise pauses the run until it resolves, or until the run must end: a listener cannot prevent that. */
   emit?: (event: LoopEvent) => void | undefined | Promise<void>
   spending?: Spending
-  /** Applied to what tools give back, before the model or anybody else sees it (SECRET-008). */
+  /** Applied to tool results before the model or anybody else sees them (SECRET-008). */
   redact?: (text: string) => string
 }
 
@@ -140,7 +144,7 @@ async function drive(start: LoopState, context: Context, whyAborted: () => Finis
   }
 }
 
-/** A run that ended short of its goal is not saved as ended: another process may go on from the last finished turn. */
+/** A run that ended early is not saved as ended: another process may continue from its last completed turn. */
 async function conclude(state: LoopState, reason: FinishReason, context: Context): Promise<LoopState> {
   const done = state.finished === undefined ? applyEnd(state, reason) : state
   if (reason !== 'cancelled' && reason !== 'error' && reason !== 'deadline') await context.saver.save(() => done)
@@ -165,7 +169,7 @@ async function takeTurn(
   return after
 }
 
-/** Calls that are answered without having been run. */
+/** Calls that were answered without running. */
 async function tellRefused({ pending }: LoopState, context: Context): Promise<void> {
   for (const { id, name, args, result } of pending) {
     if (result !== undefined) await context.emit({ type: 'tool_result', call: { id, name, args }, result })
@@ -210,7 +214,7 @@ function retryTurn(state: LoopState, error: ModelError, limits: LoopLimits): Loo
   return error.reason === 'AnswerBrokenOff' ? applyInterruption(state, limits) : undefined
 }
 
-/** Runs independent calls side by side. What is done is saved while others still run, so that a crash forgets little. */
+/** Runs independent calls concurrently. Saves finished ones while others still run, so that a crash loses little. */
 async function runTools(before: LoopState, calls: PendingCall[], context: Context): Promise<LoopState> {
   const started = applyStarted(before, new Set(calls.map((call) => call.id)))
   await context.saver.save(() => started)

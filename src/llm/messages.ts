@@ -1,4 +1,4 @@
-// The neutral conversation: what every vendor's messages are translated to and from.
+// The neutral conversation, to and from which every vendor's messages are translated.
 
 import type { CallFailure } from '../contract/failures.ts'
 import type { JsonObject } from '../contract/json.ts'
@@ -6,14 +6,14 @@ import type { JsonObject } from '../contract/json.ts'
 /** The two wire languages. */
 export type Family = 'llma' | 'llmo'
 
-/** The vendor's own JSON: an upstream of the same family gets it back unchanged. */
+/** The vendor's own JSON, sent back unchanged to an upstream of the same family. */
 export type Raw = { family: Family; json: JsonObject }
 
 export type TextBlock = { type: 'text'; text: string; raw?: Raw }
-/** Without a signature it is shown but never sent back (the vendor refuses unsigned thinking). */
+/** Thinking without a signature is shown but never sent back (the vendor refuses it). */
 type ThinkingBlock = { type: 'thinking'; text: string; signature?: string; raw?: Raw }
 type RedactedThinkingBlock = { type: 'redacted_thinking'; data: string; raw?: Raw }
-/** `invalidArgs` is the text the model wrote when that was no JSON object; `args` is empty then. */
+/** `invalidArgs` is the model's text when it was not a JSON object; `args` is empty then. */
 export type ToolUseBlock = {
   type: 'tool_use'
   id: string
@@ -23,7 +23,7 @@ export type ToolUseBlock = {
   raw?: Raw
 }
 type ToolResultBlock = { type: 'tool_result'; toolUseId: string; content: string; isError: boolean; raw?: Raw }
-/** An image, a document, a vendor's own tool: it survives within its family and has no translation. */
+/** An image, a document, a vendor's own tool: kept within its family, and not translatable. */
 type OpaqueBlock = { type: 'opaque'; label: string; raw: Raw }
 
 export type ContentBlock =
@@ -42,7 +42,7 @@ export type ToolSchema = { name: string; description: string; parameters: JsonOb
 export type ToolChoice = { type: 'auto' | 'any' | 'none' } | { type: 'tool'; name: string }
 
 export type ModelRequest = {
-  /** Absent: the one of the provider choice that serves the call. */
+  /** Absent: the model of the provider choice that serves the call. */
   model?: string
   system: TextBlock[]
   messages: Message[]
@@ -53,17 +53,20 @@ export type ModelRequest = {
   stopSequences?: string[]
   toolChoice?: ToolChoice
   thinking?: { budgetTokens: number }
-  /** The caller's original request: what is not named here reaches its own family as it is, the other by `crossing.ts`. */
+  /**
+   * The caller's original request: other fields reach its own family unchanged, and the other one through
+   * `crossing.ts`.
+   */
   raw?: Raw
-  /** The caller's own headers for an upstream of the family of `raw` (beta features), by lower-case name. */
+  /** The caller's headers for an upstream of the family of `raw` (beta features), by lower-case name. */
   headers?: Record<string, string>
-  /** Asks for the answer in one piece: cheaper where nobody reads along. */
+  /** Asks for the answer in one piece: cheaper when nobody reads along. */
   whole?: boolean
 }
 
 /**
- * Tokens of one model call. `inputTokens` counts all input; `cachedTokens` is the part of it read from a cache, `cacheWriteTokens`
- * the part that was written to one (absent: none).
+ * Tokens of one model call. `inputTokens` counts all input; `cachedTokens` is the part of it read from a cache,
+ * `cacheWriteTokens` the part that was written to one (absent: none).
  */
 export type TokenUsage = { inputTokens: number; outputTokens: number; cachedTokens: number; cacheWriteTokens?: number }
 
@@ -73,35 +76,35 @@ export type StopReason =
   | 'max_tokens'
   | 'stop_sequence'
   | 'refusal'
-  /** The vendor wants the conversation sent back as it is, to go on. */
+  /** The vendor wants the conversation sent back unchanged, to continue. */
   | 'pause'
 
-/** Why a call failed, in words for a user; `retryAfterMs` and `status` as the vendor gave them. */
+/** Why a call failed, in words for a user; `retryAfterMs` and `status` come from the vendor. */
 export type ModelError = { reason: CallFailure; message: string; retryAfterMs?: number; status?: number }
 
 /**
  * One event of a model's answer. Blocks are numbered from 0 and do not overlap in `llma`; in `llmo` tool calls may
- * interleave. A failure is an event, the last one; otherwise `stop` is the last one.
+ * interleave. A failure is the last event; otherwise `stop` is.
  */
 export type ModelEvent =
-  /** `provider` is `namespace/name` of who serves the call; `raw` the vendor's opening frame, or its whole answer. */
+  /** `provider` is the `namespace/name` that serves the call; `raw` the vendor's opening frame, or its whole answer. */
   | { type: 'start'; provider?: string; model: string; id?: string; raw?: Raw }
   | { type: 'block_start'; index: number; block: 'text' | 'thinking' }
   | { type: 'tool_use_start'; index: number; id: string; name: string }
   | { type: 'text_delta'; index: number; text: string }
   | { type: 'thinking_delta'; index: number; text: string }
   | { type: 'signature_delta'; index: number; signature: string }
-  /** A fragment of the JSON text of the arguments. */
+  /** A fragment of the arguments' JSON text. */
   | { type: 'args_delta'; index: number; json: string }
-  /** Part of a block that has no neutral form (a citation): for callers of the same family only. */
+  /** Part of a block that has no neutral form (a citation): only for callers of the same family. */
   | { type: 'raw_delta'; index: number; raw: Raw }
   /** A whole block that is not streamed. */
   | { type: 'block'; index: number; block: RedactedThinkingBlock | OpaqueBlock }
-  /** `raw` when the vendor's block holds more than the neutral one (citations, thought signatures). */
+  /** `raw` when the vendor's block contains more than the neutral one (citations, thought signatures). */
   | { type: 'block_stop'; index: number; raw?: Raw }
-  /** Totals of this call so far; replaces the one before. `raw`: the vendor's own counts. */
+  /** Totals of this call so far; replaces the previous event. `raw`: the vendor's own counts. */
   | { type: 'usage'; usage: TokenUsage; raw?: Raw }
-  /** `raw`: how the vendor said it, where its own words are finer. */
+  /** `raw`: the vendor's own reason, when that is more specific. */
   | { type: 'stop'; reason: StopReason; stopSequence?: string; raw?: Raw }
   | { type: 'error'; error: ModelError }
 
@@ -132,7 +135,7 @@ export function userText(text: string): Message {
   return { role: 'user', content: [{ type: 'text', text }] }
 }
 
-/** The text blocks of a message, put together. */
+/** The text blocks of a message, joined. */
 export function textOf(message: Message): string {
   return message.content.map((block) => (block.type === 'text' ? block.text : '')).join('')
 }

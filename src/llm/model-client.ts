@@ -1,4 +1,4 @@
-// Makes the client of one provider choice.
+// Creates the client of one provider choice.
 import type { ModelChoice } from '../contract/api/assignment.ts'
 import { createRedactor } from '../observability/redaction.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -13,12 +13,12 @@ import { createPipedFetch, type VendorFetch } from './piped-fetch.ts'
 import { makeModelError } from './vendor-error.ts'
 
 export type ModelClientDeps = {
-  /** Without pipes every call is a fetch. */
+  /** Absent: every call uses fetch. */
   egress: Pick<Egress, 'fetchWith'> & Partial<Pick<Egress, 'openPipe'>>
-  /** Where this provider may be: its own allowed hosts, and whether its address is trusted (NET-004). */
+  /** Which addresses this provider may have: its own allowed hosts, and whether its address is trusted (NET-004). */
   policyFor(choice: ModelChoice): EgressPolicy
   clock: Clock
-  /** Silence after which a call is given up. Default 300 s: some models think long before the first word. */
+  /** Time without data after which a call is given up. Default 300 s: some models think long before the first word. */
   idleTimeoutMs?: number
 }
 
@@ -28,7 +28,7 @@ export function nameProvider(provider: ModelChoice['provider']): string {
   return `${provider.namespace}/${provider.name}`
 }
 
-/** What its egress policy says of a provider's address that the owner vouched for (NET-004). */
+/** The part of its egress policy for an address that the owner vouched for (NET-004). */
 export function trustOf({ baseUrl, trusted }: ModelChoice['provider']): Pick<EgressPolicy, 'trusted'> {
   const origin = trusted && baseUrl !== undefined ? URL.parse(baseUrl)?.origin : undefined
   return origin === undefined ? {} : { trusted: origin }
@@ -39,7 +39,7 @@ function describeTarget({ provider, model }: ModelChoice): ClientOptions['target
   return {
     provider: nameProvider(provider),
     model,
-    // Only errors name it.
+    // Only error messages name it.
     get host() {
       return URL.parse(address)?.host ?? address
     },
@@ -47,7 +47,7 @@ function describeTarget({ provider, model }: ModelChoice): ClientOptions['target
   }
 }
 
-/** What can be known to fail without asking. A server of one's own may want no key. */
+/** What is known to fail without a call. A self-hosted server may need no key. */
 function findObstacle(choice: ModelChoice): ModelError | undefined {
   const { provider, model } = choice
   if (model === '') {

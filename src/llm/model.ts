@@ -1,4 +1,4 @@
-// A language model as the loop sees it: a request in, an answer told as it comes.
+// A language model as the loop sees it: takes a request, and reports the answer as it arrives.
 import type { ResourceKey } from '../ports/resources.ts'
 import type { EstimatedUsage } from './estimate.ts'
 import type { ModelEvent, ModelRequest, TokenUsage } from './messages.ts'
@@ -22,21 +22,23 @@ export type ServedCall = {
 }
 
 export type Listener = {
-  /** Its abort ends the call. */
+  /** Aborting it ends the call. */
   signal: AbortSignal
   /**
-   * Gets the events of each read of the answer together, in order, never none. A promise holds the vendor back until it
-   * resolves. What it throws is for who made the call, and ends it.
+   * Receives the events of each read of the answer together, in order, at least one. A promise pauses the vendor until
+   * it resolves. If it throws, the call ends and rejects with that.
    */
   take(events: ModelEvent[]): void | undefined | Promise<void>
-  /** Told of what was used, once for each provider that began to work: also where it failed, or the call was aborted. */
+  /**
+   * Told of what was used, once for each provider that began to work: also where it failed, or the call was aborted.
+   */
   spend(call: ServedCall): void
 }
 
 export interface ModelClient {
   /**
-   * One call, from the request to its last event; resolves when that is taken and all of the call is settled. It does not
-   * reject, and does not hang after an abort: what goes wrong, the abort included, is the last event.
+   * One call, from the request to its last event; resolves when that is delivered and the call is settled. It does not
+   * reject, and does not hang after an abort: every error, including the abort, is the last event.
    */
   call(request: ModelRequest, listener: Listener): Promise<void>
 }

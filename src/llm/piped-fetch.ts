@@ -1,7 +1,7 @@
-// What a vendor call needs of fetch, over the egress room's pipes: a fraction of fetch's work for each call.
+// The part of fetch that vendor calls need, over the egress room's pipes: a fraction of fetch's work per call.
 import type { BytePipe, Egress, EgressPolicy, PipeControl, PipeRequest, PipeSink } from '../ports/egress.ts'
 
-/** Nothing is sent on by a redirect: what the vendor answers is the answer. */
+/** Redirects are not followed: the vendor's first answer is the answer. */
 export type VendorInit = {
   method: 'POST'
   redirect: 'manual'
@@ -27,7 +27,7 @@ export type VendorFetch = (url: string, init: VendorInit) => Promise<VendorRespo
 
 type Head = Record<string, string | string[] | undefined>
 
-/** Bytes that wait for the reader before the connection is held back. */
+/** Bytes that may wait for the reader before the connection is paused. */
 const highWater = 262_144
 
 /** The body as it arrives: pushed by the connection, pulled by the reader. */
@@ -95,12 +95,12 @@ function readHeader(headers: Head, name: string): string | null {
 
 const again = Symbol('again')
 
-/** `again`: the kept connection was closed by the other side before it took the request. */
+/** `again`: the other side closed the kept-alive connection before it accepted the request. */
 function sendOnce(pipe: BytePipe, url: URL, init: VendorInit): Promise<VendorResponse | typeof again> {
   return awaitAnswer(init.signal, (sink) => pipe.send(toPipeRequest(url, init), sink))
 }
 
-/** No closure in here holds `send`, and with it the request: a stream may go on for long. */
+/** No closure in here captures `send`, and with it the request: a stream may run for long. */
 function awaitAnswer(
   signal: AbortSignal,
   send: (sink: PipeSink) => PipeControl,

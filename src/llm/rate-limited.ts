@@ -11,11 +11,11 @@ export type RateLimitOptions = {
   whose: Limited
   limit: RateLimit
   clock: Clock
-  /** Told of every wait. */
+  /** Called with every wait. */
   onWait?: TellWait | undefined
 }
 
-/** The answer is part of what the vendor counts: as long as the request allows, within reason. */
+/** The vendor also counts the answer: as long as the request allows, within reason. */
 const expectedOutput = 1024
 
 /** Input and expected output of a call, before it is made. */
@@ -23,7 +23,7 @@ function estimateRequest(request: ModelRequest): number {
   return estimateInput(request) + Math.min(request.maxTokens ?? expectedOutput, expectedOutput)
 }
 
-/** What a call took of its limit, as far as it is known. */
+/** What a call used of its limit, as far as is known. */
 function sumUp(watch: CallWatch): number {
   return [watch.counted(), watch.estimated()].reduce(
     (sum, part) => sum + (part?.inputTokens ?? 0) + (part?.outputTokens ?? 0),
@@ -31,7 +31,7 @@ function sumUp(watch: CallWatch): number {
   )
 }
 
-/** Waits for a lease, within the signal; answers how many tokens it took. */
+/** Waits for a lease, unless the signal aborts; returns how many tokens it took. */
 async function takeLease(tokens: number, options: RateLimitOptions, signal: AbortSignal): Promise<number> {
   while (true) {
     const lease = await options.rateLimits.take(options.whose, { requests: 1, tokens }, options.limit)
@@ -69,7 +69,7 @@ export function withRateLimit(client: ModelClient, options: RateLimitOptions): M
 }
 
 function failLease(error: unknown, signal: AbortSignal, { kind, name }: Limited): ModelEvent {
-  const message = `The rate limit of ${kind === 'Agent' ? 'agent' : 'provider'} "${name}" could not be asked for: ${String(error)}`
+  const message = `The rate limit of ${kind === 'Agent' ? 'agent' : 'provider'} "${name}" could not be checked: ${String(error)}`
   return signal.aborted
     ? {
         type: 'error',

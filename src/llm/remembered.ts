@@ -1,4 +1,4 @@
-// What is made of an object, made once and kept for as long as the object is there.
+// Values derived from an object, computed once and kept as long as the object exists.
 export function rememberBy<Key extends object, Value>(make: (key: Key) => Value): (key: Key) => Value {
   const known = new WeakMap<Key, { value: Value }>()
   return (key) => {

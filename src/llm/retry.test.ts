@@ -45,8 +45,8 @@ describe('retrying', () => {
     const failure = failCall('RateLimited', { retryAfterMs: 7000 })
     await call([failure, failCall('ProviderFailed'), sayText('ok')], { onWait: (wait) => waits.push(wait) })
     expect(waits).toEqual([
-      { ms: 7000, why: expect.stringMatching(/the vendor asks for this wait\); then it is tried again$/) },
-      { ms: 2000, why: expect.stringMatching(/; then it is tried again$/) },
+      { ms: 7000, why: expect.stringMatching(/the vendor asks for this wait\); then it is retried$/) },
+      { ms: 2000, why: expect.stringMatching(/; then it is retried$/) },
     ])
   })
 

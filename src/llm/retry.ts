@@ -1,4 +1,4 @@
-// Calls again what failed for a passing reason, as long as nothing of the answer has been shown.
+// Retries calls that failed for a temporary reason, as long as nothing of the answer has been shown.
 import { ruleOfCall } from '../contract/failures.ts'
 import type { Clock, Ids } from '../ports/clock.ts'
 import type { ModelError, ModelEvent, ModelRequest } from './messages.ts'
@@ -9,19 +9,19 @@ export type RetryOptions = {
   clock: Clock
   /** Jitter. */
   random: Ids['random']
-  /** Calls at most, the first included. Default 4. */
+  /** The most calls, including the first. Default 4. */
   maxTries?: number
-  /** The same while the vendor says that it is asked too much: that can take a minute. Default 10. */
+  /** The same while the vendor reports overload or rate limits, which can last a minute. Default 10. */
   maxTriesWhenLimited?: number
   /** Default 1 s; doubles with each try. */
   baseMs?: number
-  /** The longest pause of our own choosing. Default 30 s. */
+  /** The longest pause that is not set by the vendor. Default 30 s. */
   capMs?: number
-  /** A vendor that asks for a longer pause is not waited for. Default 90 s. */
+  /** When a vendor asks for a longer pause, the call fails instead. Default 90 s. */
   maxRetryAfterMs?: number
-  /** Default: every passing failure. */
+  /** Default: every temporary failure. */
   retries?: (error: ModelError) => boolean
-  /** Told of every pause. */
+  /** Called with every pause. */
   onWait?: TellWait | undefined
 }
 
@@ -29,17 +29,20 @@ export function isPassing({ reason }: ModelError): boolean {
   return ruleOfCall(reason).again
 }
 
-/** The vendor wants to be left alone for a while. */
+/** The vendor asks for a pause. */
 export function asksForRest({ reason }: ModelError): boolean {
   return ruleOfCall(reason).rest !== undefined
 }
 
-/** Events after which a second try would repeat what was already seen. */
+/** Events after which another try would repeat what was already shown. */
 function isContent(event: ModelEvent): boolean {
   return !['start', 'usage', 'block_start', 'error'].includes(event.type)
 }
 
-/** The pause before try `tries + 1`: what the vendor says, else exponential with full jitter. Undefined: no more tries. */
+/**
+ * The pause before try `tries + 1`: what the vendor asks for, else exponential with full jitter. Undefined: no more
+ * tries.
+ */
 function pauseBefore(error: ModelError, tries: number, options: RetryOptions): number | undefined {
   const { baseMs = 1000, capMs = 30_000, maxRetryAfterMs = 90_000, retries = isPassing } = options
   const maxTries = asksForRest(error) ? (options.maxTriesWhenLimited ?? 10) : (options.maxTries ?? 4)
@@ -48,10 +51,13 @@ function pauseBefore(error: ModelError, tries: number, options: RetryOptions): n
   return options.random() * Math.min(capMs, baseMs * 2 ** (tries - 1))
 }
 
-/** A call that may be kept to itself when it fails before any content. */
+/** A call whose failure can be withheld while it has shown no content. */
 export type ModelAttempt = { client: ModelClient; request: ModelRequest; hides(error: ModelError): boolean }
 
-/** Holds the opening of an answer back until its content comes. The failure that was not told; undefined: all was told. */
+/**
+ * Holds back the start of an answer until its content arrives. Returns a withheld failure; undefined when everything
+ * was passed on.
+ */
 export async function attemptCall(
   { client, request, hides }: ModelAttempt,
   { take, ...listener }: Listener,
@@ -75,7 +81,7 @@ export async function attemptCall(
 
 function describePause({ message, retryAfterMs }: ModelError): string {
   const asked = retryAfterMs === undefined ? '' : ' (the vendor asks for this wait)'
-  return `${message}${asked}; then it is tried again`
+  return `${message}${asked}; then it is retried`
 }
 
 export function withRetry(client: ModelClient, options: RetryOptions): ModelClient {
@@ -91,7 +97,7 @@ export function withRetry(client: ModelClient, options: RetryOptions): ModelClie
           return pause !== undefined
         }
         await attemptCall({ client, request, hides }, listener)
-        // An abort ends the pause; the next try then says so.
+        // An abort ends the pause; the next try then reports it.
         if (pause !== undefined) await options.clock.sleep(pause, signal).catch(() => {})
       }
     },

@@ -1,4 +1,4 @@
-// The model of a run: provider choices in order, each with its rate limit, retries and cool-down; says who served.
+// The model of a run: provider choices in order, each with rate limit, retries and cool-down; reports which one served.
 import type { ModelChoice } from '../contract/api/assignment.ts'
 import type { Price } from '../contract/resources/provider.ts'
 import type { Ids } from '../ports/clock.ts'
@@ -15,7 +15,7 @@ import { asksForRest, isPassing, type RetryOptions, withRetry } from './retry.ts
 import { computeCost } from './token-usage.ts'
 import type { TellWait } from './waits.ts'
 
-/** One try at a provider; `error`, without its key in it: why there was no answer. */
+/** One try at a provider; `error`, without its key: why there was no answer. */
 export type EndedCall = { provider: ResourceKey; error?: ModelError }
 
 export type LimitedAgent = ResourceKey & { rateLimit: RateLimit }
@@ -23,14 +23,14 @@ export type LimitedAgent = ResourceKey & { rateLimit: RateLimit }
 export type RouterDeps = ModelClientDeps & {
   random: Ids['random']
   rateLimits: RateLimitOptions['rateLimits'] & CoolDowns
-  /** Holds for all calls together, whichever provider answers; fallbacks of one call count once. */
+  /** Applies to all calls together, whichever provider answers; fallbacks of one call count once. */
   agent?: LimitedAgent | undefined
-  /** Called for each try that came to its end: answered, failed or cancelled. */
+  /** Called for each try that ended: answered, failed or cancelled. */
   onEnd?(call: EndedCall): void
   retry?: Partial<Omit<RetryOptions, 'clock' | 'random' | 'retries'>>
-  /** Told of every wait: for a retry, a rate limit, or the end of a cool-down. */
+  /** Called with every wait: for a retry, a rate limit, or the end of a cool-down. */
   onWait?: TellWait
-  /** How long the first of providers that all cool down is waited for. Default 60 s. */
+  /** How long to wait for the first provider when all cool down. Default 60 s. */
   maxCoolDownWaitMs?: number
 }
 
@@ -41,11 +41,11 @@ function keyOf({ provider }: ModelChoice): ResourceKey {
 type Report = {
   /** What the call has used; undefined when no vendor has begun to work. */
   measure(call: CallWatch): ServedCall | undefined
-  /** A call begins. What it gives back hears its events; the last one ends the call. */
+  /** A call starts. The returned function receives its events; the last one ends the call. */
   begin(signal: AbortSignal): (event: ModelEvent | undefined) => void
 }
 
-/** A provider that had most of a time limit for itself is late; one that was asked shortly before the end is not. */
+/** A provider that had most of a time limit to itself is late; one that was called shortly before its end is not. */
 function blameLate(error: ModelError, choice: ModelChoice, { reason }: AbortSignal, ms: number): ModelError {
   if (error.reason !== 'Stopped' || !(reason instanceof TimeLimitError) || ms < reason.limitMs / 2) return error
   const name = nameProvider(choice.provider)
@@ -92,7 +92,7 @@ function createReport(choice: ModelChoice, { onEnd, clock }: Pick<RouterDeps, 'o
   }
 }
 
-/** Says in the answer which provider serves it, asks for its model, counts what it uses. */
+/** Adds the serving provider to the answer, requests its model, and counts its usage. */
 function withIdentity(client: ModelClient, choice: ModelChoice, report: Report): ModelClient {
   function identify(event: ModelEvent): ModelEvent {
     if (event.type === 'error') return { ...event, error: redactError(event.error, choice) }
@@ -102,7 +102,7 @@ function withIdentity(client: ModelClient, choice: ModelChoice, report: Report):
   return {
     async call(request, { signal, take, spend }) {
       const follow = report.begin(signal)
-      // What is aborted before it begins is not sent.
+      // A call that was aborted before it started is not sent.
       const watch = signal.aborted ? undefined : watchCall(request)
       const tell = (raw: ModelEvent[]) => {
         const events = raw.some(namesProvider) ? raw.map(identify) : raw
@@ -132,7 +132,7 @@ function createFallbackChoice(choice: ModelChoice, isLast: boolean, deps: Router
   const counted = withCoolDown(identified, { key, model }, { coolDowns: rateLimits, clock })
   const limit = choice.provider.rateLimit
   const limited = limit ? withRateLimit(counted, { rateLimits, whose: key, limit, clock, onWait }) : counted
-  // While another provider can be asked, nobody waits for one that is asked too much.
+  // While another provider can be tried, nobody waits for a rate-limited one.
   const retries: RetryOptions['retries'] = isLast ? isPassing : (error) => isPassing(error) && !asksForRest(error)
   return { key, model, client: withRetry(limited, { ...deps.retry, clock, random, retries, onWait }) }
 }

@@ -1,13 +1,14 @@
-// How calls of the service's own tools look to the caller of a proxy, and how they are known again when they come back (PROXY-013, PROXY-014).
+// How calls of the service's own tools appear to a proxy's caller, and how they are recognized when they come back
+// (PROXY-013, PROXY-014).
 import type { JsonObject } from '../contract/json.ts'
 import { parseForeignObject } from './foreign-json.ts'
 
-/** `session` names the scratch folder of the conversation, so that it needs no memory of a replica. */
+/** `session` names the conversation's scratch folder, so that no replica has to remember it. */
 export type ServerCallId = { session: string; id: string }
 
 const idPattern = /^svc_([0-9a-f]{12})_(.+)$/s
 
-/** Every such id begins with it. */
+/** Prefix of every such id. */
 export const serverCallMark = 'svc_'
 
 export function makeServerCallId({ session, id }: ServerCallId): string {
@@ -19,7 +20,7 @@ export function readServerCallId(text: unknown): ServerCallId | undefined {
   return match === null ? undefined : { session: match[1] ?? '', id: match[2] ?? '' }
 }
 
-/** A call as text, for callers whose language would take it for a call of their own. One line. */
+/** A call as one line of text, for callers whose language would take it for one of their own calls. */
 export function describeCall(call: { id: string; name: string; args: JsonObject }): string {
   return `[Tool ${call.name} call ${call.id}]: ${JSON.stringify(call.args)}`
 }
@@ -34,7 +35,7 @@ export function readCall(text: string): DescribedCall | undefined {
   return known === undefined || parseForeignObject(args) === undefined ? undefined : { ...known, name, args }
 }
 
-/** A result as the specification wants it shown (LLMA-032). */
+/** A result in the form of the specification (LLMA-032). */
 export function describeResult(name: string, content: string): string {
   return `[Tool ${name} result]: ${content}`
 }
@@ -45,7 +46,7 @@ export function readResult(text: string, name: string): string | undefined {
   return text.startsWith(opening) ? text.slice(opening.length) : undefined
 }
 
-/** A result that stands in a longer text: one line, whatever it holds. */
+/** A result within a longer text: one line, whatever it contains. */
 export function describeResultLine(name: string, content: string): string {
   const isPlain = !/[\r\n]/.test(content) && !content.startsWith('"')
   return describeResult(name, isPlain ? content : JSON.stringify(content))
@@ -61,15 +62,15 @@ export function readResultLine(line: string, name: string): string | undefined {
   }
 }
 
-/** Whether a failure is told in it: results are the tools' own JSON (LLMA-036). */
+/** Whether it reports a failure; results are the tools' own JSON (LLMA-036). */
 export function isFailure(content: string): boolean {
   return content.startsWith('{"success":false')
 }
 
-/** For a call whose result did not come back: a call without one is refused by every vendor. */
+/** For a call whose result did not come back: every vendor refuses a call without a result. */
 export const lostResult = JSON.stringify({
   success: false,
-  error: 'The result of this call was not kept.',
+  error: 'The result of this call is no longer available.',
   errorType: 'outcome_unknown',
   suggestion: 'Call the tool again if the result is needed.',
 })

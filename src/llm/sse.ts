@@ -1,4 +1,4 @@
-// Reads server-sent events from a body that may arrive in any pieces, stop, or never go on.
+// Reads server-sent events from a body that may arrive in pieces of any size, stop, or stall.
 import { createParser } from 'eventsource-parser'
 import type { Clock } from '../ports/clock.ts'
 import { startDeadline } from './deadlines.ts'
@@ -6,10 +6,10 @@ import { followSignals } from './linked-signal.ts'
 
 export type Frame = { event?: string | undefined; data: string }
 
-/** A longer frame is a broken vendor, not an answer. */
+/** A longer frame means a broken vendor, not an answer. */
 const maxFrameLength = 32 * 1024 * 1024
 
-/** The body was silent for too long. */
+/** No data arrived for too long. */
 export class IdleError extends Error {
   readonly idleMs: number
 
@@ -19,7 +19,10 @@ export class IdleError extends Error {
   }
 }
 
-/** Gives each frame as soon as it is whole; a half one at the end is dropped. `feed` throws for a frame without end. */
+/**
+ * Returns each frame as soon as it is complete; drops an incomplete one at the end. `feed` throws for a frame without
+ * end.
+ */
 export function createFrameReader(take: (frame: Frame) => void): { feed(bytes: Uint8Array): void } {
   let broken: Error | undefined
   const parser = createParser({
@@ -40,12 +43,12 @@ export function createFrameReader(take: (frame: Frame) => void): { feed(bytes: U
 
 export type IdleWatch = {
   signal: AbortSignal
-  /** Something came: the time begins anew. Throws the reason of an abort. */
+  /** Data arrived: the time restarts. Throws the reason of an abort. */
   touch(): void
   stop(): void
 }
 
-/** Aborts when `touch` was not called for `idleMs`, and with `parent`. */
+/** Aborts when `touch` was not called for `idleMs`, or when `parent` aborts. */
 export function watchIdle(clock: Clock, idleMs: number, parent: AbortSignal): IdleWatch {
   const idle = followSignals(parent)
   const deadline = startDeadline(clock, idleMs, () => idle.abort(new IdleError(idleMs)))

@@ -1,8 +1,8 @@
-// What has changed between two states of a run, as JSON that is added to what was saved before instead of writing it all anew.
-// States are never changed in place: what is the same object has not changed, and is not looked into.
+// The difference between two states of a run, as JSON that is appended to what was saved instead of writing it all
+// again. States are never modified in place: an identical object is unchanged and is not examined.
 import { isJsonObject, type JsonObject } from '../contract/json.ts'
 
-/** One value made anew, or the parts of an object or a list that are; `length` of a list that has another one now. */
+/** A new value, or the changed parts of an object or a list; `length` is the new length of a list. */
 export type StateChange =
   | { set: unknown }
   | { fields: Record<string, StateChange>; without?: string[] }
@@ -29,14 +29,14 @@ function compareLists(before: unknown[], after: unknown[]): StateChange {
   return { items: findParts(before, after), ...(after.length < before.length ? { length: after.length } : {}) }
 }
 
-/** What makes `after` out of `before`; undefined when it is the same. */
+/** The change from `before` to `after`; undefined when they are equal. */
 export function findChange(before: unknown, after: unknown): StateChange | undefined {
   if (before === after) return undefined
   if (Array.isArray(before) && Array.isArray(after)) return compareLists(before, after)
   return isJsonObject(before) && isJsonObject(after) ? compareObjects(before, after) : { set: after }
 }
 
-/** The state after the change; the one before is left as it is. */
+/** The state after the change; leaves the one before unmodified. */
 export function applyChange(before: unknown, change: StateChange): unknown {
   if ('set' in change) return change.set
   if ('items' in change) {

@@ -1,28 +1,28 @@
-// Counts as vendors give them, and what a call cost by the price that its provider's owner has set. No price is built in.
+// Vendors' token counts, and the cost of a call by the price that its provider's owner has set. No price is built in.
 import type { JsonObject } from '../contract/json.ts'
 import type { Price } from '../contract/resources/provider.ts'
 import type { TokenUsage } from './messages.ts'
 
-/** No call has as many; a thousand times a million of these can still be added. */
+/** No call uses this many; a billion of these can still be added. */
 export const mostTokens = 1e12
 
 export function readCount(value: unknown): number | undefined {
   return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= mostTokens ? value : undefined
 }
 
-/** A field of an object that may not be there. */
+/** A field of an object, which may be absent. */
 export function readNestedCount(value: unknown, field: string): number | undefined {
   return typeof value === 'object' && value !== null ? readCount((value as JsonObject)[field]) : undefined
 }
 
 export type Cost = { cost: number; currency: string }
 
-/** No call costs as much; a price that was set before there was a largest one must not spoil sums. */
+/** No call costs this much; a price from before there was a maximum must not spoil sums. */
 const mostCost = 1e9
 
 /**
- * Input tokens include those read from a cache and written to one. Undefined when no price is set: a currency alone is none, and
- * nothing is free unasked.
+ * Input tokens include those read from a cache and written to one. Undefined when no price is set: a currency alone is
+ * none, and nothing is free unasked.
  */
 export function computeCost(usage: TokenUsage, price: Price | undefined): Cost | undefined {
   if (price === undefined) return undefined

@@ -1,13 +1,13 @@
-// The tools a loop can call, whoever runs them: the worker, chat or a proxy.
+// The tools that a loop can call, whoever runs them: the worker, chat or a proxy.
 import type { JsonObject } from '../contract/json.ts'
 import type { ToolSchema } from './messages.ts'
 
 export type HostTool = ToolSchema & {
-  /** May run again when nobody knows whether it ran: true only for calls without side effects. */
+  /** May run again when it is unknown whether it ran: true only for calls without side effects. */
   repeatable: boolean
-  /** Its own parameters bound the output; the cut at 64 KiB does not apply (BUILT-029). */
+  /** Its own parameters limit the output; the limit of 64 KiB does not apply (BUILT-029). */
   ownsOutputLimit?: boolean
-  /** Its own time limit, beside the loop's (`LoopLimits`). */
+  /** Its own time limit, in addition to the loop's (`LoopLimits`). */
   timeoutMs?: number
   /** The caller of the loop runs it (a proxy client's own tool): the loop ends when the model calls it. */
   external?: boolean
@@ -18,7 +18,7 @@ export type ToolCall = { id: string; name: string; args: JsonObject }
 export type ToolResult = { content: string; isError: boolean }
 
 export interface ToolHost {
-  /** What the model is offered. The same list for a whole run. */
+  /** The tools offered to the model; the same list for a whole run. */
   list(): HostTool[]
   /** Runs one call. May throw: the loop turns that into a structured result. Must stop when the signal aborts. */
   call(call: ToolCall, signal: AbortSignal): Promise<ToolResult>

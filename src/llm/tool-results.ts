@@ -1,4 +1,4 @@
-// Results the loop itself writes: structured errors, and outputs cut to size.
+// Results that the loop itself writes: structured errors, and truncated outputs.
 import { isSvcError, messageOf } from '../errors.ts'
 import type { ToolResult } from './tool-host.ts'
 
@@ -30,7 +30,7 @@ const byReason: Partial<Record<string, Omit<ToolFailure, 'error'>>> = {
   TooManyRequests: { errorType: 'unavailable', suggestion: 'Wait a moment before you call it again.' },
 }
 
-/** Whatever a tool threw, as a result. */
+/** Turns anything that a tool threw into a result. */
 export function failThrown(error: unknown): ToolResult {
   const known = isSvcError(error) ? byReason[error.reason] : undefined
   const advice = known ?? {
@@ -40,7 +40,7 @@ export function failThrown(error: unknown): ToolResult {
   return failTool({ error: messageOf(error), ...advice })
 }
 
-/** Cuts at a character boundary within `maxBytes` of UTF-8 and says what was cut (BUILT-028). */
+/** Cuts at a character boundary within `maxBytes` of UTF-8 and says how much was cut (BUILT-028). */
 export function cutOutput(content: string, maxBytes: number): string {
   const total = Buffer.byteLength(content)
   if (total <= maxBytes) return content

@@ -1,4 +1,4 @@
-// Cuts a conversation to a budget of estimated tokens, without splitting a tool call from its result.
+// Truncates a conversation to a budget of estimated tokens, without separating a tool call from its result.
 import { bytesPerToken, estimateTokens } from './estimate.ts'
 import type { Message } from './messages.ts'
 
@@ -23,7 +23,7 @@ function groupExchanges(messages: Message[]): Message[][] {
 
 /**
  * Keeps the first user message and as many of the newest exchanges as fit. The newest exchange always stays: when it
- * alone is too big, its tool results are cut instead, or the model would only ask for them again.
+ * alone is too large, its tool results are truncated instead; without them the model would only repeat the calls.
  */
 export function truncateMessages(messages: Message[], budgetTokens: number): Message[] {
   if (countTokens(messages) <= budgetTokens) return messages
@@ -64,6 +64,6 @@ function shrinkMessage(message: Message, share: number): Message {
 function cutText(text: string, share: number): string {
   const end = Math.floor(text.length * share)
   if (end >= text.length) return text
-  // A character of two units is not cut in half.
+  // Does not split a surrogate pair.
   return `${text.slice(0, end).replace(/[\uD800-\uDBFF]$/, '')}\n[cut to fit the model: the first ${end} of ${text.length} characters are shown]`
 }

@@ -1,4 +1,4 @@
-// One HTTP call to a vendor, from a JSON body to a stream of neutral events. Both families go through here.
+// One HTTP call to a vendor, from a JSON body to a stream of neutral events. Both families use it.
 import type { JsonObject } from '../contract/json.ts'
 import { wasCutOff } from '../egress/failures.ts'
 import { isSvcError, messageOf } from '../errors.ts'
@@ -17,7 +17,10 @@ import { isPacked, unpackBody, writeBody } from './wire-body.ts'
 export interface AnswerDecoder {
   /** The events of one frame; `done` when nothing follows. */
   pushFrame(json: unknown): ModelEvent[]
-  /** The end marker that is not JSON (`[DONE]`), or the end of the body: the closing events, none when it came too early. */
+  /**
+   * At the end marker that is not JSON (`[DONE]`), or the end of the body: the closing events, none when it came too
+   * early.
+   */
   end(): ModelEvent[]
   /** A whole answer, from a server that does not stream. */
   readWhole(json: unknown): ModelEvent[]
@@ -32,7 +35,7 @@ export type VendorCall = {
   decoder: AnswerDecoder
   target: CallTarget
   clock: Clock
-  /** Silence after which the call is given up. */
+  /** Time without data after which the call is given up. */
   idleTimeoutMs: number
 } & Listener
 
@@ -48,7 +51,7 @@ export class StreamedError extends Error {
 
 type Exchange = { call: VendorCall; idle: IdleWatch; answered: boolean }
 
-/** Never rejects but with what `take` throws: what goes wrong is the last event. */
+/** Only rejects with what `take` throws; every other error is the last event. */
 export async function callVendor(call: VendorCall): Promise<void> {
   const state = { call, idle: watchIdle(call.clock, call.idleTimeoutMs, call.signal), answered: false }
   try {
@@ -74,7 +77,7 @@ async function exchange(state: Exchange): Promise<void> {
   return call.take(failPacked(call))
 }
 
-/** Whatever the way out waits for, an abort ends the wait. */
+/** An abort ends the wait, whatever the egress room is waiting for. */
 async function send(call: VendorCall, body: JsonObject, signal: AbortSignal): Promise<VendorResponse> {
   const init = { method: 'POST', redirect: 'manual', headers: call.headers, body: writeBody(body), signal } as const
   const response = await waitUnlessAborted(call.fetch(call.url, init), signal)
@@ -90,14 +93,14 @@ function failExchange({ call, idle, answered }: Exchange, error: unknown): Model
 function explainThrown(error: unknown, call: VendorCall, answered: boolean): ModelError {
   if (call.signal.aborted) return makeModelError('Stopped', call.target)
   if (error instanceof StreamedError) return classifyVendorError(error.vendor, call.target)
-  // It holds more than can be written, in depth or in number (V8 counts both as its stack).
+  // It is too deep or too large to be written (V8 reports both as stack overflow).
   if (error instanceof RangeError) {
     return makeModelError('RequestUnsupported', call.target, { message: messageOf(error) })
   }
   return explainBreak(error, call.target, answered)
 }
 
-/** What it means that there was no answer, or none to its end: refused on this side, away, or broken off. */
+/** The meaning of a missing or incomplete answer: refused on this side, unreachable, or broken off. */
 export function explainBreak(error: unknown, target: CallTarget, answered: boolean): ModelError {
   const message = messageOf(error)
   if (isSvcError(error, 'Forbidden')) return { reason: 'AddressRefused', message }
@@ -135,7 +138,7 @@ async function readText({ head, reader, idle }: Answer, maxBytes: number): Promi
   return (isPacked(encoding) ? (unpackBody(bytes, encoding, maxBytes) ?? bytes) : bytes).toString()
 }
 
-/** A server that says nothing of it is believed to have done as it was asked. */
+/** A server that does not say is assumed to have streamed, as requested. */
 function isWhole({ headers }: VendorResponse, { stream }: JsonObject): boolean {
   return headers.get('content-type')?.includes('application/json') ?? stream === false
 }
@@ -154,7 +157,7 @@ function openReader({ body }: VendorResponse, signal: AbortSignal): VendorReader
   return reader
 }
 
-/** What came with one read is told together: a fraction of the price of telling it one by one. */
+/** Events of one read are delivered together, which is much cheaper than one by one. */
 async function readStream(state: Exchange, reader: VendorReader): Promise<void> {
   const { call, idle } = state
   const answer = createStreamedAnswer(state)
@@ -172,13 +175,13 @@ async function readStream(state: Exchange, reader: VendorReader): Promise<void> 
 }
 
 type StreamedAnswer = {
-  /** The events that are whole with these bytes. Does not throw: a failure is the last event. */
+  /** The events that are complete with these bytes. Does not throw: a failure is the last event. */
   push(bytes: Uint8Array): ModelEvent[]
   /** The body has ended. */
   end(): ModelEvent[]
-  /** The last event was given. */
+  /** The last event was returned. */
   isOver(): boolean
-  /** There is nothing more to come of the body. */
+  /** The body has nothing more to read. */
   isWhole(): boolean
 }
 
@@ -224,7 +227,7 @@ function createStreamedAnswer(state: Exchange): StreamedAnswer {
   }
 }
 
-/** What is left is the end of the body: read, so that the connection can serve the next call. Not waited for. */
+/** Reads the end of the body without waiting, so that the connection can serve the next call. */
 function drain(reader: VendorReader, clock: Clock): void {
   const stop = new AbortController()
   const rest = reader.read().then((part) => (part.done ? undefined : reader.cancel()))
@@ -233,11 +236,11 @@ function drain(reader: VendorReader, clock: Clock): void {
   rest.catch(() => {}).finally(() => stop.abort(over))
 }
 
-/** A reason of one's own spares the making of an error with its stack. */
+/** A shared reason saves creating an error with its stack. */
 const over = new Error('over')
 
 function failBroken(call: VendorCall): ModelEvent[] {
-  const message = 'it sent something that is no JSON, or nested too deeply'
+  const message = 'it sent something that is not JSON, or nested too deeply'
   return [{ type: 'error', error: makeModelError('AnswerBrokenOff', call.target, { message }) }]
 }
 

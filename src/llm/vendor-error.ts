@@ -1,11 +1,11 @@
-// What a vendor's error means: one table for both families and the many servers that imitate them.
+// The meaning of a vendor's error: one table for both families and the many compatible servers.
 
 import type { CallFailure } from '../contract/failures.ts'
 import type { JsonObject } from '../contract/json.ts'
 import { parseForeignJson } from './foreign-json.ts'
 import type { ModelError } from './messages.ts'
 
-/** Who was asked, for messages. */
+/** The called provider, for messages. */
 export type CallTarget = { provider: string; model: string; host: string; hasKey: boolean }
 
 export type VendorError = { status?: number; type?: string; code?: string; message: string; retryAfterMs?: number }
@@ -41,15 +41,15 @@ const byStatus: Partial<Record<number, CallFailure>> = {
 
 const tooLong =
   /(prompt|input|request|conversation|messages?) (is|are) too long|context[ _-]?(length|window|size|limit)|maximum context|(too many|exceeds?|maximum).{0,40}\btokens|\btokens.{0,40}(exceed|too (many|long)|maximum)/i
-/** A cap on the output that is too high is not an input that is too long. */
+/** A limit on the output that is too high does not mean that the input is too long. */
 const outputCap = /max_(completion_)?tokens|output tokens/i
 const noModel =
   /model.{0,120}((is|was) not (supported|available|allowed|served)|not (be )?found|not exist|n't exist|unknown|no access|not have access)|(unknown|invalid|no such|unsupported) model|DeploymentNotFound|^model: \S+$/is
 
-/** A pause that is longer is a slip: nobody plans by it. */
+/** A longer pause is a mistake: nobody plans with it. */
 const longestPauseMs = 86_400_000
 
-/** A quota does not come back within a retry. */
+/** A quota does not recover during retries. */
 const quotaPauseMs = 600_000
 
 function readText(value: unknown): string | undefined {
@@ -75,7 +75,7 @@ function isTooLong(message: string): boolean {
 
 const requestStatuses = [400, 403, 404, 413, 422]
 
-/** What the words alone say, where the vendor's type and status are too general. */
+/** What the message alone says, when the vendor's type and status are too general. */
 function reasonOfWords({ status, message }: VendorError): CallFailure | undefined {
   if (status !== undefined && !requestStatuses.includes(status)) return undefined
   if (isTooLong(message)) return 'ContextTooLong'
@@ -85,14 +85,14 @@ function reasonOfWords({ status, message }: VendorError): CallFailure | undefine
 function findReason(error: VendorError): CallFailure {
   const named = byType[error.code ?? ''] ?? byType[error.type ?? '']
   if (named === 'ContextTooLong') return named
-  // "It failed" says less than a status that has a meaning of its own.
+  // "It failed" says less than a status with a meaning of its own.
   const known = named === 'ProviderFailed' && error.status !== undefined ? reasonOfStatus(error.status) : named
   return reasonOfWords(error) ?? known ?? reasonOfStatus(error.status)
 }
 
 function reasonOfStatus(status: number | undefined): CallFailure {
   if (status === undefined) return 'ProviderFailed'
-  // What is no error status (a redirect, 304) is no word on the request either.
+  // A status that is not an error (a redirect, 304) says nothing about the request either.
   return byStatus[status] ?? (status >= 400 && status < 500 ? 'RequestRefused' : 'ProviderFailed')
 }
 
@@ -140,13 +140,13 @@ export function makeModelError(reason: CallFailure, target: CallTarget, detail: 
   }
 }
 
-/** Nothing is sent on: the key was meant for this address alone. */
+/** Redirects are not followed, because the key is meant for this address alone. */
 function explainRedirect(location: string, from: string): string {
   const to = URL.parse(location, from)?.origin ?? 'another address'
   return `it redirects to ${to}, and model calls follow no redirect; set spec.baseURL to the final address`
 }
 
-/** Sorts a vendor's error, of an HTTP answer or inside a stream. */
+/** Classifies a vendor's error, from an HTTP answer or inside a stream. */
 export function classifyVendorError(error: VendorError, target: CallTarget): ModelError {
   const reason = findReason(error)
   if (reason === 'CredentialRefused' && !target.hasKey) return makeModelError('MissingApiKey', target, error)
@@ -171,7 +171,7 @@ function summarizeBody(text: string): string {
   return title ? `an HTML page with the title "${title}"` : 'an HTML page'
 }
 
-/** What an answer that is none means. `text` is its body. */
+/** The meaning of an unsuccessful answer. `text` is its body. */
 export function readRefusal(refusal: Refusal, target: CallTarget): ModelError {
   const { status, headers, text, now } = refusal
   const found = readVendorError(parseForeignJson(text))

@@ -1,13 +1,13 @@
-// Bodies on the wire: the text of a request's, and that of a server that compresses although it is asked not to.
+// Bodies on the wire: the text of a request's body, and the body of a server that compresses although asked not to.
 
 import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib'
 import type { JsonObject } from '../contract/json.ts'
 import { rememberBy } from './remembered.ts'
 
-/** Of the wire form of a tool, which the codecs make once for as long as the tool is there. */
+/** The wire form of a tool, which the codecs build once per tool. */
 const writeTool = rememberBy((tool: JsonObject) => JSON.stringify(tool))
 
-/** JSON of a body; its tools stand last. */
+/** The JSON of a body; its tools come last. */
 export function writeBody({ tools, ...body }: JsonObject): string {
   const text = JSON.stringify(body)
   if (!Array.isArray(tools)) return text
@@ -26,7 +26,7 @@ export function isPacked(encoding: string | null | undefined): encoding is strin
   return encoding !== null && encoding !== undefined && encoding !== '' && encoding !== 'identity'
 }
 
-/** A whole body as it was meant; undefined for what cannot be read, or is longer than `maxBytes`. */
+/** A whole body, decoded; undefined when it cannot be read or is longer than `maxBytes`. */
 export function unpackBody(body: Buffer, encoding: string, maxBytes: number): Buffer | undefined {
   try {
     return unpackers[encoding.toLowerCase()]?.(body, { maxOutputLength: maxBytes })

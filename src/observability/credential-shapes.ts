@@ -1,16 +1,16 @@
-// What credentials look like: the one table of shapes (SECRET-008).
+// What credentials look like: the one table of patterns (SECRET-008).
 
 export const mark = '[REDACTED]'
 
-/** `open` finds where the end of a line may be the beginning of the shape, or the shape may go on. */
+/** `open` finds where the end of a line may be the start of the pattern, or the pattern may continue. */
 type Shape = { pattern: RegExp; replacement: string; open: RegExp }
 
-/** Where a token begins. More than a word boundary: a run with many dashes must not be tried again at each of them. */
+/** Where a token starts. Stricter than a word boundary: a run of dashes must not be retried at each of them. */
 const start = '(?<![\\w-])'
-/** Identifiers of programs that begin like a token have no digit; tokens have many. */
+/** Identifiers in programs that start like a token contain no digit; tokens contain many. */
 const digit = '(?=[A-Za-z_-]*\\d)'
 
-/** The source of a pattern for one letter of the word or more from its beginning, or all of it and then `rest`. */
+/** A pattern for any prefix of the word, or the whole word followed by `rest`. */
 function beginning(word: string, rest: string): string {
   const [first = '', ...letters] = word
   return first + letters.reduceRight((inner, letter) => `(?:${letter}${inner})?`, rest)
@@ -20,9 +20,9 @@ const privateKey = '-----BEGIN [A-Z ]*PRIVATE KEY-----'
 // The dashes after KEY end a frame line.
 const openPrivateKey = `(?<!KEY-{0,4})(?:-{1,4}|-----(?:${beginning('BEGIN ', '[A-Z ]*-{0,5}')})?)$`
 
-/** Unmistakable wherever they stand: code that a model reads and writes back comes through whole. */
+/** Unmistakable in any context: code that a model reads and writes back stays intact. */
 const tokens: Shape[] = [
-  // With a body: the mere frame line is in every program that reads keys.
+  // Requires a body: the frame line alone occurs in every program that reads keys.
   {
     pattern: new RegExp(`${privateKey}(?:\\\\[rn]|[\\sA-Za-z0-9+/=:,-]){64,}`, 'g'),
     replacement: mark,
@@ -66,11 +66,11 @@ const tokens: Shape[] = [
 const names =
   'password|passwd|secret|api[_-]?key|access[_-]?key|private[_-]?key|auth[_-]?token|access[_-]?token|refresh[_-]?token'
 
-/** A quoted value, whose quotes stay, also inside of a JSON string; or a bare word. */
+/** A quoted value, whose quotes stay, also inside a JSON string; or a bare word. */
 const value = `(?:(\\\\*["'])(?:(?!\\2)[^\\n]){4,}?(?=\\2)|(?![{[(])[^\\s"',;&]{4,})`
 const openValue = `(?:(\\\\*["'])(?:(?!\\1)[^\\n])*|(?![{[(])[^\\s"',;&]*)`
 
-/** Told by what stands around them, as in `password: x`: right for logs and errors, ruinous for code. */
+/** Recognized by their context, as in `password: x`: right for logs and errors, ruinous for code. */
 const surroundings: Shape[] = [
   {
     pattern: new RegExp(`${privateKey}[\\s\\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)`, 'g'),
@@ -99,17 +99,17 @@ const surroundings: Shape[] = [
   },
 ]
 
-/** Which shapes are looked for: those that no other text has, or all, for texts that nobody parses or writes back. */
+/** Which patterns to look for: the unmistakable ones, or all, for texts that nobody parses or writes back. */
 export type ShapeLevel = 'tokens' | 'all'
 
 const levels: Record<ShapeLevel, Shape[]> = { tokens, all: [...surroundings, ...tokens] }
 
-/** The text without what has the shape of a credential. */
+/** The text without anything that looks like a credential. */
 export function cutShapes(text: string, level: ShapeLevel): string {
   return levels[level].reduce((rest, { pattern, replacement }) => rest.replace(pattern, replacement), text)
 }
 
-/** What cutShapes gives for the text will begin with this, however the line goes on. */
+/** A prefix of the result of cutShapes, however the line continues. */
 export function cutOpenShapes(text: string, level: ShapeLevel): string {
   return levels[level].reduce((rest, { pattern, replacement, open }) => {
     const end = rest.search(open)

@@ -1,4 +1,5 @@
-// Log of the service: JSON lines in files and pipes, single readable lines on a terminal; secrets are cut by name and by shape.
+// The service's log: JSON lines in files and pipes, readable lines on a terminal; secrets are removed by name and by
+// pattern.
 import { type Logger, pino } from 'pino'
 import { formatPretty } from './pretty.ts'
 import { redactJsonLine } from './redaction.ts'
@@ -30,7 +31,7 @@ const secretNames = [
   '["x-api-key"]',
 ]
 
-/** Each name at the top and one level down. */
+/** Each name at the top level and one level down. */
 function listSecretPaths(): string[] {
   return secretNames.flatMap((name) => (name.startsWith('[') ? [name, `*${name}`] : [name, `*.${name}`]))
 }

@@ -1,4 +1,4 @@
-// Metrics in a registry of their own; labels hold route patterns, phases and words of this code, never a user's text (HTTP-042).
+// Metrics in their own registry; labels are route patterns, phases and fixed words, never a user's text (HTTP-042).
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import { createProxyObserver, type ProxyMeasure } from './proxy-metrics.ts'
 import { type CounterSeries, createCounter, createHistogram, createMemo, type HistogramSeries } from './tallies.ts'
@@ -7,21 +7,21 @@ import { type CountedUsage, createUsageCounter, type KnownProvider } from './usa
 
 type RequestSample = { endpoint: string; method: string; status: number; seconds: number }
 
-/** Read when somebody asks for the metrics; absent ones are left out. */
+/** Read when the metrics are requested; absent ones are left out. */
 export type MetricSources = {
   /** Names waiting in the controllers' queues. */
   queueDepth?: () => number
   /** Worker processes by state. */
   workers?: () => Promise<{ idle: number; busy: number }>
-  /** Tasks there are, by phase. */
+  /** Number of tasks, by phase. */
   taskPhases?: () => Promise<Record<string, number>> | Record<string, number>
   /** Bytes of the record store. */
   storeBytes?: () => Promise<number> | number
   /** Requests sent to the cluster's API server so far. */
   clusterRequests?: () => { verb: string; resource: string; count: number }[]
-  /** Providers there are. */
+  /** The existing providers. */
   providers?: () => Promise<KnownProvider[]>
-  /** Kinds of resources that are not watched just now. */
+  /** Kinds of resources whose watch is currently broken. */
   staleKinds?: () => number
 }
 
@@ -36,16 +36,16 @@ export type Metrics = {
   observeProxy(measure: ProxyMeasure): void
   /** The status of a task changed. */
   observeTask(measure: TaskMeasure): void
-  /** A model call, or several of one provider, was written down. */
+  /** A model call, or several of one provider, was recorded. */
   countUsage(usage: CountedUsage): void
   countTimelineEvents(count: number): void
-  /** A context token was looked at. */
+  /** A context token was checked. */
   countContextToken(result: string): void
-  /** A context token's scopes and constraints were asked. */
+  /** A context token's scopes and constraints were evaluated. */
   countContextAuthorization(decision: { action: string; result: string; reason: string }): void
-  /** A token was exchanged, or was not. */
+  /** A token was exchanged, or the exchange failed. */
   observeTokenExchange(exchange: { result: string; reason: string; ms: number }): void
-  /** Tells where gauges are read from; later calls add to earlier ones. */
+  /** Sets the sources of gauges; later calls add to earlier ones. */
   attach(sources: MetricSources): void
   /** The text that Prometheus scrapes. */
   expose(): Promise<{ contentType: string; text: string }>
@@ -74,7 +74,7 @@ function makeIdentityCounters(registry: Registry) {
   return {
     contextTokens: new Counter({
       name: 'svc_context_token_auth_total',
-      help: 'Context tokens looked at.',
+      help: 'Context tokens that were checked.',
       labelNames: ['profile', 'result'],
       registers,
     }),
@@ -86,7 +86,7 @@ function makeIdentityCounters(registry: Registry) {
     }),
     exchanges: new Counter({
       name: 'svc_context_token_tts_exchange_total',
-      help: 'Exchanges asked of the transaction-token service.',
+      help: 'Exchanges requested from the transaction-token service.',
       labelNames: ['result', 'reason'],
       registers,
     }),
@@ -121,7 +121,7 @@ function makeGauges(registry: Registry, sources: MetricSources): void {
   })
   new Gauge({
     name: 'svc_tasks',
-    help: 'Tasks there are, by phase.',
+    help: 'Number of tasks, by phase.',
     labelNames: ['phase'],
     registers,
     async collect() {
@@ -138,7 +138,7 @@ function makeGauges(registry: Registry, sources: MetricSources): void {
   })
   new Gauge({
     name: 'svc_cluster_stale_kinds',
-    help: 'Kinds of resources whose watch is cut: what is known of them may be old.',
+    help: 'Kinds of resources whose watch is broken: what is known about them may be outdated.',
     registers,
     collect() {
       if (sources.staleKinds) this.set(sources.staleKinds())
@@ -150,14 +150,14 @@ function makeGauges(registry: Registry, sources: MetricSources): void {
     labelNames: ['verb', 'resource'],
     registers,
     collect() {
-      // The client keeps the count: what it knows now takes the place of what was shown before.
+      // The API client keeps the count; its current value replaces the previous one.
       this.reset()
       for (const { verb, resource, count } of sources.clusterRequests?.() ?? []) this.inc({ verb, resource }, count)
     },
   })
 }
 
-/** One answered request, whatever path it took. */
+/** One answered request, on any path. */
 function createRequestObserver(registry: Registry): Metrics['observeRequest'] {
   const requests = createCounter(registry, { name: 'svc_api_requests_total', help: 'Requests answered.' })
   const durations = createHistogram(registry, {
@@ -175,7 +175,7 @@ function createRequestObserver(registry: Registry): Metrics['observeRequest'] {
 }
 
 /**
- * A family that nothing was counted in yet is one series with the number zero, so that a rule or a panel over it reads a
+ * A metric without any counts yet is one series with the value zero, so that a rule or a panel reads a
  * number from the first scrape on.
  */
 function fillEmpty(text: string): string {
@@ -187,7 +187,7 @@ function fillEmpty(text: string): string {
 
 const noWords: TaskWords = { types: [], phases: [], endPhases: [] }
 
-/** `words`: what tasks can be and become, for series that are there from the first scrape on. */
+/** `words`: the types and phases of tasks, for series that exist from the first scrape on. */
 export function createMetrics(words: TaskWords = noWords): Metrics {
   const registry = new Registry()
   const sources: MetricSources = {}
@@ -214,7 +214,7 @@ export function createMetrics(words: TaskWords = noWords): Metrics {
     },
     attach: (more) => void Object.assign(sources, more),
     async expose() {
-      // The process metrics start observers; they start with the first scrape, not with the service.
+      // The process metrics start observers; those start with the first scrape, not with the service.
       if (!hasDefaults) collectDefaultMetrics({ register: registry })
       hasDefaults = true
       for (const provider of (await sources.providers?.()) ?? []) usage.show(provider)

@@ -14,7 +14,7 @@ export type ModelCall = {
   usage?: { inputTokens: number; outputTokens: number; cachedTokens: number }
 }
 
-/** Names of the conventions for what an endpoint does; `gen_ai.operation.name` of their registry. */
+/** The conventions' names for what an endpoint does: `gen_ai.operation.name` of their registry. */
 const operations: Record<string, string> = {
   messages: 'chat',
   chat: 'chat',

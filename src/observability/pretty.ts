@@ -1,4 +1,4 @@
-// One readable line for a terminal out of one JSON log line.
+// Turns one JSON log line into one readable line for a terminal.
 
 const codes: Record<string, number> = { trace: 90, debug: 90, info: 36, warn: 33, error: 31, fatal: 31 }
 const hidden = new Set(['level', 'time', 'message', 'name'])
@@ -19,7 +19,7 @@ function describeValue(value: unknown): string {
   return JSON.stringify(value)
 }
 
-/** `12:00:01 info  http: listening url=http://...`; text that is no log line comes back as it is. */
+/** `12:00:01 info  http: listening url=http://...`; other text is returned unchanged. */
 export function formatPretty(line: string, colors: boolean): string {
   let entry: Record<string, unknown>
   try {

@@ -1,4 +1,4 @@
-// Measures of the proxies. Labels are words of this code: family, endpoint, type of provider, kind of token, outcome.
+// Metrics of the proxies. All labels are fixed words: family, endpoint, type of provider, kind of token, outcome.
 import { Gauge, type Registry } from 'prom-client'
 import { type CounterSeries, createCounter, createHistogram, createMemo, type HistogramSeries } from './tallies.ts'
 
@@ -16,12 +16,15 @@ export type ProxyMeasure = {
 const latencyBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
 const addedBuckets = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.05, 0.25]
 
-/** When providers of a type last answered and last failed; read when somebody asks, so that a request costs next to nothing. */
+/**
+ * When providers of a type last answered and last failed; computed when requested, so that a request costs almost
+ * nothing.
+ */
 function makeHealth(registry: Registry) {
   const ends = new Map<string, Record<string, number>>()
   new Gauge({
     name: 'svc_proxy_provider_last_end_timestamp_seconds',
-    help: 'When a proxied request to providers of this type last ended so.',
+    help: 'When a proxied request to providers of this type last ended with this outcome.',
     labelNames: ['provider', 'outcome'],
     registers: [registry],
     collect() {
@@ -50,12 +53,12 @@ function makeMeasures(registry: Registry) {
     }),
     added: createHistogram(registry, {
       name: 'svc_proxy_added_seconds',
-      help: "From the arrival of a request to its sending: the service's own part of the wait.",
+      help: "From the arrival of a request until it is sent: the service's own share of the waiting time.",
       buckets: addedBuckets,
     }),
     tokens: createCounter(registry, {
       name: 'svc_proxy_tokens_total',
-      help: 'Tokens that vendors counted.',
+      help: 'Tokens counted by vendors.',
     }),
   }
 }

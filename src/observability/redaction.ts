@@ -1,16 +1,18 @@
-// Takes secrets out of text: by known value first, by shape second (SECRET-008).
+// Removes secrets from text: first by known value, then by pattern (SECRET-008).
 import { cutOpenShapes, cutShapes, isSecretName, mark, type ShapeLevel } from './credential-shapes.ts'
 
 /** Shorter values would black out ordinary words. */
 const shortestSecret = 6
-/** Keys and certificates are printed line by line; their frame lines and short ends are no secret. */
+/** Keys and certificates are printed line by line; their frame lines and short last lines are not secret. */
 const shortestLine = 24
 
 function escapePattern(text: string): string {
   return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
 }
 
-/** Base64 of a text depends on where it starts: the part that is the same at each of the three offsets. */
+/**
+ * The base64 of a text depends on its offset: these are the parts that do not change, for each of the three offsets.
+ */
 function listBase64(value: string): string[] {
   return [0, 1, 2].flatMap((offset) => {
     const encoded = Buffer.concat([Buffer.alloc(offset), Buffer.from(value)])
@@ -34,7 +36,7 @@ function listLines(value: string): string[] {
   return lines.length < 2 ? [] : lines.filter((line) => line.length >= shortestLine && !line.startsWith('-----'))
 }
 
-/** Longest first, so that a secret inside another leaves no rest. */
+/** Longest first, so that a secret inside another one leaves nothing behind. */
 function listAllForms(values: readonly string[]): string[] {
   const known = values
     .flatMap((value) => [value, value.trim(), ...listLines(value)])
@@ -46,7 +48,7 @@ function compileForms(forms: readonly string[]): RegExp | undefined {
   return forms.length === 0 ? undefined : new RegExp(forms.map(escapePattern).join('|'), 'g')
 }
 
-/** The text up to where it may end with the beginning of a form, which are in order of their lengths; in a whole one none begins. */
+/** The text up to where a form may start at its end; the forms are sorted by length. In a complete text none starts. */
 function cutOpenForm(text: string, forms: readonly string[], known: RegExp): string {
   const isOpen = (at: number) => forms.some((form) => form.length > text.length - at && form.startsWith(text.slice(at)))
   let at = Math.max(0, text.length - (forms[0]?.length ?? 0) + 1)
@@ -61,8 +63,9 @@ function cutOpenForm(text: string, forms: readonly string[], known: RegExp): str
 export type Redactor = (text: string) => string
 
 /**
- * A function that removes the given values, in plain, JSON, URL and base64 spelling, and what looks like a credential.
- * `all` shapes are for logs, errors and messages; `tokens` for what models read and write, where `password: x` is code.
+ * A function that removes the given values, in plain, JSON, URL and base64 spelling, and everything that looks like a
+ * credential. `all` patterns are for logs, errors and messages; `tokens` for what models read and write, where
+ * `password: x` is code.
  */
 export function createRedactor(values: readonly string[], shapes: ShapeLevel = 'all'): Redactor {
   const known = compileForms(listAllForms(values))
@@ -70,8 +73,8 @@ export function createRedactor(values: readonly string[], shapes: ShapeLevel = '
 }
 
 /**
- * The same for the beginning of a line that still grows: what it gives is the beginning of what the redactor gives for the line,
- * however that goes on. Only what may be the beginning of a secret is held back.
+ * The same for the start of a line that still grows: its result is the start of what the redactor returns for the whole
+ * line, however that continues. Holds back only what may be the start of a secret.
  */
 export function createOpenRedactor(values: readonly string[], shapes: ShapeLevel = 'all'): Redactor {
   const forms = listAllForms(values)
@@ -82,10 +85,10 @@ export function createOpenRedactor(values: readonly string[], shapes: ShapeLevel
   }
 }
 
-/** For texts of which no secret value is known. */
+/** For texts with no known secret values. */
 export const redactText: Redactor = createRedactor([])
 
-/** A line of JSON without credentials, which is JSON still. */
+/** A line of JSON without credentials, which is still valid JSON. */
 export function redactJsonLine(line: string): string {
   if (redactText(line) === line) return line
   const clean: unknown = JSON.parse(line, (name, value) => {

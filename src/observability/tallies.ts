@@ -1,5 +1,6 @@
-// Counters and histograms for paths where each microsecond counts: the labels are named once, for a series; counting is an
-// addition from then on, and the text is made when Prometheus asks. (prom-client builds a key of all labels at each call.)
+// Counters and histograms for paths where each microsecond counts: the labels are named once per series, counting is
+// then an addition, and the text is built when Prometheus asks. (prom-client builds a key from all labels at each
+// call.)
 import type { Histogram, Registry } from 'prom-client'
 
 type Labels = Readonly<Record<string, string>>
@@ -8,14 +9,14 @@ type Sample = { labels: Record<string, string | number>; value: number; metricNa
 export type CounterSeries = { add(count: number): void }
 export type HistogramSeries = { observe(value: number): void }
 
-/** Made at the first use of its labels; there are as many as the labels have combinations. */
+/** Created when its labels are first used; there are as many as combinations of labels. */
 export type SeriesByLabels<Series> = { series(labels: Labels): Series }
 
 type Description = { name: string; help: string }
 
 function register(registry: Registry, { name, help }: Description, type: string, read: () => Sample[]): void {
   const get = async () => ({ name, help, type, values: read(), aggregator: 'sum' })
-  // The registry asks for no more than this of a metric.
+  // The registry needs no more of a metric than this.
   registry.registerMetric({ name, help, type, get } as unknown as Histogram)
 }
 
@@ -50,7 +51,7 @@ function readDistribution(name: string, buckets: readonly number[], { labels, co
   ]
 }
 
-/** `buckets`: upper bounds, rising. */
+/** `buckets`: upper bounds in ascending order. */
 export function createHistogram(
   registry: Registry,
   { buckets, ...description }: Description & { buckets: readonly number[] },
@@ -81,7 +82,7 @@ export function createHistogram(
   }
 }
 
-/** Remembers what was made for a key. */
+/** Caches what was created for a key. */
 export function createMemo<Value>(): (key: string, make: () => Value) => Value {
   const known = new Map<string, Value>()
   return (key, make) => {

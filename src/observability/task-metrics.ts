@@ -1,11 +1,12 @@
-// Measures of tasks: how long they wait and run, how often they are tried again. Labels are the types and phases of the contract.
+// Metrics of tasks: how long they wait and run, how often they are retried. Labels are the types and phases of the
+// contract.
 import type { Registry } from 'prom-client'
 import { type CounterSeries, createCounter, createHistogram, createMemo, type HistogramSeries } from './tallies.ts'
 
-/** What one change of a task's status tells. */
+/** What one change of a task's status says. */
 export type TaskMeasure = {
   type: string
-  /** The phase it came to. */
+  /** The new phase. */
   phase?: string
   /** From its creation to its first start. */
   waitedSeconds?: number
@@ -15,7 +16,7 @@ export type TaskMeasure = {
   retries?: number
 }
 
-/** Series that are there from the first scrape on. */
+/** Series that exist from the first scrape on. */
 export type TaskWords = { types: readonly string[]; phases: readonly string[]; endPhases: readonly string[] }
 
 const waitBuckets = [1, 2, 5, 10, 30, 60, 120, 300, 600, 1800, 3600]
@@ -24,7 +25,7 @@ const runBuckets = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1800, 
 export function createTaskObserver(registry: Registry, words: TaskWords): (measure: TaskMeasure) => void {
   const transitions = createCounter(registry, {
     name: 'svc_task_transitions_total',
-    help: 'Changes of phase of tasks.',
+    help: 'Changes of the phase of tasks.',
   })
   const retries = createCounter(registry, {
     name: 'svc_task_retries_total',
@@ -32,7 +33,7 @@ export function createTaskObserver(registry: Registry, words: TaskWords): (measu
   })
   const waits = createHistogram(registry, {
     name: 'svc_task_queue_wait_seconds',
-    help: 'From the creation of a task, which is known to the second, to its first start.',
+    help: 'From the creation of a task, which has a precision of one second, to its first start.',
     buckets: waitBuckets,
   })
   const runs = createHistogram(registry, {

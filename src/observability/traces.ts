@@ -1,5 +1,5 @@
-// Spans of model calls for an OpenTelemetry collector: OTLP over HTTP in JSON, sent in batches, never waited for. No text of a
-// prompt or an answer is in them (OpenTelemetry semantic conventions for generative AI).
+// Spans of model calls for an OpenTelemetry collector: OTLP over HTTP in JSON, sent in batches in the background. They
+// contain no text of prompts or answers (OpenTelemetry semantic conventions for generative AI).
 import { randomBytes } from 'node:crypto'
 
 export type Span = {
@@ -13,19 +13,19 @@ export type Span = {
 
 export type Traces = {
   record(span: Span): void
-  /** Sends what was not sent yet. */
+  /** Sends what is pending. */
   close(): Promise<void>
 }
 
 export type TracesOptions = {
   version: string
-  /** One request of the protocol. What it rejects with loses the batch: spans are no records. */
+  /** One request of the protocol. A rejection loses the batch: spans need not be reliable. */
   send(body: string): Promise<void>
 }
 
 const flushMs = 2000
 const batchSize = 512
-/** When the collector is away, more than these are dropped. */
+/** The most spans to keep while the collector is unavailable; more are dropped. */
 const maxWaiting = 4096
 /** SPAN_KIND_CLIENT and STATUS_CODE_ERROR of opentelemetry/proto/trace/v1/trace.proto. */
 const clientKind = 3

@@ -1,5 +1,5 @@
-// Tokens and money by Provider. Its namespace and name are the only labels that somebody chose: whoever may make Providers,
-// never whoever calls them.
+// Tokens and money by Provider. Its namespace and name are the only labels that users choose: those who may create
+// Providers, never those who call them.
 import type { Registry } from 'prom-client'
 import { type CounterSeries, createCounter, createMemo } from './tallies.ts'
 
@@ -16,18 +16,20 @@ export type CountedUsage = {
   currency?: string
 }
 
-/** Stands for Providers that are not there (any more). */
+/** Stands for Providers that do not exist (any more). */
 export const otherProvider = { namespace: 'other', provider: 'other' }
 
-/** A Provider that exists; its series are there before anybody used it. */
+/** An existing Provider; its series exist before anybody uses it. */
 export type KnownProvider = { namespace: string; name: string; currency?: string }
 
-/** Of Providers; those beyond share the name `other`, so that making many of them does not fill a monitoring system. */
+/**
+ * The most Providers; further ones share the name `other`, so that creating many does not flood a monitoring system.
+ */
 const mostProviders = 500
 
 export type UsageCounter = { count(usage: CountedUsage): void; show(provider: KnownProvider): void }
 
-/** Exact numbers of vendors, and what was estimated where they gave none. */
+/** Exact counts from vendors, and estimates where they gave none. */
 const kinds = ['input', 'output', 'cached', 'estimated_input', 'estimated_output'] as const
 
 export function createUsageCounter(registry: Registry): UsageCounter {

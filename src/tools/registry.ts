@@ -30,7 +30,7 @@ type BuiltinToolInfo = {
   reason?: string
 }
 
-/** What GET /api/v1/tools says of the built-in tools (BUILT-015, BUILT-016). */
+/** What GET /api/v1/tools shows about the built-in tools (BUILT-015, BUILT-016). */
 export async function describeBuiltinTools(
   context: AvailabilityContext,
   options: { hideUnavailable?: boolean } = {},
@@ -48,7 +48,7 @@ async function describeTool(tool: Tool, context: AvailabilityContext): Promise<B
 }
 
 type ToolHostOptions = {
-  /** Names of the built-in tools that are on; absent: all. Others are ignored. */
+  /** Names of the enabled built-in tools; absent: all. Other names are ignored. */
   builtin?: readonly string[]
   custom?: readonly Tool[]
   context: ToolContext
@@ -63,7 +63,7 @@ type BuiltToolHost = {
   ): Promise<{ content: string; isError: boolean }>
 }
 
-/** A built-in tool wins over a custom one of the same name. */
+/** A built-in tool takes precedence over a custom one of the same name. */
 export function createToolHost(options: ToolHostOptions): BuiltToolHost {
   const enabled = builtinTools.filter((tool) => options.builtin?.includes(tool.name) ?? true)
   const tools = new Map([...(options.custom ?? []), ...enabled].map((tool) => [tool.name, tool]))

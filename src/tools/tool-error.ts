@@ -9,7 +9,7 @@ const toolErrorAdvice = {
   not_configured: 'Go on without this tool and say so in the answer.',
   timeout: 'Ask for less at once, or go on without it.',
   too_large: 'Ask for less at once.',
-  conflict: 'Read the present state and decide anew.',
+  conflict: 'Read the current state and decide again.',
   rate_limited: 'Wait before calling again.',
   upstream_error: 'The other side failed; try once more or go on without it.',
   unavailable: 'Try again later or go on without it.',

@@ -6,16 +6,18 @@ import type { Egress, EgressPolicy } from '../ports/egress.ts'
 import type { Sandbox } from '../ports/sandbox.ts'
 import { explainToolError, failTool, type ToolFailure } from './tool-error.ts'
 
-/** Where web_search asks; the service's own configuration. */
+/** The backend of web_search, from the service's own configuration. */
 export type SearchSettings = {
   backend: 'searxng' | 'brave' | 'tavily' | 'json'
   url?: string | undefined
   apiKey?: string | undefined
 }
 
-/** Hands the transaction of the run on to the tools that it calls. */
+/** Passes the run's transaction on to the tools that it calls. */
 export interface TokenPropagation {
-  /** The token for one call of the tool; undefined when the run has none. Rejects with SvcError: then nothing is called. */
+  /**
+   * The token for one call of the tool; undefined when the run has none. Rejects with SvcError: then nothing is called.
+   */
   takeToken(tool: string, signal: AbortSignal): Promise<string | undefined>
 }
 
@@ -24,21 +26,21 @@ export type ToolContext = {
   /** The folder that file_read and file_write may touch; models know it as /workspace. */
   workspaceRoot: string
   /**
-   * Whether code_exec gets the workspace read-write: true where the workspace is the run's own scratch folder (a worker, a
-   * chat session), so that code sees what file_write wrote. Otherwise each call has an empty scratch folder.
+   * Whether code_exec gets the workspace read-write: true when the workspace is the run's own scratch folder (a worker,
+   * a chat session), so that code sees what file_write wrote. Otherwise each call has an empty scratch folder.
    */
   sharesWorkspace: boolean
   sandbox: Sandbox
-  /** Whoever its code runs for, as the sandbox counts them. */
+  /** The caller that its code runs for, as the sandbox counts callers. */
   caller?: string | undefined
   egress: Egress
-  /** Policy of calls whose address a model chose. */
+  /** Egress policy for calls to an address that a model chose. */
   egressPolicy: EgressPolicy
   /** Absent: web_search is not configured. */
   search?: SearchSettings | undefined
-  /** Absent: nothing of the caller's transaction goes out. */
+  /** Absent: nothing of the caller's transaction is sent. */
   propagation?: TokenPropagation | undefined
-  /** Environment of code, beside the sandbox's own. */
+  /** Environment of code, in addition to the sandbox's own. */
   variables?: Readonly<Record<string, string>> | undefined
   /** Files that code can read, by absolute path. */
   files?: Readonly<Record<string, string>> | undefined
@@ -58,11 +60,11 @@ export interface Tool<C = ToolContext> {
   readonly description: string
   /** JSON Schema of type object, as models get it. */
   readonly parameters: JsonObject
-  /** May run again when nobody knows whether it ran. */
+  /** May run again when it is unknown whether it ran. */
   readonly repeatable: boolean
-  /** Its own parameters bound the output: no cut at 64 KiB (BUILT-029). */
+  /** Its own parameters limit the output: no cut at 64 KiB (BUILT-029). */
   readonly ownsOutputLimit: boolean
-  /** Its own time limit, beside the loop's. */
+  /** Its own time limit, in addition to the loop's. */
   readonly timeoutMs?: number
   /** Whether it can run here (BUILT-016). */
   check(context: AvailabilityContext): Promise<Availability>
@@ -70,12 +72,12 @@ export interface Tool<C = ToolContext> {
   invoke(args: JsonObject, context: C, signal: AbortSignal): Promise<ToolOutcome>
 }
 
-/** What a loop knows of a tool: all but what runs. */
+/** What a loop knows about a tool: everything except how it runs. */
 export type ShownTool = Omit<Tool, 'check' | 'invoke'>
 
 const shownTools = new WeakMap<object, ShownTool>()
 
-/** The same object for the same tool: its text for a vendor is remembered by it. */
+/** The same object for the same tool, because its wire form is cached by it. */
 export function showTool<C>(tool: Tool<C>): ShownTool {
   const known = shownTools.get(tool)
   if (known !== undefined) return known
@@ -96,7 +98,7 @@ type ToolDefinition<S extends z.ZodObject, C> = {
   run(args: z.output<S>, context: C, signal: AbortSignal): Promise<ToolOutcome>
 }
 
-/** Makes a tool; what is run has passed the schema that the model was shown. */
+/** Creates a tool; it runs only with arguments that passed the schema shown to the model. */
 export function defineTool<S extends z.ZodObject, C = ToolContext>(definition: ToolDefinition<S, C>): Tool<C> {
   const { name, description, repeatable, timeoutMs } = definition
   const check = definition.check ?? (async () => ({ available: true }) as const)
@@ -116,17 +118,17 @@ export function defineTool<S extends z.ZodObject, C = ToolContext>(definition: T
   }
 }
 
-/** Runs a tool's own code; what it throws becomes a structured result. */
+/** Runs a tool's own code; anything it throws becomes a structured result. */
 export async function guardRun(run: () => Promise<ToolOutcome>, signal: AbortSignal): Promise<ToolOutcome> {
   try {
     return await run()
   } catch (error) {
-    if (signal.aborted) return failTool('cancelled', 'the call was ended before it finished')
+    if (signal.aborted) return failTool('cancelled', 'the call was cancelled before it finished')
     return explainToolError(error)
   }
 }
 
-/** Bounds that no sensible call comes near are not worth the tokens: who breaks one is told in words. */
+/** Bounds that no sensible call approaches are not worth the tokens: breaking one is explained in the error. */
 function dropIdleBounds(node: z.core.JSONSchema.BaseSchema): void {
   delete node.minLength
   delete node.maxLength

@@ -1,4 +1,5 @@
-// One ai task attempt: takes up what an earlier attempt left or begins, runs the loop, hands in what came of it.
+// One attempt of an ai task: continues an earlier attempt or starts from the beginning, runs the loop, submits the
+// outcome.
 
 import { readdir } from 'node:fs/promises'
 import type { WorkAssignment } from '../contract/api/assignment.ts'
@@ -26,11 +27,11 @@ import { createServiceSandbox } from './service-sandbox.ts'
 import { createTaskLog, type TaskLog } from './task-log.ts'
 import { createUsageMeter } from './usage-meter.ts'
 
-/** Streams that break in the middle are asked for again so often: nobody but the log has seen what came. */
+/** How often a stream that broke is requested again: only the log has shown its text. */
 const maxInterruptions = 2
-/** A minute of code_exec, or an endpoint that was given more time, must not be cut off just before its own end. */
+/** Long tool calls, such as a minute of code_exec, must not be cut off just before their own limit. */
 const trustsToolTimeouts = true
-/** Left of the deadline for handing things in: a part of all the time, within bounds. */
+/** Time before the deadline that is reserved for submitting: a share of the total, within bounds. */
 const closingPart = 0.05
 const closing = { leastMs: 1000, mostMs: 15_000 }
 
@@ -41,12 +42,12 @@ type Run = {
   log: TaskLog
   reports: CallReports
   host: ToolHost
-  /** For what the model reads and writes, its answer too. */
+  /** Redacts what the model reads and writes, including its answer. */
   redact: Redactor
   signal: AbortSignal
 }
 
-/** Never throws. What leaves the worker is free of the secrets that the assignment carries. */
+/** Never throws. Whatever leaves the worker contains none of the assignment's secrets. */
 export async function runAi(
   assignment: WorkAssignment,
   deps: WorkerDeps,
@@ -55,11 +56,11 @@ export async function runAi(
   const { clock } = deps
   const secrets = listSecrets(assignment)
   const redact = createRedactor(secrets, 'tokens')
-  // What people read of the run: here a word too much cut out does no harm.
+  // For people who read about the run; here it does no harm to remove too much.
   const redactAll = createRedactor(secrets)
   const connection = { api: assignment.api, task: assignment.task, clock, fetch: deps.fetch }
   const api = createWorkerApi({ ...connection, signal })
-  // What was said is kept when the run is told to end: the attempt is its own until the worker is gone.
+  // A cancelled run keeps its text: the attempt is live until the worker has ended.
   const lastWords = new AbortController()
   const ownLog = createWorkerApi({ ...connection, signal: lastWords.signal })
   const fallback = (text: string) => void (signal.aborted || process.stderr.write(redactAll(text)))
@@ -104,7 +105,7 @@ function listSecrets({ redact, api, model, customTools, search, propagation }: W
   return all.filter((value) => value !== undefined)
 }
 
-/** How the run's transaction goes out with the calls of its tools. */
+/** How the run's transaction is sent with the calls of its tools. */
 function openPropagation({ propagation }: WorkAssignment, api: WorkerApi): TokenPropagation | undefined {
   switch (propagation?.mode) {
     case 'exchange':
@@ -154,7 +155,7 @@ async function execute(run: Run): Promise<AttemptOutcome> {
     if ((await readdir(run.deps.workspaceRoot)).length > 0) await saveRun(state)
     await keepArtifacts(run, given)
     run.log.write(describeRun(state, run.deps.clock.now().getTime() - started))
-    // The result comes last: once it is there, everything else is, but for the end of the log.
+    // The result comes last: once it is stored, everything else is, except the end of the log.
     await Promise.all([run.api.submitResult(run.redact(ending.answer)), run.log.flush()])
     return { ok: true }
   } catch (error) {

@@ -1,4 +1,4 @@
-// The worker API as the worker uses it: every call for its own task, repeated until the service takes it.
+// The worker API from the worker's side: every call is for its own task, and repeated until the service accepts it.
 import { createClient } from '../client/client.ts'
 import type { WorkAssignment } from '../contract/api/assignment.ts'
 import { type CodeAvailability, type CodeOutcome, type CodeRun, checkCode, runCode } from '../contract/api/code-runs.ts'
@@ -10,25 +10,30 @@ import type { ResourceKey } from '../ports/resources.ts'
 export type ArtifactUpload = { filename: string; contentType: string; open(): AsyncIterable<Uint8Array> }
 
 export interface WorkerApi {
-  /** Whole lines; what follows the last line end is the beginning of one, in place of the beginning that was sent before. */
+  /**
+   * Whole lines; what follows the last line end is the beginning of one, in place of the beginning that was sent
+   * before.
+   */
   appendLogs(text: string): Promise<void>
   /** The saved state and the changes since, in order; undefined when there is none. */
   loadCheckpoint(): Promise<unknown[] | undefined>
   saveCheckpoint(state: unknown): Promise<void>
-  /** Adds to what this attempt saved; numbered from 1. */
+  /** Appends to what this attempt saved; numbered from 1. */
   appendCheckpoint(number: number, change: unknown): Promise<void>
   submitUsage(usage: routes.UsageSubmit): Promise<void>
   takeLease(provider: ResourceKey, want: routes.LeaseRequest): Promise<routes.LeaseAnswer>
-  /** How the provider is, without taking anything. Asked once and shortly: a call goes on without the answer. */
+  /**
+   * The provider's state, without taking a lease. Asked once, with a short limit: the call proceeds without the answer.
+   */
   askLimit(provider: ResourceKey, model: string): Promise<routes.LeaseAnswer>
   coolDown(provider: ResourceKey, pause: routes.CooldownRequest): Promise<void>
-  /** How calls of the provider ended. Asked once and shortly: nothing of the run depends on it. */
+  /** How calls of the provider ended. Sent once, with a short limit: the run does not depend on it. */
   reportCalls(provider: ResourceKey, report: routes.CallsReport): Promise<void>
-  /** A token for one call of the tool. Asked once: a call without it is not made, and the model is told. */
+  /** A token for one call of the tool. Requested once: without it the call is not made, and the model is told. */
   takeToolToken(tool: string, signal: AbortSignal): Promise<string>
-  /** Whether and in which languages the service runs code. */
+  /** Whether the service runs code, and in which languages. */
   checkCode(): Promise<CodeAvailability>
-  /** Asked once: code must not run twice. */
+  /** Sent once, because code must not run twice. */
   runCode(run: CodeRun, signal: AbortSignal): Promise<CodeOutcome>
   uploadArtifact(file: ArtifactUpload): Promise<void>
   /** A file that the task was given. */
@@ -52,7 +57,7 @@ const passing: ErrorReason[] = [
   'TooManyRequests',
 ]
 
-/** The attempt is over for the service: its token, its task or its turn is gone. */
+/** The attempt is over for the service: its token has expired, its task is gone, or a newer attempt is live. */
 export function isSuperseded(error: unknown): boolean {
   return isSvcError(error) && ['Unauthenticated', 'Forbidden', 'NotFound', 'Conflict'].includes(error.reason)
 }
@@ -67,7 +72,7 @@ type WorkerApiOptions = {
 
 type ApiCall<T> = (signal: AbortSignal) => Promise<T>
 
-/** How long to wait before the call is made again, or undefined when that is of no use. */
+/** How long to wait before repeating the call; undefined when repeating is useless. */
 function pauseAfter(error: unknown, tries: number, isHanging: boolean): number | undefined {
   const known = isSvcError(error) ? error : undefined
   if (!isHanging && (known === undefined || !passing.includes(known.reason))) return undefined

@@ -1,4 +1,5 @@
-// Uploads what the run left: what lies in /workspace/artifacts, then what else it wrote in its workspace (TASK-059, TASK-060).
+// Uploads what the run left: the files in /workspace/artifacts, then what else it wrote in its workspace (TASK-059,
+// TASK-060).
 import type { WorkAssignment } from '../contract/api/assignment.ts'
 import { type WorkspaceChanges, workspaceChangesName } from '../contract/api/internal.ts'
 import { contentTypeOf } from '../contract/content-type.ts'
@@ -8,7 +9,7 @@ import { type ArtifactUpload, isSuperseded, type WorkerApi } from './api.ts'
 import type { GivenFiles } from './inputs.ts'
 
 const folderName = 'artifacts'
-/** What is left out beyond this number is counted, not named. */
+/** How many skipped files are named; the rest are only counted. */
 const mostNamed = 20
 
 export type LeftWorkspace = {
@@ -22,15 +23,15 @@ type Keep = NonNullable<WorkAssignment['keep']>
 
 type Upload = {
   api: Pick<WorkerApi, 'uploadArtifact'>
-  /** Absent: nothing but the folder for artifacts. */
+  /** Absent: only the artifact folder. */
   keep?: Keep | undefined
-  /** Present: the task was given files, and what is still as it was is not kept. Then all is kept by its path. */
+  /** Present: the task was given files, and unchanged ones are not kept. All others are kept by path. */
   given?: GivenFiles | undefined
-  /** Told what was uploaded and what was left out, and why. */
+  /** Receives what was uploaded, and what was skipped and why. */
   note: (line: string) => void
 }
 
-/** Uploads every fit file by its path. */
+/** Uploads every suitable file by its path. */
 export async function uploadArtifacts(left: LeftWorkspace, { api, keep, given, note }: Upload): Promise<void> {
   const refusals = createRefusals(note)
   const names = new Set<string>()
@@ -63,7 +64,7 @@ export async function uploadArtifacts(left: LeftWorkspace, { api, keep, given, n
   refusals.end()
 }
 
-/** What lies beside the folder for artifacts; a name that is taken already is left out. */
+/** Files outside the artifact folder; skips names that are already taken. */
 async function* listOthers(files: Files, taken: ReadonlySet<string>): AsyncGenerator<LeftFile> {
   for await (const file of files) {
     const { name } = file
@@ -72,7 +73,7 @@ async function* listOthers(files: Files, taken: ReadonlySet<string>): AsyncGener
   }
 }
 
-/** What is not as it was given; files without a byte go to `emptied`. */
+/** Files that differ from what was given; empty files go to `emptied`. */
 async function* listChanged(files: Files, given: GivenFiles, emptied: string[]): AsyncGenerator<LeftFile> {
   for await (const file of files) {
     if ('skipped' in file && !file.isEmpty) yield file
@@ -83,7 +84,7 @@ async function* listChanged(files: Files, given: GivenFiles, emptied: string[]):
 }
 
 async function* noBytes(): AsyncGenerator<Uint8Array> {
-  // A file without a byte.
+  // An empty file.
 }
 
 async function* boundFiles(files: Files, keep: Keep): AsyncGenerator<LeftFile> {
@@ -94,7 +95,7 @@ async function* boundFiles(files: Files, keep: Keep): AsyncGenerator<LeftFile> {
   }
 }
 
-/** What the artifacts do not say; nothing when they say all. */
+/** What the artifacts do not show: removed and emptied files. */
 async function uploadChanges(api: Upload['api'], changes: WorkspaceChanges): Promise<void> {
   if (changes.removed.length + changes.emptied.length === 0) return
   const bytes = Buffer.from(JSON.stringify(changes))
@@ -104,7 +105,7 @@ async function uploadChanges(api: Upload['api'], changes: WorkspaceChanges): Pro
   await api.uploadArtifact({ filename: workspaceChangesName, contentType: 'application/json', open })
 }
 
-/** Why a file of this size is too much, beside those before it. */
+/** Why a file of this size is too much, after those before it. */
 function createBound({ files, bytes }: Keep): (size: number) => string | undefined {
   let kept = 0
   let left = bytes
@@ -125,7 +126,7 @@ function createRefusals(note: (line: string) => void) {
   }
   return {
     add,
-    /** One that cannot be stored does not end a run that has done its work. */
+    /** A file that cannot be stored does not fail a run that has done its work. */
     addFailure(name: string, error: unknown): void {
       if (isSuperseded(error)) throw error
       add(name, messageOf(error))

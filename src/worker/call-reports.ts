@@ -1,4 +1,5 @@
-// Tells the service how the providers of the run answer, where usage does not: that calls fail, and when they no longer do (PROV-011).
+// Reports how the run's providers answer when usage does not show it: when calls start to fail, and when they recover
+// (PROV-011).
 import { type CallsReport, mostFailures } from '../contract/api/internal.ts'
 import { judgeCall } from '../llm/call-verdict.ts'
 import type { EndedCall } from '../llm/router.ts'
@@ -6,9 +7,9 @@ import type { Clock } from '../ports/clock.ts'
 import type { ResourceKey } from '../ports/resources.ts'
 
 export type CallReports = {
-  /** Neither throws nor waits: no run is held up or fails by what is told of it. */
+  /** Neither throws nor waits: a report never delays or fails a run. */
   note(call: EndedCall): void
-  /** Tells what is left, once. */
+  /** Sends what is left, once. */
   settle(): Promise<void>
 }
 
@@ -18,13 +19,13 @@ type Options = {
   clock: Pick<Clock, 'now'>
 }
 
-/** While a provider goes on failing. */
+/** Interval of reports while a provider keeps failing. */
 const everyMs = 5000
 const longestReason = 1000
 
 const nothing: CallsReport = { answered: false, failures: 0 }
 
-/** Failures before an answer count no more. */
+/** Failures before an answer no longer count. */
 function addUp(older: CallsReport, newer: CallsReport): CallsReport {
   if (newer.answered) return newer
   const reason = newer.reason ?? older.reason
@@ -56,7 +57,7 @@ function createProviderReports(provider: ResourceKey, { send, clock }: Options):
     }
   }
 
-  /** One after another: what is told last is the newest. */
+  /** One after another, so that the last report is the newest. */
   async function sendAll(): Promise<void> {
     do await sendNews()
     while (isUrgent)

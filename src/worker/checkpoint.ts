@@ -1,12 +1,12 @@
-// The saved state of a run: what another attempt needs to go on from the last finished turn. Written whole now and then,
-// and added to in between, so that what is written grows with the conversation and not with its square.
+// The saved state of a run, from which another attempt continues after the last completed turn. It is written whole now and
+// then and appended to in between, so that the amount written grows with the conversation and not with its square.
 import { z } from 'zod'
 import type { WorkAssignment } from '../contract/api/assignment.ts'
 import type { LoopState } from '../llm/loop-state.ts'
 import { applyChange, findChange, type StateChange } from '../llm/state-change.ts'
 import type { WorkerApi } from './api.ts'
 
-/** Checked as far as a wrong one could do harm; the rest is the loop's own, of the same version. */
+/** Validated as far as a wrong value could do harm; the rest belongs to the loop, in the same version. */
 const SavedRun = z.object({
   kind: z.literal('ai'),
   state: z.looseObject({
@@ -19,10 +19,10 @@ const SavedRun = z.object({
   }),
 })
 
-/** Ends that a new attempt is meant to overcome: it begins anew instead of failing the same way. */
+/** Endings that a new attempt should overcome: it starts over instead of failing the same way. */
 const fruitless = ['refusal', 'max_tokens']
 
-/** The state that an earlier attempt left, if it can be taken up. */
+/** The state that an earlier attempt left, if it can be resumed. */
 export async function loadRun(api: WorkerApi, task: WorkAssignment['task']): Promise<LoopState | undefined> {
   if (task.attempt === 1) return undefined
   const saved = SavedRun.safeParse(await readSaved(api))
@@ -38,7 +38,7 @@ async function readSaved(api: Pick<WorkerApi, 'loadCheckpoint'>): Promise<unknow
   try {
     return (changes as StateChange[]).reduce(applyChange, state)
   } catch {
-    // Of another version: the attempt begins anew.
+    // From another version: the attempt starts over.
     return undefined
   }
 }
@@ -47,17 +47,17 @@ function sizeOf(value: unknown): number {
   return Buffer.byteLength(JSON.stringify(value))
 }
 
-/** As much may always be added before the state is written whole again. */
+/** This much may always be appended before the state is written whole again. */
 const smallestRound = 262_144
-/** Longer changes are not taken. */
+/** Longer changes are refused. */
 const longestChange = 1_000_000
 
 export type SaveRun = (state: LoopState) => Promise<void>
 
-/** Saves each state once. A run that has not begun is not worth saving: it begins the same way again. */
+/** Saves each state once. A run that has not started is not saved: it can start the same way again. */
 export function createRunSaver(api: Pick<WorkerApi, 'saveCheckpoint' | 'appendCheckpoint'>): SaveRun {
   let last: LoopState | undefined
-  /** Bytes that may still be added, and how many changes there are. */
+  /** How many bytes may still be appended, and the number of changes. */
   let room = 0
   let count = 0
 

@@ -1,19 +1,19 @@
-// The conversation that a run begins with. What comes of it is added to the session by the service, at the task's end.
+// The conversation that a run starts with. The service adds the outcome to the session when the task ends.
 import type { WorkAssignment } from '../contract/api/assignment.ts'
 import type { TranscriptMessage } from '../contract/api/sessions.ts'
 import { createLoopState, type LoopState } from '../llm/loop-state.ts'
 import { type Message, userText } from '../llm/messages.ts'
 
-/** The state of a run that begins: system prompt, what was said in the session, the prompt. */
+/** The state of a new run: system prompt, the session so far, the prompt. */
 export function openConversation({ loop, session }: WorkAssignment): LoopState {
   const history = (session?.messages ?? []).flatMap(readMessage)
-  // Vendors want the user to speak first.
+  // Vendors require the user to speak first.
   const start = history.findIndex((message) => message.role === 'user')
   const past = start === -1 ? [] : history.slice(start)
   return createLoopState({ system: loop.systemPrompt, messages: [...past, userText(loop.prompt)] })
 }
 
-/** Tool messages of a transcript are summaries without the call they answer: what was said is enough. */
+/** Tool messages of a transcript are summaries without the call they answer; the spoken text is enough. */
 function readMessage({ role, content }: TranscriptMessage): Message[] {
   if ((role !== 'user' && role !== 'assistant') || content.trim() === '') return []
   return [{ role, content: [{ type: 'text', text: content }] }]

@@ -1,4 +1,4 @@
-// What the worker is made from.
+// What the worker needs.
 import type { Clock, Ids } from '../ports/clock.ts'
 import type { Egress } from '../ports/egress.ts'
 import type { ReadLeftFiles, ReadWorkspaceFiles } from '../ports/left-files.ts'
@@ -7,7 +7,7 @@ import type { Sandbox } from '../ports/sandbox.ts'
 /** What the composition root gives the worker. */
 export type WorkerDeps = {
   egress: Egress
-  /** Absent: the service runs the code, in a place of its own (BUILT-024). */
+  /** Absent: the service runs the code, in its own sandbox (BUILT-024). */
   sandbox?: Sandbox
   clock: Clock
   ids: Ids
@@ -15,6 +15,6 @@ export type WorkerDeps = {
   workspaceRoot: string
   readLeftFiles: ReadLeftFiles
   readWorkspaceFiles: ReadWorkspaceFiles
-  /** How the worker API is called; the platform's own when absent. */
+  /** How the worker API is called; default: the platform's fetch. */
   fetch?: typeof fetch
 }

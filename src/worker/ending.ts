@@ -1,4 +1,5 @@
-// What the end of a loop means for the task: an answer to submit, or the cause in one sentence a user can act on.
+// What the end of a loop means for the task: an answer to submit, or the cause in one sentence that tells the user what
+// to do.
 import { recordLimit } from '../contract/api/internal.ts'
 import type { RunFailure } from '../contract/failures.ts'
 import { isSvcError, messageOf } from '../errors.ts'
@@ -50,7 +51,7 @@ function readCutAnswer(text: string): Ending {
   return readAnswer(`${text}\n\n[The answer is cut: ${advice}.]`)
 }
 
-/** A run that threw: the worker API refused or was not there, or the worker itself is at fault. */
+/** A run that threw: the worker API refused or was unreachable, or the worker itself failed. */
 export function explainCrash(error: unknown, signal: AbortSignal): AttemptOutcome {
   if (signal.aborted) return failRun('Stopped', `The run was stopped: ${messageOf(signal.reason)}.`)
   if (isSuperseded(error)) return failRun('Superseded', `The service no longer takes this attempt: ${messageOf(error)}`)

@@ -1,4 +1,4 @@
-// Puts the files that a task was given into its workspace, and knows afterwards which of them are as they were.
+// Puts the files that a task was given into its workspace, and later tells which of them are unchanged.
 import { createHash } from 'node:crypto'
 import { lstat, mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -6,13 +6,13 @@ import type { WorkspaceChanges } from '../contract/api/internal.ts'
 import type { WorkerApi } from './api.ts'
 
 export type GivenFiles = {
-  /** Whether a file of the workspace is one that was given, with the same bytes. */
+  /** Whether a file of the workspace was given and still has the same bytes. */
   isUnchanged(file: { name: string; size: number; open(): AsyncIterable<Uint8Array> }): Promise<boolean>
-  /** Paths of those that are gone. */
+  /** Paths of those that were removed. */
   listRemoved(): Promise<WorkspaceChanges['removed']>
 }
 
-/** At the same time. */
+/** Concurrent downloads. */
 const lanes = 8
 
 type Kept = { size: number; digest: string }
@@ -21,7 +21,7 @@ type Placing = {
   /** Absent: the task was given none. */
   paths: string[] | undefined
   workspaceRoot: string
-  /** False: an earlier run in this very folder has put them there already, and may have changed them. */
+  /** False: an earlier run in the same folder has already put them there, and may have changed them. */
   isFresh: boolean
 }
 

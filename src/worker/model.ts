@@ -1,4 +1,4 @@
-// The model of the run: the assignment's choices, under the addresses it allows and the limits the service keeps.
+// The run's model: the assignment's choices, with the addresses that it allows and the service's limits.
 
 import type { ModelChoice, WorkAssignment } from '../contract/api/assignment.ts'
 import type { ModelClient } from '../llm/model.ts'

@@ -1,4 +1,4 @@
-// Tells the run as log lines: what the model writes as it comes, what tools are called with and what they give.
+// Writes the run as log lines: the model's text as it arrives, tool calls and their results.
 import type { LoopEvent } from '../llm/loop.ts'
 import type { ModelEvent } from '../llm/messages.ts'
 import type { ToolCall, ToolResult } from '../llm/tool-host.ts'
@@ -16,7 +16,7 @@ type Narrator = {
   end(): void
 }
 
-/** A word of a model cannot begin a line of its own in what is told of the run. */
+/** A model's output cannot start a new line in the log of the run. */
 function toLine(text: string): string {
   return `[${text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ')}]`
 }

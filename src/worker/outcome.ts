@@ -1,4 +1,4 @@
-// How a run ends, and how the program says so.
+// How a run ends, and how the program reports it.
 import type { RunFailure } from '../contract/failures.ts'
 
 /** The last line on descriptor 3. */

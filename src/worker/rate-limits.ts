@@ -1,9 +1,9 @@
-// The shared rate limits of providers and of the agent, asked for over the worker API (PROV-009, PROV-010).
+// The shared rate limits of providers and of the agent, requested over the worker API (PROV-009, PROV-010).
 import type { RouterDeps } from '../llm/router.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { WorkerApi } from './api.ts'
 
-/** The service knows the limits and keeps the buckets; a provider that cools down grants nothing there. */
+/** The service knows the limits and keeps the buckets; it grants nothing for a provider in a cool-down. */
 export function createRemoteRateLimits(api: WorkerApi, clock: Clock): RouterDeps['rateLimits'] {
   return {
     async take({ kind, ...key }, want) {

@@ -1,4 +1,4 @@
-// A whole run against a server of its own, while the worker waits: what is slow the first time is then behind it.
+// A complete run against a local test server while the worker is idle, so that the slow first time is over.
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { WorkAssignment } from '../contract/api/assignment.ts'
@@ -21,7 +21,7 @@ const answer = [
 ].join('')
 const lease = JSON.stringify({ granted: true, retryAfterMs: 0, tokens: 0 })
 
-/** Vendor and service in one. */
+/** Plays both the vendor and the service. */
 function respond(request: IncomingMessage, response: ServerResponse): void {
   request.resume().once('end', () => {
     if (request.url?.endsWith('/chat/completions')) {
@@ -67,7 +67,7 @@ async function listen(): Promise<Server> {
 
 const closed = new Error('the rehearsal is over')
 
-/** Resolves with how the run ended, or with undefined when the signal aborts. Nobody else is told anything of it. */
+/** Resolves with the outcome of the run, or with undefined when the signal aborts. Nobody else is told. */
 export async function rehearse(deps: WorkerDeps, signal: AbortSignal): Promise<AttemptOutcome | undefined> {
   const server = await listen()
   const ending = new AbortController()

@@ -3,7 +3,7 @@ import type { LoopState } from '../llm/loop-state.ts'
 import type { ToolUseBlock } from '../llm/messages.ts'
 import type { ToolHost } from '../llm/tool-host.ts'
 
-/** How many writes were done again; 0 when the folder still has what they left. Files made by code cannot come back. */
+/** How many writes were repeated; 0 when the folder still has the files. Files made by code cannot be restored. */
 export async function restoreWorkspace(
   state: LoopState,
   host: ToolHost,
@@ -15,7 +15,7 @@ export async function restoreWorkspace(
   return writes.length
 }
 
-/** The writes that took effect, in the order in which they did. */
+/** The writes that took effect, in order. */
 function listWrites(state: LoopState): Pick<ToolUseBlock, 'id' | 'name' | 'args'>[] {
   const blocks = state.messages.flatMap((message) => message.content)
   const done = new Set(

@@ -1,4 +1,4 @@
-// Reads the assignment and starts the run that it asks for.
+// Reads the assignment and starts the run that it describes.
 
 import { WorkAssignment } from '../contract/api/assignment.ts'
 import { tryParseJson } from '../contract/json.ts'
@@ -16,13 +16,16 @@ export async function runAssignment(text: string, deps: WorkerDeps, signal: Abor
   return runAi(assignment, deps, signal)
 }
 
-/** Does once, while the worker waits, what is slow the first time: making the parser, loading fetch and the demo model. */
+/**
+ * Does everything that is slow the first time while the worker is idle: building the parser, loading fetch and the demo
+ * model.
+ */
 export async function warmUp(): Promise<void> {
   WorkAssignment.safeParse({})
   await import('../llm/demo/client.ts')
 }
 
-/** The assignment, or what is wrong with it. No value of it is repeated: there are secrets in it. */
+/** The assignment, or what is wrong with it. The message quotes no values, because they include secrets. */
 function readAssignment(text: string): WorkAssignment | string {
   const parsed = WorkAssignment.safeParse(tryParseJson(text))
   if (parsed.success) return parsed.data

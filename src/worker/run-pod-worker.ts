@@ -1,5 +1,5 @@
-// The worker program in a pod of its own: its assignment and its token are mounted files, its outcome is the pod's
-// termination message. The service may come and go meanwhile: a worker that cannot reach it waits, as it calls.
+// The worker program in its own pod: assignment and token are mounted files, the outcome is the pod's termination
+// message. The service may restart meanwhile: a worker that cannot reach it waits and tries again.
 
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -15,7 +15,7 @@ export type PodWorkerProgram = {
   load: () => Promise<WorkerDeps>
   /** Aborts when the pod is told to end (TERM). */
   stop: AbortSignal
-  /** Where the mounted files are; `/` but in tests. */
+  /** Where the mounted files are; `/` except in tests. */
   root?: string
 }
 
@@ -28,7 +28,7 @@ function locate(root: string, { folder, name }: File): string {
   return join(root, folder, name)
 }
 
-/** The token as it is now: the kubelet renews it. */
+/** The current token: the kubelet renews it. */
 export async function readMountedToken(root = '/'): Promise<string> {
   return (await readFile(locate(root, mountedFiles.token), 'utf8')).trim()
 }
@@ -47,12 +47,12 @@ type Mounted = { api: { token?: string }; timeoutMs?: number }
 async function readAssignment(root: string): Promise<Mounted> {
   const packed = await readFile(locate(root, mountedFiles.assignment))
   const assignment = JSON.parse((await promisify(gunzip)(packed)).toString('utf8')) as Mounted
-  // Beside being sent, it is cut from whatever the model and the logs get to see.
+  // It is not only sent, but also removed from whatever the model and the logs see.
   assignment.api.token = await readMountedToken(root)
   return assignment
 }
 
-/** The pod may have waited for its node or its image: the time of the attempt begins now (TASK-041). */
+/** The pod may have waited for its node or its image: the attempt's time starts now (TASK-041). */
 export function beginTime<A extends Mounted>(assignment: A, now: Date): A {
   const { timeoutMs } = assignment
   return timeoutMs === undefined
@@ -60,7 +60,7 @@ export function beginTime<A extends Mounted>(assignment: A, now: Date): A {
     : { ...assignment, deadline: new Date(now.getTime() + timeoutMs).toISOString() }
 }
 
-/** A message that is too long keeps its beginning. */
+/** Cuts the end of a message that is too long. */
 function writeOutcome(outcome: AttemptOutcome): string {
   const text = JSON.stringify(outcome)
   if (outcome.ok || Buffer.byteLength(text) <= longestOutcome) return text
@@ -76,7 +76,7 @@ async function runMounted({ load, stop }: PodWorkerProgram, root: string): Promi
   }
 }
 
-/** Runs to the end and answers the exit code: 0 its result is submitted, 1 it failed. */
+/** Runs to the end and returns the exit code: 0 when the result is submitted, 1 when it failed. */
 export async function runPodWorker(program: PodWorkerProgram): Promise<number> {
   const root = program.root ?? '/'
   const outcome = await runMounted(program, root)

@@ -1,5 +1,5 @@
-// The worker program: starts idle, takes one assignment by pipe, runs it, says how it ended. It never runs a second one.
-// Only what an idle worker needs is imported here; the rest is loaded once it has said that it is ready.
+// The worker program: starts idle, receives one assignment over a pipe, runs it, reports the outcome. It never runs
+// another. Only what an idle worker needs is imported here; the rest is loaded after it has reported that it is ready.
 
 import type { Readable, Writable } from 'node:stream'
 import { messageOf } from '../errors.ts'
@@ -8,27 +8,27 @@ import type { AttemptOutcome } from './outcome.ts'
 import type { RunAssignment } from './run-assignment.ts'
 
 type WorkerProgram = {
-  /** One line of JSON, the WorkAssignment; its end means that the service is gone. */
+  /** One line of JSON, the WorkAssignment; the end of the stream means that the service is gone. */
   stdin: Readable
-  /** Descriptor 3: `{"ready":true}`, then the outcome, each a line of JSON. */
+  /** Descriptor 3: `{"ready":true}`, then the outcome, each as a line of JSON. */
   report: Writable
   /** For people: what went wrong outside the task's own log. */
   stderr: Writable
-  /** Makes what tasks work with. Called once, while the worker waits. */
+  /** Creates what tasks work with. Called once, while the worker is idle. */
   load: () => Promise<WorkerDeps>
   /** Aborts when the process is told to end (TERM). */
   stop?: AbortSignal
-  /** Rehearses before it ends without work, so that the compile cache it fills holds all that a run needs. */
+  /** Also rehearses when it ends without work, so that the compile cache it fills contains all that a run needs. */
   fillsCache?: boolean
 }
 
-/** A worker that is taken at once has no time for it. */
+/** A worker that gets work at once has no time for the rehearsal. */
 const rehearseAfterMs = 100
 
 const noWait = new Error('there is no more time to rehearse')
 const serviceGone = Symbol('the service is gone')
 
-/** Runs to the end and answers the exit code: 0 its result is submitted, 1 it failed or there was nothing to do. */
+/** Runs to the end and returns the exit code: 0 when the result is submitted, 1 when it failed or there was no work. */
 export async function runWorker(program: WorkerProgram): Promise<number> {
   const gone = Promise.withResolvers<typeof serviceGone>()
   const end = new AbortController()
@@ -61,7 +61,7 @@ async function loadRun(): Promise<RunAssignment> {
   return runAssignment
 }
 
-/** Nothing comes of it but a faster run; nor does it hold up anything. */
+/** It only makes the run faster, and delays nothing. */
 async function rehearseWhileWaiting(
   parts: Promise<Parts>,
   { waiting, afterMs }: { waiting: AbortSignal; afterMs: number },
@@ -72,11 +72,11 @@ async function rehearseWhileWaiting(
     const { rehearse } = await import('./rehearsal.ts')
     if (!waiting.aborted) await rehearse(deps, waiting)
   } catch {
-    // The first run is slower.
+    // Then the first run is slower.
   }
 }
 
-/** Everything is loaded before an idle worker exits, so that a first run without work fills the compile cache. */
+/** Loads everything before an idle worker exits, so that a first start without work fills the compile cache. */
 async function waitForParts(parts: Promise<unknown>): Promise<number> {
   await parts.catch(() => undefined)
   return 1
@@ -97,7 +97,7 @@ async function runLine(
   }
 }
 
-/** The first line, however it is cut into pieces. `onEnd` is called at the end of the stream, whenever that is. */
+/** The first line, in pieces of any size. `onEnd` is called at the end of the stream, whenever that is. */
 function readFirstLine(stdin: Readable, onEnd: () => void): Promise<string> {
   return new Promise((resolve) => {
     let pieces: Buffer[] | undefined = []

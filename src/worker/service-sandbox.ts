@@ -1,4 +1,4 @@
-// The Sandbox port of a worker in a pod: the service runs the code, in a pod that holds nothing of this one (BUILT-024).
+// The Sandbox port of a worker in a pod: the service runs the code, in a separate pod (BUILT-024).
 import type { CodeOutcome, CodeRun } from '../contract/api/code-runs.ts'
 import { isSvcError } from '../errors.ts'
 import type { Sandbox, SandboxCommand, SandboxOutcome, WorkspaceFile } from '../ports/sandbox.ts'
@@ -15,7 +15,7 @@ function unpack({ path, content }: { path: string; content: string }): Workspace
   return { path, bytes: Buffer.from(content, 'base64') }
 }
 
-/** Whose run it is the service knows. */
+/** The service knows who the run belongs to. */
 function packCommand({
   workspace: _,
   caller: _caller,

@@ -172,7 +172,7 @@ describe.skipIf(!probe.available || noDisk !== undefined)(`a disk that is nearly
     expect(small.workloads.capacity()).toBe(0)
     await expect(submit('a', 'true')).rejects.toMatchObject({
       reason: 'Unavailable',
-      message: expect.stringMatching(/disk is free/),
+      message: expect.stringMatching(/too little free space/),
     })
     rmSync(join(disk, 'ballast'))
     expect(small.workloads.capacity()).toBeGreaterThan(0)

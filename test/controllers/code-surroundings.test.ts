@@ -103,7 +103,7 @@ describe('secretRef', () => {
     const waiting = await bench.taskWhen('build', ({ status }) => status?.message !== undefined, 'says why it waits')
     expect(waiting.status?.message).toMatch(/secret "late".*spec.secretRef, does not exist; create it/)
     await bench.secrets.create({ ...home, name: 'late', stringData: { '..': 'value-123' } })
-    expect((await bench.phase('build', 'Failed')).status?.message).toMatch(/entry "\.\.", which can be no file/)
+    expect((await bench.phase('build', 'Failed')).status?.message).toMatch(/entry "\.\.", which cannot be a file name/)
   })
 })
 

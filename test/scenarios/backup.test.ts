@@ -77,7 +77,7 @@ describe('a backup of a running service', () => {
     await restored.stop()
 
     const again = await runSvc(['restore', target, '--replace'], service.env)
-    expect(again).toMatchObject({ code: 0, stdout: expect.stringContaining('what was there before is in') })
+    expect(again).toMatchObject({ code: 0, stdout: expect.stringContaining('the previous content is in') })
     const replaced = await startService({ folder: home })
     expect((await getTask(replaced, 'kept')).status?.phase).toBe('Succeeded')
     expect((await replaced.call('GET', '/api/v1/tasks/later')).status).toBe(404)

@@ -136,7 +136,7 @@ describe.skipIf(!hasProgram('script'))('a conversation on a terminal', () => {
     script = useTool()
     const terminal = openTerminal('chat --session talk')
     const ended = new Promise((resolve) => terminal.child.once('exit', resolve))
-    await terminal.until(/help shows what can be typed/)
+    await terminal.until(/help lists the commands/)
     await terminal.until(/> /)
     terminal.type('/help\r')
     await terminal.until(/\/history/)

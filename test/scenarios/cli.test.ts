@@ -226,7 +226,7 @@ describe('svc task', () => {
     expect(asked.code).toBe(0)
     expect(asked.stderr).toContain('giving the task 3 files (6 B); left out: ')
     expect(asked.stderr).toMatch(/left out: .*src\/node_modules\//)
-    expect(asked.stderr).toMatch(/left out: .*\.env \(may hold secrets; --file carries it\)/)
+    expect(asked.stderr).toMatch(/left out: .*\.env \(may contain secrets; --file sends it anyway\)/)
     expect(asked.stdout).toContain('"content":"two"')
     expect(asked.stderr).toContain(
       'changes to this folder:\n  M a.txt (1 B)\n  A deep/c.txt (3 B)\nnothing was changed here',
@@ -428,7 +428,7 @@ describe('svc apply, get and delete', () => {
     const outcome = await svc(['apply', '-f', '-'], {
       input: `${agent('never')}---\nkind: Widget\nmetadata: {name: w}\n`,
     })
-    expect(outcome).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('`Widget` is no kind') })
+    expect(outcome).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('`Widget` is not a kind') })
     expect((await svc(['get', 'agent', 'never'])).code).toBe(1)
     expect((await svc(['apply', '-f', join(place, 'missing.yaml')])).code).toBe(2)
   })
@@ -538,7 +538,7 @@ describe('svc up', () => {
     ]) {
       const outcome = await runSvc(['up', '--port', '0', flag ?? '', value ?? ''], environmentOf(folder))
       expect(outcome.code, outcome.stderr).toBe(2)
-      expect(outcome.stderr).toContain(`Name another place with ${flag}`)
+      expect(outcome.stderr).toContain(`Choose another one with ${flag}`)
     }
     removeFolder(folder)
   })

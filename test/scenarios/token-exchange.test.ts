@@ -143,7 +143,7 @@ describe('a service that exchanges tokens', () => {
     refuses = true
     await post(service, '/api/v1/tasks', aiTask('refused'), 'tools:call')
     await waitForPhase(service, 'refused', 'Succeeded')
-    expect(await readResult(service, 'refused')).toContain('for want of its transaction token')
+    expect(await readResult(service, 'refused')).toContain('because it has no transaction token')
     expect(tokens.seen).toHaveLength(1)
     await post(service, '/api/v1/tasks', aiTask('narrow'), 'other')
     await waitForPhase(service, 'narrow', 'Succeeded')
@@ -222,7 +222,7 @@ describe('a service that exchanges the tokens that requests come with', () => {
   it('has none for a task that was made of such a request, whose tools are then not called', async () => {
     await post(service, '/api/v1/tasks', aiTask('later'), 'a')
     await waitForPhase(service, 'later', 'Succeeded')
-    expect(await readResult(service, 'later')).toContain('for want of its transaction token')
+    expect(await readResult(service, 'later')).toContain('because it has no transaction token')
     expect([tokens.seen, calls()]).toEqual([[], []])
   })
 })

@@ -150,7 +150,7 @@ describe('an ai run', () => {
     await service.until(() => service.logs.includes('a whole line'))
     stop.abort()
     expect(await worker.code).toBe(1)
-    expect(service.logs).toMatch(/\[waiting 15 s: .*slowly.*the vendor asks for this wait.*then it is tried again\]/)
+    expect(service.logs).toMatch(/\[waiting 15 s: .*slowly.*the vendor asks for this wait.*then it is retried\]/)
     expect(service.logs).toContain('half a sentence')
     await vendor.close()
   })

@@ -1,10 +1,10 @@
-// How an attempt ended, and how its end is put into words.
+// The end of an attempt, and the sentence that describes it.
 import type { PlaceFailure, RunFailure } from '../../contract/failures.ts'
 import type { ProcessExit } from './exit.ts'
 
 export type AttemptEnd =
   | { ok: true }
-  /** `cause` is the worker's own word for its failure. */
+  /** `cause` is the worker's own reason for its failure. */
   | { ok: false; reason: PlaceFailure; cause?: RunFailure; message: string; exitCode?: number }
 
 export function describeMemory(memoryBytes: number | undefined): string {
@@ -18,7 +18,7 @@ export type EndFacts = {
   what: string
   errorTail: string
   outOfMemory: string | undefined
-  /** What was wrong with its disk, as `Workspace.explainFull` says it. */
+  /** What was wrong with its disk, from `Workspace.explainFull`. */
   outOfDisk?: string | undefined
 }
 
@@ -32,7 +32,7 @@ function describeDisk(what: string, cause: string, exitCode: { exitCode?: number
   return { ok: false, reason: 'DiskFull', message, ...exitCode }
 }
 
-/** Puts the end of a process into a sentence: what ended, how, and its last words. */
+/** Describes the end of a process in a sentence: what ended, how, and its last output. */
 export function describeEnd(facts: EndFacts): AttemptEnd {
   const { exit, what } = facts
   if (exit.code === 0) return { ok: true }

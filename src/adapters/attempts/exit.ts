@@ -8,17 +8,17 @@ export type ProcessExit = {
   startError?: string
 }
 
-/** What the kernel counted against a program's limits: processes it killed for memory, forks it refused. */
+/** What the kernel counted against a program's limits: processes killed for memory, forks refused. */
 export type GroupEvents = { memoryKills: number; refusedForks: number }
 
-// Reversed: of two names for one number (SIGABRT, SIGIOT) the first listed stays.
+// Reversed, so that of two names for one number (SIGABRT, SIGIOT) the first listed is kept.
 const signalNames = new Map(
   Object.entries(constants.signals)
     .reverse()
     .map(([name, number]) => [number, name]),
 )
 
-/** Shells and bubblewrap say 128+n for a program that signal n ended. */
+/** Shells and bubblewrap report 128+n for a program that signal n ended. */
 export function readExit(code: number | null, signal: string | null): ProcessExit {
   const name = code !== null && code > 128 ? signalNames.get(code - 128) : undefined
   return name === undefined ? { code, signal } : { code: null, signal: name }

@@ -1,6 +1,6 @@
-// What every program of an attempt finds inside, in a sandbox as in a pod.
+// What every program of an attempt finds inside its sandbox or pod.
 
-/** Where the Node that runs us is found inside. */
+/** Path of Node inside. */
 export const nodeInside = '/opt/node/bin/node'
 
 export const workspaceInside = '/workspace'

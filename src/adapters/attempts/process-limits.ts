@@ -1,15 +1,18 @@
-// The small shell script that sets the limits of a program inside its sandbox or pod, and what a program finds there.
+// The small shell script that sets the limits of a program inside its sandbox or pod, and the program's environment.
 import { nodeInside } from './inside.ts'
 
-/** Limits of one process, inherited by what it starts. Where only rlimits hold, a tree can use each of them per process. */
+/**
+ * Limits of one process, inherited by its children. With rlimits alone, a process tree can use each of them per
+ * process.
+ */
 export type ProcessLimits = {
   cpuSeconds?: number
-  /** Largest file it may write; beyond it SIGXFSZ. */
+  /** The largest file it may write; beyond it SIGXFSZ. */
   fileBytes?: number
   openFiles?: number
   /** Address space. Not for Node, which reserves far more than it uses. */
   addressBytes?: number
-  /** Processes of the user. Without effect when the user behind it is the machine's root: a cgroup holds there. */
+  /** Processes of the user. No effect when the user is really the machine's root: then a cgroup limits it. */
   processes?: number
 }
 
@@ -22,12 +25,12 @@ export function countsProcessesPerNamespace(kernel: string): boolean {
   return major > 5 || (major === 5 && minor >= 14)
 }
 
-/** `source` is where the input lies inside, `target` where it goes, relative to the working folder. */
+/** `source` is the input's path inside, `target` its destination, relative to the working folder. */
 export type InputFile = { source: string; target: string }
 
-// Files are put in place from inside, where a symbolic link that an earlier run left can lead nowhere else.
+// Files are put in place from inside, where a symbolic link left by an earlier run cannot lead anywhere else.
 // Units are those of POSIX sh (blocks of 512 bytes, KiB); the number of processes is -u in bash and ash, -p in dash.
-// Only the soft CPU limit is at the mark: the kernel kills at the hard one, a second later, without saying why.
+// Only the soft CPU limit is exact: at the hard one, a second later, the kernel kills without a reason.
 const limitScript = `while [ "$1" != -- ]; do
   mkdir -p -- "$(dirname -- "$2")" && cp --remove-destination -- "$1" "$2" || exit 125
   shift 2
@@ -58,7 +61,7 @@ export function limitProcess(argv: string[], limits: ProcessLimits, files: Input
   return ['/bin/sh', '-c', limitScript, 'sh', ...moves, '--', ...values, ...argv]
 }
 
-/** Node reserves address space far beyond what it uses: its heap is limited by a flag instead. */
+/** Node reserves far more address space than it uses, so a flag limits its heap instead. */
 export function isNode(argv: string[]): boolean {
   return argv[0] === 'node' || argv[0] === nodeInside
 }

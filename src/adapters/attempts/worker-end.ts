@@ -6,37 +6,37 @@ import type { WorkerOutcome } from './worker-report.ts'
 
 export type WorkerEnd = {
   exit: ProcessExit
-  /** It said that it could take work. */
+  /** It reported that it was ready for work. */
   wasReady: boolean
   outcome: WorkerOutcome | undefined
-  /** It was ended by its supervisor once its outcome was there. */
+  /** Its supervisor stopped it once its outcome had arrived. */
   endedHere?: boolean
-  /** The last of what it wrote to stderr. */
+  /** The last part of stderr. */
   errorTail: string
   wasOutOfMemory: boolean
-  /** As `Workspace.explainFull` says it. */
+  /** From `Workspace.explainFull`. */
   outOfDisk?: string | undefined
 }
 
-/** An end that the worker itself announced: by its outcome, or by exit code 0 or 1 with it. */
+/** An end that the worker itself announced: by its outcome, or with it by exit code 0 or 1. */
 function readAnnouncedEnd({ exit, outcome, endedHere = false }: WorkerEnd): AttemptEnd | undefined {
   if (!endedHere && exit.code !== 0 && exit.code !== 1) return undefined
   if (outcome?.ok === false) {
     const message = outcome.message ?? outcome.reason ?? 'The worker gave no reason.'
-    // A worker is not trusted: what is no known word is no cause.
+    // A worker is not trusted: an unknown reason is ignored.
     const cause = readRunFailure(outcome.reason)
     return { ok: false, reason: 'ExitCode', ...(cause && { cause }), message, exitCode: 1 }
   }
   return endedHere || exit.code === 0 ? { ok: true } : undefined
 }
 
-/** Of a stack trace the line that says what is wrong, else the last line. */
+/** The line of a stack trace that says what is wrong, else the last line. */
 function pickErrorLine(errorTail: string): string {
   const lines = errorTail.split('\n')
   return (lines.find((line) => /^(\w*Error|bwrap)\b/.test(line)) ?? lines.at(-1) ?? '').slice(0, 500)
 }
 
-/** The words of a worker that ended before it could take work. */
+/** The message of a worker that ended before it was ready for work. */
 function readStartFailure({ exit, errorTail, wasReady }: WorkerEnd): string | undefined {
   const neverBegan = !wasReady && exit.signal === null
   if (!neverBegan && !isSandboxFailure(exit, errorTail)) return undefined

@@ -1,11 +1,11 @@
-// What a worker says about itself on file descriptor 3: JSON lines, the last one its outcome.
+// What a worker reports on file descriptor 3: JSON lines, the last one its outcome.
 import { isJsonObject } from '../../contract/json.ts'
 
 /**
  * The protocol of the worker program:
- * - it is started idle, with no assignment; once it can take one it writes `{"ready":true}` on descriptor 3;
- * - one line of JSON, the WorkAssignment, comes on stdin, which then stays open: its end means that the service has died
- *   or lets go of the worker, and the worker exits at once;
+ * - it starts idle, without an assignment; once it is ready for one it writes `{"ready":true}` on descriptor 3;
+ * - one line of JSON, the WorkAssignment, arrives on stdin, which then stays open: its end means that the service has died
+ *   or released the worker, and the worker exits at once;
  * - stdout and stderr are log lines of the task;
  * - it ends with a WorkerOutcome on descriptor 3 and exit code 0 (its result is submitted) or 1 (failed, the reason is
  *   submitted). Anything else is a crash.
@@ -25,7 +25,7 @@ function readOutcome(value: Record<string, unknown>): WorkerOutcome | undefined 
   return { ok: value.ok, ...(reason === undefined ? {} : { reason }), ...(message === undefined ? {} : { message }) }
 }
 
-/** Folds one line into the report. A worker is not trusted: what is no report is passed over. */
+/** Adds one line to the report. A worker is not trusted: other lines are ignored. */
 export function readReportLine(report: WorkerReport, line: string): WorkerReport {
   try {
     const value: unknown = JSON.parse(line)

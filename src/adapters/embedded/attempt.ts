@@ -1,26 +1,26 @@
-// What each way to run an attempt gives back.
+// The common interface of every way to run an attempt.
 import type { PlaceFailure } from '../../contract/failures.ts'
 import type { LeftFile } from '../../ports/left-files.ts'
 import type { CommandOutput } from '../../ports/workloads.ts'
 import type { AttemptEnd } from '../attempts/end.ts'
 
 export type RunningAttempt = {
-  /** Resolves when nothing of it runs any more and its output is read; never rejects. */
+  /** Resolves when nothing of it is running any more and its output is read; never rejects. */
   ended: Promise<AttemptEnd>
   terminate(): Promise<void>
   kill(): Promise<void>
   /** Present for commands. */
   readOutput?: () => Promise<CommandOutput>
-  /** What is in its folder for artifacts; present for commands that have one. */
+  /** The files in its artifact folder; present for commands that have one. */
   readLeftFiles?: () => AsyncIterable<LeftFile>
-  /** Removes what it left, after its end. */
+  /** Removes what it left behind, after its end. */
   release(): Promise<void>
 }
 
-/** Takes lines of output; is waited for, which slows the program down. */
+/** Consumes lines of output; the program is slowed down until it resolves. */
 export type AttemptSink = (lines: string[]) => Promise<void> | void
 
-/** An attempt that could not be started, with the reason that its task shows. */
+/** An attempt that could not be started, with the reason shown in its task. */
 export class StartRefused extends Error {
   readonly reason: PlaceFailure
 

@@ -3,14 +3,17 @@ import { SvcError } from '../../errors.ts'
 import type { ResourceKey } from '../../ports/resources.ts'
 import type { SecretMetadata, Secrets } from '../../ports/secrets.ts'
 
-/** Only the owner of the service may name it in a resource: the keys are those of the machine (`ownerSecret` of the use cases). */
+/**
+ * Only the owner of the service may name it in a resource: the keys belong to the machine (`ownerSecret` of the use
+ * cases).
+ */
 export const environmentSecret: ResourceKey = { namespace: 'default', name: 'environment' }
 
 function isEnvironment(key: ResourceKey): boolean {
   return key.namespace === environmentSecret.namespace && key.name === environmentSecret.name
 }
 
-/** `secrets` with one more, whose values are those of `values`; nothing of it is written anywhere. */
+/** `secrets` plus one whose values are `values`; none of it is written anywhere. */
 export function withEnvironmentSecret(secrets: Secrets, values: Record<string, string>, startedAt: Date): Secrets {
   if (Object.keys(values).length === 0) return secrets
   const metadata: SecretMetadata = {
@@ -23,7 +26,7 @@ export function withEnvironmentSecret(secrets: Secrets, values: Record<string, s
   const refuse = (what: string) =>
     new SvcError(
       'Conflict',
-      `the secret default/environment stands for the environment of the service and cannot be ${what}`,
+      `the secret default/environment represents the environment of the service and cannot be ${what}`,
     )
   return {
     ...secrets,

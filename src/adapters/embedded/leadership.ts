@@ -1,4 +1,4 @@
-// Embedded mode has one process per data folder: it leads as long as it holds the folder's lock file.
+// Embedded mode has one process per data folder: it leads while it holds the folder's lock file.
 import { randomUUID } from 'node:crypto'
 import { link, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
@@ -9,7 +9,7 @@ import { isUnreaped, readStartTime } from './confinement/process-record.ts'
 
 export type EmbeddedLeadershipOptions = {
   dataDir: string
-  /** Named in the lock; this process and this machine unless a test says otherwise. */
+  /** Recorded in the lock; this process and this machine unless a test says otherwise. */
   pid?: number
   host?: string
 }
@@ -26,7 +26,7 @@ function parseHolder(text: string): Holder | undefined {
   }
 }
 
-/** Another machine's name means a container that was replaced: its pids say nothing here, and its lock is stale. */
+/** Another machine's name means a replaced container: its pids mean nothing here, and its lock is stale. */
 async function isAlive(holder: Holder | undefined, host: string): Promise<boolean> {
   if (holder === undefined || holder.host !== host) return false
   const startTime = await readStartTime(holder.pid)
@@ -39,7 +39,7 @@ export async function findHolder(dataDir: string): Promise<{ pid: number } | und
   return (await isAlive(holder, hostname())) ? holder : undefined
 }
 
-/** Makes the lock with its content in one step; false when there is one. */
+/** Creates the lock with its content in one step; false when it exists. */
 async function placeLock(file: string, content: string): Promise<boolean> {
   const draft = `${file}.${randomUUID()}.new`
   await writeFile(draft, content, { mode: 0o600 })
@@ -54,7 +54,7 @@ async function placeLock(file: string, content: string): Promise<boolean> {
   }
 }
 
-/** Takes a stale lock away. Moved first and looked at then: another starter may have replaced it in between. */
+/** Removes a stale lock: moves it first and then checks it, because another process may have replaced it in between. */
 async function clearStale(file: string, stale: string): Promise<void> {
   const aside = `${file}.${randomUUID()}.stale`
   try {
@@ -83,7 +83,7 @@ async function lockFolder(file: string, self: Holder): Promise<void> {
   )
 }
 
-/** `acquire` fails with Conflict, naming the pid, when another service has the data folder. */
+/** `acquire` fails with Conflict, naming the pid, when another service uses the data folder. */
 export function createEmbeddedLeadership(options: EmbeddedLeadershipOptions): Leadership {
   const file = join(options.dataDir, lockName)
   const pid = options.pid ?? process.pid

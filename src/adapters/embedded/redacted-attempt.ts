@@ -1,4 +1,4 @@
-// Keeps secrets out of what a command leaves behind: its log lines, its output and the message of its end (SECRET-008).
+// Removes secrets from what a command leaves behind: its log lines, its output and the message of its end (SECRET-008).
 import { createRedactor, type Redactor } from '../../observability/redaction.ts'
 import type { CommandOutput } from '../../ports/workloads.ts'
 import type { AttemptSink, RunningAttempt } from './attempt.ts'

@@ -1,4 +1,4 @@
-// Chooses how an attempt runs on this machine, and refuses in words what cannot run here.
+// Chooses how an attempt runs on this machine, and refuses with a reason what cannot run here.
 import { createHash } from 'node:crypto'
 import { realpathSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
@@ -29,7 +29,7 @@ export type RunnerOptions = {
   ids: Ids
   dataDir: string
   configDir: string
-  /** Names this service on the container engine: the same over its lives, different for another data folder. */
+  /** Identifies this service on the container engine: the same after restarts, different for another data folder. */
   instance: string
   /** The installed program, and the worker in it (`src/worker.ts` or `dist/worker.js`). */
   programRoot: string
@@ -37,22 +37,22 @@ export type RunnerOptions = {
   /** May be emptied at any time; absent: no compile cache. */
   cacheFolder?: string
   nodePath?: string
-  /** Agent tasks and image-less commands run even where no sandbox can be had (SAND-003). */
+  /** Agent tasks and commands without an image run even without a sandbox (SAND-003). */
   allowUnsandboxed: boolean
   engine: ContainerEngine
-  /** Network mode of containers; the engine's default when absent. */
+  /** Network mode of containers; default: the engine's. */
   containerNetwork?: string
-  /** What workers find in their environment besides PATH, HOME, LANG, TERM and TMPDIR. */
+  /** Environment of workers in addition to PATH, HOME, LANG, TERM and TMPDIR. */
   workerEnvironment?: Record<string, string>
-  /** Of a worker and what it starts, when its task names no limit; 1 GiB. */
+  /** Memory of a worker and what it starts, when its task sets no limit; default 1 GiB. */
   workerMemoryBytes?: number
-  /** Of the folders that attempts write in; 2 GiB and 65,536 files each. */
+  /** Size of the folders that attempts write to; default 2 GiB and 65,536 files each. */
   workspaces?: Partial<Omit<WorkspacesOptions, 'root'>>
-  /** Processes and threads of one attempt; 512. */
+  /** Processes and threads of one attempt; default 512. */
   processes?: number
   idle?: { usual: number; burst: number }
   idleMs?: number
-  /** Answers known already; found out otherwise. */
+  /** Known answers; determined when absent. */
   bubblewrap?: Promise<BubblewrapProbe>
   groups?: Promise<ControlGroups>
 }
@@ -62,18 +62,18 @@ export type RunnerStatus = {
   sandbox: { available: true; kind: string } | { available: false; reason: string; suggestion: string }
   /** What control groups limit: `memory`, `pids`, `cpu`. */
   limits: string[]
-  /** How the size of workspaces is kept. */
+  /** How the size of workspaces is limited. */
   sizes: SizeLayer
   idleWorkers: IdleWorker[]
 }
 
 export type AttemptRunner = {
-  /** Rejects with StartRefused, or with whatever went wrong. */
+  /** Rejects with StartRefused, or with any other error. */
   start(spec: WorkloadSpec, sink: AttemptSink, signal: AbortSignal): Promise<RunningAttempt>
   status(): Promise<RunnerStatus>
-  /** Makes ready what the first attempt would wait for. */
+  /** Prepares what the first attempt would otherwise wait for. */
   warmUp(): Promise<void>
-  /** Whether enough of the disk is free for something new to start. */
+  /** Whether the disk has enough free space to start something new. */
   hasRoom(): boolean
   close(): Promise<void>
 }
@@ -87,13 +87,13 @@ type Prepared = {
   workers: WorkerAttempts
   local: LocalCommandOptions
   prefix: string
-  /** Done once the containers of an earlier life are removed; awaited before new ones are made, which look the same. */
+  /** Done once containers of an earlier run are removed; awaited before new ones are created, which look the same. */
   containersReaped: Promise<unknown>
 }
 
 type Leftovers = { groups: ControlGroups; prefix: string; workspaces: Workspaces }
 
-/** Removes what an earlier life of this service left: processes, control groups, folders. */
+/** Removes what an earlier run of this service left: processes, control groups, folders. */
 async function reapLeftovers(options: RunnerOptions, { groups, prefix, workspaces }: Leftovers): Promise<void> {
   await reapProcesses(join(options.dataDir, 'work'))
   await groups.reap((name) => name.startsWith(prefix))
@@ -110,7 +110,7 @@ async function prepare(options: RunnerOptions, workspaces: Workspaces): Promise<
   await reapLeftovers(options, { groups, prefix, workspaces })
   // Tried now, so that no attempt waits for it.
   void workspaces.layer()
-  // An engine that fails now is no reason not to start: what it holds is found again next time.
+  // An engine that fails now does not prevent the start: its containers are found again next time.
   const containersReaped = reapContainers(options).catch(() => undefined)
   const bubblewrap = probe.available ? probe.bubblewrap : undefined
   const shared = {
@@ -145,7 +145,7 @@ async function prepare(options: RunnerOptions, workspaces: Workspaces): Promise<
   }
 }
 
-/** Refuses what must not run without a sandbox; plain `ai` workers may, with a scrubbed environment (decisions §5). */
+/** Refuses what must not run without a sandbox; plain `ai` workers may, with a scrubbed environment . */
 function requireSandbox(options: RunnerOptions, prepared: Prepared, what: string): void {
   if (prepared.probe.available || options.allowUnsandboxed) return
   const { reason, suggestion } = prepared.probe
@@ -189,7 +189,7 @@ async function startCommand(options: RunnerOptions, prepared: Prepared, start: S
   return redaction.wrap(await startLocalCommand(prepared.local, { ...shared, argv }))
 }
 
-/** Looks at the machine and cleans up in the background; the first attempt waits for it. */
+/** Checks the machine and cleans up in the background; the first attempt waits for it. */
 export function createAttemptRunner(options: RunnerOptions): AttemptRunner {
   const workspaces = createWorkspaces({ size: usualSize, ...options.workspaces, root: join(options.dataDir, 'work') })
   const preparing = prepare(options, workspaces)

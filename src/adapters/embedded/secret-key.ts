@@ -1,4 +1,4 @@
-// The key that encrypts secrets: a file of its own, several keys in it while one replaces the other.
+// The key that encrypts secrets: in its own file, with several keys in it while one replaces another.
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes, randomUUID } from 'node:crypto'
 import { link, mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
@@ -15,9 +15,9 @@ export type SecretKeys = {
   isCurrent(sealed: Buffer): boolean
   /** Keys for other purposes, the current one first. A replaced one stays until the process ends. */
   derive(purpose: string): DerivedKey[]
-  /** Makes a new current key; the older ones stay in the file until `dropOlder`. */
+  /** Creates a new current key; older ones stay in the file until `dropOlder`. */
   addKey(): Promise<void>
-  /** Forgets all keys but the current one. Only when nothing is sealed under them. */
+  /** Removes all keys except the current one. Only when nothing is sealed under them. */
   dropOlder(): Promise<void>
 }
 
@@ -48,10 +48,10 @@ function parseKeys(text: string, file: string): Key[] {
     const parsed = keys.map(({ id, key }) => ({ id, bytes: Buffer.from(key, 'base64') }))
     if (version === 1 && parsed.length > 0 && parsed.every(({ bytes }) => bytes.length === 32)) return parsed
   } catch {
-    // Said below, without quoting what may be a key.
+    // Reported below, without quoting what may be a key.
   }
   const words =
-    'is no key file of this service. Restore it from a backup; without it the stored secrets cannot be read.'
+    'is not a key file of this service. Restore it from a backup; without it the stored secrets cannot be read.'
   throw new SvcError('NotConfigured', `${file} ${words}`)
 }
 
@@ -79,7 +79,7 @@ async function syncFolder(folder: string): Promise<void> {
   await handle.sync().finally(() => handle.close())
 }
 
-/** Of two processes that make it at the same time one wins, and both read the same. */
+/** When two processes create it at the same time, one wins, and both read the same key. */
 async function createKeyFile(file: string): Promise<void> {
   await mkdir(dirname(file), { recursive: true, mode: 0o700 })
   const draft = `${file}.${randomUUID()}.new`
@@ -118,7 +118,7 @@ async function readOrCreate(file: string): Promise<Key[]> {
   }
 }
 
-/** Values joined so that no two contexts read the same. */
+/** Joins values so that no two contexts give the same text. */
 function encodeContext(context: string[]): Buffer {
   return Buffer.from(JSON.stringify(context))
 }
@@ -174,7 +174,7 @@ export async function openSecretKeys(file: string): Promise<SecretKeys> {
   const retired: Key[] = []
   const current = (): Key => {
     const [first] = keys
-    if (first === undefined) throw new SvcError('Internal', `The secret key file ${file} holds no key.`)
+    if (first === undefined) throw new SvcError('Internal', `The secret key file ${file} contains no key.`)
     return first
   }
   return {

@@ -11,8 +11,8 @@ export type EmbeddedSecretsOptions = { storage: SecretStorage; keys: SecretKeys;
 
 export type EmbeddedSecrets = Secrets & {
   /**
-   * Makes a new key and seals every value anew (MODE-015). A crash at any moment loses nothing: the old key stays in the
-   * file until nothing needs it, and the next rotation finishes what this one did not.
+   * Creates a new key and seals every value again (MODE-015). A crash at any moment loses nothing: the old key stays in
+   * the file as long as anything needs it, and the next rotation completes an interrupted one.
    */
   rotateKey(): Promise<{ secrets: number }>
 }
@@ -22,7 +22,7 @@ function describeRow(row: SecretRow): SecretMetadata {
   return { namespace, name, type, keys: Object.keys(row.entries).sort(), annotations, createdAt }
 }
 
-/** What a value is bound to: it cannot be moved to another secret, key or namespace (MODE-013). */
+/** The context of a sealed value: it cannot be moved to another secret, key or namespace (MODE-013). */
 function contextOf(key: ResourceKey, entry: string): string[] {
   return [key.namespace, key.name, entry]
 }
@@ -52,7 +52,7 @@ function notFound({ namespace, name }: ResourceKey): SvcError {
   return new SvcError('NotFound', `There is no secret ${namespace}/${name}.`)
 }
 
-/** Work that must not overlap: a secret sealed under the old key must not arrive after the last look for such ones. */
+/** Serializes this work: a secret sealed under the old key must not arrive after the last search for such secrets. */
 function createQueue(): <T>(work: () => Promise<T>) => Promise<T> {
   let last: Promise<unknown> = Promise.resolve()
   return (work) => {
@@ -68,7 +68,7 @@ async function resealAll({ storage, keys }: EmbeddedSecretsOptions): Promise<num
     const stale = (await storage.list()).filter((row) => isStale(keys, row))
     if (stale.length === 0) return resealed
     for (const row of stale) {
-      // False when the row changed meanwhile: the next look sees what it is now.
+      // False when the row has changed meanwhile: the next search sees its new value.
       if (await storage.replaceEntries(row, row.entries, sealAll(keys, row, unsealAll(keys, row)))) resealed++
     }
   }
@@ -89,7 +89,7 @@ export function createEmbeddedSecrets(options: EmbeddedSecretsOptions): Embedded
     if (!(await storage.insert(row))) {
       throw new SvcError(
         'AlreadyExists',
-        `The secret ${namespace}/${name} is there already: delete it first, or take another name.`,
+        `The secret ${namespace}/${name} exists already: delete it first, or choose another name.`,
       )
     }
     return describeRow(row)

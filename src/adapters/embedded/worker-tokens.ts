@@ -1,4 +1,5 @@
-// Tokens of task attempts in embedded mode: signed, so that nothing is stored and every part of the service can check.
+// Tokens of task attempts in embedded mode: signed, so that nothing is stored and every part of the service can verify
+// them.
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { SvcError } from '../../errors.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -54,7 +55,7 @@ function openToken(keys: DerivedKey[], token: string): unknown {
   return given.length === expected.length && timingSafeEqual(given, expected) ? decodePart(payload) : undefined
 }
 
-/** JSON Web Signatures (RFC 7515, HS256) under a key that the key file gives: the same in every process. */
+/** JSON Web Signatures (RFC 7515, HS256) under a key derived from the key file: the same in every process. */
 export function createWorkerTokens({ keys, clock }: WorkerTokensOptions): WorkerTokens {
   return {
     mint: async (identity) => {

@@ -8,18 +8,18 @@ import { type RunningAttempt, StartRefused } from './attempt.ts'
 import { type AttemptRunner, createAttemptRunner, type RunnerOptions, type RunnerStatus } from './runner.ts'
 
 export type EmbeddedWorkloadsOptions = RunnerOptions & {
-  /** Attempts at the same time. */
+  /** The most concurrent attempts. */
   maxConcurrent: number
   /** From TERM to KILL; 10 s. */
   graceMs?: number
-  /** Takes output lines; is waited for, so that a slow store slows the program and fills no memory. */
+  /** Consumes output lines; a slow store slows the program down, so that the memory does not fill. */
   onLog: (key: AttemptKey, lines: string[]) => Promise<void> | void
 }
 
 export type EmbeddedWorkloads = Workloads & {
-  /** For the service's status: sandbox, limits, waiting workers with their memory, attempts under way. */
+  /** For the service's status: sandbox, limits, idle workers with their memory, running attempts. */
   status(): Promise<RunnerStatus & { running: number }>
-  /** Makes ready what the first attempt would wait for. */
+  /** Prepares what the first attempt would otherwise wait for. */
   warmUp(): Promise<void>
 }
 
@@ -32,7 +32,7 @@ type Entry = {
   /** Why it was told to end; the first reason stays. */
   stop: Stop | undefined
   stopping: AbortController
-  /** Resolves when it is over, however it ended. */
+  /** Resolves when it has ended, for any reason. */
   finished: Promise<void>
 }
 
@@ -44,7 +44,7 @@ function isOver(state: WorkloadState): boolean {
   return state.phase === 'Succeeded' || state.phase === 'Failed'
 }
 
-/** The state after an end. A stop that was asked for is the reason, whatever the program made of it. */
+/** The state after the end. A requested stop is the reason, whatever the program did. */
 function judgeEnd(entry: Entry, end: AttemptEnd, finishedAt: Date): WorkloadState {
   const startedAt = entry.state.phase === 'Running' ? entry.state.startedAt : undefined
   const started = startedAt === undefined ? {} : { startedAt }
@@ -78,7 +78,7 @@ function setState(table: Table, entry: Entry, state: WorkloadState): void {
   for (const listener of table.listeners) listener({ key, namespace, taskName })
 }
 
-/** TERM, and KILL after the grace if it has not ended by then. */
+/** TERM, and KILL if it has not ended after the grace period. */
 async function endAttempt({ options }: Table, attempt: RunningAttempt): Promise<void> {
   const over = new AbortController()
   const ended = attempt.ended.then(() => over.abort())
@@ -127,10 +127,10 @@ function addEntry(table: Table, spec: WorkloadSpec): void {
     throw new SvcError('Unavailable', 'The service is stopping; the attempt starts after its next start.')
   }
   if (countRunning(table) >= maxConcurrent) {
-    throw new SvcError('Unavailable', `All ${maxConcurrent} places for attempts are taken; try again later.`)
+    throw new SvcError('Unavailable', `As many attempts as allowed (${maxConcurrent}) are running; try again later.`)
   }
   if (!table.runner.hasRoom()) {
-    throw new SvcError('Unavailable', 'Too little of the disk is free to start anything; free some space.')
+    throw new SvcError('Unavailable', 'The disk has too little free space to start anything; free some space.')
   }
   const entry: Entry = {
     spec,
@@ -161,7 +161,7 @@ async function dropEntry(table: Table, entry: Entry): Promise<void> {
 
 async function closeTable(table: Table): Promise<void> {
   table.isClosed = true
-  // What an engine that went away still holds is removed at the next start.
+  // What an unreachable engine still runs is removed at the next start.
   await Promise.allSettled([...table.entries.values()].map((entry) => dropEntry(table, entry)))
   await table.runner.close()
 }

@@ -1,4 +1,4 @@
-// Tokens that command lines of agents reach the proxies with: one provider, a budget, an end, and one attempt (AUTH-013).
+// Tokens with which agent command lines use the proxies: one provider, a budget, an expiry, and one attempt (AUTH-013).
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto'
 import { SvcError } from '../../errors.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -12,7 +12,7 @@ const leastKeyBytes = 16
 const longestToken = 4096
 
 export type AgentTokensOptions = {
-  /** The service's own key, the same in every replica; another one is derived from it. */
+  /** The service's own key, the same in every replica; the signing key is derived from it. */
   key: Uint8Array
   clock: Clock
 }
@@ -48,7 +48,7 @@ export function createAgentTokens({ key, clock }: AgentTokensOptions): AgentToke
     if (!token.startsWith(prefix) || token.length > longestToken) return undefined
     const [payload = '', signature = '', ...rest] = token.slice(prefix.length).split('.')
     const [given, expected] = [Buffer.from(signature, 'base64url'), sign(payload)]
-    // Another spelling of the same bytes is another token.
+    // Another spelling of the same bytes would be another token.
     const isSpelt = given.toString('base64url') === signature && rest.length === 0
     return isSpelt && given.length === expected.length && timingSafeEqual(given, expected) ? payload : undefined
   }
@@ -76,13 +76,13 @@ function toCaller(grant: AgentGrant): Caller {
     namespace,
     boundNamespace: namespace,
     role: 'runner',
-    // The command line brings its own.
+    // The command line sends its own.
     serverTools: false,
     agent: grant,
   }
 }
 
-/** Lets agents in beside everybody else; what they may do is the rules' business. */
+/** Also accepts agents' tokens; the permission rules decide what they may do. */
 export function withAgentTokens(inner: Authenticator, tokens: AgentTokens): Authenticator {
   return {
     recognizes: ({ token }) => tokens.recognizes(token),

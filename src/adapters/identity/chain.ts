@@ -1,18 +1,20 @@
-// The chain of authenticators: which one looks at a credential. Exactly one verdict counts; a failure is never a second try
-// elsewhere, except among the service's own tokens and the cluster's, which look alike from outside.
+// The chain of authenticators: decides which one checks a credential. Exactly one verdict counts; a failure is never
+// retried elsewhere, except between the service's own tokens and the cluster's, which look alike from outside.
 import { isSvcError, SvcError } from '../../errors.ts'
 import type { Authenticator, Caller, Credential } from '../../ports/identity.ts'
 import { contextTokenType, looksSigned, peekToken } from './token-text.ts'
 
 export type ChainOptions = {
-  /** Tried in order for what nobody else claims: the service's own tokens, the cluster's TokenReview. */
+  /**
+   * Tried in order when no other authenticator claims the token: the service's own tokens, the cluster's TokenReview.
+   */
   plain: readonly Authenticator[]
   oidc?: { issuer: string; authenticator: Authenticator }
   context?: {
     authenticator: Authenticator
     /** Whether `Authorization: Bearer` may carry one (CTX-015). */
     acceptsBearer: boolean
-    /** Names of the headers that do, for the hint. */
+    /** Names of the headers for them, for the hint. */
     headers: readonly string[]
   }
 }
@@ -28,7 +30,7 @@ function hint(headers: readonly string[]): never {
   )
 }
 
-/** The first caller that one of them knows; a failure other than "not mine" ends it. */
+/** The first caller that one of them recognizes; any failure except "not mine" ends the search. */
 async function tryInTurn(members: readonly Authenticator[], credential: Credential): Promise<Caller> {
   for (const member of members) {
     try {
@@ -54,7 +56,7 @@ export function createAuthenticatorChain({ plain, oidc, context }: ChainOptions)
 
   return {
     async authenticate(credential) {
-      // A header of its own is meant: whatever else the request carries, this token alone decides.
+      // A token in its own header decides alone, whatever else the request contains.
       if (credential.source === 'context') return context?.authenticator.authenticate(credential) ?? refuse()
       const chosen = takesSigned && looksSigned(credential.token) ? chooseSigned(credential) : undefined
       return chosen?.authenticate(credential) ?? tryInTurn(plain, credential)

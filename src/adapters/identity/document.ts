@@ -19,7 +19,7 @@ async function readBounded(response: Response, limit: number): Promise<string> {
 
 export type DocumentOptions = { fetch?: FetchLike; init?: RequestInit; timeoutMs?: number; signal?: AbortSignal }
 
-/** Status and text of the answer; rejects when it does not come whole, in time, and from the address itself. */
+/** Status and text of the answer; rejects unless it arrives completely, in time, and from this very address. */
 export async function fetchText(url: string, options: DocumentOptions = {}): Promise<{ status: number; text: string }> {
   const send = options.fetch ?? fetch
   const limit = AbortSignal.timeout(options.timeoutMs ?? timeoutMs)
@@ -31,13 +31,14 @@ export async function fetchText(url: string, options: DocumentOptions = {}): Pro
   return { status: response.status, text: await readBounded(response, largestDocument) }
 }
 
-/** The object at the address. Unavailable when it cannot be had; the cause has the reason, for the log. */
+/** The object at the address. Unavailable when it cannot be fetched; the cause has the reason, for the log. */
 export async function fetchObject(url: string, options: DocumentOptions = {}): Promise<Record<string, unknown>> {
   try {
     const { status, text } = await fetchText(url, { ...options, init: { headers: { accept: 'application/json' } } })
     if (status !== 200) throw new Error(`status ${status}`)
     const value: unknown = JSON.parse(text)
-    if (value === null || typeof value !== 'object' || Array.isArray(value)) throw new Error('the answer is no object')
+    if (value === null || typeof value !== 'object' || Array.isArray(value))
+      throw new Error('the answer is not an object')
     return value as Record<string, unknown>
   } catch (cause) {
     throw new SvcError('Unavailable', 'the issuer of the token cannot be reached: try again later', { cause })

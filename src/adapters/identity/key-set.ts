@@ -1,30 +1,30 @@
-// The public keys of an issuer, kept: asked for once, again when they are old, and when a token names one that is not there.
+// The cached public keys of an issuer: fetched once, again when they are old, and when a token names an unknown one.
 import { type CryptoKey, importJWK, type JWK } from 'jose'
 import { SvcError } from '../../errors.ts'
 import type { Clock } from '../../ports/clock.ts'
 
-/** Keys that are older are asked for again before they are used, so that a withdrawn one is noticed. */
+/** Older keys are fetched again before they are used, so that a withdrawn one is noticed. */
 const maxAgeMs = 300_000
-/** Unknown key ids make us ask at most this often (OIDC-011). */
+/** The shortest time between two fetches because of unknown key ids (OIDC-011). */
 const cooldownMs = 60_000
-/** While there are no keys at all. */
+/** The same while there are no keys at all. */
 const retryMs = 5_000
 const mostKeys = 100
-/** Of a token without `kid`, so that one token does not cost a hundred verifications. */
+/** For a token without `kid`, so that one token does not cost a hundred verifications. */
 const mostCandidates = 4
 
 export type KeySet = {
-  /** Keys that may have signed. Unavailable when there are none because the issuer is away. */
+  /** Keys that may have signed. Unavailable when there are none because the issuer cannot be reached. */
   find(kid: string | undefined): Promise<CryptoKey[]>
-  /** Rises when the keys change: what was verified before must be verified again. */
+  /** Increases when the keys change: earlier verifications are then void. */
   generation(): number
 }
 
 export type KeySetOptions = {
-  /** The JWKS document. Rejects when it cannot be had. */
+  /** The JWKS document. Rejects when it cannot be fetched. */
   load(): Promise<Record<string, unknown>>
   clock: Clock
-  /** Told when the issuer is away; kept keys stay good. */
+  /** Called when the issuer cannot be reached; cached keys stay valid. */
   onFailure?: (error: unknown) => void
 }
 
@@ -41,7 +41,7 @@ async function importKey(jwk: JWK): Promise<Known[]> {
   const { kty, n, e, kid } = jwk
   if (typeof n !== 'string' || typeof e !== 'string' || (kid !== undefined && typeof kid !== 'string')) return []
   try {
-    // Nothing but the numbers: no certificate and no address of the document plays a part.
+    // Only the numbers: certificates and addresses in the document are ignored.
     const key = (await importJWK({ kty, n, e }, 'RS256')) as CryptoKey
     return [{ kid, thumb: `${kid ?? ''}|${n}|${e}`, key }]
   } catch {
@@ -77,7 +77,7 @@ export function createKeySet({ load, clock, onFailure }: KeySetOptions): KeySet 
     loadedAt = now
   }
 
-  /** One request at a time, whoever waits for it. A failure is told, and thrown only where there is nothing to go by. */
+  /** One request at a time, shared by all who wait. A failure is reported, and only thrown when there are no keys. */
   async function refresh(): Promise<void> {
     pending ??= reload(clock.now().getTime()).finally(() => {
       pending = undefined

@@ -1,31 +1,31 @@
-// Which namespaces callers act in, by the flags of the service: those that are watched, and each caller's own.
+// Which namespaces callers may use, by the flags of the service: the served ones, and each caller's own.
 import type { Access, Decision } from '../../contract/access.ts'
 import { SvcError } from '../../errors.ts'
 import type { Authenticator, Authorizer, Caller } from '../../ports/identity.ts'
 import { isOwner } from '../../rules/permission.ts'
 
 export type NamespacePolicy = {
-  /** `--watch-namespace`: no others are served; empty: all are. */
+  /** `--watch-namespace`: only these are served; empty: all. */
   served: readonly string[]
-  /** `--enforce-namespace-isolation`: everybody but the owner stays in their own. */
+  /** `--enforce-namespace-isolation`: everybody except the owner stays in their own. */
   isolated: boolean
 }
 
 const allowed: Decision = { allowed: true }
 
-/** Forbidden for somebody who has no namespace to stay in. */
+/** Forbidden for a caller without a namespace. */
 function placeCaller(caller: Caller, { served, isolated }: NamespacePolicy): Caller {
   const own = caller.boundNamespace ?? caller.namespace
   if (isolated && !isOwner(caller)) {
     if (own === undefined)
-      throw new SvcError('Forbidden', 'namespace-bound identity required: this service keeps callers apart')
+      throw new SvcError('Forbidden', 'namespace-bound identity required: this service isolates callers')
     return { ...caller, namespace: own, boundNamespace: own }
   }
   const [first] = served
   return own === undefined && first !== undefined ? { ...caller, namespace: first } : caller
 }
 
-/** Callers as the flags place them; the same object for the same caller, since others remember by it. */
+/** Applies the flags to callers; returns the same object for the same caller, because caches use it as a key. */
 export function placeCallers(inner: Authenticator, policy: NamespacePolicy): Authenticator {
   const placed = new WeakMap<Caller, Caller>()
   return {
@@ -45,7 +45,7 @@ function listNames(served: readonly string[]): string {
   return names.length === 1 ? `${names} is` : `${names.slice(0, -1).join(', ')} and ${names.at(-1)} are`
 }
 
-/** Refuses every namespace but those that are served, whoever asks; all else is the next one's. */
+/** Refuses every namespace that is not served, whoever asks; the next authorizer decides the rest. */
 export function guardNamespace(served: readonly string[], next: Authorizer | undefined): Authorizer {
   return {
     async authorize(caller: Caller, access: Access) {

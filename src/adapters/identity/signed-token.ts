@@ -1,33 +1,34 @@
-// Verifies a signed token: RS256 by a key of its issuer, then issuer, audience and times. One refusal for every fault.
+// Verifies a signed token: RS256 by a key of its issuer, then issuer, audience and times. Every fault gets the same
+// refusal.
 import { compactVerify } from 'jose'
 import { SvcError } from '../../errors.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { KeySet } from './key-set.ts'
 import { readToken, type TokenHeader, type TokenParts } from './token-text.ts'
 
-/** How far the issuer's clock may be off (OIDC-012). */
+/** The largest difference of the issuer's clock (OIDC-012). */
 const skewSeconds = 60
-/** Year 2286: later times are milliseconds by mistake, or meant to outlive everything. */
+/** Year 2286: later times are mistaken milliseconds, or meant to last forever. */
 const latestTime = 10_000_000_000
 
 export type VerifyOptions = {
   keys: KeySet
   clock: Clock
   issuer: string
-  /** The audiences that are trusted; the token must be for some of them and for nobody else. */
+  /** The trusted audiences; the token must be for some of them and for nobody else. */
   audiences: readonly string[]
-  /** Whether a header will do beyond its algorithm. */
+  /** Whether a header is acceptable apart from its algorithm. */
   acceptsHeader(header: TokenHeader): boolean
-  /** Claims that must be texts with something in them. */
+  /** Claims that must be non-empty strings. */
   requiredTexts: readonly string[]
-  /** Numbers of RFC 7519 section 2 that must be there, beside `exp`. */
+  /** Numbers of RFC 7519 section 2 that are required, besides `exp`. */
   requiredTimes: readonly string[]
 }
 
 export type Claims = Record<string, unknown> & { iss: string; sub: string; exp: number }
 export type VerifiedToken = { header: TokenHeader; claims: Claims; validUntilMs: number; validFromMs: number }
 
-/** The one answer to every bad token; `why` is for the log alone. */
+/** The one answer to every bad token; `why` is only for the log. */
 export function refuseToken(why: string): never {
   throw new SvcError('Unauthenticated', 'invalid token', { cause: new Error(why) })
 }
@@ -51,22 +52,22 @@ function findTimeFault(claims: Record<string, unknown>, required: readonly strin
   const missing = ['exp', ...required].find((name) => claims[name] === undefined)
   if (missing !== undefined) return `${missing} is missing`
   const malformed = ['exp', 'nbf', 'iat'].find((name) => claims[name] !== undefined && !isTime(claims[name]))
-  if (malformed !== undefined) return `${malformed} is no time`
+  if (malformed !== undefined) return `${malformed} is not a time`
   if ((claims.exp as number) + skewSeconds <= now) return 'expired'
   const early = ['nbf', 'iat'].find(
     (name) => claims[name] !== undefined && (claims[name] as number) - skewSeconds > now,
   )
-  return early === undefined ? undefined : `${early} lies in the future`
+  return early === undefined ? undefined : `${early} is in the future`
 }
 
 function findClaimFault({ claims }: TokenParts, options: VerifyOptions): string | undefined {
   const { issuer, audiences, requiredTexts } = options
   if (claims.iss !== issuer) return 'issuer'
   const named = readAudiences(claims.aud)
-  // A token for somebody else as well could be replayed by them (OpenID Connect Core 1.0 section 3.1.3.7, item 3).
+  // Another audience of the same token could replay it (OpenID Connect Core 1.0 section 3.1.3.7, item 3).
   if (named === undefined || !named.every((one) => audiences.includes(one))) return 'audience'
   const missing = ['sub', ...requiredTexts].find((name) => !isText(claims[name]))
-  if (missing !== undefined) return `${missing} is missing or no text`
+  if (missing !== undefined) return `${missing} is missing or not a string`
   return findTimeFault(claims, options.requiredTimes, options.clock.now().getTime() / 1000)
 }
 
@@ -78,13 +79,13 @@ async function isSigned(token: string, { header }: TokenParts, keys: KeySet): Pr
   return false
 }
 
-/** The claims of a good token. Unauthenticated for any other; Unavailable when its issuer's keys cannot be had. */
+/** The claims of a valid token. Unauthenticated for any other; Unavailable when its issuer's keys cannot be fetched. */
 export async function verifyToken(token: string, options: VerifyOptions): Promise<VerifiedToken> {
   const parts = readToken(token)
   if (parts === undefined) return refuseToken('malformed')
   const { header, claims } = parts
   if (header.alg !== 'RS256' || !options.acceptsHeader(header)) refuseToken('header')
-  // Claims first: a token that is for nobody here costs neither a signature check nor a question to the issuer.
+  // Claims first, so that a token for another audience costs neither a signature check nor a request to the issuer.
   const fault = findClaimFault(parts, options)
   if (fault !== undefined) refuseToken(fault)
   if (!(await isSigned(token, parts, options.keys))) refuseToken('signature or key')

@@ -1,4 +1,4 @@
-// The standing of whom an issuer vouches for, or the refusal of somebody who has none.
+// The rights of a caller that an issuer vouches for, or a refusal when there are none.
 import { SvcError } from '../../errors.ts'
 import { findStanding, type IssuerRights, type Standing, type Vouched } from '../../rules/issuer-rights.ts'
 

@@ -1,6 +1,6 @@
-// Takes a signed token apart, strictly: what a lenient reader would let pass is where two readers begin to differ.
+// Parses a signed token strictly: where a lenient parser accepts something, two parsers can disagree.
 
-/** Larger ones are not looked at; Node refuses headers of more than 16 KiB as a whole. */
+/** Larger ones are ignored; Node refuses headers of more than 16 KiB anyway. */
 const longestToken = 16_384
 const deepest = 16
 
@@ -11,14 +11,14 @@ export type TokenHeader = { alg: string; kid?: string; typ?: string }
 export type TokenParts = { header: TokenHeader; claims: Record<string, unknown> }
 
 /**
- * Headers that bring their own key or change how a token is read. None is ever honoured; a token that has one is refused,
- * for whoever sends it counts on a reader who does (RFC 8725 section 3.10, RFC 7515 section 4.1.11).
+ * Headers that bring their own key or change how a token is read. None is ever used, and a token that has one is
+ * refused, because its sender hopes for a reader that uses it (RFC 8725 section 3.10, RFC 7515 section 4.1.11).
  */
 const forbiddenHeaders = ['jwk', 'jku', 'x5u', 'x5c', 'crit', 'b64', 'enc', 'zip']
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-/** Only the one spelling that base64url has for the bytes. */
+/** Accepts only the one base64url spelling of the bytes. */
 function decodePart(part: string): Buffer | undefined {
   const bytes = Buffer.from(part, 'base64url')
   return bytes.toString('base64url') === part ? bytes : undefined
@@ -26,7 +26,7 @@ function decodePart(part: string): Buffer | undefined {
 
 const tokens = /"(?:[^"\\]|\\.)*"(?<colon>[ \t\r\n]*:)?|[{}[\]]/g
 
-/** Keys so far of each object that is open; undefined for an array. */
+/** Keys so far of each open object; undefined for an array. */
 type Open = (Set<string> | undefined)[]
 
 function noteKey(key: string, keys: Set<string> | undefined): boolean {
@@ -42,8 +42,8 @@ function noteToken(text: string, isKey: boolean, open: Open): boolean {
 }
 
 /**
- * Whether each object names its keys once (RFC 7519 section 4) and nothing is nested too deep. The text is valid JSON:
- * only strings, brackets and the colon behind a key matter.
+ * Whether each object has unique keys (RFC 7519 section 4) and nothing is nested too deeply. The text is valid JSON, so
+ * only strings, brackets and the colon after a key matter.
  */
 function isUnambiguous(text: string): boolean {
   const open: Open = []
@@ -77,12 +77,12 @@ function readHeader(value: Record<string, unknown> | undefined): TokenHeader | u
 
 const shape = /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*$/
 
-/** Whether it could be a JSON Web Token at all; tokens of other sorts need not be taken apart. */
+/** Whether it could be a JSON Web Token at all; other tokens need not be parsed. */
 export function looksSigned(token: string): boolean {
   return token.length <= longestToken && shape.test(token)
 }
 
-/** Header and claims of a token, believed by nobody yet; undefined when it is no well-formed one. */
+/** Header and claims of a token, still unverified; undefined when it is malformed. */
 export function readToken(token: string): TokenParts | undefined {
   if (!looksSigned(token)) return undefined
   const [head = '', payload = '', signature = ''] = token.split('.')
@@ -92,7 +92,7 @@ export function readToken(token: string): TokenParts | undefined {
   return { header, claims }
 }
 
-/** What an unverified token says of itself, only to choose who looks at it; a malformed one says nothing. */
+/** What an unverified token says about itself, only used to choose who checks it; undefined for a malformed one. */
 export function peekToken(token: string): { typ?: unknown; iss?: unknown } {
   if (!looksSigned(token)) return {}
   const [head = '', payload = ''] = token.split('.')

@@ -1,4 +1,4 @@
-// Callers whose tokens were verified a moment ago: a signature is checked once, not on each request.
+// Callers whose tokens were verified a moment ago, so that a signature is not checked on each request.
 import { hash } from 'node:crypto'
 import type { Clock } from '../../ports/clock.ts'
 import type { Caller } from '../../ports/identity.ts'
@@ -6,13 +6,13 @@ import type { KeySet } from './key-set.ts'
 import type { VerifiedToken } from './signed-token.ts'
 
 const mostCallers = 2_000
-/** However long a token lives, it is looked at again after this, so that withdrawn keys are noticed. */
+/** However long a token lives, it is checked again after this time, so that withdrawn keys are noticed. */
 const recheckMs = 300_000
 
 type Entry = { caller: Caller; fromMs: number; untilMs: number; checkedAt: number; generation: number }
 
 export type VerifiedCallers = {
-  /** The caller of a token that is good still, else what `verify` says. Failures are not kept. */
+  /** The caller of a token that is still valid, else the result of `verify`. Failures are not cached. */
   recall(token: string, verify: () => Promise<{ caller: Caller; token: VerifiedToken }>): Promise<Caller>
 }
 
@@ -38,7 +38,7 @@ export function createVerifiedCallers({ clock, keys }: { clock: Clock; keys: Key
       const known = entries.get(id)
       if (isGood(known)) return known.caller
       entries.delete(id)
-      // Of before the check: keys that change meanwhile make the entry one to look at again.
+      // The generation before the check: if keys change meanwhile, the entry is checked again.
       const generation = keys.generation()
       const { caller, token: verified } = await verify()
       const { validFromMs: fromMs, validUntilMs: untilMs } = verified

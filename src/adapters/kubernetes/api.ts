@@ -1,4 +1,4 @@
-// How this room talks to the API server: JSON requests over kept-alive connections, counted, repeated where that is safe.
+// Talks to the API server: JSON requests over kept-alive connections, counted, and repeated where that is safe.
 import type { Dispatcher } from 'undici'
 import { isSvcError } from '../../errors.ts'
 import type { Clock, Ids } from '../../ports/clock.ts'
@@ -13,12 +13,12 @@ export type ApiRequest = ApiTarget & {
   verb: ApiVerb
   query?: Record<string, QueryValue>
   body?: unknown
-  /** How the body of a patch is meant. */
+  /** The content type of a patch. */
   patch?: 'merge' | 'json' | 'strategic' | 'apply'
-  /** Asks for the metadata of objects alone. */
+  /** Requests only the metadata of objects. */
   metadataOnly?: boolean | undefined
   signal?: AbortSignal | undefined
-  /** Tries at most, the first included; default 4. */
+  /** The most tries, including the first; default 4. */
   tries?: number
   /** Milliseconds without a byte of a stream before it counts as dead; default: no limit. */
   silenceMs?: number
@@ -29,13 +29,13 @@ export type RequestCount = { verb: ApiVerb; resource: string; count: number }
 export interface KubernetesApi {
   /** Namespace of the service itself. */
   readonly namespace: string
-  /** The answer's JSON. SvcError as `describeFailure` says. */
+  /** The answer's JSON. Throws the SvcError of `describeFailure`. */
   request<T>(request: ApiRequest): Promise<T>
-  /** The answer's bytes as they come: watches, logs. Over connections of their own, so that requests never wait. */
+  /** The answer's bytes as they arrive: watches, logs. Uses separate connections, so that requests never wait. */
   stream(request: ApiRequest): Promise<AsyncIterable<Uint8Array>>
-  /** Requests sent so far, repeats included, by verb and resource (`tasks/status`). */
+  /** Requests sent so far, including repeats, by verb and resource (`tasks/status`). */
   countRequests(): RequestCount[]
-  /** Ends what is under way and closes the connections. */
+  /** Ends running requests and closes the connections. */
   close(): Promise<void>
 }
 
@@ -79,8 +79,8 @@ function isReading(verb: ApiVerb): boolean {
 }
 
 /**
- * 401 and 429 are said before anything is done, and so is a 503 that names a time; any other fault of the server may
- * come after the write, so that only reads are repeated.
+ * The server answers 401 and 429 before it does anything, and so a 503 with a Retry-After; any other server error may
+ * follow the write, so only reads are repeated.
  */
 function isRepeatable(verb: ApiVerb, { status, retryAfterSeconds }: Refused): boolean {
   const code = status.code ?? 0
@@ -157,13 +157,13 @@ function createSender({ connection, clock }: KubernetesApiOptions, count: (reque
   }
 }
 
-/** A list of nothing can have `null` for its items: one of metadata has. */
+/** An empty list may have `null` for its items, as metadata lists do. */
 async function readAnswer<T>({ verb }: ApiRequest, { body }: Dispatcher.ResponseData): Promise<T> {
   const answer = (await body.json()) as T & { items?: unknown[] | null }
   return verb === 'list' ? { ...answer, items: answer.items ?? [] } : answer
 }
 
-/** A body that breaks before anybody reads it must not end the process: its reader hears of it. */
+/** A body that breaks before it is read must not end the process: its reader receives the error. */
 async function openBody({ body }: Dispatcher.ResponseData): Promise<AsyncIterable<Uint8Array>> {
   body.on('error', () => undefined)
   return body

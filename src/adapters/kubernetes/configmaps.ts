@@ -1,4 +1,4 @@
-// The ConfigMaps port on a cluster: read as they are; kubectl writes them.
+// The ConfigMaps port on a cluster, read-only: kubectl writes them.
 import { isSvcError, SvcError } from '../../errors.ts'
 import type { Clock, Ids } from '../../ports/clock.ts'
 import type { ConfigMap, ConfigMaps } from '../../ports/configmaps.ts'
@@ -14,7 +14,7 @@ export type KubernetesConfigMapsOptions = {
   ids: Ids
   /** Absent or empty: all namespaces. */
   namespaces?: readonly string[]
-  /** Told of faults of the watch, which goes on by itself. */
+  /** Called with errors of the watch, which recovers by itself. */
   onFault?: (error: SvcError) => void
 }
 

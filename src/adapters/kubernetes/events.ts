@@ -1,4 +1,5 @@
-// Tells the cluster what happens to tasks: an Event beside each entry of a timeline that `kubectl describe` should show.
+// Reports to the cluster what happens to tasks: a Kubernetes Event for each timeline entry that `kubectl describe`
+// should show.
 import { messageOf } from '../../errors.ts'
 import type { Clock, Ids } from '../../ports/clock.ts'
 import type { Events, TimelineEvent } from '../../ports/events.ts'
@@ -12,23 +13,23 @@ export type ClusterEventsOptions = {
   /** apiVersion of tasks. */
   apiVersion: string
   log: { warn(fields: Record<string, unknown>, message: string): void }
-  /** Events that wait at most; default 500. */
+  /** The most waiting events; default 500. */
   capacity?: number
 }
 
 export type ClusterEvents = {
-  /** Puts the event into the queue; when that is full it is dropped, since the timeline has it anyhow. */
+  /** Queues the event; when the queue is full it is dropped, since the timeline has it anyway. */
   tell(event: TimelineEvent): void
-  /** Resolves when nothing waits. */
+  /** Resolves when nothing is waiting. */
   settle(): Promise<void>
-  /** What waits still is dropped. */
+  /** Drops waiting events. */
   close(): Promise<void>
 }
 
 const defaultCapacity = 500
 /** NoteLengthLimit of events.k8s.io. */
 const longestMessage = 1024
-/** Between two lines of the log about lost events. */
+/** Time between two log lines about lost events. */
 const complaintMs = 60_000
 const component = 'svc'
 
@@ -41,10 +42,10 @@ const warnings = new Set([
   'NamespaceTaskLimitReached',
 ])
 
-/** Where the cluster's users know a cause by another name than the timeline has. */
+/** Causes with a name that users of the cluster know better than the timeline's. */
 const reasons: Record<string, string> = { NamespaceLimit: 'NamespaceTaskLimitReached' }
 
-/** What stands in the task's own status anyhow is no news: that it was accepted or scheduled, that it waits for its turn. */
+/** Not news, because the task's own status shows it: accepted, scheduled, waiting for its turn. */
 function isNews({ type, phase, reason }: TimelineEvent): boolean {
   if (type === 'PhaseChanged') return phase !== 'Pending' && phase !== 'Scheduled'
   return type !== 'Queued' || reason !== 'Capacity'
@@ -80,7 +81,7 @@ function describeEvent(event: TimelineEvent, { apiVersion, ids }: ClusterEventsO
   }
 }
 
-/** Counts what was lost, and says so now and then. */
+/** Counts lost events, and reports them from time to time. */
 function createComplaint({ clock, log }: ClusterEventsOptions) {
   let lost = 0
   let saidAt = Number.NEGATIVE_INFINITY
@@ -88,7 +89,7 @@ function createComplaint({ clock, log }: ClusterEventsOptions) {
     lost += 1
     const now = clock.now().getTime()
     if (now - saidAt < complaintMs) return
-    log.warn({ error, lost }, 'events of tasks were not told to the cluster; their timelines have them')
+    log.warn({ error, lost }, 'events of tasks were not sent to the cluster; their timelines have them')
     lost = 0
     saidAt = now
   }
@@ -112,7 +113,7 @@ export function createClusterEvents(options: ClusterEventsOptions): ClusterEvent
     }
   }
 
-  /** One after the other: tasks come before what is told of them. */
+  /** One after the other: a task exists before its events. */
   async function sendAll(): Promise<void> {
     for (let event = waiting.shift(); event !== undefined; event = waiting.shift()) await send(event)
     sending = undefined
@@ -134,14 +135,14 @@ export function createClusterEvents(options: ClusterEventsOptions): ClusterEvent
   }
 }
 
-/** The store of timelines, which tells the cluster of each new entry after it was written. */
+/** The store of timelines, which also reports each new entry to the cluster. */
 export function tellCluster(events: Events, clusterEvents: Pick<ClusterEvents, 'tell'>, clock: Clock): Events {
   return {
     ...events,
     async append(draft) {
       const begun = clock.now().toISOString()
       const event = await events.append(draft)
-      // One that was there already was told then.
+      // An entry that existed already was reported then.
       if (event.createdAt >= begun) clusterEvents.tell(event)
       return event
     },

@@ -15,26 +15,26 @@ export type KubernetesLeadershipOptions = {
   name: string
   /** Where the Lease is; default: the namespace of the service. */
   namespace?: string
-  /** Who holds it, for people who look: the pod's name. A random part is added, for containers that are restarted. */
+  /** The holder's name for people: the pod's name, plus a random part, because containers can be restarted. */
   identity: string
   timing?: LeaseTiming
-  /** Milliseconds that rise steadily, whatever is done to the machine's date. */
+  /** Milliseconds of a monotonic clock, independent of the machine's date. */
   elapsed?: () => number
   onFault?: (error: SvcError) => void
 }
 
 /**
- * A leader that could not renew for 4 seconds stops; only 2 seconds later another may take over (fencing). A leader that
- * dies is followed after 6 seconds, one that releases at once.
+ * A leader that could not renew for 4 seconds stops; another may take over 2 seconds later (fencing). A leader that
+ * dies is replaced after 6 seconds, one that releases the lease at once.
  */
 const defaultTiming: LeaseTiming = { leaseSeconds: 6, renewWithinMs: 4000, renewEveryMs: 1500 }
 const shortestPauseMs = 50
-/** Other writers of the lease are rare: whoever labels it. */
+/** Other writers of the lease are rare, for example somebody who labels it. */
 const writeTries = 3
 
 type Term = { lease: Lease; lost: AbortController; renewedAt: number }
 
-/** Reads and writes of the lease, each tried once: whoever asks knows how much time is left. */
+/** Reads and writes of the lease, each tried once: the caller knows how much time is left. */
 function createLeaseStore({ api, name, namespace = api.namespace }: KubernetesLeadershipOptions) {
   const collection = { collection: collections.leases, namespace }
   return {
@@ -54,13 +54,13 @@ type Parts = KubernetesLeadershipOptions & {
   elapsed: () => number
 }
 
-/** The lease as it is after another's write; undefined when that took it. */
+/** The lease after another writer's change; undefined when that took it over. */
 async function findOwn({ store, holder }: Parts, signal: AbortSignal): Promise<Lease | undefined> {
   const live = await store.read(signal)
   return live.spec.holderIdentity === holder ? live : undefined
 }
 
-/** Writes the lease; where another write came between, again over that one. False when the lease is no longer ours. */
+/** Writes the lease, and again after a concurrent write. False when the lease is no longer ours. */
 async function writeOwn(
   parts: Parts,
   term: Term,
@@ -80,7 +80,7 @@ async function writeOwn(
   return false
 }
 
-/** Renews as long as that succeeds in time; resolves with why it ended. */
+/** Renews as long as that succeeds in time; resolves with the reason for the end. */
 async function keepRenewing(parts: Parts, term: Term): Promise<string> {
   const { clock, timing, elapsed, onFault } = parts
   const { signal } = term.lost
@@ -92,7 +92,7 @@ async function keepRenewing(parts: Parts, term: Term): Promise<string> {
     const inTime = AbortSignal.any([signal, AbortSignal.timeout(Math.max(0, Math.floor(countLeft())))])
     try {
       const isOurs = await writeOwn(parts, term, (lease) => renewLease(lease, clock.now()), inTime)
-      // Counted from before it was sent: the others count from when they see it.
+      // Counted from before it was sent, because the others count from when they see it.
       term.renewedAt = startedAt
       return isOurs
     } catch (error) {
@@ -163,7 +163,7 @@ export function createKubernetesLeadership(options: KubernetesLeadershipOptions)
       try {
         await writeOwn(parts, term, (lease) => releaseLease(lease, parts.clock.now()), signal)
       } catch (error) {
-        // Nobody is told then; the lease runs out by itself.
+        // Then nobody is notified; the lease expires by itself.
         if (isSvcError(error)) options.onFault?.(error)
       }
     },

@@ -1,8 +1,8 @@
-// Several endless streams as one, in the order in which they have something; the first that fails ends them all.
+// Merges several endless streams into one, in the order of their items; the first failure ends them all.
 
 type Offer<T> = { item: T; take(): void }
 
-/** `open` is given a signal that aborts with the outer one, and when the stream is left or one of them failed. */
+/** `open` receives a signal that aborts with the outer one, when the stream is left, or when one of them failed. */
 export async function* mergeStreams<T>(
   outer: AbortSignal,
   open: (signal: AbortSignal) => AsyncIterable<T>[],
@@ -13,7 +13,7 @@ export async function* mergeStreams<T>(
   let running = 0
   let failure: { error: unknown } | undefined
 
-  /** One item at a time: who reads slowly must not have the rest pile up here. */
+  /** One item at a time: items must not pile up here for a slow reader. */
   async function pass(stream: AsyncIterable<T>): Promise<void> {
     for await (const item of stream) {
       if (left.signal.aborted) return

@@ -1,4 +1,4 @@
-// Tells which objects of a collection change, from their metadata alone: what is in them is neither sent nor held.
+// Reports which objects of a collection change, from their metadata alone: their content is neither sent nor held.
 import type { SvcError } from '../../errors.ts'
 import type { Clock, Ids } from '../../ports/clock.ts'
 import type { ResourceKey } from '../../ports/resources.ts'
@@ -20,9 +20,9 @@ export type MetadataWatchOptions = {
 export type MetadataWatch = {
   /** Resolves after the first list. */
   ready: Promise<void>
-  /** Whether changes are told of as they happen. */
+  /** Whether changes are reported as they happen. */
   isCurrent(): boolean
-  /** How many changes were told so far. */
+  /** How many changes have been reported. */
   changes(): number
   close(): Promise<void>
 }
@@ -40,7 +40,7 @@ type Scoped = Omit<MetadataWatchOptions, 'namespaces'> & { namespace?: string }
 function followScope(options: Scoped, tell: (key: ResourceKey) => void): Reflector {
   let seen: Map<string, Seen> | undefined
 
-  /** After a gap whatever differs from what was seen before it has changed. */
+  /** After a gap, everything that differs from what was last seen has changed. */
   function reset(all: Seen[]): void {
     const before = seen
     seen = new Map(all.map((secret) => [`${secret.namespace}/${secret.name}`, secret]))

@@ -1,8 +1,8 @@
-// NetworkPolicies of the pods that the service starts. They hold where the cluster's network plugin enforces them.
+// NetworkPolicies of the service's pods. They take effect where the cluster's network plugin enforces them.
 import { labels } from './workloads/names.ts'
 
 export type WorkerNetwork = {
-  /** Ranges that workers must not reach; the cloud's metadata addresses unless told otherwise. */
+  /** Ranges that workers must not reach; default: the cloud's metadata addresses. */
   deny?: string[]
 }
 
@@ -17,7 +17,7 @@ function describePolicy(name: string, namespace: string, instance: string) {
   return { name, namespace, labels: { [labels.instance]: instance } }
 }
 
-/** Workers and commands: nobody calls them; they call anybody but the metadata addresses. */
+/** Workers and commands: no incoming connections; outgoing ones anywhere except the metadata addresses. */
 export function makeWorkerPolicy(namespace: string, instance: string, { deny = metadataRanges }: WorkerNetwork = {}) {
   const blocks = [
     { cidr: '0.0.0.0/0', except: deny.filter((range) => !isIpv6(range)) },
@@ -39,7 +39,7 @@ export function makeWorkerPolicy(namespace: string, instance: string, { deny = m
   }
 }
 
-/** Sandboxes of code_exec: nobody calls them and they call nobody (BUILT-020). */
+/** Sandboxes of code_exec: no connections in either direction (BUILT-020). */
 export function makeSandboxPolicy(namespace: string, instance: string) {
   return {
     apiVersion: 'networking.k8s.io/v1',

@@ -1,11 +1,12 @@
-// Follows one collection: lists it in pages, then watches it from there, through cut connections and forgotten versions.
+// Follows one collection: lists it in pages, then watches it from there, across broken connections and expired
+// versions.
 import { isSvcError, SvcError } from '../../errors.ts'
 import type { Clock, Ids } from '../../ports/clock.ts'
 import { type ApiStatus, describeFailure, describeUnreachable } from './api/failures.ts'
 import type { Collection } from './api/paths.ts'
 import type { KubernetesApi } from './api.ts'
 
-/** What every object of the API server carries. */
+/** The fields of every object of the API server. */
 export type ApiObject = {
   apiVersion?: string
   kind?: string
@@ -22,17 +23,17 @@ export type ReflectorOptions<T> = {
   namespace?: string
   labelSelector?: string
   fieldSelector?: string
-  /** Objects come with their metadata alone. */
+  /** Requests only the metadata of objects. */
   metadataOnly?: boolean
-  /** Makes of an object what is kept of it; the object is not held on to. */
+  /** Extracts what is kept of an object; the object itself is not retained. */
   convert(object: ApiObject): T
-  /** Everything there is, at a version: whatever was told before is void. Begins, and repeats after a gap. */
+  /** All objects, at a version; replaces everything reported before. Called first, and again after a gap. */
   onReset(items: T[], version: string): void
   /** One change, in order. */
   onEvent(type: 'ADDED' | 'MODIFIED' | 'DELETED', item: T, version: string): void
-  /** Nothing more happened up to this version. */
+  /** Nothing else happened up to this version. */
   onBookmark?(version: string): void
-  /** Told of what went wrong; it is tried again. */
+  /** Called with an error, after which it tries again. */
   onFault?(error: SvcError): void
 }
 
@@ -50,14 +51,19 @@ type WatchLine = { type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR'
 const pageSize = 500
 const firstDelayMs = 200
 const longestDelayMs = 5000
-/** A watch that ends sooner without an event counts as failed: servers that cut at once must not be called in a loop. */
+/**
+ * A watch that ends sooner without an event counts as failed, so that a server that closes at once is not called in a
+ * loop.
+ */
 const shortestWatchMs = 1000
-/** Bookmarks come each minute; a connection silent for longer than this is dead (WatchList, `allowWatchBookmarks`). */
+/**
+ * Bookmarks arrive each minute; a connection silent for longer than this is dead (WatchList, `allowWatchBookmarks`).
+ */
 const silenceMs = 90_000
-/** The server ends a watch after this time, spread so that not all come back at once. */
+/** The server ends a watch after this time, randomized so that not all of them return at once. */
 const watchSeconds = 300
 
-/** Splits a stream into lines; only what is new is searched, since an object may come in many pieces. */
+/** Splits a stream into lines; searches only what is new, because an object may arrive in many pieces. */
 export async function* readLines(stream: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder()
   let pieces: string[] = []
@@ -74,7 +80,7 @@ export async function* readLines(stream: AsyncIterable<Uint8Array>): AsyncGenera
   if (rest !== '') yield rest
 }
 
-/** Faults that no repetition mends: the kind is not installed, or the service may not read it. */
+/** Errors that repeating cannot fix: the kind is not installed, or the service may not read it. */
 function isLasting(error: SvcError): boolean {
   return error.reason === 'NotConfigured' || error.reason === 'Forbidden'
 }
@@ -83,7 +89,7 @@ function toFault(error: unknown): SvcError {
   return isSvcError(error) ? error : describeUnreachable(error)
 }
 
-/** One collection's list and watch; what they share is the version reached. */
+/** List and watch of one collection, which share the version reached. */
 function createSession<T>(options: ReflectorOptions<T>, signal: AbortSignal) {
   const { api, clock, ids, collection, namespace, labelSelector, fieldSelector, metadataOnly } = options
   const target = { collection, metadataOnly, ...(namespace !== undefined && { namespace }) }
@@ -138,7 +144,7 @@ function createSession<T>(options: ReflectorOptions<T>, signal: AbortSignal) {
     version: () => version,
     listAll,
     follow,
-    /** The version is no longer known to the server: the next round lists again. */
+    /** The server no longer knows the version: the next round lists again. */
     forget: () => {
       version = undefined
     },
@@ -148,7 +154,7 @@ function createSession<T>(options: ReflectorOptions<T>, signal: AbortSignal) {
 /** Several as one: ready when all are, current as long as all are. */
 export function joinReflectors(reflectors: Reflector[]): Reflector {
   const ready = Promise.all(reflectors.map((each) => each.ready)).then(() => undefined)
-  // Whoever waits for it sees the rejection.
+  // The waiting caller sees the rejection.
   ready.catch(() => undefined)
   return {
     ready,
@@ -181,7 +187,7 @@ export function createReflector<T>(options: ReflectorOptions<T>): Reflector {
     const fault = toFault(error)
     if (fault.reason === 'Expired') session.forget()
     if (!isListed && isLasting(fault)) ready.reject(fault)
-    // Progress before the fault means that the server was well a moment ago.
+    // Progress before the error means that the server was fine a moment ago.
     failures = session.version() !== versionBefore ? 1 : failures + 1
     options.onFault?.(fault)
   }
@@ -200,7 +206,7 @@ export function createReflector<T>(options: ReflectorOptions<T>): Reflector {
     }
   }
 
-  // Whoever waits for it sees the rejection; that nobody does is no fault.
+  // A waiting caller sees the rejection; without one it is ignored.
   ready.promise.catch(() => undefined)
   const running = run()
   return {

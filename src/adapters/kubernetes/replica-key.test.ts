@@ -37,6 +37,6 @@ describe('the key of all replicas', () => {
   })
 
   it('is not taken from a Secret that somebody else made', async () => {
-    await expect(ensure(openCluster({ data: { key: 'c2hvcnQ=' } }))).rejects.toThrow('holds no key of the service')
+    await expect(ensure(openCluster({ data: { key: 'c2hvcnQ=' } }))).rejects.toThrow('contains no key of the service')
   })
 })

@@ -1,4 +1,4 @@
-// One random key that all replicas share: a Secret of the service's own namespace, made by whoever comes first.
+// One random key that all replicas share: a Secret in the service's own namespace, created by the first of them.
 import { randomBytes } from 'node:crypto'
 import { isSvcError, SvcError } from '../../errors.ts'
 import { collections } from './api/paths.ts'
@@ -16,14 +16,14 @@ async function readKey({ api, namespace, name }: ReplicaKeyOptions): Promise<Uin
     const secret = await api.request<Secret>({ verb: 'get', collection: collections.secrets, namespace, name })
     const key = Buffer.from(secret.data?.[entry] ?? '', 'base64')
     if (key.length === keyBytes) return key
-    throw new SvcError('NotConfigured', `the Secret ${namespace}/${name} holds no key of the service; delete it`)
+    throw new SvcError('NotConfigured', `the Secret ${namespace}/${name} contains no key of the service; delete it`)
   } catch (error) {
     if (isSvcError(error, 'NotFound')) return undefined
     throw error
   }
 }
 
-/** The key, the same for every replica and over restarts. */
+/** The key, the same for every replica and after restarts. */
 export async function ensureReplicaKey(options: ReplicaKeyOptions): Promise<Uint8Array> {
   const { api, namespace, name } = options
   const known = await readKey(options)
@@ -37,5 +37,5 @@ export async function ensureReplicaKey(options: ReplicaKeyOptions): Promise<Uint
   }
   const made = await readKey(options)
   if (made) return made
-  throw new SvcError('Unavailable', `the Secret ${namespace}/${name} is gone again; start once more`)
+  throw new SvcError('Unavailable', `the Secret ${namespace}/${name} was deleted in the meantime; start again`)
 }

@@ -1,4 +1,5 @@
-// The resource store on the Kubernetes API: one list and watch per kind into memory, reads from there, writes to the server.
+// The resource store on the Kubernetes API: one list and watch per kind into memory; reads use that, writes go to the
+// server.
 import { type Kind, kindNames, type ResourceOf } from '../../contract/resources/index.ts'
 import type { SvcError } from '../../errors.ts'
 import type { Clock, Ids } from '../../ports/clock.ts'
@@ -23,12 +24,12 @@ export type KubernetesResourcesOptions = {
   namespace?: string
   /** How many changes of each kind are remembered for watches and snapshots. */
   ring?: RingLimits
-  /** Told of faults of a watch, which goes on by itself. */
+  /** Called with errors of a watch, which recovers by itself. */
   onFault?: (kind: Kind, error: SvcError) => void
 }
 
 export interface KubernetesResources extends Resources {
-  /** Kinds whose watch is not open now: what is read of them may be old. */
+  /** Kinds whose watch is not open now: reads of them may be outdated. */
   listStale(): Kind[]
   /** Ends watches. The API stays open. */
   close(): Promise<void>
@@ -73,7 +74,7 @@ function listNamespaces({ told }: KindCache): string[] {
   }
 }
 
-/** A watch begins where the own writes before it are told, or where another replica's list ended. */
+/** A watch starts after the service's own earlier writes, or where another replica's list ended. */
 function createWatch(cache: KindCache, list: ReturnType<typeof createPages>['listTold']): ResourceReader['watch'] {
   const inner = createWatches({ ring: cache.ring, list: ((_kind, query) => list(query)) as ResourceReader['list'] })
   return async function* watch<K extends Kind>(kind: K, options: WatchOptions) {
@@ -101,8 +102,8 @@ function makeSource(
 }
 
 /**
- * Resolves when every kind was listed once. NotConfigured when a definition is not installed, Forbidden when the service
- * may not read a kind; while the API server is away it waits, until the signal aborts.
+ * Resolves when every kind was listed once. NotConfigured when a definition is not installed, Forbidden when the
+ * service may not read a kind; while the API server is unavailable it waits, until the signal aborts.
  */
 export async function createKubernetesResources(
   options: KubernetesResourcesOptions,

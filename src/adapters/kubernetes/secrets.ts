@@ -1,4 +1,4 @@
-// The Secrets port on Secrets of the cluster. Values are held in memory only while a watch says that they are the present ones.
+// The Secrets port on Secrets of the cluster. Values are cached only while a watch guarantees that they are current.
 import { apiVersion } from '../../contract/resources/metadata.ts'
 import { isSvcError, SvcError } from '../../errors.ts'
 import type { Clock, Ids } from '../../ports/clock.ts'
@@ -16,12 +16,12 @@ export type KubernetesSecretsOptions = {
   ids: Ids
   /** Absent or empty: all namespaces. */
   namespaces?: readonly string[]
-  /** Told of faults of the watch, which goes on by itself. */
+  /** Called with errors of the watch, which recovers by itself. */
   onFault?: (error: SvcError) => void
 }
 
 export interface KubernetesSecrets extends Secrets {
-  /** Resolves when changes are told of; Forbidden when the service may not read secrets. */
+  /** Resolves when changes are being reported; Forbidden when the service may not read secrets. */
   ready: Promise<void>
   close(): Promise<void>
 }
@@ -32,9 +32,9 @@ type Secret = {
   data?: Record<string, string>
 }
 
-/** Releases of Helm and tokens of accounts are nobody's to name, and can be megabytes. */
+/** Helm releases and account tokens may not be named, and can be megabytes. */
 const namedTypes = 'type!=helm.sh/release.v1,type!=kubernetes.io/service-account-token'
-/** Values of so many secrets are remembered; the oldest give way. */
+/** How many secrets' values are cached; the oldest are dropped first. */
 const rememberedSecrets = 500
 const pageSize = 500
 
@@ -49,7 +49,7 @@ function encodeValues(values: Record<string, string>): Record<string, string> {
 }
 
 function describeSecret({ metadata, type = 'Opaque', data = {} }: Secret): SecretMetadata {
-  // The annotation of `kubectl apply` holds the values once more.
+  // The annotation of `kubectl apply` contains the values again.
   const { [appliedAnnotation]: _values, ...annotations } = metadata.annotations ?? {}
   const { namespace, name, creationTimestamp: createdAt } = metadata
   return { namespace, name, type, keys: Object.keys(data).sort(), annotations, createdAt }
@@ -62,7 +62,7 @@ function compareSecrets(left: Secret, right: Secret): number {
 
 function translate(error: unknown, { namespace, name }: ResourceKey): unknown {
   if (isSvcError(error, 'AlreadyExists')) {
-    const message = `The secret ${namespace}/${name} is there already: delete it first, or take another name.`
+    const message = `The secret ${namespace}/${name} exists already: delete it first, or choose another name.`
     return new SvcError('AlreadyExists', message)
   }
   if (!isSvcError(error, 'NotFound')) return error
@@ -73,7 +73,7 @@ function translate(error: unknown, { namespace, name }: ResourceKey): unknown {
   return new SvcError('NotFound', message)
 }
 
-/** A secret with one owner goes with it, whoever deletes that. */
+/** A secret with an owner is removed with it, whoever deletes that. */
 function describeOwner({ name, uid }: SecretOwner) {
   const reference = { apiVersion, kind: 'Task', name, uid, controller: false, blockOwnerDeletion: false }
   return { annotations: { [secretOwnerAnnotation]: uid }, ownerReferences: [reference] }
@@ -146,7 +146,7 @@ function createSecretRequests(api: KubernetesApi) {
   return { find, list, create, update, remove, setOwner }
 }
 
-/** Values of the secrets that were read last. */
+/** Values of the most recently read secrets. */
 function createValueMemory() {
   const known = new Map<string, Record<string, string>>()
   const format = ({ namespace, name }: ResourceKey) => `${namespace}/${name}`
@@ -172,7 +172,7 @@ export function createKubernetesSecrets(options: KubernetesSecretsOptions): Kube
     for (const listener of listeners) listener(key)
   })
 
-  /** Remembered values are true as long as the watch is open and has told of no change while they were read. */
+  /** Cached values are valid as long as the watch is open and reported no change while they were read. */
   async function readValues(key: ResourceKey): Promise<Record<string, string> | undefined> {
     const remembered = watch.isCurrent() ? memory.get(key) : undefined
     if (remembered !== undefined) return remembered

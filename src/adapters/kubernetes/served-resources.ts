@@ -1,5 +1,5 @@
-// The resource store where some namespaces are served and the rest may not be read: one store for each of them, as one.
-// Their watches know nothing of each other, so that a version of all is the versions of each, in the order of the names.
+// The resource store when only some namespaces are served: combines one store for each of them.
+// Their watches are independent, so a version of all consists of each store's version, in the order of the names.
 import { type Kind, kindNames, type ResourceOf } from '../../contract/resources/index.ts'
 import { SvcError } from '../../errors.ts'
 import type { ListQuery, ResourcePage, Resources, WatchEvent, WatchOptions } from '../../ports/resources.ts'
@@ -23,22 +23,22 @@ const isVersion = (slot: string) => /^\d+$/.test(slot)
 
 const between = '.'
 
-/** How many of the page are still to be found, as a query has it. */
+/** How many entries of the page are still to be found, as in a query. */
 function limitTo(left: number): Pick<ListQuery, 'limit'> {
   return left === Number.POSITIVE_INFINITY ? {} : { limit: Math.max(left, 1) }
 }
 
-/** What each store goes on from: the token of its next page, or its version where it has none. */
+/** Where each store continues: the token of its next page, or its version when it has none. */
 function parseSlots(stores: Store[], token: string | undefined): (string | undefined)[] {
   if (token === undefined) return stores.map(() => undefined)
   const slots = token.split(between)
   if (slots.length === stores.length) return slots
-  throw new SvcError('InvalidRequest', 'continue is not a token that this list gave: start again without it')
+  throw new SvcError('InvalidRequest', 'continue is not a token of this list: start again without it')
 }
 
 type Read<R> = (resources: KubernetesResources, query: ListQuery) => Promise<ResourcePage<R>>
 
-/** What one store adds to a page, and the slot it leaves for the next one. */
+/** What one store adds to a page, and its slot in the next token. */
 type Part<R> = { items: R[]; version: string; next: string }
 
 async function readPart<R>(read: () => Promise<ResourcePage<R>>, slot: string | undefined): Promise<Part<R>> {
@@ -48,7 +48,7 @@ async function readPart<R>(read: () => Promise<ResourcePage<R>>, slot: string | 
   return { items, version, next: page.continue ?? version }
 }
 
-/** A page that is full takes nothing of the store: it begins with the next page, at the version it has now. */
+/** A full page takes nothing from the store, which starts with the next page, at its current version. */
 function leaveOut<R>({ items, version, next }: Part<R>, start: string | undefined, filter: string): Part<R> {
   if (items.length === 0) return { items, version, next }
   return { items: [], version, next: start ?? encodePageToken(beginAt(version), filter) }
@@ -64,7 +64,7 @@ type Listing<R> = {
   read: Read<R>
 }
 
-/** What one store has from its slot on, if it is listed at all. */
+/** What one store lists from its slot on, if it is listed at all. */
 function readStore<R>({ stores, filter, slots, read }: Listing<R>, index: number, most: number): Promise<Part<R>> {
   const { namespace, resources } = stores[index] as Store
   const { namespaces, ...rest } = filter
@@ -84,7 +84,7 @@ function hashOwn<R>({ stores, kind, filter }: Listing<R>, index: number): string
   return hashFilter(kind, { ...rest, namespace: stores[index]?.namespace ?? '' })
 }
 
-/** The stores are in order of names, and so are the objects of one after the other. */
+/** The stores are sorted by name, and so are their objects one store after another. */
 async function listByName<R>(listing: Listing<R>): Promise<Part<R>[]> {
   const parts: Part<R>[] = []
   let { left } = listing
@@ -103,7 +103,7 @@ function positionOf(item: object): Position {
   return { namespace: metadata.namespace, name: metadata.name, created: formatCreated({ metadata }) }
 }
 
-/** A page of each store, of which the foremost are taken: the others begin the next page of their stores. */
+/** Reads a page of each store and takes the first entries; the others start the next page of their stores. */
 async function listByCreation<R extends object>(listing: Listing<R>, order: ListOrder): Promise<[R[], Part<R>[]]> {
   const { stores, slots, left } = listing
   const parts = await Promise.all(stores.map((_store, index) => readStore(listing, index, left)))
@@ -123,7 +123,7 @@ async function listByCreation<R extends object>(listing: Listing<R>, order: List
   return [placed.map(({ item }) => item), cut]
 }
 
-/** A page over all stores. Each is read at the version it had when the first page was. */
+/** A page over all stores. Each is read at the version that it had for the first page. */
 async function listAll<R extends object>(
   stores: Store[],
   kind: Kind,
@@ -153,18 +153,18 @@ function beginAt(version: string) {
   return { after: beforeAll('name'), snapshot: Number(version) }
 }
 
-/** Where the watch of each store begins. */
+/** Where the watch of each store starts. */
 function splitVersion(stores: Store[], version: string): string[] {
   const versions = version.split(between)
   if (!versions.every(isVersion)) {
-    throw new SvcError('InvalidRequest', `resourceVersion "${version}" is not one that this service gave`)
+    throw new SvcError('InvalidRequest', `resourceVersion "${version}" did not come from this service`)
   }
   if (versions.length === stores.length) return versions
-  // That of one object says nothing of the other namespaces; and which are served may have changed.
+  // The version of one object says nothing about other namespaces; the list of served ones may have changed too.
   throw new SvcError('Expired', 'this resourceVersion is not one of all namespaces that are served: list again')
 }
 
-/** Watches one namespace, or all; one of them goes on from a version of all as well as from its own. */
+/** Watches one namespace, or all; a single one resumes from a version of all as well as from its own. */
 function watchStores<K extends Kind>(
   stores: Store[],
   kind: K,
@@ -251,8 +251,8 @@ function joinStores(stores: Store[]): KubernetesResources {
 }
 
 /**
- * As `createKubernetesResources`, over these namespaces; empty: all there are. Forbidden when the service may not read one
- * of them, and for every namespace that is not among them.
+ * Like `createKubernetesResources`, over these namespaces; empty: all. Forbidden when the service may not read one
+ * of them, and for every other namespace.
  */
 export async function openServedResources(
   options: Omit<KubernetesResourcesOptions, 'namespace'> & { namespaces: readonly string[] },

@@ -1,5 +1,5 @@
-// Removes Jobs of attempts that are not the live one of any running task: made late by a replica that led before and did
-// not know yet that it does so no more, or left by one that died between the end of a task and the removal of its Job.
+// Removes Jobs of attempts that are not the live one of any running task: created late by a former leader that did not
+// know yet that it had lost leadership, or left by one that died between the end of a task and the removal of its Job.
 import { isSvcError } from '../../errors.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { ResourceReader } from '../../ports/resources.ts'
@@ -18,7 +18,7 @@ export type StrayJobsOptions = {
   namespaces?: readonly string[]
 }
 
-/** Its task's status comes before a Job, and its removal right after its end: an older one is nobody's. */
+/** A task's status precedes its Job, which is removed right after the task's end: an older Job belongs to nobody. */
 const youngMs = 30_000
 
 export function createStrayJobs({ api, resources, clock, instance, namespaces }: StrayJobsOptions) {
@@ -47,7 +47,7 @@ export function createStrayJobs({ api, resources, clock, instance, namespaces }:
   }
 
   return {
-    /** How many were removed, their pods and Secrets with them. */
+    /** Returns how many were removed, with their pods and Secrets. */
     async sweep(signal: AbortSignal): Promise<number> {
       const query = { labelSelector: `${labels.instance}=${instance},${componentSelector}` }
       let removed = 0

@@ -1,4 +1,5 @@
-// Whose worker it is: the projected token of its pod, by TokenReview, checked against the pod and its Job (AUTH-010).
+// Which worker is calling: the projected token of its pod, by TokenReview, checked against the pod and its Job
+// (AUTH-010).
 import { createHash } from 'node:crypto'
 import { isSvcError, SvcError } from '../../errors.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -17,9 +18,9 @@ export type KubernetesWorkerTokensOptions = {
   api: Pick<KubernetesApi, 'request'>
   clock: Clock
   instance: string
-  /** Of worker pods: no other account's token counts. */
+  /** The account of worker pods: no other account's token is accepted. */
   serviceAccount: string
-  /** The caches of Jobs and pods; what is not there yet is asked for. */
+  /** The caches of Jobs and pods; missing objects are requested. */
   workloads: Pick<KubernetesWorkloads, 'findJob' | 'findPod'>
 }
 
@@ -28,7 +29,7 @@ const negativeMs = 5_000
 const rememberedTokens = 5_000
 const longestToken = 32 * 1024
 
-/** What the API server says about a bound token: the pod it was made for. */
+/** What the API server says about a bound token: the pod that it was issued for. */
 type BoundTo = { namespace: string; podName: string; podUid: string }
 
 function readBinding(
@@ -36,7 +37,7 @@ function readBinding(
   serviceAccount: string,
 ): BoundTo | undefined {
   const { authenticated, error, user, audiences } = status
-  // A server that knows nothing of audiences answers without them: its word would mean another audience.
+  // A server without support for audiences answers without them: its answer would be about another audience.
   if (authenticated !== true || error || !audiences?.includes(tokenAudience)) return undefined
   const namespace = namespaceOfUser(user?.username ?? '')
   if (namespace === undefined || !user?.username?.endsWith(`:${serviceAccount}`)) return undefined
@@ -87,7 +88,7 @@ export function createKubernetesWorkerTokens(options: KubernetesWorkerTokensOpti
     return metadata.labels?.[labels.instance] === instance && metadata.labels[labels.component] === 'worker'
   }
 
-  /** The attempt of which the Job is; its name follows from the task, so that no other Job can pass for it. */
+  /** The attempt of the Job; its name follows from the task, so that no other Job can pass for it. */
   async function identify(bound: BoundTo): Promise<WorkerIdentity | undefined> {
     const pod = await findPod(bound)
     const job = pod === undefined ? undefined : await findJobOf(pod)
@@ -102,7 +103,7 @@ export function createKubernetesWorkerTokens(options: KubernetesWorkerTokensOpti
   }
 
   return {
-    // The kubelet mounts the token into the pod; the assignment carries none.
+    // The kubelet mounts the token into the pod; the assignment contains none.
     mint: async () => '',
     async verify(token) {
       if (token === '' || token.length > longestToken) throw refuse()

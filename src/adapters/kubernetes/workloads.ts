@@ -31,10 +31,10 @@ export type KubernetesWorkloadsOptions = {
   connection: ApiConnection
   clock: Clock
   ids: Ids
-  /** Takes the lines of commands. */
+  /** Consumes the lines of commands. */
   logs: Logs
   log: { warn(fields: Record<string, unknown>, message: string): void }
-  /** Names this installation on the cluster: a label's value. */
+  /** Identifies this installation on the cluster: the value of a label. */
   instance: string
   /** Absent or empty: attempts run in any namespace. */
   namespaces?: readonly string[]
@@ -46,11 +46,11 @@ export type KubernetesWorkloadsOptions = {
   graceSeconds?: number
   /** Size of each writable folder of a pod; 1 GiB. */
   scratchBytes?: number
-  /** For how long the kubelet may repeat a failing pull or start; 60 s. */
+  /** How long the kubelet may repeat a failing pull or start; default 60 s. */
   startGraceMs?: number
-  /** For how long a pod may outstay its end before its node counts as lost; 60 s. */
+  /** How long a pod may outstay its end before its node counts as lost; default 60 s. */
   nodeGraceMs?: number
-  /** Who owns the Jobs and Secrets of an attempt: its Task. Absent: nobody. */
+  /** The owner of an attempt's Jobs and Secrets: its Task. Absent: none. */
   ownerOf?: (spec: WorkloadSpec) => OwnerReference | undefined
   /** Secrets with the registries' credentials, by name; none. */
   imagePullSecrets?: readonly string[]
@@ -61,9 +61,9 @@ export type KubernetesWorkloadsOptions = {
 export type KubernetesWorkloads = Workloads & {
   /** Whether both caches are filled; rejects when they can never be. */
   ready(): Promise<void>
-  /** Stops to follow logs here: another replica leads now. Nothing on the cluster changes. */
+  /** Stops following logs here, because another replica leads now. Nothing on the cluster changes. */
   letGo(): Promise<void>
-  /** What the caches hold, for the check of worker tokens. */
+  /** The caches, for the check of worker tokens. */
   findPod(namespace: string, name: string): Pod | undefined
   findJob(namespace: string, name: string): Job | undefined
 }
@@ -101,7 +101,7 @@ function createCaches(
   return { jobCache, podCache }
 }
 
-/** Takes what the watches tell into the table of attempts. */
+/** Applies what the watches report to the table of attempts. */
 function createIntake(table: ReturnType<typeof createAttemptTable>, settle: (attempt: Attempt) => void) {
   function find({ metadata }: StoredObject, isGone: boolean): Attempt | undefined {
     const names = readAttempt(metadata)
@@ -113,7 +113,7 @@ function createIntake(table: ReturnType<typeof createAttemptTable>, settle: (att
 
   function finish(attempt: Attempt): void {
     settle(attempt)
-    // Where nobody looks after it nobody will remove it either.
+    // An attempt that nobody follows would never be removed.
     if (attempt.job === undefined && attempt.pods.size === 0 && !attempt.isFollowed) table.remove(attempt)
   }
 
@@ -134,7 +134,7 @@ function createIntake(table: ReturnType<typeof createAttemptTable>, settle: (att
   }
 }
 
-/** Makes the objects of an attempt; what is there already is taken as it is. */
+/** Creates the objects of an attempt; existing ones are used as they are. */
 function createStarter(options: KubernetesWorkloadsOptions, onFault: (error: unknown, what: string) => void) {
   const { api, instance, worker } = options
   const manifests = makeManifestOptions(options)
@@ -173,7 +173,7 @@ function createStarter(options: KubernetesWorkloadsOptions, onFault: (error: unk
     try {
       return { job: await createJob(spec), hasSecret }
     } catch (error) {
-      // A Job whose creation was not answered may be there: it keeps its Secret, and is found with the next try.
+      // A Job whose creation was not answered may exist: it keeps its Secret, and is found by the next try.
       if (hasSecret && !isSvcError(error, 'Unavailable')) await dropSecret(spec)
       throw error
     }
@@ -223,7 +223,7 @@ export function createKubernetesWorkloads(options: KubernetesWorkloadsOptions): 
   const find = (key: AttemptKey) => ready().then(() => table.find(key))
   let swept: Promise<void> | undefined
 
-  /** Once in each term: what a crash left between two writes. */
+  /** Once in each term: removes what a crash left between two writes. */
   function sweep(): void {
     const hasJob = (namespace: string, name: string) => jobCache.get(namespace, name) !== undefined
     swept ??= sweepSecrets(options, hasJob).catch((error) => onFault(error, 'the sweep of Secrets'))

@@ -1,4 +1,4 @@
-// The last changes, in memory: watches read from here, and lists undo what came after their snapshot.
+// The most recent changes, in memory: watches read them, and lists use them to undo what came after their snapshot.
 import type { Kind } from '../../contract/resources/index.ts'
 import type { ResourceKey, WatchEvent } from '../../ports/resources.ts'
 
@@ -8,11 +8,11 @@ export type Change = {
   kind: Kind
   namespace: string
   name: string
-  /** Where the object stands in the order of creation, as `formatCreated` makes it. */
+  /** The object's position in creation order, from `formatCreated`. */
   created: string
-  /** JSON of the object after the change; of a removed one its last state. */
+  /** JSON of the object after the change; for a removed one, its last state. */
   object: string
-  /** JSON of the object before the change, unless it was created by it. */
+  /** JSON of the object before the change; absent when the change created it. */
   before?: string
 }
 
@@ -20,27 +20,27 @@ export type Change = {
 export type Scope = { kind: Kind; namespace?: string | undefined }
 
 export type RingLimits = {
-  /** Changes remembered at most. */
+  /** The most changes to remember. */
   changes: number
-  /** Characters of JSON remembered at most. */
+  /** The most characters of JSON to remember. */
   characters: number
 }
 
-/** A place in the stream of changes of one scope. */
+/** A position in the stream of changes of one scope. */
 export interface Follower {
-  /** The next change; undefined when all were read; `lost` when it is no longer remembered. */
+  /** The next change; undefined when all have been read; `lost` when it is no longer remembered. */
   take(): Change | 'lost' | undefined
-  /** Resolves when there is something to take, or when the follower was closed. */
+  /** Resolves when there is something to take, or when the follower is closed. */
   wait(): Promise<void>
   isClosed(): boolean
   close(): void
 }
 
 export interface ChangeRing {
-  /** Version of the last change that was published. */
+  /** Version of the last published change. */
   head(): number
   publish(change: Change): void
-  /** The last change of an object, which is its present state; undefined when it is not remembered. */
+  /** The last change of an object, which holds its current state; undefined when it is not remembered. */
   findLast(kind: Kind, key: ResourceKey): Change | undefined
   /** Whether every change after the version is remembered. */
   remembers(version: number): boolean
@@ -127,7 +127,7 @@ function findWithin(memory: Memory, scope: Scope, start: number): number | undef
 }
 
 function createFollower(memory: Memory, scope: Scope, start: number): Entry {
-  // Only the scope's own changes are pointed at: what others publish cannot push a quiet follower out of the ring.
+  // Counts only the scope's own changes, so that other scopes cannot push a quiet follower out of the ring.
   let pending = findWithin(memory, scope, start)
   let closed = false
   let wake: (() => void) | undefined
@@ -158,7 +158,7 @@ function createFollower(memory: Memory, scope: Scope, start: number): Entry {
   }
 }
 
-/** `version` is that of the store as it was opened: nothing before it is remembered. */
+/** `version` is the store's when it was opened: nothing before it is remembered. */
 export function createChangeRing(version: number, limits: RingLimits = defaultRingLimits): ChangeRing {
   const memory = createMemory(limits)
   const followers = new Set<Entry>()

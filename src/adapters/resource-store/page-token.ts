@@ -1,4 +1,4 @@
-// The token that a list hands out for its next page.
+// The token that a list returns for its next page.
 import { createHash } from 'node:crypto'
 import type { Kind } from '../../contract/resources/index.ts'
 import { SvcError } from '../../errors.ts'
@@ -8,9 +8,9 @@ import type { Position } from './list-order.ts'
 export type PageToken = {
   /** Where the last object of the page before stands; `created` is empty where the order is by name. */
   after: Position
-  /** Version that the listing is read at. */
+  /** The version that the listing reads. */
   snapshot: number
-  /** Objects after that page at the snapshot, where they are counted. */
+  /** Objects after that page in the snapshot, if they are counted. */
   remaining?: number
 }
 
@@ -61,11 +61,11 @@ function parseToken(text: string): unknown {
   }
 }
 
-/** InvalidRequest when the text is no token, or one of another listing. */
+/** InvalidRequest when the text is not a token, or belongs to another listing. */
 export function decodePageToken(text: string, filter: string): PageToken {
   const encoded = parseToken(text)
   if (!isEncoded(encoded)) {
-    throw new SvcError('InvalidRequest', 'continue is not a token that a list gave: start again without it')
+    throw new SvcError('InvalidRequest', 'continue is not a token of a list: start again without it')
   }
   if (encoded.filter !== filter) {
     throw new SvcError('InvalidRequest', 'continue belongs to a list with other filters: repeat those, or start again')

@@ -1,4 +1,4 @@
-// A resource as every store keeps it: as JSON of bounded size, with what it is found by and what is said when it is missing.
+// A resource as every store keeps it: bounded JSON, its index values, and the errors about it.
 import type { Kind, Resource } from '../../contract/resources/index.ts'
 import { SvcError } from '../../errors.ts'
 import type { ResourceKey } from '../../ports/resources.ts'
@@ -9,7 +9,7 @@ export type StoredObject = Resource<unknown, unknown> & { kind: Kind }
 /** HTTP-032: the same limit as in a cluster, where etcd sets it. */
 const maxObjectBytes = 1_048_576
 
-/** The object in messages. */
+/** How messages name the object. */
 export function describeKey(kind: Kind, key: ResourceKey): string {
   return `${kind} "${key.namespace}/${key.name}"`
 }
@@ -22,7 +22,7 @@ export function describeTaken(kind: Kind, key: ResourceKey): SvcError {
   return new SvcError('AlreadyExists', `${describeKey(kind, key)} exists already: choose another name or update it`)
 }
 
-/** JSON of what a caller gave. InvalidRequest when it is nested deeper than the engine's stack goes (some thousand). */
+/** JSON of a caller's object. InvalidRequest when its nesting exceeds the engine's stack (some thousand levels). */
 export function stringifyJson(value: unknown): string {
   try {
     return JSON.stringify(value)
@@ -41,14 +41,14 @@ export function stringifyObject(object: StoredObject): string {
   throw new SvcError('TooLarge', `${name} is over 1 MiB: move large texts into artifacts, files or a repository`)
 }
 
-/** A value that an object is found by. */
+/** A value that the object can be found by. */
 export type IndexEntry = { field: string; value: string }
 
 export function labelField(key: string): string {
   return `label:${key}`
 }
 
-/** What lists ask for: the values of the kind's indexed fields, and the labels. */
+/** What lists filter by: the kind's indexed fields, and the labels. */
 export function listIndexEntries(object: StoredObject): IndexEntry[] {
   return [
     ...Object.entries(readFields(object.kind, object)).map(([field, value]) => ({ field, value })),

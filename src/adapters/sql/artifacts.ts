@@ -1,4 +1,5 @@
-// Artifacts, and files that tasks are given, in SQL: one row per task and path. A later attempt's file takes the place of an earlier one's.
+// Artifacts, and files that tasks are given, in SQL: one row per task and path. A later attempt's file takes the place
+// of an earlier one's.
 import { SvcError } from '../../errors.ts'
 import type { ArtifactInfo, Artifacts } from '../../ports/artifacts.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -12,7 +13,7 @@ const FILE_LIMIT = 10 * MEBIBYTE
 const TASK_LIMIT = 50 * MEBIBYTE
 const NAME_BYTES = 255
 
-/** Where they lie, and how errors speak of them. */
+/** Where they are stored, and how errors name them. */
 type Kind = { table: Fragment; locks: Fragment; isEmptyRefused: boolean; one: string; taskFull: string }
 
 const named = (text: string): Fragment => ({ text, parameters: [] })
@@ -21,14 +22,14 @@ const artifactKind: Kind = {
   locks: named('artifact_locks'),
   isEmptyRefused: true,
   one: 'artifact',
-  taskFull: 'the artifacts of this task would be over 50 MiB in sum: keep fewer or smaller files',
+  taskFull: 'the artifacts of this task would exceed 50 MiB in total: keep fewer or smaller files',
 }
 const inputKind: Kind = {
   table: named('inputs'),
   locks: named('input_locks'),
   isEmptyRefused: false,
   one: 'file',
-  taskFull: 'the files that this task is given would be over 50 MiB in sum: give fewer or smaller ones',
+  taskFull: 'the files that this task is given would exceed 50 MiB in total: give fewer or smaller ones',
 }
 
 type InfoRow = {
@@ -82,7 +83,7 @@ async function sumOthers(reader: Reader, { table }: Kind, taskUid: string, filen
   return Number(row?.bytes ?? 0)
 }
 
-/** What the file may have while others are uploaded too; the sum is checked again when its row is written. */
+/** Limits while others are uploaded too; the total is checked again when the row is written. */
 async function findLimits(reader: Reader, kind: Kind, taskUid: string, filename: string): Promise<BlobLimits> {
   const empty = kind.isEmptyRefused ? { empty: `the ${kind.one} is empty: send at least one byte` } : {}
   const left = TASK_LIMIT - (await sumOthers(reader, kind, taskUid, filename))
@@ -90,7 +91,7 @@ async function findLimits(reader: Reader, kind: Kind, taskUid: string, filename:
   return { limit: FILE_LIMIT, tooLarge: `the ${kind.one} is over 10 MiB: split it`, ...empty }
 }
 
-/** Makes uploads to one task take turns from here to the end of the transaction. */
+/** Serializes uploads to one task from here to the end of the transaction. */
 async function lockTask(tx: Tx, { locks }: Kind, taskUid: string): Promise<void> {
   await tx.run(sql`insert into ${locks} (task_uid) values (${taskUid})
     on conflict (task_uid) do update set task_uid = excluded.task_uid`)

@@ -19,7 +19,7 @@ const LONGEST_CHANGE = 1024 * 1024
 
 const LOAD_TRIES = 5
 
-// UTF-8 has no form for a lone surrogate; a state that holds one is kept as UTF-16.
+// UTF-8 cannot express a lone surrogate; a state that contains one is stored as UTF-16.
 type Encoding = 'utf8' | 'utf16le'
 
 type CheckpointRow = BlobReference & { attempt: number; encoding: Encoding; generation: number; changes: number }
@@ -32,7 +32,7 @@ function checkAttempt(earlier: { attempt: number } | undefined, attempt: number)
 
 async function replaceRow(tx: Tx, request: SaveRequest, blob: StoredBlob): Promise<string | null> {
   const { taskUid, attempt, encoding } = request
-  // Locked, or made without a body: of two that come together the later one must see what the earlier one stored.
+  // Locks the row, or creates it without a body: of two concurrent saves the later must see the earlier one.
   const earlier = await tx.first(sql<{ attempt: number; blob_id: string | null }>`insert into checkpoints
       (task_uid, attempt, encoding) values (${taskUid}, ${attempt}, ${encoding})
     on conflict (task_uid) do update set task_uid = excluded.task_uid returning attempt, blob_id`)
@@ -51,7 +51,7 @@ function checkChange(change: string): void {
 }
 
 async function insertChange(tx: Tx, { taskUid, attempt }: AttemptKey, number: number, change: string): Promise<void> {
-  // Locks the row: of two that come together the later one must see what the earlier one added.
+  // Locks the row: of two concurrent changes the later must see the earlier one.
   const row = await tx.first(sql<Omit<CheckpointRow, keyof BlobReference | 'encoding'>>`update checkpoints
     set changes = changes where task_uid = ${taskUid} returning attempt, generation, changes`)
   checkAttempt(row, attempt)
@@ -76,7 +76,7 @@ export function createCheckpoints(deps: { database: Database; blobs: Blobs }): C
     if (changes === 0) return []
     const rows = await database.read.all(sql<{ change: string }>`select change from checkpoint_changes
       where task_uid = ${taskUid} and generation = ${generation} and number <= ${changes} order by number`)
-    if (rows.length < changes) throw new SvcError('Conflict', 'the checkpoint was saved anew')
+    if (rows.length < changes) throw new SvcError('Conflict', 'the checkpoint was saved again in the meantime')
     return rows.map(({ change }) => decodeText(change))
   }
 
@@ -87,7 +87,7 @@ export function createCheckpoints(deps: { database: Database; blobs: Blobs }): C
       const state = (await buffer(blobs.open(row))).toString(row.encoding)
       return { attempt: row.attempt, state, changes: await readChanges(taskUid, row) }
     } catch (error) {
-      // A save took the place of what this row refers to: its own row is there by now.
+      // A save replaced what this row refers to: its own row is there by now.
       if (isSvcError(error, 'Conflict') && tries > 1) return loadState(taskUid, tries - 1)
       throw error
     }

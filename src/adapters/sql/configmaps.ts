@@ -35,7 +35,10 @@ function notFound({ namespace, name }: ResourceKey): SvcError {
 function checkVersion(present: ConfigMap, wanted: string | undefined): void {
   if (wanted === undefined || wanted === present.resourceVersion) return
   const { namespace, name } = present
-  throw new SvcError('Conflict', `the config map ${namespace}/${name} was changed meanwhile; read it and try again`)
+  throw new SvcError(
+    'Conflict',
+    `the config map ${namespace}/${name} was changed in the meantime; read it and try again`,
+  )
 }
 
 export function createConfigMaps({ database, clock }: { database: Database; clock: Clock }): ConfigMaps {
@@ -58,7 +61,7 @@ export function createConfigMaps({ database, clock }: { database: Database; cloc
       values (${encodeText(draft.namespace)}, ${encodeText(draft.name)}, ${encodeBody(draft)}, 1, ${createdAt})
       on conflict (namespace, name) do nothing`)
     if (changes === 1) return await read(tx, draft)
-    const message = `The config map ${draft.namespace}/${draft.name} is there already: change it, or take another name.`
+    const message = `The config map ${draft.namespace}/${draft.name} exists already: change it, or choose another name.`
     throw new SvcError('AlreadyExists', message)
   }
 
@@ -70,7 +73,7 @@ export function createConfigMaps({ database, clock }: { database: Database; cloc
       set body = ${encodeBody({ ...draft, labels, annotations })}, version = version + 1
       where ${matchKey(draft)} and version = ${Number(present.resourceVersion)}`)
     if (changes === 1) return await read(tx, draft)
-    throw new SvcError('Conflict', 'the config map was changed meanwhile; read it and try again')
+    throw new SvcError('Conflict', 'the config map was changed in the meantime; read it and try again')
   }
 
   return {

@@ -1,4 +1,4 @@
-// Pauses that vendors asked for, in SQL: one row per provider and model; what holds now is also kept in memory.
+// Cool-downs that vendors asked for, in SQL: one row per provider and model; current ones are also kept in memory.
 import { type CallFailure, failures } from '../../contract/failures.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { CoolDown } from '../../ports/rate-limits.ts'
@@ -10,17 +10,17 @@ import { decodeText, encodeText } from './stored-text.ts'
 
 type Row = ResourceKey & { model: string; until: number; reason: string; failure: string; asked: number }
 
-/** In the place of a model: all that the provider serves. */
+/** Instead of a model: everything that the provider serves. */
 const everyModel = ''
-/** Names of models are the callers' own: a provider of which so many rest, rests. */
+/** Callers choose model names, so a provider with this many models in a cool-down cools down as a whole. */
 const mostModels = 100
-/** For what another replica noted and this one was not told. */
+/** Limits how long a cool-down set by another replica can go unnoticed. */
 const freshMs = 2000
 
 function toCoolDown({ model, until, reason, failure, asked }: Row): CoolDown {
   const name = decodeText(model)
   return {
-    // PostgreSQL gives big integers as text.
+    // PostgreSQL returns big integers as text.
     until: new Date(Number(until)),
     reason: decodeText(reason),
     failure: Object.hasOwn(failures, failure) ? (failure as CallFailure) : 'RateLimited',
@@ -33,7 +33,7 @@ function keyOf({ namespace, name }: ResourceKey): string {
   return `${namespace}\n${name}`
 }
 
-/** The one that ends last; without a model whatever rests of the provider. */
+/** The one that ends last; without a model, the whole provider's. */
 function findLast(coolDowns: readonly CoolDown[], model: string | undefined, now: number): CoolDown | undefined {
   let last: CoolDown | undefined
   for (const one of coolDowns) {
@@ -43,7 +43,7 @@ function findLast(coolDowns: readonly CoolDown[], model: string | undefined, now
   return last
 }
 
-/** False when a later moment is set already. */
+/** False when a later end is already set. */
 async function write(tx: Tx, provider: ResourceKey, coolDown: CoolDown, now: number): Promise<boolean> {
   await tx.run(sql`delete from cool_downs where until <= ${now}`)
   const count = await tx.first(sql<{ count: number }>`select count(*) as count from cool_downs
@@ -63,11 +63,11 @@ function readAll(reader: Reader, now: number): Promise<Row[]> {
     where until > ${now}`)
 }
 
-/** What this process noted itself. Reads that began before it was written do not know it. */
+/** What this process set itself. Reads that started before it was written do not contain it. */
 type OwnNote = {
   key: string
   coolDown: CoolDown
-  /** The first read that finds it in the database; undefined until it is written. */
+  /** The first read that contains it; undefined until it is written. */
   seenBy: number | undefined
 }
 
@@ -78,14 +78,14 @@ export function createCoolDowns({ database, clock }: { database: Database; clock
   let reads = 0
   let isReading = false
   let isStale = false
-  // A failure to read means that the database is away again, and comes back.
+  // A failed read means that the database is temporarily unavailable.
   const listeners = createProviderListeners(database, 'cool-downs', () => void tellAll().catch(() => undefined))
   listeners.add(() => {
     readAt = Number.NEGATIVE_INFINITY
     refresh()
   })
 
-  /** With those that this read came too early for. */
+  /** Including those that this read was too early for. */
   function addOwn(found: Map<string, CoolDown[]>, read: number): Map<string, CoolDown[]> {
     for (const note of own) {
       if (note.seenBy !== undefined && note.seenBy <= read) own.delete(note)
@@ -109,7 +109,7 @@ export function createCoolDowns({ database, clock }: { database: Database; clock
     return rows
   }
 
-  /** In the background; one at a time, and once more for what came while it ran. */
+  /** In the background; one at a time, and once more for what arrived while it ran. */
   function refresh(): void {
     isStale = isReading
     if (isReading) return
@@ -131,7 +131,7 @@ export function createCoolDowns({ database, clock }: { database: Database; clock
   return {
     async coolDown(provider: ResourceKey, coolDown: CoolDown): Promise<void> {
       const key = keyOf(provider)
-      // Whoever asks next in this process knows it already.
+      // The next caller in this process sees it already.
       known.set(key, [...(known.get(key) ?? []), coolDown])
       const note: OwnNote = { key, coolDown, seenBy: undefined }
       own.add(note)

@@ -1,6 +1,6 @@
 // What a SQL store needs of its database: statements, reads, and writes that resolve when they are durable.
 
-/** What a parameter may be; truth values are kept as 0 and 1, times as RFC 3339 text or milliseconds. */
+/** Allowed parameters; booleans are stored as 0 and 1, times as RFC 3339 text or milliseconds. */
 export type Parameter = string | number | bigint | null | Uint8Array
 
 /** A statement with `?` for each parameter. `R` is the shape of its rows (never present at run time). */
@@ -10,7 +10,7 @@ export type Statement<R = unknown> = {
   readonly rows?: R
 }
 
-/** Reads what is committed; never sees a write that is still under way. */
+/** Reads committed data; never sees a write in progress. */
 export interface Reader {
   all<R>(statement: Statement<R>): Promise<R[]>
   /** The first row, or undefined. */
@@ -23,18 +23,18 @@ export interface Tx extends Reader {
   /** Calls back right after the commit, in order of the writes, before `write` resolves. Must not throw. */
   afterCommit(publish: () => void): void
   /**
-   * Tells those who listen to the channel, once the unit is committed: in this process like `afterCommit`, in every
+   * Notifies the listeners of the channel once the unit is committed: in this process like `afterCommit`, in every
    * other process on the same database soon after.
    */
   announce(channel: string, note: string): void
 }
 
-/** Hears a note of a channel; undefined: notes may have been missed, so look at everything again. */
+/** Receives a note of a channel; undefined: notes may have been missed, so check everything again. */
 export type HearNote = (note: string | undefined) => void
 
-/** What the two databases say differently. */
+/** The differences between the two SQL dialects. */
 export type Dialect = {
-  /** Ends a `select ... limit n` of rows to work on: passes over those that another unit has now. */
+  /** Ends a `select ... limit n` of rows to work on: skips rows that another unit has locked. */
   readonly claimRows: Statement
 }
 
@@ -51,8 +51,8 @@ export interface Database {
    * outside; it must not go on after one of its statements failed.
    */
   write<T>(work: (tx: Tx) => Promise<T>): Promise<T>
-  /** Hears what is announced on the channel, wherever it is; returns the function that ends it. */
+  /** Listens to what any process announces on the channel; returns the function that ends it. */
   listen(channel: string, hear: HearNote): () => void
-  /** Writes what was asked for so far, then closes. Writes after it are Unavailable. */
+  /** Completes pending writes, then closes. Later writes are Unavailable. */
   close(): Promise<void>
 }

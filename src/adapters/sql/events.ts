@@ -55,7 +55,7 @@ async function insertEvent(tx: Tx, event: TimelineEvent): Promise<void> {
       ${encodeOptional(event.reason)}, ${encodeText(event.message)}, ${event.createdAt})`)
 }
 
-/** The newest event when the draft announces the same phase of the same attempt again; its number is given back then. */
+/** The newest event if the draft repeats its announcement; then the draft's number is freed. */
 async function findRepeated(
   tx: Tx,
   draft: Pick<TimelineEvent, 'taskUid' | 'attempt' | 'type' | 'phase' | 'message'>,

@@ -1,4 +1,4 @@
-// Idempotency keys in SQL: each claim is one guarded statement, so that of two requests only one gets the key.
+// Idempotency keys in SQL: each claim is one conditional statement, so that only one of two requests gets the key.
 import type { IdempotencyClaim, IdempotencyKeys, IdempotentOutcome } from '../../ports/idempotency.ts'
 import type { Database, Tx } from './database.ts'
 import { sql } from './statement.ts'
@@ -22,7 +22,7 @@ async function claimKey(tx: Tx, request: ClaimRequest): Promise<IdempotencyClaim
   if (await takeKey(tx, request)) return { state: 'claimed' }
   const row = await tx.first(sql<KeyRow>`select body_hash, state, outcome from idempotency_keys
     where key = ${request.key}`)
-  // Released between the two statements by another replica: whoever asks again gets it.
+  // Another replica released it between the two statements; the next attempt gets it.
   if (row === undefined) return { state: 'running' }
   if (row.body_hash !== request.bodyHash) return { state: 'mismatch' }
   if (row.outcome === null) return { state: 'running' }

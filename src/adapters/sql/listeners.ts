@@ -1,18 +1,18 @@
-// Callbacks per topic, such as a task, for those who follow what is said of it.
+// Callbacks per topic, such as a task, for those who follow it.
 import type { Database, Tx } from './database.ts'
 
 export type Listeners<Note> = {
-  /** Adds a callback; returns the function that takes it away again. */
+  /** Adds a callback; returns the function that removes it. */
   add(topic: string, listener: (note: Note) => void): () => void
   notify(topic: string, note: Note): void
-  /** Tells everybody, whatever their topic. */
+  /** Notifies everybody, whatever their topic. */
   notifyAll(note: Note): void
 }
 
-/** Listeners who hear what any process on the database commits. */
+/** Listeners that are notified of commits by any process on the database. */
 export type SharedListeners = {
   add(topic: string, listener: () => void): () => void
-  /** Tells them once the unit of work is committed. */
+  /** Notifies them once the unit of work is committed. */
   announce(tx: Tx, topic: string): void
 }
 

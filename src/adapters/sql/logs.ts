@@ -1,5 +1,5 @@
-// Logs in segment files. A line is given to the operating system when append resolves, so it outlives the process; it
-// is made durable against a power cut when its segment is full, when the task's file is closed, and by flush.
+// Logs in segment files. When append resolves, the operating system has the line, so it outlives the process. It
+// becomes durable against a power cut when its segment is full, when the task's file is closed, and by flush.
 import { constants, type FileHandle, open, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { SvcError } from '../../errors.ts'
@@ -14,7 +14,7 @@ import { createListeners } from './listeners.ts'
 const OPEN_TASKS = 64
 
 export type LogsOptions = {
-  /** Folder with one folder per task; made when missing. */
+  /** Folder with one folder per task; created when missing. */
   folder: string
   /** How many tasks' files are kept open at once. */
   openTasks?: number
@@ -23,9 +23,9 @@ export type LogsOptions = {
 }
 
 export interface LogStore extends Logs {
-  /** Makes durable what was appended so far. */
+  /** Makes everything appended so far durable. */
   flush(): Promise<void>
-  /** Flushes and lets go of the files. */
+  /** Flushes and closes the files. */
   close(): Promise<void>
   /** Uids of tasks that have a log, after `after` in bytewise order. */
   taskUids(after: string | undefined, limit: number): Promise<string[]>
@@ -38,17 +38,17 @@ type Waiting = {
   reject: (error: unknown) => void
 }
 
-/** InvalidRequest for what could be a path, or is no uid for another reason. */
+/** InvalidRequest for a uid that could be a path, or is invalid for another reason. */
 export function checkTaskUid(taskUid: string): void {
   if (/^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$/.test(taskUid)) return
-  throw new SvcError('InvalidRequest', 'the task uid is not one: use the uid in the metadata of the task')
+  throw new SvcError('InvalidRequest', 'the task uid is not valid: use the uid in the metadata of the task')
 }
 
 function openSegment(path: string): Promise<FileHandle> {
   return open(path, constants.O_RDWR | constants.O_CREAT, 0o600)
 }
 
-/** Writes everything that waits at once; all of it or nothing. */
+/** Writes everything that is waiting at once, all or nothing. */
 async function writeBatch(log: OpenLog, batch: Waiting[]): Promise<boolean> {
   try {
     const lines = batch.flatMap((waiting) => waiting.lines)
@@ -82,7 +82,7 @@ export function createLogs(options: LogsOptions): LogStore {
   const logs = createOpenLogs({ locate, openTasks, openFile })
   const listeners = createListeners()
   const waiting = new Map<string, Waiting[]>()
-  /** In memory only: this process is the one that tasks write to and the one that is asked. */
+  /** In memory only: tasks write to this process, and readers ask this process. */
   const unfinishedLines = new Map<string, UnfinishedLine>()
 
   function setUnfinished(taskUid: string, line: UnfinishedLine | undefined): void {

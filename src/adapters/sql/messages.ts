@@ -31,7 +31,7 @@ function toMessage(row: MessageRow, read: boolean): Message {
 
 type Unread = Parameters<Messages['unread']>[0]
 
-/** What has no uids was sent before messages had them, and its marks have the name of the reader. */
+/** A message without uids was sent before messages had them, and its marks contain the reader's name. */
 function selectUnread({ namespace, reader, parent }: Unread) {
   const name = encodeText(reader.name)
   return sql<MessageRow>`select * from messages
@@ -43,7 +43,7 @@ function selectUnread({ namespace, reader, parent }: Unread) {
     order by id`
 }
 
-/** Marks and gives back those that nobody else marked for this reader in the meantime. */
+/** Marks and returns those that nobody else has marked for this reader in the meantime. */
 async function markRead(tx: Tx, rows: MessageRow[], reader: string): Promise<MessageRow[]> {
   const marked: MessageRow[] = []
   for (const row of rows) {

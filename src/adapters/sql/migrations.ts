@@ -1,8 +1,8 @@
-// Steps of the schema, and whether those that a database has are those that this version of the service knows.
+// Steps of the schema, and the check that a database has the steps that this version of the service knows.
 import { createHash } from 'node:crypto'
 import { SvcError } from '../../errors.ts'
 
-/** One step of the schema. Never changed once released: its checksum is kept in every database. */
+/** One step of the schema. Never changed once released: every database stores its checksum. */
 export type Migration = {
   /** 1, 2, 3 ... without gaps. */
   number: number
@@ -13,7 +13,7 @@ export type Migration = {
 
 export type AppliedMigration = { number: number; name: string; checksum: string }
 
-/** What tells a step from another with the same number. */
+/** Distinguishes a step from another one with the same number. */
 export function computeChecksum(migration: Migration): string {
   return createHash('sha256').update(migration.statements).digest('hex')
 }
@@ -28,7 +28,7 @@ function checkNewest(known: readonly Migration[], applied: readonly AppliedMigra
   )
 }
 
-/** Unavailable when the database is one of a newer version, or of another history. */
+/** Unavailable when the database has a newer schema, or another history. */
 export function checkApplied(known: readonly Migration[], applied: readonly AppliedMigration[]): void {
   checkNewest(known, applied)
   for (const row of applied) {

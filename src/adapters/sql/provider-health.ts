@@ -1,4 +1,4 @@
-// How calls of providers went, in SQL: one row per provider, locked while a note is added to it.
+// How calls of providers went, in SQL: one row per provider, locked while an observation is merged into it.
 import { SvcError } from '../../errors.ts'
 import type { ProviderContact, ProviderHealth, ProviderNote } from '../../ports/provider-health.ts'
 import type { ResourceKey } from '../../ports/resources.ts'
@@ -38,7 +38,7 @@ function isAfter(a: Date | undefined, b: Date | undefined): boolean {
   return a !== undefined && (b === undefined || a > b)
 }
 
-/** Failures of before the newest good call are over. */
+/** Failures before the newest good call no longer count. */
 function countFailures(known: ProviderContact, note: ProviderContact): number {
   if (isAfter(note.goodAt, known.goodAt)) {
     return note.failures + (isAfter(known.failed?.at, note.goodAt) ? known.failures : 0)
@@ -68,14 +68,14 @@ async function addNote(tx: Tx, { provider, ...note }: ProviderNote, changes: Pro
   if (stateOf(merged) !== stateOf(known)) changes.announce(tx, provider)
 }
 
-/** In one order on every replica, so that no two units wait for each other. */
+/** In the same order on every replica, so that no two units wait for each other. */
 function sortNotes(notes: readonly ProviderNote[]): ProviderNote[] {
   const spell = ({ provider }: ProviderNote) => `${provider.namespace}/${provider.name}`
   return notes.toSorted((a, b) => Number(spell(a) > spell(b)) - Number(spell(a) < spell(b)))
 }
 
 export function createProviderHealth({ database }: { database: Database }): ProviderHealth {
-  // What is missed of them, who listens finds when he looks now and then.
+  // Listeners find missed changes with their periodic checks.
   const changes = createProviderListeners(database, 'provider-health')
   return {
     async note(notes) {

@@ -1,11 +1,11 @@
-// What stores with one row per provider have in common: how it is found, and how others hear of it.
+// What stores with one row per provider have in common: the lookup, and notifying listeners.
 import type { ResourceKey } from '../../ports/resources.ts'
 import type { Database, Tx } from './database.ts'
 import { createListeners } from './listeners.ts'
 import { type Fragment, sql } from './statement.ts'
 import { encodeText } from './stored-text.ts'
 
-/** The one topic of those who hear of providers. */
+/** The one topic for all providers. */
 const ALL = 'all'
 
 export function matchProvider({ namespace, name }: ResourceKey): Fragment {
@@ -13,14 +13,14 @@ export function matchProvider({ namespace, name }: ResourceKey): Fragment {
 }
 
 export type ProviderListeners = {
-  /** Adds a callback; returns the function that takes it away again. */
+  /** Adds a callback; returns the function that removes it. */
   add(listener: (provider: ResourceKey) => void): () => void
   notify(provider: ResourceKey): void
-  /** Tells them, in every process on the database, once the unit of work is committed. */
+  /** Notifies them, in every process on the database, once the unit of work is committed. */
   announce(tx: Tx, provider: ResourceKey): void
 }
 
-/** `onMissed`: notes may have been missed while the database was away. */
+/** `onMissed`: notes may have been missed while the database was unavailable. */
 export function createProviderListeners(
   database: Database,
   channel: string,

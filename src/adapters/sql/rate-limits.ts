@@ -1,4 +1,4 @@
-// Token buckets in SQL: one row per provider or agent, locked while it is counted. Cool-downs stand beside them.
+// Token buckets in SQL: one row per provider or agent, locked while it is updated. Cool-downs have their own table.
 import { SvcError } from '../../errors.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Lease, Limited, RateLimit, RateLimits } from '../../ports/rate-limits.ts'
@@ -12,13 +12,13 @@ import { encodeText } from './stored-text.ts'
 const MINUTE_MS = 60_000
 
 type LimitRow = {
-  /** Null: never counted, so the bucket is full. */
+  /** Null: never used, so the bucket is full. */
   requests_level: number | null
   tokens_level: number | null
   refilled_at: number
 }
 
-/** A bucket at one moment: `capacity` is what flows in within a minute; undefined means unlimited. */
+/** A bucket at one moment: `capacity` is the refill of one minute; undefined means unlimited. */
 type Bucket = { level: number; capacity: number } | undefined
 
 async function lockRow(tx: Tx, provider: ResourceKey, now: number): Promise<LimitRow> {
@@ -51,7 +51,7 @@ function refill(row: LimitRow, limit: RateLimit, now: number) {
   }
 }
 
-/** How long until the bucket has it. */
+/** How long until the bucket holds that much. */
 function findDelay(bucket: Bucket, want: number): number {
   if (bucket === undefined || want === 0) return 0
   const missing = want - bucket.level
@@ -67,7 +67,7 @@ type TakeRequest = { want: { requests: number; tokens: number }; limit: RateLimi
 async function takeFrom(tx: Tx, provider: ResourceKey, { want, limit, now }: TakeRequest): Promise<Lease> {
   const row = await lockRow(tx, provider, now)
   const buckets = refill(row, limit, now)
-  // A larger call could wait for ever, and its debt would keep all others waiting.
+  // A larger call could wait forever, and its debt would block all others.
   const requests = Math.min(want.requests, limit.requestsPerMinute ?? want.requests)
   const tokens = Math.min(want.tokens, limit.tokensPerMinute ?? want.tokens)
   const delays = [findDelay(buckets.requests, requests), findDelay(buckets.tokens, tokens)]
@@ -81,7 +81,7 @@ async function takeFrom(tx: Tx, provider: ResourceKey, { want, limit, now }: Tak
   return { granted: true, tokens }
 }
 
-/** The name of an agent's row is none that a provider can have. */
+/** The name of an agent's row, which no provider can have. */
 function rowOf({ kind, namespace, name }: Limited): ResourceKey {
   return { namespace, name: kind === 'Agent' ? `agent/${name}` : name }
 }

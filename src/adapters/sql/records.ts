@@ -1,4 +1,4 @@
-// All record stores over one database; bodies and logs in a folder, or wherever the caller keeps them.
+// All record stores over one database; bodies and logs are in a folder, or wherever the caller keeps them.
 import type { FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Clock, Ids } from '../../ports/clock.ts'
@@ -28,7 +28,7 @@ export type RecordParts = { database: Database; blobs: Blobs; logs: LogStore; cl
 
 export type RecordsOptions = {
   database: Database
-  /** Folder of bodies (`blobs/`) and logs (`logs/`); made when missing. */
+  /** Folder of bodies (`blobs/`) and logs (`logs/`); created when missing. */
   blobDir: string
   clock: Clock
   ids: Ids
@@ -39,9 +39,12 @@ export type RecordsOptions = {
 export type RecordStores = Required<Records> & {
   logs: LogStore
   owners: RecordOwners
-  /** Removes bodies that a crash left without a row; how many. With a folder: by the one process that serves it. */
+  /**
+   * Removes bodies that a crash left without a row; returns how many. With a folder: only from the process that serves
+   * it.
+   */
   sweepOrphans(): Promise<number>
-  /** Makes logs durable and lets go of their files. The database is closed by who opened it. */
+  /** Makes logs durable and closes their files. Whoever opened the database closes it. */
   close(): Promise<void>
 }
 

@@ -28,7 +28,7 @@ export type ResourceStoreOptions = {
   ids: Ids
   /** How many changes are remembered for watches and snapshots. */
   ring?: RingLimits
-  /** Told of faults in background work, which is tried again. */
+  /** Called with errors of background work, which is retried. */
   reportFault?: (error: unknown) => void
 }
 
@@ -43,7 +43,7 @@ async function requireRow(tx: Tx, kind: Kind, key: ResourceKey): Promise<StoredR
   return row
 }
 
-/** What the caller gave as it would be stored: no undefined values, no shared parts. */
+/** The caller's object as it would be stored: without undefined values or shared parts. */
 function normalize(object: { metadata: unknown; spec: unknown; status?: unknown }): StoredObject {
   return JSON.parse(stringifyJson(object))
 }
@@ -85,7 +85,7 @@ function createWriter(database: Database, mutations: Mutations, { clock, ids }: 
   }
 }
 
-/** Reads one object, from memory where its last change is remembered: each is published as it is committed. */
+/** Reads one object, from memory if its last change is remembered: each is published when it is committed. */
 function createTextReader(database: Database, ring: ChangeRing) {
   return async (kind: Kind, key: ResourceKey): Promise<TextRow | undefined> => {
     const change = ring.findLast(kind, key)
@@ -94,7 +94,7 @@ function createTextReader(database: Database, ring: ChangeRing) {
   }
 }
 
-/** Opens the store over a migrated database. One store per database: what changes besides it is not seen. */
+/** Opens the store over a migrated database. One store per database: it does not see changes made by anything else. */
 export async function createResources(database: Database, options: ResourceStoreOptions): Promise<ResourceStore> {
   let version = await readCounter(database.read)
   const ring = createChangeRing(version, options.ring)

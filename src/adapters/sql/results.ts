@@ -34,7 +34,7 @@ function toInfo(row: ResultRow): ResultInfo {
 
 async function replaceRow(database: Database, info: ResultInfo, blob: StoredBlob): Promise<string | null> {
   return database.write(async (tx) => {
-    // Locked, or made without a body: of two that come together the later one must see what the earlier one stored.
+    // Locks the row, or creates it without a body: of two concurrent saves the later must see the earlier one.
     const earlier = await tx.first(sql<{ blob_id: string | null }>`insert into results
         (task_uid, attempt, size, content_type, created_at) values (${info.taskUid}, ${info.attempt}, 0, '', '')
       on conflict (task_uid, attempt) do update set attempt = excluded.attempt returning blob_id`)

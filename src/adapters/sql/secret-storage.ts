@@ -1,4 +1,4 @@
-// Where the embedded secrets keep their ciphertext: rows without any meaning to the database.
+// Where the embedded secrets store their ciphertext: rows that mean nothing to the database.
 import type { ResourceKey } from '../../ports/resources.ts'
 
 /** One secret as stored: each value is sealed, the rest is plain metadata. */
@@ -15,14 +15,14 @@ export interface SecretStorage {
   get(key: ResourceKey): Promise<SecretRow | undefined>
   /** In namespace/name order (by code unit, not by collation). */
   list(namespace?: string): Promise<SecretRow[]>
-  /** False when the name is taken; nothing is written then. Durable when it resolves. */
+  /** False when the name is taken; then nothing is written. Durable when it resolves. */
   insert(row: SecretRow): Promise<boolean>
-  /** False when there is no such secret. */
+  /** False when the secret does not exist. */
   replaceAnnotations(key: ResourceKey, annotations: Record<string, string>): Promise<boolean>
   /** False when there was none. */
   delete(key: ResourceKey): Promise<boolean>
   /**
-   * Replaces the sealed values of one secret if they still are `before`; false when the row changed or went away.
+   * Replaces the sealed values of one secret if they are still `before`; false when the row has changed or is gone.
    * Durable when it resolves. Used by key rotation, one row at a time.
    */
   replaceEntries(key: ResourceKey, before: Record<string, Buffer>, after: Record<string, Buffer>): Promise<boolean>

@@ -23,7 +23,7 @@ function toSecret(row: MetadataRow, entries: EntryRow[]): SecretRow {
   }
 }
 
-/** One statement for both tables, so that a secret and its values are of one moment. */
+/** One statement for both tables, so that a secret and its values are from the same moment. */
 async function selectSecrets(reader: Reader, condition: Fragment): Promise<SecretRow[]> {
   const rows = await reader.all(sql<MetadataRow & { key: string | null; sealed: Uint8Array | null }>`
     select secrets.*, secret_entries.key, secret_entries.sealed from secrets left join secret_entries

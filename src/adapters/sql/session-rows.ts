@@ -1,4 +1,4 @@
-// Rows of sessions and of their messages, and what moves them between SQL and the port's shapes.
+// Rows of sessions and of their messages, and their conversion to and from the port's shapes.
 import type { Session, SessionKey, StoredMessage, TranscriptMessage } from '../../ports/sessions.ts'
 import type { Tx } from './database.ts'
 import { type Fragment, sql } from './statement.ts'
@@ -15,7 +15,7 @@ export type SessionRow = {
   output_tokens: number
   created_at: string
   updated_at: string
-  /** Null: as long as others. */
+  /** Null: the usual retention. */
   expires_at: string | null
   provider_namespace: string | null
   provider_name: string | null
@@ -68,23 +68,23 @@ function insertSession(key: SessionKey, { sessionType, now }: NewSession): Fragm
     values (${encodeText(key.namespace)}, ${encodeText(key.name)}, ${sessionType}, 0, 0, 0, 0, ${now}, ${now})`
 }
 
-/** Makes the session where it is missing. */
+/** Creates the session if it is missing. */
 export async function insertRow(tx: Tx, key: SessionKey, create: NewSession): Promise<void> {
   await tx.run(sql`${insertSession(key, create)} on conflict (namespace, name) do nothing`)
 }
 
-/** The session's row, made where it was missing, locked like `lockRow`. */
+/** The session's row, created if it was missing, locked like `lockRow`. */
 export async function claimRow(tx: Tx, key: SessionKey, create: NewSession): Promise<SessionRow | undefined> {
   return tx.first(sql<SessionRow>`${insertSession(key, create)}
     on conflict (namespace, name) do update set updated_at = sessions.updated_at returning *`)
 }
 
-/** Whether its time is over and nobody holds it. */
+/** Whether it has expired and nobody holds it. */
 export function isOver(row: SessionRow, now: string): boolean {
   return row.expires_at !== null && row.expires_at <= now && row.active_task === null
 }
 
-/** Lets the session go if the holder has it; whether it had. */
+/** Releases the session if the holder holds it; returns whether it did. */
 export async function releaseRow(tx: Tx, key: SessionKey, holder: string, expiresAt?: Date): Promise<boolean> {
   const until = expiresAt?.toISOString() ?? null
   const { changes } = await tx.run(sql`update sessions set active_task = null, expires_at = ${until}

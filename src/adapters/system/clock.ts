@@ -8,7 +8,7 @@ const longestDelayMs = 2 ** 31 - 1
 
 export const systemClock: Clock = {
   now: () => new Date(),
-  // Not of timers/promises: that makes an error with a stack for each sleep that is given up, and most are.
+  // Not from timers/promises, which creates an error with a stack for each cancelled sleep, and most are cancelled.
   sleep: (ms, signal) =>
     new Promise((resolve, reject) => {
       if (signal?.aborted) return reject(signal.reason)
@@ -27,7 +27,7 @@ export const systemClock: Clock = {
 
 const wordsPerFill = 1024
 
-/** Each call for random bytes costs more than the rest of an id: many are fetched at once. */
+/** A call for random bytes costs more than the rest of an id, so many are fetched at once. */
 function createRandomWords() {
   const words = new Uint32Array(wordsPerFill)
   let next = wordsPerFill

@@ -1,4 +1,4 @@
-// A workspace as a file system of its own in one file: the kernel bounds its bytes and its files, and nothing overshoots.
+// A workspace as a separate file system in one file: the kernel limits its bytes and files exactly.
 import { execFile } from 'node:child_process'
 import { readFileSync, readlinkSync } from 'node:fs'
 import { open, rmdir, statfs } from 'node:fs/promises'
@@ -20,18 +20,18 @@ async function runTool(name: string, args: string[]): Promise<void> {
 }
 
 const inodeBytes = 256
-/** Those that the file system keeps for itself. */
+/** Inodes that the file system reserves for itself. */
 const ownInodes = 11
-/** Of bitmaps, descriptors and the root folder, beside the table of inodes. */
+/** Bytes of bitmaps, descriptors and the root folder, in addition to the table of inodes. */
 const overhead = 1.01
 const smallest = 1024 ** 2
 
-/** Without a journal, and its tables filled when needed: it lives as long as one attempt, and takes 20 ms to make. */
+/** Without a journal, and with lazily filled tables: it lives as long as one attempt, and takes 20 ms to create. */
 const features = ['-O', '^has_journal,^resize_inode', '-E', 'lazy_itable_init=1,nodiscard', '-m', '0']
 
 /**
- * Makes the file system. The file has holes: a waiting worker would set aside gigabytes otherwise, and the free space of
- * the disk is watched besides.
+ * Creates the file system in a sparse file: otherwise an idle worker would reserve gigabytes, and the free space of
+ * the disk is watched anyway.
  */
 async function makeImage(file: string, { bytes, files }: WorkspaceSize): Promise<void> {
   const handle = await open(file, 'wx', 0o600)
@@ -50,7 +50,7 @@ export async function mountImage(file: string, folder: string, size: WorkspaceSi
   await rmdir(join(folder, 'lost+found')).catch(() => undefined)
 }
 
-/** What still uses it keeps the file system until its end; nobody else sees it from now on. */
+/** Current users keep the file system until they end; nobody else sees it from now on. */
 export async function unmount(folder: string): Promise<void> {
   await runTool('umount', [folder]).catch(() => runTool('umount', ['--lazy', folder]))
 }
@@ -69,7 +69,7 @@ function readPath(path: string): string {
   return path.replace(/\\(\d{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)))
 }
 
-/** Lines of proc_pid_mountinfo(5): the fifth field is where, the optional ones up to the dash say who shares it. */
+/** Lines of proc_pid_mountinfo(5): field 5 is the mount point, the optional fields up to the dash say who shares it. */
 function listMounts(): Mount[] {
   const lines = readFileSync('/proc/self/mountinfo', 'utf8').trimEnd().split('\n')
   return lines.map((line) => {
@@ -81,7 +81,7 @@ function listMounts(): Mount[] {
   })
 }
 
-/** Mounts on folders right below this one. */
+/** Mounts directly below this folder. */
 export function listMountsIn(folder: string): string[] {
   if (process.platform !== 'linux') return []
   return listMounts()
@@ -97,14 +97,14 @@ function readNamespace(process: string): string | undefined {
   }
 }
 
-/** Whether the mount namespace is that of this process, and ends with it: not its parent's, nor that of the first process. */
+/** Whether the mount namespace belongs to this process and ends with it: not its parent's, nor the first process's. */
 function hasOwnMounts(): boolean {
   const own = readNamespace('self')
   const others = ['1', String(process.ppid)].map(readNamespace)
   return process.pid === 1 || others.some((other) => other !== undefined && other !== own)
 }
 
-/** Why mounts of this process would be seen by others and stay after its end; undefined where they would not. */
+/** Why mounts of this process would be visible to others and outlive it; undefined when they would not. */
 export function findMountProblem(): string | undefined {
   if (process.platform !== 'linux') return 'it needs Linux'
   if (process.getuid?.() !== 0) return 'the service does not run as root'

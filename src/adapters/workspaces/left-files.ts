@@ -1,4 +1,4 @@
-// Reads what a program left in its folder, by descriptors: no link that it makes or puts in between leads elsewhere.
+// Reads what a program left in its folder, by descriptor, so that a link it creates or swaps in leads nowhere else.
 import { constants } from 'node:fs'
 import { type FileHandle, lstat, open, opendir } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -10,7 +10,7 @@ import { addressOf, enterFolder, entryOf, hasHandles } from './folder-handle.ts'
 
 const readOnly = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
 
-/** A folder that has been entered; where there are no descriptors to go by, links that are swapped in meanwhile are followed. */
+/** An opened folder; without descriptors to go by, links that are swapped in meanwhile are followed. */
 type Entered = { address: string; entry(name: string): string; close(): Promise<void> }
 
 async function enter(address: string): Promise<Entered | undefined> {
@@ -24,7 +24,7 @@ async function enter(address: string): Promise<Entered | undefined> {
   return { address: addressOf(folder), entry: (name) => entryOf(folder, name), close: () => folder.close() }
 }
 
-/** Enters folder after folder; undefined where one of them is not there, or no folder. */
+/** Opens folder after folder; undefined when one of them does not exist or is not a folder. */
 async function enterPath(root: string, path: string): Promise<Entered | undefined> {
   let folder = await enter(root)
   for (const part of path.split('/').filter((name) => name !== '')) {
@@ -51,7 +51,7 @@ function findSizeProblem(size: number, left: number): string | undefined {
   return size > left ? 'all artifacts together would be larger than 50 MiB' : undefined
 }
 
-const unfitName = 'its name is not a fit file name'
+const unfitName = 'its name is not a valid file name'
 
 /** The first `size` bytes, from the start each time. */
 async function* readPart(handle: FileHandle, size: number): AsyncGenerator<Uint8Array> {
@@ -89,7 +89,7 @@ async function* readDirectFiles(folder: Entered): AsyncGenerator<LeftFile> {
   }
 }
 
-/** Fulfils `ReadLeftFiles`. */
+/** Implements `ReadLeftFiles`. */
 export async function* readLeftFiles(root: string, path: string): AsyncGenerator<LeftFile> {
   const folder = await enterPath(root, path)
   if (folder === undefined) return
@@ -100,7 +100,7 @@ export async function* readLeftFiles(root: string, path: string): AsyncGenerator
   }
 }
 
-/** How many entries may yet be looked at. */
+/** How many entries may still be examined. */
 type Budget = { entries: number }
 
 async function isFolder(address: string): Promise<boolean> {
@@ -129,7 +129,7 @@ async function* walkFolder(address: string, above: string, budget: Budget): Asyn
   }
 }
 
-/** Fulfils `ReadWorkspaceFiles`. */
+/** Implements `ReadWorkspaceFiles`. */
 export function readWorkspaceFiles(root: string): AsyncGenerator<LeftFile> {
   return walkFolder(root, '', { entries: artifactLimits.workspaceEntries })
 }

@@ -1,4 +1,4 @@
-// Removes folders that untrusted code wrote in, whatever it made of them: links, trees of any depth, locked folders.
+// Removes folders that untrusted code wrote to, whatever they contain: links, trees of any depth, locked folders.
 import { randomUUID } from 'node:crypto'
 import { chmod, type FileHandle, opendir, readdir, rename, rm, rmdir, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -8,7 +8,7 @@ function codeOf(error: unknown): string | undefined {
   return (error as NodeJS.ErrnoException).code
 }
 
-/** Removes an entry that is no folder, never what it points to; false when it is a folder. */
+/** Removes an entry that is not a folder, never what it points to; false when it is a folder. */
 async function removeFile(address: string): Promise<boolean> {
   try {
     await unlink(address)
@@ -22,7 +22,7 @@ async function removeFile(address: string): Promise<boolean> {
   }
 }
 
-/** Calls `take` for each folder in a folder whose other entries it removes. */
+/** Calls `take` for each folder in a folder, and removes the other entries. */
 async function clearFiles(folder: FileHandle, take: (name: string) => Promise<void>): Promise<number> {
   let count = 0
   for await (const { name } of await opendir(addressOf(folder))) {
@@ -42,11 +42,11 @@ async function useFolder<T>(address: string, use: (folder: FileHandle) => Promis
   }
 }
 
-/** Folders below a folder move up beside it: so no depth needs more than three descriptors, nor any recursion. */
+/** Moves subfolders up beside their parent, so that no depth needs more than three descriptors, nor recursion. */
 async function flattenFolder(root: FileHandle, name: string): Promise<void> {
   await useFolder(entryOf(root, name), async (folder) => {
     const hoist = async (child: string) => {
-      // A folder that may not be written cannot move: its entry `..` changes.
+      // An unwritable folder cannot be moved, because its entry `..` changes.
       await useFolder(entryOf(folder, child), async () => undefined)
       await rename(entryOf(folder, child), entryOf(root, randomUUID()))
     }
@@ -59,7 +59,7 @@ async function emptyFolder(root: FileHandle): Promise<void> {
   while ((await clearFiles(root, (name) => flattenFolder(root, name))) > 0);
 }
 
-/** Where there are no descriptors to go by: links are not followed, but for one that is swapped in meanwhile. */
+/** Without descriptors: links are not followed, except one that is swapped in meanwhile. */
 async function removeByPath(path: string): Promise<void> {
   await rm(path, { recursive: true, force: true }).catch(async () => {
     await unlockByPath(path)
@@ -73,7 +73,7 @@ async function unlockByPath(path: string): Promise<void> {
   for (const entry of entries) if (entry.isDirectory()) await unlockByPath(join(path, entry.name))
 }
 
-/** Removes a file or a folder with all in it; what is not there is what was wanted. The folder it lies in is the service's own. */
+/** Removes a file, or a folder with its content; a missing one is fine. Its parent folder belongs to the service. */
 export async function removeTree(path: string): Promise<void> {
   if (!hasHandles) return await removeByPath(path)
   if (await removeFile(path)) return
@@ -81,7 +81,7 @@ export async function removeTree(path: string): Promise<void> {
   await rmdir(path)
 }
 
-/** Removes what is in a folder of the service's own; what cannot be removed is left. */
+/** Empties a folder of the service; leaves what cannot be removed. */
 export async function clearFolder(path: string): Promise<void> {
   for (const name of await readdir(path).catch(() => [])) await removeTree(join(path, name)).catch(() => undefined)
 }

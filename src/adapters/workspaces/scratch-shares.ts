@@ -1,26 +1,26 @@
-// What the scratch folders of one owner hold together, and how much is left for one of them.
+// The total size of one owner's scratch folders, and how much is left for one of them.
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { boundless, measureFolder, type WorkspaceSize } from './size.ts'
 
 type SharesOptions = {
-  /** Of the records, whose names begin with their owner's. */
+  /** The folder of records, whose names start with their owner's. */
   root: string
-  /** Of all folders of one owner. */
+  /** Limit for all folders of one owner. */
   quota: WorkspaceSize
-  /** What a folder counts for that cannot be read. */
+  /** The size assumed for an unreadable folder. */
   unreadable: WorkspaceSize
   isHeld(name: string): boolean
 }
 
 export type Shares = {
-  /** Counts those folders of the owner whose size is not known. */
+  /** Counts the owner's folders of unknown size. */
   look(owner: string): Promise<void>
   /** What the owner's other folders leave to this one, as far as they have been counted. */
   leftFor(name: string): WorkspaceSize
-  /** From now on the folder holds what `used` says. */
+  /** From now on `used` gives the folder's size. */
   follow(name: string, used: () => WorkspaceSize): void
-  /** Nobody watches it any more in that place: it is counted anew when it matters. */
+  /** Nobody watches it there any more: it is counted again when needed. */
   leave(name: string): void
 }
 

@@ -12,16 +12,16 @@ import { watchFolder } from './watch.ts'
 import { isDiskLow, usualReserve, usualSize } from './workspaces.ts'
 
 export type ScratchOptions = {
-  /** Where the folders lie; made when it is missing. */
+  /** The parent folder; created when missing. */
   root: string
   clock: Clock
-  /** Of each folder; one that holds more already may not grow. */
+  /** Limit for each folder; one that already exceeds it may not grow. */
   size?: WorkspaceSize
-  /** Of all folders of one owner; 8 GiB. */
+  /** Limit for all folders of one owner; default 8 GiB. */
   quota?: WorkspaceSize
-  /** Free bytes of the disk below which nothing begins. */
+  /** Free bytes on the disk below which nothing starts. */
   reserveBytes?: number
-  /** A folder that nobody held for so long is removed. Default one hour. */
+  /** A folder that nobody has held for this long is removed. Default one hour. */
   idleMs?: number
 }
 
@@ -37,8 +37,8 @@ type ScratchFolders = Required<ScratchOptions> & {
 }
 
 /**
- * A record is a folder around the one that programs see: they can give their own any age, but not this one, whose time
- * of change says when it was last in use.
+ * A record is a folder around the one that programs see: they can change the times of theirs, but not of this one,
+ * whose change time says when it was last in use.
  */
 function recordOf({ root }: ScratchFolders, name: string): string {
   return join(root, name)
@@ -51,7 +51,7 @@ async function noteUse(folders: ScratchFolders, name: string): Promise<void> {
 
 async function sweepOne(folders: ScratchFolders, name: string, oldest: number): Promise<void> {
   const { mtimeMs } = await lstat(recordOf(folders, name))
-  // Nothing is waited for between this question and the note that it is being removed.
+  // Nothing is awaited between this check and marking it as being removed.
   if (mtimeMs >= oldest || folders.held.has(name)) return
   const removal = removeTree(recordOf(folders, name)).finally(() => folders.removing.delete(name))
   folders.removing.set(name, removal)
@@ -60,7 +60,7 @@ async function sweepOne(folders: ScratchFolders, name: string, oldest: number): 
 
 async function sweep(folders: ScratchFolders, now: number): Promise<void> {
   for (const name of await readdir(folders.root).catch(() => [])) {
-    // What cannot be removed now is for the next time.
+    // What cannot be removed now is left for the next time.
     await sweepOne(folders, name, now - folders.idleMs).catch(() => undefined)
   }
 }
@@ -87,21 +87,22 @@ async function openFolder(folders: ScratchFolders, name: string): Promise<string
   return folder
 }
 
-/** What is in the way of any more: told to the model, which may remove files. */
+/** Why nothing more can be written: shown to the model, which can remove files. */
 function refuse(why: string): SvcError {
   return new SvcError('StorageFull', why)
 }
 
 async function requireRoom({ root, reserveBytes }: ScratchFolders): Promise<void> {
   await mkdir(root, { recursive: true, mode: 0o700 })
-  if (isDiskLow(root, reserveBytes)) throw refuse('too little of the disk is free to begin anything; try again later')
+  if (isDiskLow(root, reserveBytes))
+    throw refuse('the disk has too little free space to start anything; try again later')
 }
 
 function describeQuota({ quota }: ScratchFolders): string {
   return `the scratch folders of this caller may hold no more than ${describeSize(quota)} together`
 }
 
-/** Aborts when the folder grows beyond its size, or beyond what the owner's others leave to it. */
+/** Aborts when the folder grows beyond its limit, or beyond what the owner's other folders leave to it. */
 async function watchHold(folders: ScratchFolders, name: string, folder: string) {
   const { size, shares } = folders
   const full = new AbortController()
@@ -109,7 +110,7 @@ async function watchHold(folders: ScratchFolders, name: string, folder: string) 
   const before = (await measureFolder(folder, boundless)) ?? size
   const left = () => shares.leftFor(name)
   if (before.files === 0 && (left().bytes <= 0 || left().files <= 0)) {
-    throw refuse(`${describeQuota(folders)}; remove what earlier conversations left, or wait until it goes`)
+    throw refuse(`${describeQuota(folders)}; remove what earlier conversations left, or wait until it expires`)
   }
   const most = () => ({
     bytes: Math.max(before.bytes, Math.min(size.bytes, left().bytes)),
@@ -128,7 +129,7 @@ async function watchHold(folders: ScratchFolders, name: string, folder: string) 
   return { full: full.signal, stop }
 }
 
-/** Owners share no folder, and those of one can be told from the rest. */
+/** Owners share no folder, and an owner's folders can be told from those of others. */
 function nameFolder(owner: string, parts: readonly string[]): string {
   const digest = (text: string) => createHash('sha256').update(text).digest('hex').slice(0, 32)
   return `${digest(owner)}-${digest(JSON.stringify([owner, ...parts]))}`

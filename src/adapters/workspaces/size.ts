@@ -1,4 +1,4 @@
-// How large a workspace is: what it may hold, and what it holds now.
+// The size of a workspace: its limit, and what it holds now.
 
 import type { Stats } from 'node:fs'
 import { type FileHandle, lstat, opendir } from 'node:fs/promises'
@@ -12,11 +12,11 @@ export type WorkspaceSize = {
 
 export const boundless: WorkspaceSize = { bytes: Number.POSITIVE_INFINITY, files: Number.POSITIVE_INFINITY }
 
-/** Blocks of stat(2) have 512 bytes, whatever the file system's have. */
+/** Blocks of stat(2) have 512 bytes, whatever the block size of the file system. */
 const blockBytes = 512
-/** Deeper than programs build: beyond it a folder counts as one that cannot be read. */
+/** Deeper than programs build: a deeper folder counts as unreadable. */
 const deepest = 256
-/** Entries that are looked at together. */
+/** How many entries are examined together. */
 const batchSize = 64
 
 type Count = WorkspaceSize & { most: WorkspaceSize; seen: Set<number> }
@@ -24,7 +24,7 @@ type Count = WorkspaceSize & { most: WorkspaceSize; seen: Set<number> }
 const overfull = Symbol('more than may be')
 
 function add(count: Count, stats: Stats): void {
-  // A file with several names is there once.
+  // A file with several names counts once.
   if (stats.nlink > 1 && !stats.isDirectory()) {
     if (count.seen.has(stats.ino)) return
     count.seen.add(stats.ino)
@@ -38,7 +38,7 @@ function isGone(error: unknown): boolean {
   return (error as NodeJS.ErrnoException).code === 'ENOENT'
 }
 
-/** What goes away while it is looked at counts nothing. */
+/** What disappears during the count does not count. */
 async function forgiveGone<T>(work: Promise<T>): Promise<T | undefined> {
   return await work.catch((error: unknown) => {
     if (isGone(error)) return undefined
@@ -81,7 +81,7 @@ async function countBelow(address: string, count: Count, depth: number): Promise
   }
 }
 
-/** What a folder holds; undefined when that is more than `most`, or when it has parts that cannot be read, which count as too much. */
+/** The size of a folder; undefined when it exceeds `most`, or has unreadable parts, which count as too much. */
 export async function measureFolder(path: string, most: WorkspaceSize): Promise<WorkspaceSize | undefined> {
   const count: Count = { bytes: 0, files: 0, most, seen: new Set() }
   try {
@@ -92,7 +92,7 @@ export async function measureFolder(path: string, most: WorkspaceSize): Promise<
   }
 }
 
-/** As people write it: `2 GiB`, `256 MiB`. */
+/** In readable form: `2 GiB`, `256 MiB`. */
 export function formatBytes(bytes: number): string {
   const gibibytes = bytes / 1024 ** 3
   if (gibibytes >= 1) return `${Number(gibibytes.toFixed(1))} GiB`

@@ -1,26 +1,26 @@
-// Watches a folder while a program writes in it, where nothing else bounds it.
+// Watches a folder while a program writes to it, where nothing else limits it.
 import { statfs } from 'node:fs/promises'
 import { hasHandles } from './folder-handle.ts'
 import { measureFolder, type WorkspaceSize } from './size.ts'
 
 export type FolderWatch = {
-  /** What was found when it was last counted; undefined before. */
+  /** The last count; undefined before the first. */
   used(): WorkspaceSize | undefined
   stop(): void
 }
 
 export type WatchOptions = {
   folder: string
-  /** Asked at each look. */
+  /** Read at each check. */
   most: () => WorkspaceSize
-  /** Called once, when it holds more. */
+  /** Called once, when the folder exceeds its limit. */
   onOver: () => void
-  /** Between two looks. 100 ms. */
+  /** Time between two checks; default 100 ms. */
   intervalMs?: number
 }
 
 const usualIntervalMs = 100
-/** A count is made so often at least, however quiet the file system is. */
+/** It is counted at least this often, however quiet the file system is. */
 const longestMs = 2000
 /** Counting takes at most a tenth of the time. */
 const restFactor = 10
@@ -34,7 +34,7 @@ async function readFree(folder: string): Promise<Free> {
 
 type Counted = { size: WorkspaceSize; free: Free; at: number; tookMs: number }
 
-/** All that the file system has lost since the last count may lie in this folder. */
+/** Everything that the file system has lost since the last count may be in this folder. */
 function mayBeOver(counted: Counted, free: Free, most: WorkspaceSize): boolean {
   const lost = { bytes: counted.free.bytes - free.bytes, files: counted.free.files - free.files }
   return counted.size.bytes + lost.bytes > most.bytes || counted.size.files + lost.files > most.files
@@ -54,7 +54,7 @@ async function count(folder: string, most: WorkspaceSize): Promise<Counted | und
   return size && { size, free, at, tookMs: at - startedAt }
 }
 
-/** Overshoots by what can be written in one interval; files that were deleted and are still open are not seen. */
+/** Can overshoot by what is written in one interval; does not see deleted files that are still open. */
 export function watchFolder({ folder, most, onOver, intervalMs = usualIntervalMs }: WatchOptions): FolderWatch {
   let counted: Counted | undefined
   let isStopped = !hasHandles
@@ -70,7 +70,7 @@ export function watchFolder({ folder, most, onOver, intervalMs = usualIntervalMs
 
   async function run(): Promise<void> {
     while (!isStopped) {
-      // A folder that is gone holds nothing.
+      // A folder that no longer exists holds nothing.
       const isOver = await look().catch(() => false)
       if (isOver && !isStopped) {
         isStopped = true

@@ -1,4 +1,4 @@
-// Folders of attempts: each with a size, kept by the best means that this machine has, and removed whole.
+// Folders of attempts: each limited in size by the best means that this machine has, and removed completely.
 import { mkdirSync, realpathSync, statfsSync } from 'node:fs'
 import { mkdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -10,40 +10,43 @@ import { type FolderWatch, watchFolder } from './watch.ts'
 
 export type Workspace = {
   folder: string
-  /** Begins to watch what is written; `end` is called once, when what runs in it must end. */
+  /** Starts to watch what is written; `end` is called once, when the program in it must end. */
   guard(end: () => void): void
-  /** What to tell of an attempt that failed because its workspace was full; undefined when it was not. To be asked before it is removed. */
+  /**
+   * The message for an attempt that failed because its workspace was full; undefined when it was not. Ask before it is
+   * removed.
+   */
   explainFull(): Promise<string | undefined>
   remove(): Promise<void>
 }
 
-/** How sizes are kept: by a file system of their own, or by looking. */
+/** How sizes are limited: by separate file systems, or by watching. */
 export type SizeLayer = { kind: 'image' } | { kind: 'watch'; why: string }
 
 export type Workspaces = {
   open(id: string, size?: Partial<WorkspaceSize>): Promise<Workspace>
   size: WorkspaceSize
-  /** Whether enough of the disk is free for something new to start. */
+  /** Whether the disk has enough free space to start something new. */
   hasRoom(): boolean
   layer(): Promise<SizeLayer>
-  /** Removes what earlier lives of the service left. */
+  /** Removes what earlier runs of the service left. */
   clear(): Promise<void>
 }
 
 export type WorkspacesOptions = {
-  /** Folder of the folders; made when missing. */
+  /** The parent folder; created when missing. */
   root: string
   size: WorkspaceSize
-  /** Free bytes of the disk that are not for workspaces. */
+  /** Free bytes on the disk that workspaces may not use. */
   reserveBytes?: number
-  /** Known already; tried otherwise. */
+  /** Known answers; tried when absent. */
   layer?: SizeLayer
 }
 
 export const usualSize: WorkspaceSize = { bytes: 2 * 1024 ** 3, files: 65_536 }
 export const usualReserve = 1024 ** 3
 
-/** Of a small disk less is kept free than was asked for. */
+/** On a small disk less is kept free than configured. */
 const largestShare = 0.05
 
 function readDisk(folder: string): { free: number; total: number } {
@@ -51,7 +54,7 @@ function readDisk(folder: string): { free: number; total: number } {
   return { free: bavail * bsize, total: blocks * bsize }
 }
 
-/** Whether less of the disk is free than must be, or than a part of that. */
+/** Whether less than the required space is free, or less than a given part of it. */
 export function isDiskLow(folder: string, reserveBytes: number, part = 1): boolean {
   const { free, total } = readDisk(folder)
   return free < Math.min(reserveBytes, total * largestShare) * part
@@ -71,7 +74,7 @@ async function tryImage(root: string): Promise<void> {
   }
 }
 
-/** Tries what the machine allows by doing it once on a small scale. */
+/** Finds out what the machine allows by trying it once on a small scale. */
 export async function findSizeLayer(root: string): Promise<SizeLayer> {
   const problem = findMountProblem()
   if (problem !== undefined) return { kind: 'watch', why: problem }
@@ -83,16 +86,16 @@ export async function findSizeLayer(root: string): Promise<SizeLayer> {
   }
 }
 
-/** One that runs, for the choice of whom to end when the disk itself is nearly full. */
+/** A running one, for choosing which to end when the disk is nearly full. */
 type Guarded = { used(): Promise<number>; end(why: string): void }
 
 const guardMs = 250
-/** Below this part of what must be free, somebody is ended. */
+/** Below this part of the required free space, one is ended. */
 const dangerPart = 0.5
-/** What was ended gives its space back within this time. */
+/** An ended one releases its space within this time. */
 const restMs = 3000
 
-/** One clock for all: it ends the largest when too little of the disk is left for the store. */
+/** One timer for all: ends the largest when too little space is left for the store. */
 function createDiskGuard(root: string, reserveBytes: number) {
   const guarded = new Set<Guarded>()
   let timer: NodeJS.Timeout | undefined
@@ -106,7 +109,7 @@ function createDiskGuard(root: string, reserveBytes: number) {
     })
     if (largest.one === undefined) return
     guarded.delete(largest.one)
-    largest.one.end('the disk of the service is nearly full, and it had written the most')
+    largest.one.end('the disk of the service is nearly full, and this attempt had written the most')
   }
 
   function look(): void {
@@ -133,11 +136,11 @@ function createDiskGuard(root: string, reserveBytes: number) {
 
 type Parts = WorkspacesOptions & { guards: ReturnType<typeof createDiskGuard>; reserveBytes: number }
 
-/** How one of them is held to its size. */
+/** How one of them is kept within its limit. */
 type Kept = {
   watch(onOver: () => void): FolderWatch | undefined
   isFull(): Promise<boolean>
-  /** As it is now, for the choice of whom to end: a quick writer is far beyond what the last look found. */
+  /** Its current size, for choosing which to end: a fast writer is far beyond the last count. */
   used(): Promise<number>
   end(): Promise<void>
 }
@@ -165,7 +168,7 @@ async function keepByImage(folder: string, size: WorkspaceSize): Promise<Kept> {
   }
 }
 
-/** A mount that fails now (no loop device is left) is no reason not to work. */
+/** A mount that fails now (no loop device is free) must not stop the work. */
 async function keepSize(folder: string, size: WorkspaceSize, layer: SizeLayer): Promise<Kept> {
   if (layer.kind === 'watch') return keepByWatching(folder, size)
   return await keepByImage(folder, size).catch(async () => {

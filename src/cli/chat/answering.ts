@@ -1,4 +1,4 @@
-// Which provider and model answer a conversation: shown, and changed from the next message on.
+// Which provider and model answer a conversation: shows them, and changes them from the next message on.
 import { listProviders } from '../../contract/api/providers.ts'
 import { listLlmoModels } from '../../contract/api/proxies.ts'
 import type { Provider } from '../../contract/resources/provider.ts'
@@ -29,22 +29,22 @@ export async function answerModel(talk: Talk, name: string): Promise<undefined> 
   const found = findModel(models, own, name)
   if (found.length === 1) return choose(talk, found[0])
   if (found.length > 1) return sayAll(talk, [`several providers have a model ${name}:`, ...found.map(nameModel)])
-  // A vendor that tells no list may have it all the same.
+  // A vendor without a list may have the model anyway.
   if (current !== undefined && own.length <= 1) {
     choose(talk, { provider: current, model: name })
-    return sayAll(talk, [`${current} does not list its models: whether it has ${name} shows with the next message`])
+    return sayAll(talk, [`${current} does not list its models: the next message will show whether it has ${name}`])
   }
   sayAll(talk, [`there is no model ${name}; there are:`, ...shown.map(nameModel)])
 }
 
-/** By its own name those of the provider that answers go first; `provider/model` names any. */
+/** A plain model name is searched at the current provider first; `provider/model` names any. */
 function findModel(models: Model[], own: Model[], name: string): Model[] {
   const named = (each: Model) => each.model === name
   const found = own.find(named)
   return found === undefined ? models.filter((each) => named(each) || nameId(each) === name) : [found]
 }
 
-/** A session may remember a provider of another namespace: it is named only where it changes. */
+/** A session may remember a provider of another namespace: it is named only when it changes. */
 function choose(talk: Talk, chosen: Model | undefined): undefined {
   if (chosen === undefined) return
   const { provider, model } = chosen
@@ -57,7 +57,7 @@ function change(talk: Talk, wish: { provider?: string; model: string | undefined
   talk.answering = { provider: wish.provider ?? talk.answering.provider, model }
 }
 
-/** As the proxies list them: `provider/model`, and those of the default provider by their own name, too. */
+/** As the proxies list them: `provider/model`, and the default provider's also by their own name. */
 async function listModels({ client, request }: Talk): Promise<Model[]> {
   const { data } = (await client.call(listLlmoModels, { query: { namespace: request.namespace } })) as {
     data: { id: string; owned_by: string }[]

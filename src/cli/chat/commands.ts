@@ -1,4 +1,4 @@
-// Lines of a conversation that begin with a slash, and what they do.
+// Lines of a conversation that start with a slash, and what they do.
 import { listTasks } from '../../contract/api/tasks.ts'
 import { getUsage } from '../../contract/api/usage.ts'
 import type { Task } from '../../contract/resources/task.ts'
@@ -11,7 +11,7 @@ import { describeSpending, sumItems } from './spending.ts'
 import { describeSession, findSession, readEntries, type Talk } from './talk.ts'
 
 type Command = {
-  /** What can stand behind the name, as help shows it. */
+  /** The argument, as help shows it. */
   argument?: string
   help: string
   /** True when the person leaves. */
@@ -28,10 +28,10 @@ const commands: Record<string, Command> = {
   tasks: { help: 'the tasks that the session started', run: showTasks },
   history: { help: 'the conversation so far', run: showHistory },
   session: {
-    help: 'the name of the session, and how to come back to it',
+    help: 'the name of the session, and how to resume it',
     run: (talk) => say(talk, describeSession(talk)),
   },
-  new: { help: 'begin a new session', run: beginAnew },
+  new: { help: 'start a new session', run: beginAnew },
   quit: leave,
 }
 
@@ -50,10 +50,10 @@ function describeCommands(): string {
   return [...lines, '', keys].join('\n')
 }
 
-/** One line with a word after a single slash: `/etc/hosts` is text, and so are `//` and what goes over several lines. */
+/** A line with a word after a single slash: `/etc/hosts` is text, and so are `//` and messages of several lines. */
 const shape = /^\/([^\s/]+)(?:[ \t]+(.*))?$/
 
-/** The command that a line is, with its argument; undefined for a message. */
+/** The command in a line, with its argument; undefined for a message. */
 export function parseCommand(line: string): { name: string; argument: string } | undefined {
   const [, name, argument = ''] = shape.exec(line) ?? []
   return name === undefined ? undefined : { name, argument: argument.trim() }
@@ -64,7 +64,7 @@ export async function runCommand(talk: Talk, { name, argument }: { name: string;
   const known = { ...commands, ...aliases }
   const command = Object.hasOwn(known, name) ? known[name] : undefined
   if (command === undefined) {
-    // The arrow key brings it back, to be corrected.
+    // The arrow key brings it back for correction.
     talk.history.push(`/${name} ${argument}`.trimEnd())
     say(talk, describeUnknown(name))
     return false

@@ -1,4 +1,4 @@
-// A conversation at the terminal: a prompt, turns, and commands that begin with a slash.
+// A conversation at the terminal: a prompt, turns, and commands that start with a slash.
 import { messageOf } from '../../errors.ts'
 import type { CliContext, Typed } from '../context.ts'
 import { parseCommand, runCommand } from './commands.ts'
@@ -6,13 +6,13 @@ import { describeTurn } from './spending.ts'
 import { type Conversation, findSession, readEntries, type Talk } from './talk.ts'
 import { sendMessage, type TurnEnd } from './turn.ts'
 
-/** Until the person leaves. */
+/** Runs until the person leaves. */
 export async function converse(conversation: Conversation): Promise<Talk> {
   const { context, prompt } = conversation
   const talk = await beginTalk(conversation)
-  context.terminal.note(context.terminal.colors.dim('/help shows what can be typed'))
+  context.terminal.note(context.terminal.colors.dim('/help lists the commands'))
   while (!(await answer(talk, await prompt.ask('> ', talk.history)))) {
-    // Every turn is its own; what lasts is in the talk.
+    // Each turn starts fresh; the talk holds what lasts.
   }
   return talk
 }
@@ -37,7 +37,7 @@ async function answer(talk: Talk, typed: Typed): Promise<boolean> {
   if (typed !== 'interrupt') return answerLine(talk, typed.line.trim())
   if (talk.isLeaving) return true
   talk.isLeaving = true
-  talk.context.terminal.note('Ctrl-C once more leaves')
+  talk.context.terminal.note('press Ctrl-C again to leave')
   return false
 }
 
@@ -66,7 +66,7 @@ async function runTurn(talk: Talk, message: string): Promise<void> {
   reportEnd(end, { context, quiet })
 }
 
-/** What went wrong, if anything did; on a terminal also time, tokens and cost. */
+/** What went wrong, if anything; on a terminal also time, tokens and cost. */
 export function reportEnd(
   { outcome, error, usage }: TurnEnd,
   { context: { terminal }, quiet }: { context: CliContext; quiet?: boolean | undefined },

@@ -1,4 +1,4 @@
-// Has a person choose the session that `svc chat --resume` goes on with.
+// Lets a person choose the session that `svc chat --resume` continues.
 import type { Client } from '../../client/client.ts'
 import { listSessions, type SessionItem } from '../../contract/api/sessions.ts'
 import { SvcError } from '../../errors.ts'
@@ -11,13 +11,13 @@ import { typed } from '../typed.ts'
 import { findSession, type Opening, readEntries } from './talk.ts'
 
 const mostShown = 10
-/** The newest by their making, among which those are looked for that were written last. */
+/** How many of the most recently created sessions are searched for the most recently updated ones. */
 const mostRead = 500
-/** Among so many of its newest messages a session shows the last question. */
+/** How many of its newest messages are searched for the last question. */
 const messagesRead = 20
 const questionWidth = 60
 
-/** The named session. NotFound when there is none. */
+/** The named session. NotFound when it does not exist. */
 export async function requireSession(client: Client, request: Opening): Promise<Opening> {
   if ((await findSession(client, request, 1)) !== undefined) return request
   throw new SvcError(
@@ -26,23 +26,23 @@ export async function requireSession(client: Client, request: Opening): Promise<
   )
 }
 
-/** One of the latest conversations. NotFound when there is none; InvalidRequest when nobody chooses. */
+/** One of the latest conversations. NotFound when there is none; InvalidRequest when none is chosen. */
 export async function pickSession(client: Client, request: Opening, context: CliContext): Promise<Opening> {
   const { openPrompt, terminal } = context
   const latest = await listLatest(client, request)
   if (latest.length === 0)
-    throw new SvcError('NotFound', `there is no session to resume yet: \`${typed('chat')}\` begins one`)
+    throw new SvcError('NotFound', `there is no session to resume yet: \`${typed('chat')}\` starts one`)
   const names = latest.map(({ name }) => name)
   const refusal = new SvcError('InvalidRequest', `name the session to resume: ${typed(`chat --resume ${names[0]}`)}`)
   if (openPrompt === undefined) throw refusal
   const lines = await Promise.all(latest.map((item) => describeItem(client, item, context.now())))
   const chosen = latest[(await askNumbered(names, { terminal, openPrompt, lines })) ?? -1]
   if (chosen === undefined) throw refusal
-  // The list may go over several namespaces.
+  // The list may cover several namespaces.
   return { ...request, sessionId: chosen.name, namespace: chosen.namespace }
 }
 
-/** The list is newest first; sessions of tasks are no conversations. */
+/** The list is newest first; sessions of tasks are left out. */
 async function listLatest(client: Client, { namespace }: Opening): Promise<SessionItem[]> {
   const { items } = await listPages<SessionItem>(client, listSessions, { query: { namespace }, limit: mostRead })
   return items

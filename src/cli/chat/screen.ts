@@ -1,4 +1,4 @@
-// How a turn looks while it runs: text as it comes, and each tool call with a spinner and its time.
+// How a turn looks while it runs: text as it arrives, and each tool call with a spinner and its duration.
 import type { ChatFrame } from '../../contract/api/chat.ts'
 import type { CliContext } from '../context.ts'
 import { makeHarmless } from '../printable.ts'
@@ -6,7 +6,7 @@ import type { Spinner } from '../terminal.ts'
 
 export type Screen = {
   show(event: string, frame: ChatFrame): void
-  /** Ends the line and stops what moves. */
+  /** Ends the line and stops the spinner. */
   close(): void
 }
 

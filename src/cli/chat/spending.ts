@@ -1,4 +1,4 @@
-// What turns and sessions have cost, in one line.
+// The cost of turns and sessions, in one line.
 import type { ChatUsage } from '../../contract/api/chat.ts'
 import type { UsageItem } from '../../contract/api/usage.ts'
 import { formatMoney } from '../money.ts'
@@ -16,7 +16,7 @@ export function describeSpending({ inputTokens, outputTokens, costs = {}, unpric
   ].join(', ')
 }
 
-/** The sums of one session, which has an item for each currency; with estimates of what no vendor counted. */
+/** The sums of one session, which has one item per currency; includes estimates of what no vendor counted. */
 export function sumItems(items: readonly UsageItem[]): Spending {
   const sum = { inputTokens: 0, outputTokens: 0, costs: {} as Record<string, number>, unpricedCalls: 0 }
   for (const item of items) {

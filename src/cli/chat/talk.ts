@@ -1,4 +1,4 @@
-// What a conversation at the terminal knows, and what it reads of its session.
+// The state of a conversation at the terminal, and what it reads of its session.
 import type { Client } from '../../client/client.ts'
 import type { ChatRequest } from '../../contract/api/chat.ts'
 import { getSession, type SessionDetail } from '../../contract/api/sessions.ts'
@@ -6,21 +6,21 @@ import { isSvcError } from '../../errors.ts'
 import type { CliContext, LinePrompt } from '../context.ts'
 import { typed } from '../typed.ts'
 
-/** A request without what is said in it. */
+/** A request without its message. */
 export type Opening = Omit<ChatRequest, 'message'>
 
 export type Conversation = {
   client: Client
   context: CliContext
   prompt: LinePrompt
-  /** Of every message, until a command changes it. */
+  /** Sent with every message, until a command changes it. */
   request: Opening
   quiet?: boolean | undefined
 }
 
 export type Talk = Conversation & {
   sessionId: string | undefined
-  /** What the next message goes to, as far as it is known. */
+  /** What answers the next message, as far as it is known. */
   answering: { provider: string | undefined; model: string | undefined }
   /** What was typed, for the arrow keys. */
   history: string[]
@@ -28,7 +28,7 @@ export type Talk = Conversation & {
   isLeaving: boolean
 }
 
-/** Undefined when the session is to be made by the first message. */
+/** Undefined when the first message creates the session. */
 export async function findSession(
   client: Client,
   { sessionId, namespace }: Opening,

@@ -1,4 +1,4 @@
-// Sends one message and shows what comes back; Ctrl-C ends the turn.
+// Sends one message and shows the answer; Ctrl-C ends the turn.
 import type { Client } from '../../client/client.ts'
 import { parseBody } from '../../client/event-stream.ts'
 import { type ChatFrame, type ChatRequest, type ChatUsage, sendChat } from '../../contract/api/chat.ts'
@@ -13,13 +13,13 @@ export type TurnEnd = {
   error?: { code: string; message: string }
   /** Name of the provider that was asked first, and its model. */
   answering?: { provider: string | undefined; model: string | undefined }
-  /** Absent: the turn did not come to its end. */
+  /** Absent: the turn did not complete. */
   usage?: ChatUsage
 }
 
 type Sending = { context: CliContext; quiet?: boolean | undefined }
 
-/** Throws what the service refuses before the turn begins. */
+/** Throws the errors that the service reports before the turn starts. */
 export async function sendMessage(client: Client, body: ChatRequest, { context, quiet }: Sending): Promise<TurnEnd> {
   const screen = createScreen(context, { quiet })
   const end: TurnEnd = { sessionId: body.sessionId, outcome: 'cancelled' }
@@ -46,6 +46,6 @@ function note(end: TurnEnd, screen: Screen, event: string, frame: ChatFrame): vo
 }
 
 function brokenOff(sessionId: string | undefined): SvcError {
-  const where = sessionId === undefined ? '' : `; what came of it is in session ${sessionId}`
-  return new SvcError('Unavailable', `the service went away before the turn was over${where}`)
+  const where = sessionId === undefined ? '' : `; session ${sessionId} has what was completed`
+  return new SvcError('Unavailable', `the connection to the service was lost before the turn ended${where}`)
 }

@@ -1,4 +1,4 @@
-// apply, get and delete: the habit of kubectl, over files and kinds.
+// apply, get and delete, as in kubectl, for files and kinds.
 import type { Command } from 'commander'
 import type { Client } from '../../client/client.ts'
 import { isSvcError, SvcError } from '../../errors.ts'
@@ -22,7 +22,7 @@ export function addApplyCommand(program: Command, context: CliContext): void {
     .description('create or update what a YAML or JSON file describes')
     .requiredOption('-f, --file <path...>', 'file or folder to read, `-` for standard input')
     .option('--dry-run', 'show what would change, and change nothing')
-    .option('--prune', 'with -l: remove what has these labels and stands in none of the files')
+    .option('--prune', 'with -l: remove objects with these labels that are in none of the files')
     .option('-l, --selector <labels>', 'labels for --prune, such as app=nightly')
     .addHelpText(
       'after',
@@ -61,7 +61,7 @@ export function addDeleteCommand(program: Command, context: CliContext): void {
     .command('delete [kind] [names...]')
     .description('remove some of a kind, or what a file describes')
     .option('-f, --file <path...>', 'file or folder to read, `-` for standard input')
-    .option('--ignore-not-found', 'what is not there is no error')
+    .option('--ignore-not-found', 'succeed when it does not exist')
     .action((kind: string | undefined, names: string[], given: DeleteOptions, command: Command) => {
       if (given.file && kind === undefined) return removeFiles(given.file, given, { command, context })
       if (!given.file && kind !== undefined) return removeNamed(kind, names, { command, context })
@@ -102,7 +102,7 @@ async function removeFiles(files: string[], given: DeleteOptions, invocation: In
   await doEach(manifests.toReversed(), removeOne, { ...invocation, options })
 }
 
-/** One after the other; a failure is told and does not keep the others from being done. */
+/** One after the other; reports a failure and continues with the others. */
 async function doEach(manifests: Manifest[], work: Work, { context, options }: Batch): Promise<void> {
   const client = await context.connect(options)
   const outcomes: (Done & { kind: string; name: string })[] = []
@@ -131,7 +131,7 @@ function locate({ entry, name, namespace }: Manifest) {
 
 type ApplyOptions = { file: string[]; dryRun?: boolean; prune?: boolean; selector?: string }
 
-/** What became of it, and the values that changed. */
+/** The outcome, and the values that changed. */
 async function applyOne(client: Client, manifest: Manifest, { dryRun = false }: ApplyOptions): Promise<Done> {
   const { entry, document } = manifest
   const { params, query } = locate(manifest)
@@ -150,15 +150,15 @@ async function applyOne(client: Client, manifest: Manifest, { dryRun = false }: 
   return { outcome: 'configured', differences }
 }
 
-/** Whoever reads the exit code 0 relies on it. */
+/** Scripts rely on exit code 0. */
 function requireSame(left: string[]): void {
   if (left.length === 0) return
-  throw new SvcError('Conflict', `the service took it, but it is not as the file has it: ${left.join('; ')}`)
+  throw new SvcError('Conflict', `the service accepted it, but it differs from the file: ${left.join('; ')}`)
 }
 
 type Stored = Record<string, unknown>
 
-/** Undefined when there is no such object. */
+/** Undefined when the object does not exist. */
 async function readStored(client: Client, manifest: Manifest): Promise<Stored | undefined> {
   try {
     return (await client.call(manifest.entry.get, locate(manifest))) as unknown as Stored
@@ -170,7 +170,7 @@ async function readStored(client: Client, manifest: Manifest): Promise<Stored | 
 
 type Place = Pick<Manifest, 'entry' | 'namespace'>
 
-/** Removes what has the labels and stands in none of the files, of the kinds and namespaces that the files speak of. */
+/** Removes objects with the labels that are in none of the files, within the kinds and namespaces of the files. */
 async function prune(client: Client, manifests: Manifest[], given: ApplyOptions): Promise<string[]> {
   const places = new Map(manifests.map((one): [string, Place] => [`${one.entry.kind}/${one.namespace ?? ''}`, one]))
   const outcomes: string[] = []
@@ -203,7 +203,7 @@ async function removeManifest(client: Client, manifest: Manifest, ignoreMissing:
     await client.call(manifest.entry.remove, locate(manifest))
     return { outcome: 'deleted' }
   } catch (error) {
-    if (ignoreMissing && isSvcError(error, 'NotFound')) return { outcome: 'was not there' }
+    if (ignoreMissing && isSvcError(error, 'NotFound')) return { outcome: 'did not exist' }
     throw error
   }
 }

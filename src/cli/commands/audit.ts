@@ -62,5 +62,5 @@ async function showAudit(given: AuditOptions, { command, context }: Invocation):
     until: readSince('--until', until, now),
   }
   const { items } = await listPages<AuditItem>(client, listAudit, { query, limit: readCount('--limit', limit) })
-  await printList(context, options, { items, columns: columns(now), empty: 'nothing is noted' })
+  await printList(context, options, { items, columns: columns(now), empty: 'no records' })
 }

@@ -1,4 +1,4 @@
-// backup and restore: the store of an embedded service, to a folder and from one.
+// backup and restore: copies the store of an embedded service to a folder, and restores it from one.
 import type { Command } from 'commander'
 import { printAnswer } from '../answers.ts'
 import type { BackupNote, CliContext } from '../context.ts'
@@ -28,7 +28,7 @@ export function addRestoreCommand(program: Command, context: CliContext): void {
     .command('restore')
     .description('put a backup into an empty data folder')
     .argument('<folder>', 'folder of the backup')
-    .option('--replace', 'stop the service that runs on the data folder and put what is there aside first')
+    .option('--replace', 'first stop the service that uses the data folder, and move its content aside')
     .option('-y, --yes', 'with --replace: do not ask while tasks run')
     .action(async (folder: string, flags: RestoreFlags, command: Command) => {
       const options = readGlobalOptions(command)
@@ -36,7 +36,7 @@ export function addRestoreCommand(program: Command, context: CliContext): void {
       if (flags.replace && !(await mayStop(context, options, flags)))
         return context.terminal.note('nothing was changed')
       const { note, aside } = await context.restore(options, folder, { replace: flags.replace === true })
-      const moved = aside === undefined ? '' : `\nwhat was there before is in ${aside}`
+      const moved = aside === undefined ? '' : `\nthe previous content is in ${aside}`
       await printAnswer(context, options, note, () => `${describeRestored(note)}${moved}`)
     })
 }

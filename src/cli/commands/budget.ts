@@ -29,7 +29,7 @@ export function addBudgetCommands(program: Command, context: CliContext): void {
   const budget = program.command('budget').description('how much may be used, and by whom; for owners')
   budget
     .command('set <name>')
-    .description('make or replace a budget')
+    .description('create or replace a budget')
     .option('--tokens <count>', 'most tokens in and out, such as 500k or 2M')
     .option('--cost <amount>', 'most money, by the prices of the providers')
     .option('--currency <code>', 'of --cost (default: USD)')
@@ -50,7 +50,7 @@ reason, in chat, tasks and proxies.
   budget
     .command('list')
     .alias('ls')
-    .description('budgets, and what of them is spent')
+    .description('budgets, and how much of each is spent')
     .action((_given: unknown, command: Command) => listAll({ command, context }))
   budget
     .command('delete <name>')
@@ -133,6 +133,6 @@ async function listAll({ command, context }: Invocation): Promise<void> {
   const options = readGlobalOptions(command)
   const client = await context.connect(options)
   const { items } = await client.call(listBudgets, {})
-  const empty = `no budgets; \`${typed('budget set NAME --tokens 5M --per day')}\` makes one`
+  const empty = `no budgets; \`${typed('budget set NAME --tokens 5M --per day')}\` creates one`
   await printList(context, options, { items, columns, empty })
 }

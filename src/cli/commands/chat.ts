@@ -28,10 +28,10 @@ type ChatOptions = {
 export function addChatCommand(program: Command, context: CliContext): void {
   program
     .command('chat [message...]')
-    .description('talk with the orchestrator, which makes and follows tasks; starts a service when none runs')
-    .option('--session <id>', 'session to go on with; made when missing')
+    .description('talk with the orchestrator, which creates and follows tasks; starts a service when none runs')
+    .option('--session <id>', 'session to continue; created when missing')
     .addOption(
-      new Option('--resume [id]', 'session to go on with, chosen from the latest when none is named').conflicts(
+      new Option('--resume [id]', 'session to continue, chosen from the latest when none is named').conflicts(
         'session',
       ),
     )
@@ -39,7 +39,7 @@ export function addChatCommand(program: Command, context: CliContext): void {
     .option('--provider <name>', 'provider to ask (default: that of the session, `default`, or the only usable one)')
     .option('--model <name>', 'model of the provider')
     .option('--system <text>', 'added to the built-in prompt')
-    .option('-q, --quiet', 'the answer only, without tool calls')
+    .option('-q, --quiet', 'only the answer, without tool calls')
     .addHelpText(
       'after',
       `
@@ -61,7 +61,7 @@ async function chat(words: string[], given: ChatOptions, { command, context }: I
   const message = words.length > 0 ? words.join(' ') : await context.readInput()
   if (message === undefined) return startConversation(given, place)
   if (message.trim() === '')
-    throw new SvcError('InvalidRequest', `say something: ${typed('chat "what runs right now?"')}`)
+    throw new SvcError('InvalidRequest', `give a message: ${typed('chat "what runs right now?"')}`)
   const client = await context.connect(options, { quiet: given.quiet })
   const body = { ...(await prepareRequest(client, given, place)), message: message.trimEnd() }
   if (options.output !== 'table') return printTurn(client, body, place)
@@ -97,7 +97,7 @@ async function prepareRequest(client: Client, given: ChatOptions, place: Place):
   return chooseProvider(client, resumed, { context, options: { ...options, ...(namespace && { namespace }) } })
 }
 
-/** What the request names or the session remembers; else as `svc run` does it: what the service would take, or the demo. */
+/** What the request names or the session remembers; otherwise as in `svc run`: the service's default, or demo. */
 async function chooseProvider(client: Client, request: Opening, place: Place): Promise<Opening> {
   const { agentRef, provider, model } = request
   if (agentRef !== undefined || provider !== undefined || (await remembersModel(client, request))) return request
@@ -107,7 +107,7 @@ async function chooseProvider(client: Client, request: Opening, place: Place): P
   return { ...request, ...Object.fromEntries(Object.entries(choice).filter(([, value]) => value !== undefined)) }
 }
 
-/** A conversation goes on with what has answered it (a session's last turn). */
+/** A conversation continues with what answered the session's last turn. */
 async function remembersModel(client: Client, request: Opening): Promise<boolean> {
   return (await findSession(client, request, 1))?.answeredBy !== undefined
 }

@@ -15,7 +15,7 @@ export function addCompletionCommand(program: Command, context: CliContext): voi
     .action((shell: string) => context.terminal.print(findScript(shell)))
 }
 
-// Each hands the words up to the cursor to `svc __complete`, which answers one candidate a line; no candidate: files.
+// Each passes the words up to the cursor to `svc __complete`, which prints one candidate per line; none means files.
 const scripts: Record<string, string> = {
   bash: `_svc() {
   local IFS=$'\\n'
@@ -47,6 +47,6 @@ function findScript(shell: string): string {
   if (script !== undefined) return script
   throw new SvcError(
     'InvalidRequest',
-    `there is no completion for \`${shell}\`; take ${Object.keys(scripts).join(', ')}`,
+    `there is no completion for \`${shell}\`; use one of ${Object.keys(scripts).join(', ')}`,
   )
 }

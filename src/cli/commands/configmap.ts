@@ -1,4 +1,4 @@
-// configmap: texts that tasks, agents and skills are made of.
+// configmap: texts that tasks, agents and skills use.
 import type { Command } from 'commander'
 import { createConfigMap, getConfigMap, updateConfigMap } from '../../contract/api/configmaps.ts'
 import { SvcError } from '../../errors.ts'
@@ -12,7 +12,7 @@ export function addConfigMapChanges(group: Command, context: CliContext): void {
     group.command('create <name>').description('store texts, from the command line or from files'),
   ).action((name: string, _given: unknown, command: Command) => create(name, command, context))
   addEntryOptions(group.command('update <name>').description('change or add entries; the others stay'))
-    .option('--remove <key>', 'take an entry out; may be repeated', gather)
+    .option('--remove <key>', 'remove an entry; may be repeated', gather)
     .action((name: string, _given: unknown, command: Command) => update(name, command, context))
 }
 

@@ -1,4 +1,4 @@
-// get all: what people have made, of every kind.
+// get all: the resources that people have created, of every kind.
 import type { Command } from 'commander'
 import { describePlace, formatItems, printAnswer, shapeOf } from '../answers.ts'
 import { type CatalogEntry, catalog } from '../catalog.ts'
@@ -11,7 +11,7 @@ import { columnsOf, type ListedItem } from './catalog.ts'
 
 type Invocation = { command: Command; context: CliContext }
 
-/** Without the built-in tools, which nobody has made. */
+/** Without built-in tools, which nobody created. */
 export async function listEverything(given: { selector?: string }, { command, context }: Invocation): Promise<void> {
   const options = readGlobalOptions(command)
   const client = await context.connect(options)
@@ -32,7 +32,7 @@ export async function listEverything(given: { selector?: string }, { command, co
   await printAnswer(context, options, all, () => tables().join('\n\n'))
 }
 
-/** Names as `svc get KIND/NAME` takes them. */
+/** Names in the form that `svc get KIND/NAME` accepts. */
 function namedColumns(entry: CatalogEntry, context: CliContext): Column<ListedItem>[] {
   return columnsOf(entry, context.now()).map((column) =>
     column.title === 'NAME' ? { ...column, value: (item) => nameOf(item, entry.kind) } : column,

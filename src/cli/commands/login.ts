@@ -1,4 +1,4 @@
-// login, logout: a person's token of an OpenID Connect issuer, for a service that takes them.
+// login, logout: a person's token from an OpenID Connect issuer, for a service that accepts such tokens.
 import { type Command, Option } from 'commander'
 import { getWhoami } from '../../contract/api/auth.ts'
 import { SvcError } from '../../errors.ts'
@@ -18,14 +18,14 @@ type LoginFlags = {
 export function addLoginCommand(program: Command, context: CliContext): void {
   program
     .command('login')
-    .description('log in at an issuer and keep its token for the commands that follow')
+    .description('log in at an issuer and store its token for later commands')
     .option('--issuer <url>', 'address of the issuer (SVC_OIDC_ISSUER)')
-    .option('--client-id <id>', 'what this program is called there (SVC_OIDC_CLIENT_ID)')
-    .option('--scope <words>', 'what is asked for', 'openid profile email offline_access')
-    .option('--audience <name>', 'the service, for issuers that must be told')
-    .option('--device', 'with a code to type in on another device, where no browser is')
+    .option('--client-id <id>', 'client id of this program at the issuer (SVC_OIDC_CLIENT_ID)')
+    .option('--scope <words>', 'scopes to request', 'openid profile email offline_access')
+    .option('--audience <name>', 'audience of the token, for issuers that need it')
+    .option('--device', 'log in with a code on another device, when this one has no browser')
     .addOption(
-      new Option('--token-kind <kind>', "which of the issuer's tokens the service takes")
+      new Option('--token-kind <kind>', "which of the issuer's tokens the service accepts")
         .choices(['access', 'id'])
         .default('access'),
     )
@@ -50,7 +50,7 @@ export function addLogoutCommand(program: Command, context: CliContext): void {
 
 function requireText(value: string | undefined, flag: string, variable: string): string {
   if (value) return value
-  throw new SvcError('InvalidRequest', `say ${flag}, or set ${variable}`)
+  throw new SvcError('InvalidRequest', `give ${flag}, or set ${variable}`)
 }
 
 function readWish(given: LoginFlags, context: CliContext): LoginWish {
@@ -70,7 +70,7 @@ function describePrompt({ address, code }: Prompt): string {
   return `Open this address on any device and type in the code ${code}:\n\n  ${address}\n`
 }
 
-/** A token that the service does not take is not kept. */
+/** A token that the service refuses is not stored. */
 async function tryLogin(server: string, options: GlobalOptions, context: CliContext) {
   const { token: _other, context: _context, ...rest } = options
   try {
@@ -89,7 +89,7 @@ async function runLogin(given: LoginFlags, options: GlobalOptions, context: CliC
   const flow = given.device ? 'device' : 'code'
   const tell = (prompt: Prompt) => context.terminal.note(describePrompt(prompt))
   const login = await context.interruptible((signal) => logIn(wish, { flow, tell, signal, now: context.now }))
-  if (login === undefined) throw new SvcError('ClientClosed', 'the login was given up')
+  if (login === undefined) throw new SvcError('ClientClosed', 'the login was cancelled')
   context.logins(options).keep(server, login)
   const { username, namespace } = await tryLogin(server, options, context)
   context.terminal.note(`logged in at ${server} as ${username}${namespace ? `, namespace ${namespace}` : ''}`)

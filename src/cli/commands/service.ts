@@ -61,7 +61,7 @@ export function addConfigCommands(program: Command, context: CliContext): void {
   addContextCommands(config, context)
 }
 
-/** Every setting as a flag, but those that all commands have. */
+/** Every setting as a flag, except the options that all commands have. */
 export function addSettingOptions(command: Command, context: CliContext): Command {
   for (const setting of context.settingHelp()) {
     if (globalFlags.includes(setting.flag)) continue
@@ -71,7 +71,7 @@ export function addSettingOptions(command: Command, context: CliContext): Comman
   return command.configureHelp({ formatItem: formatOption })
 }
 
-/** What it means, and on a line of its own what may be given. */
+/** The description, and on its own line the allowed values. */
 function describeSetting({ help, values, default: fallback, example, environment }: SettingHelp): string {
   const hints = [
     ...(values.length === 0 ? [] : [`one of ${values.join(', ')}`]),
@@ -82,7 +82,7 @@ function describeSetting({ help, values, default: fallback, example, environment
   return `${help}\n(${hints.join('; ')})`
 }
 
-/** The flag on a line of its own: the longest leaves no room beside it. */
+/** The flag on its own line: the longest leaves no room beside it. */
 function formatOption(term: string, _termWidth: number, description: string, helper: Help): string {
   const depth = 6
   const lines = helper.boxWrap(description, (helper.helpWidth ?? 80) - depth - 2).split('\n')
@@ -125,7 +125,7 @@ async function diagnose(command: Command, context: CliContext): Promise<void> {
 const markWidth = 9
 const whatWidth = 14
 
-/** The fix has a line of its own, to be copied from. */
+/** The fix has its own line, so that it can be copied. */
 function formatFinding({ what, state, detail, fix }: Finding): string {
   const lines = [marks[state].padEnd(markWidth) + what.padEnd(whatWidth) + detail]
   if (fix !== undefined) lines.push(`${' '.repeat(markWidth + whatWidth)}-> ${fix}`)
@@ -142,5 +142,5 @@ async function printConfig(options: GlobalOptions, context: CliContext): Promise
     ]),
   )
   const unknown = context.listUnknownVariables()
-  if (unknown.length > 0) context.terminal.note(`not settings, and of no effect: ${unknown.join(', ')}`)
+  if (unknown.length > 0) context.terminal.note(`not settings, and ignored: ${unknown.join(', ')}`)
 }

@@ -48,7 +48,7 @@ async function listAll(command: Command, context: CliContext): Promise<void> {
       { title: 'TASK', value: (item) => item.activeTask },
       { title: 'UPDATED', value: (item) => formatAge(item.updatedAt, context.now()) },
     ],
-    empty: `no sessions${describePlace(options)}; \`${typed('run --session NAME "say hello"')}\` makes one`,
+    empty: `no sessions${describePlace(options)}; \`${typed('run --session NAME "say hello"')}\` creates one`,
   })
 }
 

@@ -1,4 +1,4 @@
-// task prune: deletes tasks that ended long ago, with all that they left.
+// task prune: deletes tasks that ended long ago, with everything that they left.
 import type { Command } from 'commander'
 import { deleteTask, listTasks } from '../../contract/api/tasks.ts'
 import { tryParseDuration } from '../../contract/duration.ts'
@@ -20,7 +20,7 @@ export function addTaskPruneCommand(group: Command, context: CliContext): void {
     .option('--older-than <age>', 'only those that ended longer ago, such as 7d or 12h; 0s is all', '1d')
     .option('--phase <phase>', `only those of this phase: ${terminalPhases.join(', ')}`)
     .option('-l, --selector <labels>', 'only those with these labels')
-    .option('--dry-run', 'only say which')
+    .option('--dry-run', 'only list them')
     .action((given: PruneOptions, command: Command) => prune(given, command, context))
 }
 
@@ -64,7 +64,7 @@ async function prune(given: PruneOptions, command: Command, context: CliContext)
   )
 }
 
-/** Somebody else was quicker, or made it anew. */
+/** Somebody else deleted it first, or created it again. */
 function ignoreGone(error: unknown): void {
   if (!isSvcError(error, 'NotFound') && !isSvcError(error, 'Conflict')) throw error
 }

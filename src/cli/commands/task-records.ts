@@ -22,9 +22,9 @@ export function addTaskRecordCommands(add: AddTaskCommand): void {
   add('result <name>', 'what it produced', showResult)
   add('events <name>', 'what happened to it, in order', showEvents)
   add('artifacts <name>', 'files that it left', listArtifacts)
-  add('download <name> [file]', 'fetch one of its files into this folder, or all of them', download)
+  add('download <name> [file]', 'download one of its files into this folder, or all of them', download)
     .option('--all', 'every file, into a folder named after the task')
-    .option('--to <path>', 'write it, or them, there; `-` is standard output, for one file')
+    .option('--to <path>', 'where to write; for a single file `-` is standard output')
     .addHelpText('after', `\n\`${typed('task artifacts NAME')}\` lists the files.`)
 }
 
@@ -88,14 +88,14 @@ async function listArtifacts({ client, options, context }: TaskCall, name: strin
   })
 }
 
-/** One file into the present folder under its last name, or all into a folder as they lay; never over another. */
+/** One file into the current folder under its last name, or all into a folder by path; never over an existing one. */
 async function download(call: TaskCall, name: string): Promise<void> {
   const { client, options, context, given, more } = call
   const target = targetOf(name, options)
   const to = typeof given.to === 'string' ? given.to : undefined
   if (given.all) return downloadAll(call, target, to ?? name)
   const [file] = more
-  if (file === undefined) throw new SvcError('InvalidRequest', 'name a file, or take them all with --all')
+  if (file === undefined) throw new SvcError('InvalidRequest', 'name a file, or download all with --all')
   const source = await openFile(client, target, file)
   if (to === '-') return pipeline(source, context.standardOutput, { end: false })
   await fetchTo(call, source, to ?? basename(file))

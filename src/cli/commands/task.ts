@@ -41,15 +41,15 @@ export function addTaskCommands(program: Command, context: CliContext): void {
     .option('-l, --selector <labels>', 'only those with these labels, such as team=a,stage!=test')
     .option('--limit <count>', 'how many at most', '500')
     .action((given: ListOptions, command: Command) => listThem(given, command, context))
-  add('get <name>', 'a task and how it stands', showTask)
+  add('get <name>', 'a task and its state', showTask)
   addTaskRecordCommands(add)
-  add('wait <name>', 'follow it to its end and print its result; the exit code tells how it ended', waitFor)
+  add('wait <name>', 'follow it to its end and print its result; the exit code shows how it ended', waitFor)
   add('cancel <names...>', 'stop one, or several; they stay, in phase Cancelled', cancel).option(
     '--reason <text>',
     'why; shown in the status',
   )
   addTaskChangeCommands(add)
-  add('run <name>', 'make a run of a schedule now; prints its name', runNow)
+  add('run <name>', 'run a schedule now; prints the name of the run', runNow)
   task
     .command('retry <names...>')
     .description('run a finished task, or several, again as new tasks; prints their names')
@@ -58,7 +58,7 @@ export function addTaskCommands(program: Command, context: CliContext): void {
   add('delete <names...>', 'stop one, or several, and remove them with their records', remove).alias('rm')
 }
 
-/** Also as `-o name` prints it. */
+/** Also accepts the form that `-o name` prints. */
 function readName(text: string): string {
   return text.replace(/^task\//, '')
 }

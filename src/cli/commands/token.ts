@@ -1,4 +1,4 @@
-// token: credentials for people and programs, beside the owner's.
+// token: credentials for people and programs, besides the owner's.
 import { type Command, Option } from 'commander'
 import { type Role, roles } from '../../contract/access.ts'
 import { createToken, deleteToken, listTokens } from '../../contract/api/tokens.ts'
@@ -15,7 +15,7 @@ export function addTokenCommands(program: Command, context: CliContext): void {
   const token = program.command('token').description('credentials for people and programs')
   token
     .command('create <name>')
-    .description('make a token and print it, once')
+    .description('create a token and print it once')
     .addOption(new Option('--role <role>', 'what it may do (default: editor)').choices(roles))
     .option('--read-only', 'the same as --role viewer')
     .option('--expires <duration>', 'refused after this long, such as 30d')
@@ -37,7 +37,7 @@ export function addTokenCommands(program: Command, context: CliContext): void {
   token
     .command('revoke <id>')
     .alias('rm')
-    .description('refuse a token from now on')
+    .description('revoke a token')
     .action(async (id: string, _given: unknown, command: Command) => {
       const client = await context.connect(readGlobalOptions(command))
       await client.call(deleteToken, { params: { id } })
@@ -98,6 +98,6 @@ async function listAll(command: Command, context: CliContext): Promise<void> {
       { title: 'EXPIRES', value: (item) => item.expiresAt ?? 'never' },
       { title: 'LAST USED', value: (item) => item.lastUsedAt ?? 'never' },
     ],
-    empty: `none beside the owner's; \`${typed('token create NAME')}\` makes one`,
+    empty: `none besides the owner's; \`${typed('token create NAME')}\` makes one`,
   })
 }

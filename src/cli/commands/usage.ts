@@ -59,5 +59,5 @@ async function showUsage({ by, since, until }: UsageOptions, { command, context 
     until: readSince('--until', until, context.now()),
   }
   const { items } = await client.call(getUsage, { query })
-  await printList(context, options, { items, columns: columns(by), empty: 'nothing was used yet' })
+  await printList(context, options, { items, columns: columns(by), empty: 'no usage yet' })
 }

@@ -1,7 +1,7 @@
-// The token of a login, made fresh when it is about to expire.
+// The token of a login, renewed when it is about to expire.
 import type { KeptLogins, Login } from './kept-logins.ts'
 
-/** Before its end, so that it does not expire on the way. */
+/** Renewed this long before its end, so that it does not expire on the way. */
 const earlyMs = 60_000
 
 export type CurrentTokenOptions = {
@@ -20,14 +20,14 @@ export async function findLoginToken(server: string, options: CurrentTokenOption
   const login = logins.find(server)
   if (login === undefined || isFresh(login, now())) return login?.token
   const { refreshToken } = login
-  // Without one the service says that the token has expired, and the command line what to do.
+  // Without one, the service reports the expired token, and the command line says what to do.
   if (refreshToken === undefined) return login.token
   try {
     const renewed = await refresh({ ...login, refreshToken }, now)
     logins.keep(server, renewed)
     return renewed.token
   } catch (error) {
-    // Another command may have been faster: a refresh token is good once.
+    // Another command may have been faster: a refresh token works only once.
     const other = logins.find(server)
     if (other !== undefined && other.refreshToken !== refreshToken && isFresh(other, now())) return other.token
     throw error

@@ -9,21 +9,21 @@ export type LoginWish = {
   clientId: string
   kind: Login['kind']
   scope: string
-  /** Asked of issuers that issue for several services (Auth0, Entra). */
+  /** Required by issuers that serve several services (Auth0, Entra). */
   audience?: string
 }
 
-/** What the person is told to do. */
+/** What the person is asked to do. */
 export type Prompt = { address: string; code?: string }
 
 export type Tell = (prompt: Prompt) => void
 
 const timeoutSeconds = 15
-/** Nobody comes back to a login after this. */
+/** After this time the login is given up. */
 const patienceMs = 900_000
 const loopback = new Set(['127.0.0.1', 'localhost', '[::1]'])
 
-/** An issuer on this machine may speak plain HTTP; any other must not. */
+/** An issuer on this machine may use plain HTTP; any other must not. */
 function readIssuer(issuer: string): { url: URL; execute: ((config: oidc.Configuration) => void)[] } {
   const url = URL.canParse(issuer) ? new URL(issuer) : undefined
   const isLocal = url?.protocol === 'http:' && loopback.has(url.hostname)
@@ -38,7 +38,7 @@ async function discover(issuer: string, clientId: string): Promise<oidc.Configur
   return oidc.discovery(url, clientId, undefined, oidc.None(), { execute, timeout: timeoutSeconds })
 }
 
-/** The issuer's own word for what went wrong, where it said one. */
+/** The issuer's own error message, if there is one. */
 function explain(error: unknown, issuer: string): SvcError {
   if (error instanceof SvcError) return error
   const told = error instanceof oidc.ResponseBodyError ? (error.error_description ?? error.error) : messageOf(error)
@@ -112,7 +112,7 @@ export async function logIn(wish: LoginWish, { flow, tell, signal, now }: LoginO
   }
 }
 
-/** A new token by the refresh token. Unauthenticated when the issuer gives none. */
+/** A new token from the refresh token. Unauthenticated when the issuer gives none. */
 export async function refreshLogin(login: Login & { refreshToken: string }, now: () => Date): Promise<Login> {
   try {
     const config = await discover(login.issuer, login.clientId)

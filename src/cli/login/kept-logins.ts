@@ -1,10 +1,10 @@
-// The tokens of `svc login`, one login per service, in a file for this user's eyes only.
+// The tokens of `svc login`, one login per service, in a file that only this user can read.
 import { readFileSync } from 'node:fs'
 
 export type Login = {
   issuer: string
   clientId: string
-  /** Which of the issuer's tokens the service takes. */
+  /** Which of the issuer's tokens the service accepts. */
   kind: 'access' | 'id'
   token: string
   /** RFC 3339; absent: the issuer did not say. */
@@ -37,7 +37,7 @@ function readAll(path: string): Record<string, Login> {
     if (value === null || typeof value !== 'object') return {}
     return Object.fromEntries(Object.entries(value).filter((entry): entry is [string, Login] => isLogin(entry[1])))
   } catch {
-    // Absent, or not ours any more: then nobody is logged in.
+    // Missing, or unreadable: then nobody is logged in.
     return {}
   }
 }

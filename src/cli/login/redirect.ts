@@ -1,4 +1,4 @@
-// Waits on loopback for the browser to come back with the code (RFC 8252 section 7.3): one answer, then it is closed.
+// Waits on loopback for the browser to return with the code (RFC 8252 section 7.3): takes one answer, then closes.
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
@@ -22,7 +22,7 @@ async function listen(server: Server): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`
 }
 
-/** Answers other than for this login (another `state`) are turned away, so that no page on the web can end it. */
+/** Refuses answers for another login (another `state`), so that no web page can end this one. */
 export async function listenForCode(state: string, signal: AbortSignal): Promise<Redirect> {
   const { promise: answer, resolve, reject } = Promise.withResolvers<URL>()
   const server = createServer((request, response) => {
@@ -36,7 +36,7 @@ export async function listenForCode(state: string, signal: AbortSignal): Promise
   const url = await listen(server)
   const abort = () => reject(signal.reason)
   signal.addEventListener('abort', abort, { once: true })
-  // Whoever gives up before the answer comes does not wait for it.
+  // After giving up, nobody waits for the answer.
   answer.catch(() => undefined)
   return {
     url,

@@ -6,16 +6,16 @@ import { define, duration, flag, whole } from '../fields.ts'
 export const chatSettings = {
   chatEnabled: define(flag.default(true), { help: 'whether the chat endpoint is served' }),
   chatProvider: define(z.string('must be text').default(''), {
-    help: 'provider of chat and proxies where a request names none (default: the one named default)',
+    help: 'provider of chat and proxies when a request names none (default: the one named default)',
     example: 'main',
     placeholder: 'name',
   }),
   chatModel: define(z.string('must be text').default(''), {
-    help: 'model of chat and proxies where neither request, agent nor provider names one',
+    help: 'model of chat and proxies when neither request, agent nor provider names one',
     example: 'large-model',
     placeholder: 'name',
   }),
-  chatMaxIterations: define(whole(1).default(50), { help: 'model calls of one chat turn or proxy request at most' }),
+  chatMaxIterations: define(whole(1).default(50), { help: 'most model calls of one chat turn or proxy request' }),
   chatMaxDuration: define(duration.default('30m'), {
     help: 'wall-clock time of one chat turn or proxy request',
     placeholder: 'duration',
@@ -24,12 +24,12 @@ export const chatSettings = {
     help: 'longest run of one tool call in chat and proxies',
     placeholder: 'duration',
   }),
-  chatMaxConcurrent: define(whole(1).default(10), { help: 'chat turns that run at once; more get 429' }),
+  chatMaxConcurrent: define(whole(1).default(10), { help: 'concurrent chat turns; more get 429' }),
   chatMaxConcurrentPerNamespace: define(whole(1).default(8), {
-    help: 'chat turns of one namespace that run at once; those of owners do not count',
+    help: 'concurrent chat turns of one namespace; those of owners do not count',
   }),
   chatMaxConcurrentPerCaller: define(whole(1).default(5), {
-    help: 'chat turns of one caller that run at once; owners have no such limit',
+    help: 'concurrent chat turns of one caller; owners have no such limit',
   }),
   chatMaxTasksPerTurn: define(whole(1).default(5), { help: 'tasks that one chat turn may create' }),
   chatMaxSessionSize: define(whole(1024).default(512_000), {

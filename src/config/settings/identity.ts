@@ -1,4 +1,4 @@
-// Whom the service believes: issuers of tokens, and proxies before it.
+// Who the service trusts: issuers of tokens, and proxies in front of it.
 import { z } from 'zod'
 import { define, duration, flag, names, networks, oneOf, text, whole } from '../fields.ts'
 
@@ -27,7 +27,7 @@ function prefix(what: string, otherwise: string) {
   })
 }
 
-/** What holds for every caller. */
+/** Applies to every caller. */
 export const callerSettings = {
   enforceNamespaceIsolation: define(flag.default(false), {
     help: 'keep every caller but the owner in their own namespace, and references of resources in theirs; callers without a namespace are refused',
@@ -78,7 +78,7 @@ export const oidcSettings = {
   }),
 } as const
 
-/** Callers with context tokens, and how these are passed on. */
+/** Callers with context tokens, and how those are passed on. */
 export const contextTokenSettings = {
   contextTokenProfile: define(oneOf(['kontxt']).optional(), { help: 'profile of context tokens; off when absent' }),
   contextTokenIssuer: define(address, {
@@ -143,7 +143,7 @@ export const contextTokenSettings = {
     placeholder: 'url',
   }),
   contextTokenTtsAudience: define(text.optional(), {
-    help: 'audience asked of that service',
+    help: 'audience requested from that service',
     example: 'svc',
     placeholder: 'name',
   }),
@@ -170,11 +170,11 @@ export const contextTokenSettings = {
     placeholder: 'scope ...',
   }),
   contextTokenChildTokenTtl: define(duration.default('5m'), {
-    help: 'lifetime asked for tokens of child tasks',
+    help: 'lifetime requested for tokens of child tasks',
     placeholder: 'duration',
   }),
   contextTokenToolTokenTtl: define(duration.default('2m'), {
-    help: 'lifetime asked for tokens that tools send',
+    help: 'lifetime requested for tokens that tools send',
     placeholder: 'duration',
   }),
 } as const

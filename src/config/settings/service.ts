@@ -11,7 +11,7 @@ export const serviceSettings = {
     help: 'port to listen on; 0 picks a free one; where none is chosen and another program has it, the next free one is taken',
   }),
   publicHost: define(names.default([]), {
-    help: 'Host names, beside the bound address, that requests may name',
+    help: 'Host names that requests may use, besides the bound address',
     example: 'svc.example.com',
     placeholder: 'name,...',
   }),
@@ -31,24 +31,24 @@ export const serviceSettings = {
     placeholder: 'origin,...',
   }),
   readyFile: define(text.optional(), {
-    help: 'gets {"url","token"} once the service serves',
+    help: 'file that receives {"url","token"} once the service is serving',
     example: '/run/svc/ready.json',
     placeholder: 'file',
   }),
   idleExit: define(duration.optional(), {
-    help: 'stop when nothing was asked or ran for so long',
+    help: 'stop after this long without requests or running tasks',
     example: '15m',
     placeholder: 'duration',
   }),
   drainTimeout: define(duration.default('20s'), {
-    help: 'how long a stop waits for requests under way',
+    help: 'how long stopping waits for running requests',
     placeholder: 'duration',
   }),
   logLevel: define(oneOf(['trace', 'debug', 'info', 'warn', 'error', 'silent']).default('info'), {
-    help: 'least level that is logged',
+    help: 'lowest level that is logged',
   }),
   otlpEndpoint: define(text.optional(), {
-    help: 'collector that gets spans of model calls (OTLP over HTTP); none are made without it',
+    help: 'collector for spans of model calls (OTLP over HTTP); without it none are recorded',
     example: 'http://127.0.0.1:4318',
     env: 'OTEL_EXPORTER_OTLP_ENDPOINT',
     placeholder: 'url',

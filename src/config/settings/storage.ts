@@ -20,7 +20,7 @@ export const storageSettings = {
     placeholder: 'file',
   }),
   bootstrapToken: define(z.string('must be text').min(16, 'must have at least 16 characters').optional(), {
-    help: "the owner's token; generated and kept in the config folder when absent",
+    help: "the owner's token; generated and stored in the config folder when absent",
     secret: true,
   }),
   databaseUrl: define(
@@ -33,15 +33,15 @@ export const storageSettings = {
     },
   ),
   databasePoolSize: define(whole(1, 1000).default(10), {
-    help: 'connections to PostgreSQL per replica at most, beside the one that listens',
+    help: 'most connections to PostgreSQL per replica, besides the one that listens',
   }),
-  planStore: define(oneOf(['sql', 'none']).default('sql'), { help: 'where plans are kept; none turns plans off' }),
+  planStore: define(oneOf(['sql', 'none']).default('sql'), { help: 'where plans are stored; none disables plans' }),
   diskReserve: define(quantity.default('1Gi'), {
-    help: 'free bytes of the disk, or a twentieth of it, below which nothing new starts',
+    help: 'free bytes on the disk, or a twentieth of it, below which nothing new starts',
     placeholder: 'quantity',
   }),
   taskTtl: define(retentionOrEver.default('30d'), {
-    help: 'how long tasks that have ended are kept, unless they say so themselves; 0 is for ever',
+    help: 'how long ended tasks are kept, unless they set it themselves; 0 is forever',
     placeholder: 'duration',
   }),
   sessionRetention: define(retention.default('90d'), {

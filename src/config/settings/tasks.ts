@@ -20,41 +20,43 @@ export const tasksSettings = {
     placeholder: 'quantity',
   }),
   taskCpuRequest: define(cores.optional(), {
-    help: 'kubernetes mode: cores set aside for the pod of a task without requests (default: 50m, of a command 10m)',
+    help: 'kubernetes mode: cores reserved for the pod of a task without requests (default: 50m, of a command 10m)',
     example: '250m',
     placeholder: 'quantity',
   }),
   taskMemoryRequest: define(quantity.optional(), {
-    help: 'kubernetes mode: memory set aside for the pod of a task without requests (default: 128Mi, of a command 32Mi)',
+    help: 'kubernetes mode: memory reserved for the pod of a task without requests (default: 128Mi, of a command 32Mi)',
     example: '512Mi',
     placeholder: 'quantity',
   }),
   workspaceSize: define(quantity.default('2Gi'), {
-    help: 'bytes that one workspace may hold, unless its task says so (resources.limits.ephemeral-storage)',
+    help: 'bytes that one workspace may hold, unless its task sets it (resources.limits.ephemeral-storage)',
     placeholder: 'quantity',
   }),
   workspaceFiles: define(whole(64).default(65_536), {
-    help: 'files that one workspace may hold; on a cluster only bytes are bounded',
+    help: 'files that one workspace may hold; on a cluster only bytes are limited',
   }),
   keepFiles: define(whole(0, 1000).default(200), {
-    help: 'files of the workspace of an ai task that are kept as artifacts, beside those below artifacts/',
+    help: 'files of the workspace of an ai task that are kept as artifacts, besides those in artifacts/',
   }),
   keepSize: define(quantity.default('50Mi'), {
-    help: 'bytes of these files together; all artifacts of a task are 50Mi at most',
+    help: 'total bytes of these files; all artifacts of a task together are at most 50Mi',
     placeholder: 'quantity',
   }),
-  allowUnsandboxed: define(flag.default(false), { help: 'run local commands without a sandbox where none can be had' }),
+  allowUnsandboxed: define(flag.default(false), {
+    help: 'run local commands without a sandbox when none is available',
+  }),
   containerSocket: define(text.optional(), {
     help: 'Docker-compatible socket (default: DOCKER_HOST, then the usual places)',
     example: '/var/run/docker.sock',
     placeholder: 'path',
   }),
   referenceWait: define(duration.default('5m'), {
-    help: 'how long a task waits for an agent, provider, secret, tool or skill that is not there',
+    help: 'how long a task waits for an agent, provider, secret, tool or skill that does not exist',
     placeholder: 'duration',
   }),
   defaultModel: define(text.optional(), {
-    help: 'model of the provider that is made from a key in the environment',
+    help: 'model of the provider that is created from a key in the environment',
     example: 'large-model',
     placeholder: 'name',
   }),
@@ -62,8 +64,8 @@ export const tasksSettings = {
     help: 'longest run of one tool call in a task',
     placeholder: 'duration',
   }),
-  maxIterations: define(whole(1).default(50), { help: 'model calls of one ai task at most' }),
+  maxIterations: define(whole(1).default(50), { help: 'most model calls of one ai task' }),
   maxToolCallsPerTurn: define(whole(1, 10_000).default(128), {
-    help: 'tool calls of one model turn that are run, in tasks, chat and proxies; the model is told that the rest were not',
+    help: 'most tool calls of one model turn that run, in tasks, chat and proxies; the model is told about the rest',
   }),
 } as const

@@ -10,7 +10,7 @@ export const toolsSettings = {
     placeholder: 'cidr,...',
   }),
   codeImage: define(text.default('python:3.12-slim'), {
-    help: 'image for code_exec on a cluster, or where only a container engine is there',
+    help: 'image for code_exec on a cluster, or where only a container engine is available',
     placeholder: 'image',
   }),
   maxSandboxes: define(whole(1).optional(), {

@@ -1,4 +1,4 @@
-// Which tasks of each agent have not ended, and when it was used last; kept from the tasks' events.
+// Which tasks of each agent have not ended, and when each agent was last used; derived from task events.
 import { isTerminalPhase, type Task } from '../../contract/resources/task.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { ResourceReader } from '../../ports/resources.ts'
@@ -7,9 +7,9 @@ import { formatKey } from '../engine/key.ts'
 import { createKindSource, type Observation } from '../engine/kind-source.ts'
 
 export type Activity = {
-  /** Pending and Running ones. */
+  /** Pending and Running tasks. */
   activeTasks: number
-  /** Has tasks that have not ended, scheduled ones too: it must stay. */
+  /** Whether it has tasks that have not ended, including scheduled ones: it must stay. */
   isNeeded: boolean
   lastUsed: Date | undefined
 }
@@ -17,14 +17,14 @@ export type Activity = {
 export type AgentActivity = {
   source: Source
   of(agentKey: string): Activity
-  /** Whether all tasks are known, so that "none" can be believed. */
+  /** Whether all tasks are known, so that "none" can be trusted. */
   isComplete(): boolean
-  /** The agent is gone. */
+  /** The agent was deleted. */
   forget(agentKey: string): void
   clear(): void
 }
 
-/** A burst of tasks is one look at the agent. */
+/** A burst of tasks causes a single look at the agent. */
 const settleMs = 1000
 
 function agentKeyOf(task: Task): string | undefined {

@@ -1,4 +1,4 @@
-// Agent: is all that it names there, how busy is it, and has it outlived its use.
+// Agent: whether everything it refers to exists, how busy it is, and whether it has expired.
 import type { Agent } from '../../contract/resources/agent.ts'
 import { isSvcError } from '../../errors.ts'
 import { timeToExpiry } from '../../rules/agent-expiry.ts'
@@ -18,7 +18,7 @@ function latest(stored: string | undefined, seen: Date | undefined): Date | unde
 
 type AgentContext = CatalogDeps & { activity: AgentActivity }
 
-/** Milliseconds until the agent expires, 0 when it has, undefined when it stays or not all its tasks are known yet. */
+/** Milliseconds until the agent expires, 0 when it has, undefined when it stays or its tasks are not all known yet. */
 function findExpiry(context: AgentContext, agent: Agent, activity: Activity): number | undefined {
   if (!context.activity.isComplete()) return agent.spec.ttlAfterLastTask === undefined ? undefined : 1000
   return timeToExpiry(
@@ -32,7 +32,7 @@ function findExpiry(context: AgentContext, agent: Agent, activity: Activity): nu
   )
 }
 
-/** Removes the agent unless it changed meanwhile. */
+/** Removes the agent unless it changed in the meantime. */
 async function removeExpired({ resources, log }: AgentContext, { metadata }: Agent): Promise<void> {
   const { uid, resourceVersion, namespace, name } = metadata
   try {

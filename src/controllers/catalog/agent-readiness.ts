@@ -1,4 +1,4 @@
-// Whether everything an agent names is there.
+// Whether everything that an agent refers to exists.
 import { lookUpDefault } from '../../catalog/models.ts'
 import { findAwaited } from '../../contract/awaited.ts'
 import { type Agent, agentProblems } from '../../contract/resources/agent.ts'
@@ -14,7 +14,7 @@ type Named = {
   namespace: string
   name: string
   field: string
-  /** Of a ConfigMap. */
+  /** Entry of a ConfigMap. */
   entry?: string
 }
 
@@ -62,7 +62,7 @@ function needsDefault({ spec }: Agent): boolean {
   return spec.runtime === undefined && spec.providerRef === undefined
 }
 
-/** An agent that names no provider hangs on all of its namespace. */
+/** An agent that names no provider depends on all providers of its namespace. */
 export function listAgentReferences(agent: Agent): string[] {
   const named = listNamed(agent).map(({ kind, namespace, name }) => nameReference(kind, namespace, name))
   return needsDefault(agent) ? [...named, nameReference('Provider', agent.metadata.namespace, anyName)] : named
@@ -74,7 +74,7 @@ async function exists(deps: CatalogDeps, { kind, ...key }: Named): Promise<boole
   return (await deps.resources.get(kind, key)) !== undefined
 }
 
-/** What keeps a provider or skill that is there from being used. */
+/** Why an existing provider or skill cannot be used. */
 async function findFault({ resources }: CatalogDeps, { kind, ...key }: Named): Promise<string | undefined> {
   if (kind === 'Provider') return describeUnready(await resources.get(kind, key))
   if (kind !== 'Skill') return undefined

@@ -1,4 +1,4 @@
-// The catalog controllers: what agents, providers, tools and skills are really worth at the moment.
+// The catalog controllers: the current readiness of agents, providers, tools and skills.
 import type { Controller } from '../engine/controller.ts'
 import { createAgentController } from './agent-controller.ts'
 import { createProviderControllers } from './provider-controller.ts'

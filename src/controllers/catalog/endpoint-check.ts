@@ -1,4 +1,4 @@
-// Looks at endpoints through the guarded way out: refused, unreachable, or there. Not more often than needed.
+// Checks endpoints through the egress room: refused, unreachable or reachable. No more often than needed.
 import { isSvcError, messageOf } from '../../errors.ts'
 import type { EgressPolicy } from '../../ports/egress.ts'
 import type { CatalogDeps } from './settings.ts'
@@ -9,7 +9,7 @@ export type EndpointCheck = EndpointState & { at: Date; nextAt: Date }
 type Target = { url: string; policy: Pick<EgressPolicy, 'trusted' | 'allowedHosts'> }
 
 export type EndpointChecks = {
-  /** The last look at the object's endpoint, or a new one when that is old or was at something else. */
+  /** The last check of the object's endpoint, or a new one when that is too old or was for another endpoint. */
   check(key: string, target: Target, signal: AbortSignal): Promise<EndpointCheck>
   forget(key: string): void
   clear(): void
@@ -18,7 +18,7 @@ export type EndpointChecks = {
 const timeoutMs = 10_000
 const retryMs = 30_000
 
-/** Any HTTP answer counts as reachable: an endpoint for POST may well refuse a HEAD. */
+/** Any HTTP answer counts as reachable: an endpoint for POST may refuse a HEAD. */
 async function look({ egress, settings }: CatalogDeps, target: Target, signal: AbortSignal): Promise<EndpointState> {
   const policy = { ...settings.egress, ...target.policy }
   const request = { url: target.url, method: 'HEAD', maxBytes: 1024, timeoutMs, maxRedirects: 0, policy }

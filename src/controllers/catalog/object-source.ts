@@ -1,4 +1,4 @@
-// Sources of a catalog controller: its own kind, and what its objects refer to.
+// Sources of a catalog controller: its own kind, and the kinds that its objects refer to.
 import type { Kind, ResourceOf } from '../../contract/resources/index.ts'
 import { createListenerSource, type Enqueue, type Source } from '../engine/controller.ts'
 import { formatKey } from '../engine/key.ts'
@@ -6,7 +6,7 @@ import { createKindSource } from '../engine/kind-source.ts'
 import { anyName, nameReference, type ReferenceIndex } from './reference-index.ts'
 import type { CatalogDeps } from './settings.ts'
 
-/** Every change of the kind's objects; what each of them names goes into the index. */
+/** Every change of the kind's objects; the references of each are indexed. */
 export function createOwnSource<K extends Kind>(
   deps: CatalogDeps,
   kind: K,
@@ -31,7 +31,7 @@ function wakeNamers(index: ReferenceIndex, reference: string, enqueue: Enqueue):
   for (const key of index.find(reference)) enqueue(key)
 }
 
-/** Changes of a kind that the controller's objects name. */
+/** Changes of a kind that the controller's objects refer to. */
 export function createReferenceSource(deps: CatalogDeps, kind: Kind, index: ReferenceIndex): Source {
   const { resources, clock } = deps
   return createKindSource({

@@ -17,7 +17,7 @@ export type Seen = {
   now: Date
 }
 
-/** Without those of another that had its name before. */
+/** Without records of an earlier provider with the same name. */
 export function ownCalls({ metadata }: Provider, calls: ProviderContact | undefined): ProviderContact | undefined {
   if (calls === undefined) return undefined
   const madeAt = new Date(metadata.creationTimestamp)
@@ -83,7 +83,7 @@ export function findContact({ status = {} }: Provider, seen: Seen): Contact {
   }
 }
 
-/** Whether calls are answered; undefined while there was none. */
+/** Whether calls are answered; undefined before the first call. */
 export function describeCalls(calls: ProviderContact | undefined): ConditionChange | undefined {
   if (calls?.failed !== undefined && calls.failures > 0) {
     const which = calls.failures === 1 ? 'the last call' : `the last ${calls.failures} calls`

@@ -1,4 +1,5 @@
-// Provider: is it complete, is its key there, and how did the vendor answer last, when it was tried and when it was called.
+// Provider: is it complete, is its key there, and how did the vendor answer last, when it was tried and when it was
+// called.
 import type { Condition } from '../../contract/resources/metadata.ts'
 import { type Provider, providerProblems } from '../../contract/resources/provider.ts'
 import { summarize } from '../../contract/validation.ts'
@@ -34,10 +35,13 @@ import { createReferenceIndex } from './reference-index.ts'
 import type { CatalogDeps } from './settings.ts'
 import { writeCatalogStatus } from './status.ts'
 
-/** Calls are told of when they begin or cease to fail, by other replicas perhaps not at all; they are looked up this often. */
+/**
+ * Notices arrive when calls start or stop failing, but perhaps not from other replicas, so the records are read this
+ * often.
+ */
 const pollMs = 30_000
 
-/** Why the provider cannot be used, or undefined. A missing key is told apart from a bad address (PROV-013). */
+/** Why the provider cannot be used, or undefined. Distinguishes a missing key from a bad address (PROV-013). */
 async function findProblem({ secrets }: CatalogDeps, { spec, metadata }: Provider): Promise<string | undefined> {
   const problems = providerProblems(spec)
   if (problems.length > 0) return summarize('provider', problems)
@@ -136,7 +140,7 @@ async function reconcileProvider(context: ProviderContext, key: string): Promise
   return { requeueAfterMs: findPause(contact, now) }
 }
 
-/** Until the next look, which the end of a cool-down does not wait for. */
+/** Time until the next check, which does not wait for the end of a cool-down. */
 function findPause({ coolingDownUntil }: Contact, now: Date): number {
   if (coolingDownUntil === undefined) return pollMs
   return Math.min(pollMs, Math.max(0, Date.parse(coolingDownUntil) - now.getTime()))

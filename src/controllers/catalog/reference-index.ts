@@ -1,10 +1,10 @@
-// Who names what, so that a change of the one brings the other back into the queue.
+// Which object refers to which, so that a change of the target puts the referring object back into the queue.
 
 export type ReferenceIndex = {
-  /** Replaces what the object names. */
+  /** Replaces the references of the object. */
   set(key: string, references: string[]): void
   remove(key: string): void
-  /** Keys of the objects that name it. */
+  /** Keys of the objects that refer to it. */
   find(reference: string): string[]
   clear(): void
 }
@@ -40,10 +40,10 @@ export function createReferenceIndex(): ReferenceIndex {
   }
 }
 
-/** In the place of a name: whichever objects of the kind the namespace has. */
+/** Stands for any object of the kind in the namespace. */
 export const anyName = '*'
 
-/** Spelling of a reference: the kind (or `Secret`) and the key. */
+/** A reference as text: the kind (or `Secret`) and the key. */
 export function nameReference(kind: string, namespace: string, name: string): string {
   return `${kind}:${namespace}/${name}`
 }

@@ -1,4 +1,4 @@
-// What the catalog controllers are given.
+// What the catalog controllers need.
 import type { Clock } from '../../ports/clock.ts'
 import type { ConfigMaps } from '../../ports/configmaps.ts'
 import type { Egress } from '../../ports/egress.ts'
@@ -12,7 +12,7 @@ export type CatalogSettings = {
   egress: { allowNetworks: string[]; deny: string[] }
   /** Command lines that agent tasks can run here. */
   agentRuntimes: string[]
-  /** Between two looks at an endpoint. */
+  /** Time between two checks of an endpoint. */
   checkIntervalMs: number
 }
 

@@ -1,4 +1,4 @@
-// Skill: is its content usable, how large is it, what is its identity.
+// Skill: whether its content is usable, its size, and its digest.
 import { type Skill, skillProblems } from '../../contract/resources/skill.ts'
 import { summarize } from '../../contract/validation.ts'
 import { setCondition } from '../../rules/conditions.ts'
@@ -18,7 +18,7 @@ function describeSize(content: Skill['spec']['content']) {
     status: isLarge ? ('True' as const) : ('False' as const),
     reason: isLarge ? 'LargeContent' : 'ContentSizeFine',
     message: isLarge
-      ? `the content has ${bytes} bytes; above ${largeSkillBytes} it crowds the prompt of every task that uses it`
+      ? `the content has ${bytes} bytes; above ${largeSkillBytes} it takes up too much of the prompt of every task that uses it`
       : `the content has ${bytes} bytes`,
   }
 }

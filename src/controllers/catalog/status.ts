@@ -1,4 +1,4 @@
-// Writes the status of catalog objects: only when it differs, so that a look that finds nothing new costs nothing.
+// Writes the status of catalog objects, only when it differs, so that a check that finds nothing new costs nothing.
 import type { Kind, ResourceOf, StatusOf } from '../../contract/resources/index.ts'
 import type { Condition } from '../../contract/resources/metadata.ts'
 import type { Resources } from '../../ports/resources.ts'
@@ -15,13 +15,13 @@ export async function writeCatalogStatus<K extends Kind>(
   await resources.updateStatus(kind, { ...object, status: clean })
 }
 
-/** Stores may give keys back in another order than they got them. */
+/** Stores may return keys in another order than they were given. */
 function sortKeys(_key: string, value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
   return Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)))
 }
 
-/** The Ready condition: without a problem it is True. */
+/** The Ready condition: True without a problem. */
 export function setReady(
   conditions: Condition[] | undefined,
   outcome: { problem: string | undefined; good: string; reasons: [good: string, bad: string] },

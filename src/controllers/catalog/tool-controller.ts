@@ -1,4 +1,4 @@
-// Tool: can its endpoint be reached, and is the Secret that it names there.
+// Tool: whether its endpoint can be reached and the Secret that it names exists.
 import { findAwaited } from '../../contract/awaited.ts'
 import { type Tool, type ToolStatus, toolProblems } from '../../contract/resources/tool.ts'
 import { summarize } from '../../contract/validation.ts'

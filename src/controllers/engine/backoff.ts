@@ -2,7 +2,7 @@
 import type { Ids } from '../../ports/clock.ts'
 
 type Backoff = {
-  /** The delay before the next try of the key, in milliseconds; longer each time. */
+  /** The delay before the next try of the key, in milliseconds; grows with each failure. */
   next(key: string): number
   /** Forgets the key's failures. */
   reset(key: string): void

@@ -3,25 +3,25 @@ import type { Logger } from '../../observability/log.ts'
 
 export type Log = Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>
 
-/** What a reconcile asks for: another look after a while, or nothing until something changes. */
+/** The result of a reconcile: look again after a while, or not until something changes. */
 export type Reconciled = { requeueAfterMs?: number } | undefined
 
 /** Adds a key to the controller's queue, at once or after a delay in milliseconds. */
 export type Enqueue = (key: string, afterMs?: number) => void
 
-/** Where keys come from. `run` feeds them until the signal aborts; when it rejects it is run again after a backoff. */
+/** A source of keys. `run` feeds them until the signal aborts; when it rejects, it is run again after a backoff. */
 export type Source = { name: string; run(enqueue: Enqueue, signal: AbortSignal): Promise<void> }
 
 export type ControllerDefinition = {
   name: string
   sources: Source[]
-  /** Keys at a time; default 8. */
+  /** Concurrent keys; default 8. */
   concurrency?: number
-  /** Upper bound of the delay after repeated errors; default one minute. */
+  /** Upper limit of the delay after repeated errors; default one minute. */
   maxBackoffMs?: number
-  /** Called each time this replica starts to lead, before anything else: forget what an earlier term knew. */
+  /** Called first each time this replica becomes the leader: discard what an earlier term knew. */
   begin?(): void
-  /** Brings one key closer to its spec. Rejections are retried with backoff. */
+  /** Brings one key closer to its spec. A rejection is retried with backoff. */
   reconcile(key: string, signal: AbortSignal): Promise<Reconciled>
 }
 
@@ -31,7 +31,10 @@ export function defineController(definition: ControllerDefinition): Controller {
   return { concurrency: 8, maxBackoffMs: 60_000, ...definition }
 }
 
-/** A source whose keys are pushed from outside, such as by another controller. Pushes while nothing runs are dropped. */
+/**
+ * A source whose keys are pushed from outside, for example by another controller. Pushes while it is not running are
+ * dropped.
+ */
 export function createPushSource(name: string): Source & { push: Enqueue } {
   let target: Enqueue | undefined
   return {
@@ -65,7 +68,7 @@ export function createListenerSource(name: string, subscribe: (enqueue: Enqueue)
 
 type Sleep = (ms: number, signal: AbortSignal) => Promise<void>
 
-/** A source that adds one key every `intervalMs`, for the first time after `firstMs`. */
+/** A source that adds one key every `intervalMs`, the first time after `firstMs`. */
 export function createTimerSource(key: string, times: { firstMs: number; intervalMs: number }, sleep: Sleep): Source {
   return {
     name: `timer:${key}`,

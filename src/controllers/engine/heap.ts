@@ -1,8 +1,8 @@
-// A binary heap: the smallest entry first, by the order it is given.
+// A binary heap: smallest entry first, by a given order.
 
 export type Heap<T> = {
   push(entry: T): void
-  /** The smallest entry, left where it is. */
+  /** The smallest entry, which stays in the heap. */
   peek(): T | undefined
   pop(): T | undefined
   size(): number

@@ -1,20 +1,21 @@
-// Feeds keys from a kind's objects: list, then watch with resume; lists again when the watch is too old, and now and then.
+// Feeds keys from a kind's objects: list, then watch and resume; lists again when the watch is too old, and
+// periodically.
 import type { Kind, ResourceOf } from '../../contract/resources/index.ts'
 import { isSvcError } from '../../errors.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { ResourceReader, WatchEvent } from '../../ports/resources.ts'
 import type { Enqueue, Source } from './controller.ts'
 
-/** `LISTED` is an object found by listing; it may be one that an event told of before. */
+/** `LISTED` is an object found by listing; an earlier event may have reported it already. */
 export type Observation<R> = { type: WatchEvent<R>['type'] | 'LISTED'; object: R }
 
 type KindSourceOptions<K extends Kind> = {
   kind: K
   resources: ResourceReader
   clock: Clock
-  /** Adds the keys that the object is of interest to. */
+  /** Adds the keys that the object affects. */
   onObject(observation: Observation<ResourceOf<K>>, enqueue: Enqueue): void
-  /** Read before anything else, each in pages; the whole kind is read after them. */
+  /** Lists that are read first, page by page; the whole kind is read after them. */
   first?: Record<string, string>[]
   /** Called after the `first` lists. */
   onFirst?(): void
@@ -96,11 +97,11 @@ export function createKindSource<K extends Kind>(options: KindSourceOptions<K>):
   return {
     name: `watch:${kind}`,
     async run(enqueue, outer) {
-      // A new term knows nothing of what an earlier one saw; within a term the watch goes on where it broke.
+      // A new term starts from scratch; within a term the watch resumes where it broke.
       if (term !== outer) version = undefined
       term = outer
       if (version === undefined) {
-        // The version is taken before the lists, so that the watch repeats what changes while they are read.
+        // The version is read before the lists, so that the watch repeats changes made meanwhile.
         version = (await resources.list(kind, { limit: 1 })).resourceVersion
         listed = false
       }

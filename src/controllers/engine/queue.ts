@@ -1,31 +1,31 @@
-// A work queue of names: each is there once, never runs twice at a time, and runs again when added while it ran.
+// A work queue of names: each occurs once, never runs twice at a time, and runs again if added while it ran.
 import type { Clock } from '../../ports/clock.ts'
 import { createHeap } from './heap.ts'
 
 export type Queue = {
   add(key: string): void
-  /** Adds the key after a delay; of several delays the earliest counts. */
+  /** Adds the key after a delay; the earliest of several delays counts. */
   addAfter(key: string, ms: number): void
-  /** Takes nothing more and resolves once nothing runs. Idempotent. */
+  /** Accepts nothing more and resolves once nothing runs. Idempotent. */
   stop(): Promise<void>
-  /** How many wait for their turn now, without delayed ones. */
+  /** How many are waiting now, not counting delayed ones. */
   size(): number
 }
 
 type QueueOptions = {
-  /** Keys that run at the same time, at most. */
+  /** The most keys that run at the same time. */
   concurrency: number
   clock: Clock
-  /** Does the work and never rejects; a number asks for another look after that many milliseconds. */
+  /** Does the work and never rejects; a number asks to run the key again after that many milliseconds. */
   handle(key: string): Promise<number | undefined>
 }
 
-// Timers of the platform overflow at 2^31 ms; a sleeper that wakes early just sleeps again.
+// The platform's timers overflow at 2^31 ms; a sleeper that wakes early sleeps again.
 const longestSleepMs = 3_600_000
 
 type Due = { key: string; at: number }
 
-/** Calls back with each key when its delay is over; one sleeper serves all of them. */
+/** Calls back with each key when its delay is over; one timer serves all of them. */
 function createDelays(clock: Clock, onDue: (key: string) => void) {
   const heap = createHeap<Due>((a, b) => a.at - b.at)
   const dues = new Map<string, number>()

@@ -13,16 +13,16 @@ export type RunnerOptions = {
   clock: Clock
   ids: Pick<Ids, 'random'>
   log: Log
-  /** How long a stop waits for running reconciles before it aborts them; default 5 s. */
+  /** How long stopping waits for running reconciles before it aborts them; default 5 s. */
   stopGraceMs?: number
 }
 
 export type ControllerRunner = {
-  /** Begins to seek leadership and, when it has it, runs the controllers. Returns at once. */
+  /** Seeks leadership and, once it has it, runs the controllers. Returns at once. */
   start(): void
-  /** Stops sources and queues, waits for running reconciles, gives leadership up. Idempotent. */
+  /** Stops sources and queues, waits for running reconciles, resigns leadership. Idempotent. */
   stop(): Promise<void>
-  /** Names that wait in the queues now; none while another replica leads. */
+  /** Names waiting in the queues now; none while another replica leads. */
   depth(): number
 }
 
@@ -38,7 +38,7 @@ export function createControllerRunner(options: RunnerOptions): ControllerRunner
     const lost = await leadership.acquire(stopping.signal)
     terms = controllers.map((controller) => startController(controller, options))
     await waitForAbort(AbortSignal.any([stopping.signal, lost]))
-    // Who no longer leads must not go on writing; who merely stops lets running work end.
+    // A replica that lost leadership must not write any more; one that is stopping lets running work finish.
     if (lost.aborted) for (const term of terms) term.abort()
     await stopTerms(terms)
     terms = []
@@ -105,7 +105,7 @@ function createReconcileQueue(controller: Controller, options: RunnerOptions, si
   function describeFailure(key: string, error: unknown): number {
     const delay = backoff.next(key)
     const fields = { controller: controller.name, key, error: messageOf(error), delay }
-    // A conflict only says that somebody else wrote first; the next look sees what they wrote.
+    // A conflict only means that somebody else wrote first; the next try sees what they wrote.
     if (isSvcError(error, 'Conflict') && backoff.failures(key) < 5) log.debug(fields, 'reconcile met a newer version')
     else log.warn(fields, 'reconcile failed; trying again')
     return delay

@@ -1,4 +1,4 @@
-// Removes what nobody needs any more: records without an owner, and what is older than its kind is kept (TASK-063).
+// Removes what is no longer needed: records without an owner, and records past their retention (TASK-063).
 import { messageOf } from '../../errors.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Records } from '../../ports/index.ts'
@@ -8,9 +8,9 @@ import { type Controller, createTimerSource, defineController, type Log } from '
 import { sweepEndedTasks } from '../task/expiry.ts'
 
 export type RetentionSettings = {
-  /** Between two sweeps. */
+  /** Time between two sweeps. */
   intervalMs: number
-  /** How long tasks that have ended are kept, with all their records, and records of their own; absent: for ever. */
+  /** How long ended tasks with all their records are kept, and other records; absent: forever. */
   tasksMs?: number
   sessionsMs?: number
   eventsMs?: number
@@ -33,7 +33,7 @@ type SweepDeps = {
   resources: Pick<Resources, 'list' | 'remove'>
   records: Pick<Records, AgedNoun>
   owners: RecordOwners
-  /** Removes bodies that a crash left without a row; how many. */
+  /** Removes bodies that a crash left without a row; returns how many. */
   sweepBodies(): Promise<number>
   clock: Clock
   log: Log
@@ -43,7 +43,7 @@ type SweepDeps = {
 const pageSize = 200
 /** Starting up and serving come first. */
 const startPauseMs = 60_000
-/** Between two pages, so that a large store holds up nobody. */
+/** Pause between two pages, so that a large store delays nobody. */
 const pagePauseMs = 20
 
 async function isOwned({ resources }: SweepDeps, uid: string): Promise<boolean> {
@@ -51,7 +51,7 @@ async function isOwned({ resources }: SweepDeps, uid: string): Promise<boolean> 
   return items.length > 0
 }
 
-/** A task is stored before its first record, so a uid that no task has is of one that is gone. */
+/** A task is stored before its first record, so a uid without a task belongs to a deleted one. */
 async function sweepOrphans(deps: SweepDeps, signal: AbortSignal): Promise<number> {
   let removed = 0
   let after: string | undefined
@@ -71,7 +71,7 @@ async function sweepOrphans(deps: SweepDeps, signal: AbortSignal): Promise<numbe
 
 type Age = { name: string; ms(settings: RetentionSettings): number | undefined }
 
-/** How old records of each noun become, but for those that a task holds; those of a task end with it at the latest. */
+/** The retention of each sort of record, except those held by a task; records of a task end with it at the latest. */
 const ages: Record<AgedNoun, Age> = {
   sessions: { name: 'sessions', ms: ({ sessionsMs }) => sessionsMs },
   events: { name: 'events', ms: ({ eventsMs }) => eventsMs },
@@ -102,7 +102,7 @@ function listSweeps(deps: SweepDeps, signal: AbortSignal): Sweep[] {
   ]
 }
 
-/** Runs off the request path, one sweep after the other; a failing one does not keep the rest from running. */
+/** Runs in the background, one sweep after another; a failing sweep does not prevent the rest. */
 export function createSweepController(deps: SweepDeps): Controller {
   const { clock, log, settings } = deps
   const { intervalMs } = settings
@@ -130,7 +130,7 @@ const workloadSweepMs = 30_000
 
 type WorkloadSweepDeps = { clock: Clock; log: Log; sweep(signal: AbortSignal): Promise<number> }
 
-/** Ends what runs for no task any more, soon: it costs a place on a node. */
+/** Soon ends attempts whose task no longer exists: they take up room on a node. */
 export function createWorkloadSweepController({ clock, log, sweep }: WorkloadSweepDeps): Controller {
   const times = { firstMs: workloadSweepMs, intervalMs: workloadSweepMs }
   return defineController({
@@ -139,7 +139,7 @@ export function createWorkloadSweepController({ clock, log, sweep }: WorkloadSwe
     concurrency: 1,
     async reconcile(_key, signal) {
       const removed = await sweep(signal)
-      if (removed > 0) log.info({ removed }, 'attempts that no task has any more were removed')
+      if (removed > 0) log.info({ removed }, 'attempts without a task were removed')
       return undefined
     },
   })

@@ -1,4 +1,4 @@
-// Keeps what a command left in its folder for artifacts, however it ended.
+// Keeps the files that a command left in its artifact folder, however it ended.
 import { Readable } from 'node:stream'
 import { contentTypeOf } from '../../contract/content-type.ts'
 import type { Task } from '../../contract/resources/task.ts'
@@ -6,7 +6,7 @@ import { isSvcError, messageOf } from '../../errors.ts'
 import type { LeftFile } from '../../ports/left-files.ts'
 import { attemptOf, keyOf, type TaskContext } from './context.ts'
 
-/** Why the file is left out, or undefined when it is kept. */
+/** Why the file is not kept, or undefined when it is. */
 async function keepFile(context: TaskContext, task: Task, file: LeftFile): Promise<string | undefined> {
   if ('skipped' in file) return file.skipped
   const body = Readable.from(file.open(), { objectMode: false })
@@ -22,7 +22,7 @@ async function keepFile(context: TaskContext, task: Task, file: LeftFile): Promi
   }
 }
 
-/** To be called before the attempt is removed; files that cannot be had any more are said to be lost in the task's log. */
+/** Call it before the attempt is removed. Files that cannot be read any more are reported as lost in the task's log. */
 export async function keepArtifacts(context: TaskContext, task: Task): Promise<void> {
   if (task.spec.artifactsDir === undefined || task.status?.phase !== 'Running') return
   const key = attemptOf(task)

@@ -1,4 +1,4 @@
-// Puts together what one attempt is started with.
+// Assembles what one attempt is started with.
 import type { WorkAssignment } from '../../contract/api/assignment.ts'
 import { tryParseDuration } from '../../contract/duration.ts'
 import { tryParseQuantity } from '../../contract/quantity.ts'
@@ -85,7 +85,7 @@ function timeoutOf(task: Task): number | undefined {
   return task.spec.timeout === undefined ? undefined : tryParseDuration(task.spec.timeout)
 }
 
-/** How the worker's tools carry the transaction; undefined where context tokens are off. */
+/** How the worker's tools carry the transaction; undefined when context tokens are off. */
 function choosePropagation(
   { settings, tokenExchange }: TaskControllerDeps,
   task: Task,
@@ -151,7 +151,7 @@ function describeTask(task: Task, attempt: number): WorkAssignment['task'] {
   }
 }
 
-/** What code that the task runs finds. */
+/** Environment of the code that the task runs. */
 function describeCode({ task, references }: Attempt, environment: Environment) {
   const variables = { ...environment.variables, ...listTransactionVariables(task.spec.transaction) }
   const files = references.mounted.flatMap(({ folder, entries }) =>
@@ -198,7 +198,7 @@ async function readSession(
   const reference = task.spec.sessionRef
   if (reference === undefined) return undefined
   const key = { namespace: task.metadata.namespace, name: reference.name }
-  // The agent bounds what its tasks ask for.
+  // The agent limits what its tasks may ask for.
   const limit = Math.min(reference.maxMessages, agent?.spec.session?.maxMessages ?? reference.maxMessages)
   const stored = await deps.records.sessions.transcript(key, { limit })
   return { name: reference.name, messages: stored.map(({ id, ...message }) => message) }

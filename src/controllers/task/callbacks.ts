@@ -1,4 +1,4 @@
-// Delivers completion callbacks: signed, through the guarded way out, again with backoff for a day (TASK-055, TASK-056).
+// Delivers completion callbacks: signed, through the egress room, retried with backoff for a day (TASK-055, TASK-056).
 import type { Task, WebhookStatus } from '../../contract/resources/task.ts'
 import { isSvcError, messageOf } from '../../errors.ts'
 import {
@@ -18,7 +18,7 @@ const timeoutMs = 30_000
 
 type CallbackDeps = TaskControllerDeps & { recorder: StatusRecorder }
 
-/** The namespace's signing key; made on first use. */
+/** The namespace's signing key; created on first use. */
 async function readSigningKey({ secrets, ids }: CallbackDeps, namespace: string): Promise<string> {
   const key = { namespace, name: signingSecret }
   const pick = (values: Record<string, string> | undefined) => values?.secret ?? Object.values(values ?? {})[0]
@@ -35,7 +35,7 @@ async function readSigningKey({ secrets, ids }: CallbackDeps, namespace: string)
   }
 }
 
-/** Undefined when it was delivered, else what went wrong. */
+/** Undefined when it was delivered, otherwise the error. */
 async function deliver(deps: CallbackDeps, task: Task, signal: AbortSignal): Promise<string | undefined> {
   const { namespace, name, uid } = task.metadata
   const body = makeCallbackBody(task)
@@ -70,7 +70,7 @@ async function deliver(deps: CallbackDeps, task: Task, signal: AbortSignal): Pro
 
 type Delivery = { webhook: WebhookStatus; event: { type: string; message: string; reason?: string }; retryMs?: number }
 
-/** What a delivery that just went well or badly makes of the state. */
+/** The new state after a delivery succeeded or failed. */
 function judge(deps: CallbackDeps, task: Task, failure: string | undefined): Delivery {
   const now = deps.clock.now()
   const attempts = (task.status?.webhook?.attempts ?? 0) + 1
@@ -105,7 +105,7 @@ async function reconcileCallback(deps: CallbackDeps, key: string, signal: AbortS
   return retryMs === undefined ? undefined : { requeueAfterMs: retryMs }
 }
 
-/** A controller of its own: a slow receiver holds up no task. `source` brings the keys of ended tasks. */
+/** A separate controller, so that a slow receiver delays no task. `source` adds the keys of ended tasks. */
 export function createCallbackController(deps: CallbackDeps, source: Source): Controller {
   return defineController({
     name: 'task-callbacks',

@@ -1,4 +1,5 @@
-// Context tokens of child tasks: exchanged by the service, kept in a Secret that is first the parent's, then the child's.
+// Context tokens of child tasks: exchanged by the service, kept in a Secret that belongs first to the parent, then to
+// the child.
 import { nameTokenSecret, readTaskToken } from '../../catalog/task-token.ts'
 import type { Task } from '../../contract/resources/task.ts'
 import { isSvcError, SvcError } from '../../errors.ts'
@@ -36,7 +37,10 @@ async function exchangeForChild(deps: TokenDeps, parent: Task): Promise<string |
   return (await tokenExchange.exchange({ ...subject, scope: choice.scope, ttlMs, details })).token
 }
 
-/** The Secret of a token for a child of the task; undefined where nothing is exchanged. What the exchange rejects with. */
+/**
+ * The Secret of a token for a child of the task; undefined without an exchange. Rejects with the errors of the
+ * exchange.
+ */
 async function makeChildToken(deps: TokenDeps, parent: Task): Promise<ResourceKey | undefined> {
   const token = await exchangeForChild(deps, parent)
   if (token === undefined) return undefined
@@ -61,14 +65,14 @@ function nameToken(child: Child, { name }: ResourceKey): Child {
   return { ...child, metadata: { ...child.metadata, annotations } }
 }
 
-/** Neither a token without its child stays, nor a child without its token. */
+/** If either the child or its token is missing, the other is removed too. */
 async function undo(deps: TokenDeps, key: ResourceKey, child: Task | undefined): Promise<void> {
   await ignoreMissing(deps.secrets.remove(key))
   if (child === undefined) return
   await ignoreMissing(deps.resources.remove('Task', child.metadata, { uid: child.metadata.uid }))
 }
 
-/** Makes the child; `key` is the Secret of its token. */
+/** Creates the child; `key` is the Secret of its token. */
 async function createWithToken(deps: TokenDeps, draft: Child, key: ResourceKey): Promise<void> {
   let child: Task | undefined
   try {
@@ -83,11 +87,11 @@ async function createWithToken(deps: TokenDeps, draft: Child, key: ResourceKey):
 export type ChildOutcome = { made: true } | { made: false; message: string }
 
 /**
- * Makes a child of the task, with a token of its own where tokens are exchanged. Without a token that it should have it is
- * not made. Unavailable when the exchange cannot be asked now; AlreadyExists.
+ * Creates a child of the task, with its own token where tokens are exchanged; without a token that it should have, it
+ * is not created. Unavailable when the exchange cannot be reached now; AlreadyExists.
  */
 export async function createChild(deps: TokenDeps, parent: Task, draft: Child): Promise<ChildOutcome> {
-  // Nothing is asked for a child that is there already.
+  // No token is requested for a child that exists already.
   if ((await deps.resources.get('Task', draft.metadata)) !== undefined) return { made: true }
   let key: ResourceKey | undefined
   try {
@@ -101,16 +105,16 @@ export async function createChild(deps: TokenDeps, parent: Task, draft: Child): 
   return { made: true }
 }
 
-/** The task's own token, for what it starts; from then on its Secret goes with it. */
+/** The task's own token, for what it starts; from then on its Secret is removed with the task. */
 export async function takeTaskToken({ secrets }: Pick<TokenDeps, 'secrets'>, task: Task): Promise<string | undefined> {
   const found = await readTaskToken(secrets, task)
   if (found !== undefined && found.ownerUid !== task.metadata.uid) await secrets.setOwner(found.key, task.metadata)
   return found?.token
 }
 
-/** Removes the tokens of a task that goes: its own, and those of children that were never made. */
+/** Removes the tokens of a deleted task: its own, and those of children that were never created. */
 export async function removeTaskTokens({ secrets }: Pick<TokenDeps, 'secrets'>, task: Task): Promise<void> {
-  // Only they have such tokens.
+  // Only tasks with a transaction have such tokens.
   if (task.spec.transaction === undefined) return
   const { namespace, uid, ownerReferences = [] } = task.metadata
   await secrets.removeOwned(namespace, uid)

@@ -1,4 +1,4 @@
-// What a parent knows of its children: the list in a running parent's status, the old runs of a schedule.
+// A parent's view of its children: the list in a running parent's status, and old runs of a schedule.
 import type { ChildTask, Task } from '../../contract/resources/task.ts'
 import { isTerminalPhase } from '../../contract/resources/task.ts'
 import { summarizeChild } from '../../rules/child-tasks.ts'
@@ -28,14 +28,14 @@ async function summarizeChildren(context: TaskContext, children: Task[]): Promis
   return summaries
 }
 
-/** Shows a running parent's children in its status when one of them changed. */
+/** Updates a running parent's status when one of its children changed. */
 export async function updateChildTasks(context: TaskContext, parent: Task): Promise<Task> {
   if (!context.memory.changedParents.delete(keyOf(parent))) return parent
   const childTasks = await summarizeChildren(context, await listChildren(context, parent))
   return await context.recorder.write(parent, { childTasks: childTasks.length > 0 ? childTasks : undefined })
 }
 
-/** Removes the scheduled runs that the history limits have no room for. */
+/** Removes scheduled runs beyond the history limits. */
 export async function removeExpiredRuns(context: TaskContext, parent: Task, children: Task[]): Promise<void> {
   for (const run of listExpiredRuns(parent, children)) await removeEnded(context.resources, run)
 }

@@ -1,11 +1,11 @@
-// The command of a container task, its environment resolved.
+// The command of a container task with its resolved environment.
 import type { Task } from '../../contract/resources/task.ts'
 import type { WorkloadRun } from '../../ports/workloads.ts'
 import { parentOf } from '../../rules/family.ts'
 import { listTransactionVariables } from '../../rules/token-propagation.ts'
 import type { Environment } from './environment.ts'
 
-/** Names that the service sets; a task's own values for them are overwritten. */
+/** Variables that the service sets; they overwrite the task's own values. */
 function listOwnVariables(task: Task): Record<string, string> {
   const parent = parentOf(task)
   const session = task.spec.sessionRef?.name
@@ -22,7 +22,7 @@ function listOwnVariables(task: Task): Record<string, string> {
 
 type CommandParts = {
   environment: Environment
-  /** Values of secrets that it finds elsewhere. */
+  /** Values of secrets that it receives in other ways. */
   secrets: string[]
   /** The task's own context token. */
   token: string | undefined

@@ -10,7 +10,7 @@ import type { StatusRecorder } from './status-recorder.ts'
 export type TaskContext = TaskControllerDeps & {
   memory: TaskMemory
   recorder: StatusRecorder
-  /** Looks at a task again. */
+  /** Queues another look at a task. */
   enqueue: Enqueue
   /** Hands an ended task to the callback controller. */
   owesCallback: Enqueue
@@ -25,7 +25,7 @@ export function attemptOf(task: Task): { taskUid: string; attempt: number } {
   return { taskUid: task.metadata.uid, attempt: task.status?.attempts ?? 0 }
 }
 
-/** Tasks of one coordinator count together; undefined for others. */
+/** Tasks of one coordinator are counted together; undefined for others. */
 export function siblingsOf(task: Task): string | undefined {
   return task.metadata.labels?.['svc.ai/coordinator'] === 'true' ? parentOf(task)?.uid : undefined
 }

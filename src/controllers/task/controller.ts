@@ -1,4 +1,4 @@
-// The Task controller: reads a task by name, decides purely, does the one thing decided, says when to look again.
+// The Task controller: reads a task by name, decides purely, carries out the one decision, says when to look again.
 import { isTerminalPhase, type Task } from '../../contract/resources/task.ts'
 import type { WorkloadState } from '../../ports/workloads.ts'
 import { owesCallback } from '../../rules/callback.ts'
@@ -34,10 +34,10 @@ async function observe(context: TaskContext, task: Task): Promise<Seen> {
   return { attempt, hasResult: result !== undefined }
 }
 
-/** Timers of the platform end with 31 bits. */
+/** The platform's timers have 31 bits. */
 const longestTimerMs = 86_400_000
 
-/** An ended task: only what its end left undone. */
+/** An ended task: only finishes what its end left undone. */
 async function settleEnded(context: TaskContext, task: Task): Promise<Reconciled> {
   const key = keyOf(task)
   if (context.memory.scheduler.known(key, task.metadata.uid).liveAttempt !== undefined) await stopAttempt(context, task)
@@ -113,7 +113,7 @@ async function reconcileTask(context: TaskContext, key: string): Promise<Reconci
   return await act(context, task, decision, seen)
 }
 
-/** The task controller and, beside it, the one that delivers completion callbacks. */
+/** The task controller, and the one that delivers completion callbacks. */
 export function createTaskControllers(deps: TaskControllerDeps): Controller[] {
   const scheduler = createScheduler({
     capacity: () => deps.workloads.capacity(),
@@ -142,6 +142,6 @@ export function createTaskControllers(deps: TaskControllerDeps): Controller[] {
     begin: () => context.memory.reset(),
     reconcile: (key) => reconcileTask(context, key),
   })
-  // Before the tasks, so that it listens when the first ended one is found.
+  // Before the task controller, so that it is listening when the first ended task is found.
   return [createCallbackController({ ...deps, recorder }, callbacks), tasks]
 }

@@ -1,4 +1,4 @@
-// The variables of a task's code: values, and what they are read from.
+// The environment variables of a task's code: plain values, and values from other resources.
 import { readConfigEntry } from '../../catalog/config-entry.ts'
 import { readEntry } from '../../catalog/secret-entry.ts'
 import type { EnvVar } from '../../contract/resources/execution.ts'
@@ -11,7 +11,7 @@ import type { WorkloadLimits } from '../../ports/workloads.ts'
 
 export type Environment = {
   variables: Record<string, string>
-  /** Values of secrets among them. */
+  /** The values that come from secrets. */
   secrets: string[]
 }
 
@@ -54,7 +54,7 @@ async function resolveVariable(deps: EnvironmentDeps, attempt: TaskWithLimits, v
   return { value: variable.value ?? '', isSecret: false }
 }
 
-/** NotFound when something that a variable is read from is not there (yet). */
+/** NotFound when the source of a variable does not exist (yet). */
 export async function resolveEnvironment(deps: EnvironmentDeps, attempt: TaskWithLimits): Promise<Environment> {
   const variables: Record<string, string> = {}
   const secrets: string[] = []

@@ -1,4 +1,4 @@
-// Tasks that have ended go after their time: on the minute where they say so themselves, else with the next sweep.
+// Removes ended tasks when their time is up: at that minute if the task sets it, otherwise with the next sweep.
 
 import { type Task, terminalPhases } from '../../contract/resources/task.ts'
 import { isSvcError } from '../../errors.ts'
@@ -6,7 +6,7 @@ import type { Clock } from '../../ports/clock.ts'
 import type { Resources } from '../../ports/resources.ts'
 import { timeToRemoval } from '../../rules/task-expiry.ts'
 
-/** Deletes this very task; false when somebody else has. */
+/** Deletes exactly this task; false when somebody else has. */
 export async function removeEnded(resources: Pick<Resources, 'remove'>, { metadata }: Task): Promise<boolean> {
   try {
     await resources.remove('Task', metadata, { uid: metadata.uid })
@@ -20,7 +20,7 @@ export async function removeEnded(resources: Pick<Resources, 'remove'>, { metada
 type SweepDeps = { resources: Pick<Resources, 'list' | 'remove'>; clock: Clock }
 
 const pageSize = 200
-/** Between two pages, so that a large store holds up nobody. */
+/** Pause between two pages, so that a large store delays nobody. */
 const pagePauseMs = 20
 
 async function sweepPhase(
@@ -40,7 +40,7 @@ async function sweepPhase(
   return removed
 }
 
-/** Deletes the tasks that ended longer ago than they are kept; how many. */
+/** Deletes the tasks that ended longer ago than the retention; returns how many. */
 export async function sweepEndedTasks(deps: SweepDeps, keptMs: number, signal: AbortSignal): Promise<number> {
   let removed = 0
   for (const phase of terminalPhases) removed += await sweepPhase(deps, phase, { keptMs, signal })

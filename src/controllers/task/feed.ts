@@ -1,4 +1,4 @@
-// Where the task controller's keys come from: tasks, their workloads, and the objects that waiting tasks name.
+// Sources of the task controller's keys: tasks, their workloads, and the objects that waiting tasks refer to.
 import { isTerminalPhase, type Task } from '../../contract/resources/task.ts'
 import { rankTask } from '../../rules/start-order.ts'
 import { awaitsPlace, needsAttention } from '../../rules/task-attention.ts'
@@ -10,7 +10,7 @@ import { keyOf, siblingsOf, type TaskContext } from './context.ts'
 import { missingReferences } from './waiters.ts'
 
 function noteParent(context: TaskContext, { type, object }: Observation<Task>, enqueue: Enqueue): void {
-  // Ended children found by listing were told of when they ended.
+  // Ended children found by listing were reported when they ended.
   if (type === 'LISTED' && isTerminalPhase(object.status?.phase)) return
   const parent = parentKeyOf(object)
   if (parent === undefined) return
@@ -18,7 +18,7 @@ function noteParent(context: TaskContext, { type, object }: Observation<Task>, e
   enqueue(parent, 100)
 }
 
-/** What listing tells: who runs, and who waits for a place in which order. */
+/** What listing shows: which tasks run, and which wait for capacity, in which order. */
 function observeListed(context: TaskContext, task: Task): void {
   const { uid, namespace, generation } = task.metadata
   const key = keyOf(task)
@@ -27,7 +27,7 @@ function observeListed(context: TaskContext, task: Task): void {
     context.memory.scheduler.adopt(key, { namespace, siblings, uid, attempt: task.status.attempts ?? 0 })
     return
   }
-  // The limit of a coordinator's children is only known once the child is looked at.
+  // The limit on a coordinator's children is only known once the child is looked at.
   if (siblings !== undefined || !awaitsPlace(task)) return
   context.memory.scheduler.enlist({ key, uid, namespace, rank: rankTask(task), generation })
 }
@@ -53,7 +53,7 @@ function createTaskSource(context: TaskContext): Source {
     resources: context.resources,
     clock: context.clock,
     onObject: (observation, enqueue) => observeTask(context, observation, enqueue),
-    // Who runs must be known before anybody may start, or the limits would not hold.
+    // Running tasks must be known before any other may start, or limits would be exceeded.
     first: active,
     onFirst: () => context.memory.scheduler.open(),
     resync: active,
@@ -69,7 +69,7 @@ function createWorkloadSource(context: TaskContext): Source {
   )
 }
 
-/** Whatever a task may name appears or changes: those that wait for something look again. */
+/** When anything that a task may refer to appears or changes, tasks waiting for it look again. */
 function createReferenceSources(context: TaskContext): Source[] {
   const { resources, clock, secrets, configMaps, memory } = context
   const wake = (enqueue: Enqueue) => {
@@ -86,7 +86,7 @@ function createReferenceSources(context: TaskContext): Source[] {
   ]
 }
 
-/** Workers can become free without anybody telling; then those that wait are looked at again. */
+/** Workers can become free without an event, so waiting tasks also look again periodically. */
 function createCapacitySource(context: TaskContext): Source {
   return {
     name: 'capacity',

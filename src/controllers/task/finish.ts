@@ -1,4 +1,4 @@
-// The ends of attempts and of tasks: succeeded, failed, cancelled, to be repeated, lost.
+// How attempts and tasks end: succeeded, failed, cancelled, to be repeated, lost.
 import { Readable } from 'node:stream'
 import type { FailureReason, RunFailure } from '../../contract/failures.ts'
 import type { Task, TaskUsage } from '../../contract/resources/task.ts'
@@ -13,11 +13,11 @@ import { appendOutcome, countInSession, unlockSession } from './session-lock.ts'
 import type { StatusChange } from './status-recorder.ts'
 
 export type TaskEnd = {
-  /** One sentence a user can act on (TASK-046). */
+  /** One sentence that tells the user what to do (TASK-046). */
   message: string
 } & (
   | { phase: 'Succeeded' | 'Cancelled' }
-  /** `cause`: the worker's own word; then the condition Complete has it too. */
+  /** `cause`: the reason that the worker gave; it also appears in the condition Complete. */
   | { phase: 'Failed'; reason: FailureReason; cause?: RunFailure }
 )
 
@@ -70,11 +70,11 @@ async function makeFinalStatus(context: TaskContext, task: Task, { outcome, usag
   }
 }
 
-/** Ends the task: everything it leaves is written before the status that says so (TASK-062). */
+/** Ends the task: everything it leaves behind is written before its final status (TASK-062). */
 export async function finishTask(context: TaskContext, task: Task, outcome: TaskEnd): Promise<Reconciled> {
   const wasRunning = task.status?.phase === 'Running'
   if (outcome.phase !== 'Cancelled') await keepArtifacts(context, task)
-  // What succeeded has ended by itself; anything else must not be called ended while something of it runs.
+  // A successful attempt has ended by itself; any other must be stopped completely before the task counts as ended.
   if (wasRunning && outcome.phase !== 'Succeeded') await stopAttempt(context, task)
   if (outcome.phase !== 'Cancelled') await appendOutcome(context, task, outcome.message)
   const usage = await sumUsage(context, task)
@@ -90,7 +90,7 @@ export async function finishTask(context: TaskContext, task: Task, outcome: Task
   return undefined
 }
 
-/** Stores what a command wrote as the task's result. A command that wrote nothing has none. */
+/** Stores a command's output as the task's result. A command without output has none. */
 export async function saveOutput(context: TaskContext, task: Task, state: WorkloadState): Promise<void> {
   if (state.phase !== 'Succeeded' || task.spec.type !== 'container') return
   const { text = '', truncated = false } = state.output ?? {}
@@ -99,7 +99,7 @@ export async function saveOutput(context: TaskContext, task: Task, state: Worklo
   await context.records.results.put(attemptOf(task), Readable.from([Buffer.from(body)]), 'text/plain; charset=utf-8')
 }
 
-/** Ends the attempt and sets the moment before which no other starts (TASK-042). */
+/** Ends the attempt and sets the earliest time of the next one (TASK-042). */
 export async function scheduleRetry(
   context: TaskContext,
   task: Task,
@@ -131,14 +131,14 @@ export function failTask(
   return finishTask(context, task, { phase: 'Failed', ...failure })
 }
 
-/** Ends a failed attempt as the retry policy has it. */
+/** Ends a failed attempt as the retry policy says. */
 export async function failAttempt(context: TaskContext, task: Task, failure: AttemptFailure): Promise<Reconciled> {
   const decision = decideFailedAttempt(task, failure, context.ids.random())
   if (decision.action === 'retry') return await scheduleRetry(context, task, decision)
   return await failTask(context, task, decision)
 }
 
-/** Closes a lost attempt; the next follows at once and costs no retry (TASK-043). */
+/** Closes a lost attempt; the next one follows at once and costs no retry (TASK-043). */
 export async function closeInterrupted(context: TaskContext, task: Task, message: string): Promise<Reconciled> {
   await stopAttempt(context, task)
   const interruptions = (task.status?.interruptions ?? 0) + 1

@@ -1,11 +1,11 @@
-// An attempt that cannot begin yet says why in its task's status; nothing is written while that stays the same.
+// An attempt that cannot start yet shows the reason in its task's status, which is only written when it changes.
 import type { Task } from '../../contract/resources/task.ts'
 import { redactText } from '../../observability/redaction.ts'
 import { dropConditions, findCondition, setCondition } from '../../rules/conditions.ts'
 import { type HeldUp, waitingCondition } from '../../rules/task-decision.ts'
 import { attemptOf, type TaskContext } from './context.ts'
 
-/** Tells what the attempt waits for (TASK-041). */
+/** Reports what the attempt waits for (TASK-041). */
 export async function noteHeldUp(context: TaskContext, task: Task, { reason, message }: HeldUp): Promise<Task> {
   const shown = redactText(message)
   if (findCondition(task.status?.conditions, waitingCondition)?.message === shown) return task
@@ -14,7 +14,7 @@ export async function noteHeldUp(context: TaskContext, task: Task, { reason, mes
   return await context.recorder.write(task, { message: shown, conditions })
 }
 
-/** An attempt that was held up runs now: only from here on does its time count. */
+/** A delayed attempt is running now: its time limit counts from here. */
 export async function noteBegun(context: TaskContext, task: Task, startedAt: Date): Promise<Task> {
   if (findCondition(task.status?.conditions, waitingCondition) === undefined) return task
   return await context.recorder.write(task, {

@@ -40,7 +40,10 @@ async function readSkill(deps: InstructionDeps, { ref, namespace, owner }: Named
   throw new SvcError('NotFound', `skill "${name}" does not exist in namespace "${namespace}"; create it or remove it`)
 }
 
-/** NotFound in a sentence when something named is not there (yet). A skill of the task goes before its agent's namesake. */
+/**
+ * NotFound, as a sentence, when a reference does not exist (yet). The task's skill takes precedence over its agent's of
+ * the same name.
+ */
 export async function resolveInstructions(
   deps: InstructionDeps,
   task: Task,

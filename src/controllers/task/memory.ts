@@ -1,14 +1,14 @@
-// What the task controller remembers of tasks between two looks. Made anew from the store at each start.
+// What the task controller remembers about tasks between two looks. Rebuilt from the store at each start.
 import type { Scheduler } from './scheduler.ts'
 import { createWaiters, type Waiters } from './waiters.ts'
 
 export type TaskMemory = {
-  /** Who runs and who may start next. */
+  /** Which tasks run and which may start next. */
   scheduler: Scheduler
   waiters: Waiters
-  /** Keys of parents whose children changed since they were looked at. */
+  /** Keys of parents whose children have changed since the last look. */
   changedParents: Set<string>
-  /** All of a task that is gone. */
+  /** Forgets everything about a deleted task. */
   forget(key: string): void
   reset(): void
 }

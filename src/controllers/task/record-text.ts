@@ -1,4 +1,4 @@
-// Reads the head of a stored record as text.
+// Reads the beginning of a stored record as text.
 import type { Results } from '../../ports/results.ts'
 
 /** The first `maxBytes` bytes of a task's result as text; undefined when it has none. */

@@ -1,4 +1,4 @@
-// Looks up what a task names: agent, models, tools, skills.
+// Resolves the references of a task: agent, models, tools, skills.
 import { resolveModels } from '../../catalog/models.ts'
 import { readSecret } from '../../catalog/secret-entry.ts'
 import { assignTool } from '../../catalog/tools.ts'
@@ -23,9 +23,9 @@ export type References = {
   models: ModelChoice[]
   builtInTools: string[]
   customTools: AssignedTool[]
-  /** Of an ai task, skills included. */
+  /** The system prompt of an ai task, including skills. */
   systemPrompt: string
-  /** What task and agent name with `secretRef`. */
+  /** The Secrets that task and agent name in `secretRef`. */
   mounted: MountedSecret[]
 }
 
@@ -37,8 +37,8 @@ type ReferenceDeps = {
 }
 
 /**
- * NotFound when something named does not exist (yet): the task waits for it, for a while (TASK-035). InvalidRequest when
- * the task cannot run as it is and another attempt would change nothing. Both in a sentence for the task's status.
+ * NotFound when a reference does not exist (yet): the task waits for it, for a while (TASK-035). InvalidRequest when
+ * the task cannot run as it is and another attempt would not help. Both are sentences for the task's status.
  */
 export async function resolveReferences(deps: ReferenceDeps, task: Task): Promise<References> {
   const agent = await findAgent(deps.resources, task)
@@ -59,7 +59,7 @@ export async function resolveReferences(deps: ReferenceDeps, task: Task): Promis
   }
 }
 
-/** Without the fallbacks that the context of the task forbids; InvalidRequest when it forbids the first. */
+/** Leaves out fallbacks that the task's context forbids; InvalidRequest when it forbids the first choice. */
 function keepAllowed({ contextMode }: TaskSettings, task: Task, models: ModelChoice[]): ModelChoice[] {
   const context = task.spec.transaction?.context
   if (context === undefined) return models
@@ -71,7 +71,7 @@ function keepAllowed({ contextMode }: TaskSettings, task: Task, models: ModelCho
   throw new SvcError('InvalidRequest', `${what} is not allowed by the context token that asked for this task`)
 }
 
-/** Without those that its agent has got since the context of the task was asked, and that the context forbids. */
+/** Leaves out tools that its agent has gained since the task's context was checked, and that the context forbids. */
 function keepAllowedTools({ contextMode }: TaskSettings, task: Task, agent: Agent | undefined) {
   const { builtIn, custom } = chooseTools(task, agent)
   const context = task.spec.transaction?.context
@@ -101,7 +101,8 @@ async function readMounted(secrets: Secrets, task: Task, agent: Agent | undefine
   const mount = async (key: ResourceKey, folder: string, owner: string): Promise<MountedSecret> => {
     const { values: entries, where } = await readSecret(secrets, key, { owner, forCode: true })
     const odd = Object.keys(entries).find((name) => name.startsWith('..') || name === '.')
-    if (odd !== undefined) throw new SvcError('InvalidRequest', `${where} has an entry "${odd}", which can be no file`)
+    if (odd !== undefined)
+      throw new SvcError('InvalidRequest', `${where} has an entry "${odd}", which cannot be a file name`)
     return { ...key, folder, entries }
   }
   const mounted: MountedSecret[] = []

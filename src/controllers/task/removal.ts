@@ -1,4 +1,4 @@
-// The end of a deleted task: stop it, remove its records, let the object go. Whatever is missing is fine (TASK-064).
+// The end of a deleted task: stop it, remove its records, release the object. Missing parts are fine (TASK-064).
 import type { Task } from '../../contract/resources/task.ts'
 import { isSvcError } from '../../errors.ts'
 import type { TaskNoun } from '../../ports/retention.ts'
@@ -44,7 +44,7 @@ export async function removeTask(context: TaskContext, task: Task): Promise<Reco
   return undefined
 }
 
-/** Holds the object back until its records are removed. The use case that creates tasks sets this too. */
+/** Keeps the object until its records are removed. The use case that creates tasks sets this too. */
 export async function ensureFinalizer(context: TaskContext, task: Task): Promise<Task> {
   const { finalizers = [], deletionTimestamp } = task.metadata
   if (deletionTimestamp !== undefined || finalizers.includes(cleanupFinalizer)) return task

@@ -1,6 +1,6 @@
 // Counts the running tasks of each namespace, and of the children of one coordinator (TASK-040).
 
-/** Tasks that count together. */
+/** Groups of tasks that are counted together. */
 export type CountGroup = { namespace: string; siblings?: string | undefined }
 
 export type RunningCounts = {
@@ -15,7 +15,7 @@ function keysOf({ namespace, siblings }: CountGroup): string[] {
   return siblings === undefined ? [`n:${namespace}`] : [`n:${namespace}`, `s:${siblings}`]
 }
 
-/** `namespaceLimit` 0 means none. */
+/** `namespaceLimit` 0 means no limit. */
 export function createRunningCounts(namespaceLimit: number): RunningCounts {
   const counts = new Map<string, number>()
   const countOf = (key: string) => counts.get(key) ?? 0

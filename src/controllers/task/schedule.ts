@@ -1,4 +1,4 @@
-// A task with a schedule never runs itself: at each tick it makes a child that does.
+// A task with a schedule never runs itself: at each tick it creates a child that does.
 import { isTerminalPhase, type Task } from '../../contract/resources/task.ts'
 import { isSvcError } from '../../errors.ts'
 import { dropConditions, setCondition } from '../../rules/conditions.ts'
@@ -38,7 +38,7 @@ function decide(context: TaskContext, task: Task, children: Task[]): ScheduleDec
   )
 }
 
-/** Makes the child of a tick. A child of that name is this tick's own, made before a crash. */
+/** Creates the child of a tick. An existing child of that name is this tick's own, created before a crash. */
 async function createRun(context: TaskContext, task: Task, tick: Date): Promise<ChildOutcome> {
   try {
     return await createChild(context, task, makeScheduledRun(task, tick))
@@ -48,13 +48,13 @@ async function createRun(context: TaskContext, task: Task, tick: Date): Promise<
   }
 }
 
-/** A run without the token that it should have had is not made: the tick is left out, and says why. */
+/** A run without the token that it should have is not created: the tick is skipped with that reason. */
 function describeRefusal(tick: Date, message: string): TaskEvent {
   const at = tick.toISOString()
   return {
     type: 'RunSkipped',
     reason: 'TokenExchangeFailed',
-    message: `the run of ${at} was left out, for want of its transaction token: ${message}`,
+    message: `the run of ${at} was skipped because it has no transaction token: ${message}`,
   }
 }
 
@@ -67,23 +67,23 @@ function describeTick(task: Task, decision: Ticked): TaskEvent {
       return {
         type: 'RunSkipped',
         reason: 'Forbid',
-        message: `the run of ${at} was left out: the one before it has not ended`,
+        message: `the run of ${at} was skipped: the previous run has not ended`,
       }
     case 'missed': {
       const limit = `${task.spec.startingDeadlineSeconds} s`
-      return { type: 'MissedSchedule', message: `the run of ${at} was found more than ${limit} late and left out` }
+      return { type: 'MissedSchedule', message: `the run of ${at} was due more than ${limit} ago and was skipped` }
     }
   }
 }
 
-/** Status of a schedule that counts; `next` is undefined when it never fires again. */
+/** Status of an active schedule; `next` is undefined when it never fires again. */
 function makeScheduledStatus(context: TaskContext, task: Task, next: Date | undefined): StatusChange {
   const isSuspended = task.spec.suspend
   const suspended = {
     type: 'Suspended',
     status: 'True' as const,
     reason: 'Suspended',
-    message: 'no runs are made until spec.suspend is false',
+    message: 'no runs are created until spec.suspend is false',
   }
   const { conditions } = task.status ?? {}
   return {
@@ -93,7 +93,7 @@ function makeScheduledStatus(context: TaskContext, task: Task, next: Date | unde
       : dropConditions(conditions, 'Suspended'),
     nextScheduleTime: next?.toISOString(),
     queuedReason: undefined,
-    message: isSuspended ? 'suspended; set spec.suspend to false to go on' : describeNext(next),
+    message: isSuspended ? 'suspended; set spec.suspend to false to resume it' : describeNext(next),
   }
 }
 
@@ -105,7 +105,7 @@ function describeNext(next: Date | undefined): string {
 
 async function enterScheduled(context: TaskContext, task: Task, change: StatusChange): Promise<Task> {
   if (task.status?.phase === 'Scheduled') return await context.recorder.write(task, change)
-  const message = `runs are made by schedule ${task.spec.schedule}`
+  const message = `runs are created by schedule ${task.spec.schedule}`
   return await context.recorder.move(task, { type: 'PhaseChanged', phase: 'Scheduled', message }, change)
 }
 
@@ -116,7 +116,7 @@ async function applyTick(context: TaskContext, task: Task, decision: Ticked): Pr
   return { lastScheduleTime: decision.tick.toISOString() }
 }
 
-/** Makes the run that a person asked for; the ask goes when it is made, or cannot be. */
+/** Creates the run that a person requested; the request is cleared when the run exists, or cannot be created. */
 async function makeWantedRun(context: TaskContext, task: Task): Promise<Task> {
   const tick = wantedRunOf(task)
   if (tick === undefined) return task
@@ -124,7 +124,7 @@ async function makeWantedRun(context: TaskContext, task: Task): Promise<Task> {
   const event = outcome.made
     ? {
         type: 'ScheduledRun',
-        message: `run ${nameScheduledRun(task.metadata.name, tick)} was created, as was asked for`,
+        message: `run ${nameScheduledRun(task.metadata.name, tick)} was created on request`,
       }
     : describeRefusal(tick, outcome.message)
   await context.recorder.append(task, { ...event, phase: 'Scheduled' })
@@ -132,7 +132,7 @@ async function makeWantedRun(context: TaskContext, task: Task): Promise<Task> {
   return await context.resources.update('Task', { ...task, metadata: { ...task.metadata, annotations } })
 }
 
-/** A child's token ends soon: no command of its own can come back for it at every tick (reference 3.7). */
+/** A child's token expires soon, and no command can renew it at every tick (reference 3.7). */
 function findUnsupported({ tokenExchange }: TaskContext, task: Task): string | undefined {
   const { type, transaction } = task.spec
   if (tokenExchange === undefined || transaction === undefined) return undefined

@@ -1,4 +1,4 @@
-// Decides which waiting tasks may start, and counts those that run. Made anew from the store at each start.
+// Decides which waiting tasks may start, and counts those that run. Rebuilt from the store at each start.
 import type { Known } from '../../rules/task-attention.ts'
 import { type CountGroup, createRunningCounts, type RunningCounts } from './running-counts.ts'
 import { createStartQueue, type WaitingTask } from './start-queue.ts'
@@ -15,7 +15,7 @@ type Bounds = {
 type SchedulerOptions = Bounds & {
   /** Running tasks of a namespace; 0: no limit. */
   namespaceLimit: number
-  /** Told of a task that may start now. */
+  /** Called with a task that may start now. */
   onGrant(key: string): void
 }
 
@@ -23,28 +23,28 @@ export type Running = CountGroup & { uid: string; attempt: number }
 
 export type Scheduler = {
   reset(): void
-  /** Starts granting; before it, who runs already must be known. */
+  /** Starts granting; running tasks must already be known. */
   open(): void
-  /** Grants what there is room for now. */
+  /** Grants starts while there is capacity. */
   pump(): void
-  /** Asks for a start. True when it may start now; otherwise `onGrant` follows in its turn. */
+  /** Requests a start. True when the task may start now; otherwise `onGrant` follows in its turn. */
   offer(task: WaitingTask): boolean
-  /** Puts a task that was found waiting into its place, so that it is granted in its turn; one that is known is left. */
+  /** Queues a task that was found waiting, so that it is granted in its turn; does nothing for a known one. */
   enlist(task: WaitingTask): void
   blockedBy(task: WaitingTask): BlockedBy
-  /** A granted task is announced; until `setStarted` its place among the free workers is still taken. */
+  /** Reports that a granted task was announced; until `setStarted` it still occupies a free worker. */
   setStarting(key: string, run: Running): void
   setStarted(key: string): void
-  /** A task that was found running. */
+  /** Adds a task that was found running. */
   adopt(key: string, run: Running): void
-  /** It no longer runs nor waits; others may start. */
+  /** It neither runs nor waits any more; others may start. */
   release(key: string): void
-  /** Forgets it if it is this very object, not a later one of the same name. */
+  /** Forgets exactly this object, not a later one of the same name. */
   releaseObject(key: string, uid: string): void
   known(key: string, uid: string): Known
 }
 
-/** Who was granted a start and who runs; both occupy their place. */
+/** Tasks that were granted a start and tasks that run; both occupy capacity. */
 function createOccupants(counts: RunningCounts) {
   const granted = new Map<string, WaitingTask>()
   const running = new Map<string, Running>()
@@ -99,7 +99,7 @@ function describeBlock(counts: RunningCounts, { namespace, siblings, siblingLimi
 
 type Occupants = ReturnType<typeof createOccupants>
 
-/** RunningCounts are taken from the grant on, though what runs them knows of them only once they are started. */
+/** A task counts as running from its grant on, although the workloads only know it once it is started. */
 function hasRoom({ granted, running, starting }: Occupants, { limit, capacity }: Bounds): boolean {
   const isBelowLimit = limit === 0 || granted.size + running.size < limit
   return isBelowLimit && granted.size + starting.size < capacity()

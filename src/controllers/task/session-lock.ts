@@ -1,4 +1,4 @@
-// The session of a task: taken before the attempt starts, written to and let go at the task's end.
+// The session of a task: claimed before the attempt starts, written to and released at the task's end.
 import { tryParseDuration } from '../../contract/duration.ts'
 import { promptOf, type Task, type TaskUsage } from '../../contract/resources/task.ts'
 import { isSvcError, SvcError } from '../../errors.ts'
@@ -16,7 +16,10 @@ export function sessionOf(task: Task): SessionKey | undefined {
   return reference && { namespace: task.metadata.namespace, name: reference.name }
 }
 
-/** Takes the task's session. False when another task has it; InvalidRequest when it is not there and not to be made. */
+/**
+ * Claims the task's session. False when another task holds it; InvalidRequest when it does not exist and must not be
+ * created.
+ */
 export async function lockSession(context: TaskContext, task: Task): Promise<boolean> {
   const key = sessionOf(task)
   if (key === undefined) return true
@@ -26,15 +29,15 @@ export async function lockSession(context: TaskContext, task: Task): Promise<boo
   if (session === undefined) {
     throw new SvcError(
       'InvalidRequest',
-      `session "${key.name}" does not exist in namespace "${key.namespace}"; set spec.sessionRef.create to make it`,
+      `session "${key.name}" does not exist in namespace "${key.namespace}"; set spec.sessionRef.create to create it`,
     )
   }
-  // Those that wait for it come first, though they have not looked again yet.
+  // Tasks that already wait for it come first, although they have not looked again yet.
   if (context.memory.waiters.hasEarlier(sessionTopic(key), rankTask(task))) return false
   return await sessions.lock(key, task.metadata.uid)
 }
 
-/** Until when the agent keeps the sessions of its tasks; undefined: as long as others. */
+/** When the sessions of the agent's tasks expire; undefined: the usual retention. */
 async function readExpiry({ resources, clock }: TaskContext, task: Task): Promise<Date | undefined> {
   const reference = task.spec.agentRef
   if (reference === undefined) return undefined
@@ -43,7 +46,7 @@ async function readExpiry({ resources, clock }: TaskContext, task: Task): Promis
   return ttl === 0 ? undefined : new Date(clock.now().getTime() + ttl)
 }
 
-/** Lets the session go and has the task look again that is next to have it. */
+/** Releases the session and wakes the task that is next in line for it. */
 export async function unlockSession(context: TaskContext, task: Task): Promise<void> {
   const key = sessionOf(task)
   if (key === undefined) return
@@ -59,7 +62,7 @@ function describePrompt(task: Task): string {
 }
 
 /**
- * Adds prompt and outcome to the session, unless the worker has added its own account of them under the same word.
+ * Adds prompt and outcome to the session, unless the worker has added its own account under the same key.
  */
 export async function appendOutcome(context: TaskContext, task: Task, message: string): Promise<void> {
   const key = sessionOf(task)
@@ -73,7 +76,7 @@ export async function appendOutcome(context: TaskContext, task: Task, message: s
   await appendUnlessGone(context, key, messages, { dedupe: makeTranscriptWord(taskUid, outcomeWord) })
 }
 
-/** Counts what all attempts of the task have used in its session, whatever else it adds there. */
+/** Counts the usage of all attempts of the task in its session, whatever else the task adds there. */
 export async function countInSession(context: TaskContext, task: Task, usage: TaskUsage | undefined): Promise<void> {
   const key = sessionOf(task)
   if (key === undefined || usage === undefined) return

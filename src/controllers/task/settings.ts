@@ -1,4 +1,4 @@
-// What the task controllers are given: ports, settings, and how they are bound together.
+// What the task controllers need: ports, settings, and how they are wired.
 import type { AssignedEgress, AssignedSearch } from '../../contract/api/assignment.ts'
 import { artifactLimits } from '../../contract/api/internal.ts'
 import { noWorkspaces, type WorkspaceDefaults } from '../../contract/resources/task-problems.ts'
@@ -17,38 +17,38 @@ import type { PropagationSettings } from '../../rules/token-propagation.ts'
 import type { Log } from '../engine/controller.ts'
 
 export type TaskSettings = {
-  /** Running tasks at a time, where what runs them sets no bound of its own; 0: no limit. */
+  /** Concurrent tasks, where the workloads set no limit of their own; 0: no limit. */
   maxRunningTasks: number
-  /** Running tasks of one namespace at a time; 0: no limit. */
+  /** Concurrent tasks of one namespace; 0: no limit. */
   maxTasksPerNamespace: number
   /** How long a task waits for an agent, provider, secret, tool or skill that does not exist. */
   referenceWaitMs: number
-  /** Base address of the worker API; asked when a task starts, since a port may be picked late. */
+  /** Base address of the worker API; read when a task starts, because the port may be chosen late. */
   workerApiUrl: () => string
   egress: AssignedEgress
   search?: AssignedSearch
-  /** Turns of an ai task's tool loop. */
+  /** The most turns of an ai task's tool loop. */
   maxIterations: number
   maxToolCalls: number
   toolTimeoutMs: number
-  /** Files of an ai task's workspace that are kept as artifacts: how many, and how many bytes together. */
+  /** Limits on the workspace files of an ai task that are kept as artifacts: number and total bytes. */
   keep: { files: number; bytes: number }
   /** For tasks and agents that set no resources. */
   defaultLimits: WorkloadLimits
   /** Command lines that agent tasks can run here. */
   agentRuntimes: string[]
   workspaces: WorkspaceDefaults
-  /** References into other namespaces are refused. */
+  /** True when references into other namespaces are refused. */
   isolateNamespaces: boolean
-  /** How the constraints of context tokens bind the tasks that they asked for. */
+  /** How strictly the constraints of context tokens apply to the tasks created with them. */
   contextMode: ContextMode
   /** Absent: context tokens are off. */
   propagation?: PropagationSettings
-  /** Tasks that are reconciled at the same time. */
+  /** Concurrent reconciles of tasks. */
   concurrency: number
 }
 
-/** Everything but the address of the worker API, which only the composition root knows. */
+/** Everything except the address of the worker API, which only the composition root knows. */
 export const defaultTaskSettings: Omit<TaskSettings, 'workerApiUrl'> = {
   maxRunningTasks: 0,
   maxTasksPerNamespace: 0,
@@ -66,10 +66,10 @@ export const defaultTaskSettings: Omit<TaskSettings, 'workerApiUrl'> = {
   concurrency: 32,
 }
 
-/** Told of what is counted. */
+/** Receives what is counted. */
 export type TaskObserver = Pick<Metrics, 'observeTask' | 'countTimelineEvents'>
 
-/** Whether more may be spent. */
+/** Checks whether more may be spent. */
 export type Spending = {
   /** BudgetExceeded when a budget that covers the spender is used up. */
   require(spender: Spender): void | Promise<void>

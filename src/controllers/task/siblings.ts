@@ -1,9 +1,9 @@
-// How many children of a coordinator may run at a time.
+// How many children of a coordinator may run at the same time.
 import type { Task } from '../../contract/resources/task.ts'
 import type { ResourceReader } from '../../ports/resources.ts'
 import { parentOf } from '../../rules/family.ts'
 
-/** The coordinator's maxConcurrentChildren; undefined when the parent or its agent is gone. */
+/** The coordinator's maxConcurrentChildren; undefined when the parent or its agent no longer exists. */
 export async function findSiblingLimit(resources: ResourceReader, child: Task): Promise<number | undefined> {
   const { namespace } = child.metadata
   const owner = parentOf(child)

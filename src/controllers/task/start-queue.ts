@@ -1,4 +1,5 @@
-// The tasks that wait to start: an ordered queue for each namespace and coordinator, so that a limit holds back only its own.
+// The tasks that wait to start: one ordered queue per namespace and coordinator, so that a limit only delays its own
+// group.
 import { compareStart, type StartRank } from '../../rules/start-order.ts'
 import { createHeap, type Heap } from '../engine/heap.ts'
 import type { CountGroup, RunningCounts } from './running-counts.ts'
@@ -8,7 +9,7 @@ export type WaitingTask = CountGroup & {
   uid: string
   rank: StartRank
   generation: number
-  /** Running children of the same coordinator, at most. */
+  /** The most running children of the same coordinator. */
   siblingLimit?: number | undefined
 }
 
@@ -18,7 +19,7 @@ type StartQueue = {
   get(key: string): WaitingTask | undefined
   enter(task: WaitingTask): void
   withdraw(key: string): void
-  /** The first of all whose group may run one more; it stays in the queue. */
+  /** The first task of all groups that may run one more; it stays in the queue. */
   first(): WaitingTask | undefined
   size(): number
   clear(): void
@@ -33,7 +34,7 @@ export function createStartQueue(counts: RunningCounts): StartQueue {
   const groups = new Map<string, GroupQueue>()
   const waiting = new Map<string, WaitingTask>()
 
-  /** The first of a group's queue; entries that were withdrawn are dropped on the way, and the queue when it is empty. */
+  /** The first task of a group's queue; drops withdrawn entries on the way, and an empty queue. */
   function headOf(group: GroupQueue): WaitingTask | undefined {
     for (let head = group.heap.peek(); head !== undefined; head = group.heap.peek()) {
       if (waiting.get(head.key) === head) return head

@@ -1,4 +1,4 @@
-// From Pending to Running: references, a place among those who may run, the session, the workload.
+// From Pending to Running: references, capacity, the session, the workload.
 import { formatDuration } from '../../contract/duration.ts'
 import type { Task } from '../../contract/resources/task.ts'
 import { isSvcError, messageOf } from '../../errors.ts'
@@ -23,7 +23,7 @@ const refusalPauseMs = 1_000
 
 type Wait = { queuedReason: string; message: string; conditions?: NonNullable<Task['status']>['conditions'] }
 
-/** Notes why a task does not start yet; silent when that was said already. */
+/** Records why a task has not started yet; does nothing when the reason is unchanged. */
 async function noteWaiting(context: TaskContext, task: Task, wait: Wait): Promise<Task> {
   const { status, metadata } = task
   const { queuedReason, message } = wait
@@ -36,7 +36,7 @@ async function noteWaiting(context: TaskContext, task: Task, wait: Wait): Promis
   return await context.recorder.move(task, event, change)
 }
 
-/** Gives up its place and its wait for anything: it begins anew once somebody lets it. */
+/** Gives up its capacity and its waits: it starts over once somebody lets it. */
 export async function holdTask(context: TaskContext, task: Task, { reason, message }: HeldUp): Promise<Reconciled> {
   const key = keyOf(task)
   context.memory.waiters.leave(key)
@@ -48,7 +48,7 @@ export async function holdTask(context: TaskContext, task: Task, { reason, messa
   return undefined
 }
 
-/** Waits for something named that is not there, and fails the task when it does not come (TASK-035). */
+/** Waits for a missing reference, and fails the task when it does not appear (TASK-035). */
 async function waitForReferences(context: TaskContext, task: Task, message: string): Promise<Reconciled> {
   const { clock, settings, memory } = context
   const now = clock.now()
@@ -74,8 +74,8 @@ async function waitForReferences(context: TaskContext, task: Task, message: stri
 
 const queueMessages = {
   Capacity: 'waiting for a free worker; it starts in order of priority, then age',
-  NamespaceLimit: 'waiting: as many tasks as the namespace may run at a time are running',
-  SiblingLimit: 'waiting: as many children as the coordinator may run at a time are running',
+  NamespaceLimit: 'waiting: the namespace already runs as many tasks as it may',
+  SiblingLimit: 'waiting: the coordinator already runs as many children as it may',
 } as const
 
 async function describeWaiting(context: TaskContext, task: Task): Promise<WaitingTask> {
@@ -91,17 +91,17 @@ async function describeWaiting(context: TaskContext, task: Task): Promise<Waitin
   }
 }
 
-/** Asks for a place; true when the task may start now. */
+/** Requests capacity; true when the task may start now. */
 async function seekPlace(context: TaskContext, task: Task): Promise<boolean> {
   const waiting = await describeWaiting(context, task)
   if (context.memory.scheduler.offer(waiting)) return true
   const reason = context.memory.scheduler.blockedBy(waiting)
   const said = task.status?.queuedReason
-  // Which limit holds a task back may change often; it is told once.
+  // The limit that holds a task back may change often; only the first is reported.
   if (said === undefined || !(said in queueMessages)) {
     await noteWaiting(context, task, { queuedReason: reason, message: queueMessages[reason] })
   }
-  // It may have been granted while that was written; then the key is in the queue again.
+  // It may have been granted during that write; then the key is in the queue again.
   return false
 }
 
@@ -128,7 +128,7 @@ function makeRunningStatus(task: Task, attempt: number, startedAt: Date): Status
     nextRetryTime: undefined,
     completionTime: undefined,
     nextScheduleTime: undefined,
-    // One that works in several has its own count by now.
+    // An attempt of several workers has its own count by now.
     ...(task.spec.type !== 'container' && { iteration: task.status?.iteration ?? 0 }),
   }
 }
@@ -138,7 +138,7 @@ async function noteAccepted(context: TaskContext, task: Task): Promise<void> {
   await context.recorder.append(task, { type: 'PhaseChanged', phase: 'Pending', message: 'the task was accepted' })
 }
 
-/** Announces the attempt, then starts it: a worker finds its attempt to be the live one from its first call on. */
+/** Announces the attempt, then starts it, so that the attempt is live from the worker's first call on. */
 async function launch(context: TaskContext, task: Task, references: References): Promise<Reconciled> {
   const { memory, clock, recorder, workloads } = context
   const key = keyOf(task)
@@ -159,7 +159,7 @@ async function launch(context: TaskContext, task: Task, references: References):
   return { requeueAfterMs: watchDelayMs(running, clock.now(), { phase: 'Pending' }) }
 }
 
-/** The workload could not be started: no room after all, or a failure of the attempt. */
+/** The workload could not be started: no capacity after all, or a failure of the attempt. */
 async function handleRefusal(context: TaskContext, task: Task, error: unknown): Promise<Reconciled> {
   const message = messageOf(error)
   context.log.warn({ task: keyOf(task), error: message }, 'an attempt could not be started')
@@ -178,7 +178,7 @@ async function startGranted(context: TaskContext, task: Task, references: Refere
   return await launch(context, task, references)
 }
 
-/** Starts the task if it may; otherwise says why not and when to look again. */
+/** Starts the task if it may start; otherwise records why not and when to look again. */
 export async function startTask(context: TaskContext, task: Task): Promise<Reconciled> {
   context.memory.waiters.leave(keyOf(task))
   try {

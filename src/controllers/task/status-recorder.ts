@@ -21,9 +21,9 @@ export type StatusChange = { [Field in keyof TaskStatus]?: TaskStatus[Field] | u
 
 export type StatusRecorder = {
   append(task: Task, event: TaskEvent): Promise<void>
-  /** Writes the changed status if it differs; gives the task as it is then. */
+  /** Writes the changed status if it differs; returns the task as it is then. */
   write(task: Task, change: StatusChange): Promise<Task>
-  /** An event and the status that announces it, in this order. */
+  /** Writes an event, then the status that it announces. */
   move(task: Task, event: TaskEvent, change: StatusChange): Promise<Task>
 }
 
@@ -44,20 +44,20 @@ function isSameStatus(a: TaskStatus | undefined, b: TaskStatus | undefined): boo
 type RecorderDeps = { resources: Resources; events: Events; observer?: TaskObserver | undefined }
 
 export function createStatusRecorder({ resources, events, observer }: RecorderDeps): StatusRecorder {
-  /** The present object, if only something else than its status was changed meanwhile. */
+  /** The current object, if only parts other than its status have changed. */
   async function rebase(task: Task, starts: boolean, conflict: unknown): Promise<Task> {
     const fresh = await resources.get('Task', task.metadata)
     if (fresh === undefined || fresh.metadata.uid !== task.metadata.uid) {
-      throw new SvcError('NotFound', `task ${task.metadata.namespace}/${task.metadata.name} is gone`)
+      throw new SvcError('NotFound', `task ${task.metadata.namespace}/${task.metadata.name} no longer exists`)
     }
     if (!isSameStatus(fresh.status, task.status)) throw conflict
-    // What starts is the spec that was read, and from then on it is fixed: another one is started anew.
+    // The spec that was read is the one that starts, and it is fixed from then on; a changed one starts over.
     if (starts && fresh.metadata.generation !== task.metadata.generation) throw conflict
     return fresh
   }
 
-  // The controller is the only writer of status, so a conflict usually is a change of spec or metadata. Writing again
-  // here keeps the events of this step from being told twice.
+  // The controller is the only writer of status, so a conflict usually means a change of spec or metadata. Writing
+  // again here keeps the events of this step from being written twice.
   async function write(task: Task, change: StatusChange): Promise<Task> {
     const status = applyChange(task, change)
     if (isSameStatus(task.status, status)) return task

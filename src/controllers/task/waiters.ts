@@ -1,14 +1,14 @@
-// The tasks that wait for an event: the end of a session's lock, or the making of a missing reference.
+// The tasks that wait for something: the release of a session, or the creation of a missing reference.
 import { compareStart, type StartRank } from '../../rules/start-order.ts'
 
 export type Waiters = {
-  /** Notes that the task waits for it. */
+  /** Records that the task waits for the topic. */
   wait(topic: string, key: string, rank: StartRank): void
-  /** The tasks that waited for the topic, in the order in which tasks start; they no longer do. */
+  /** Returns and removes the tasks that waited for the topic, in starting order. */
   call(topic: string): string[]
-  /** The task that is next to have the topic, which one alone can have; it goes on waiting until it looks again. */
+  /** The next task in line for a topic that only one can have; it keeps waiting until it looks again. */
   next(topic: string): string | undefined
-  /** Whether a task that waits for the topic starts before one of this rank. */
+  /** Whether a waiting task comes before one of this rank. */
   hasEarlier(topic: string, rank: StartRank): boolean
   leave(key: string): void
   reset(): void
@@ -52,7 +52,7 @@ export function createWaiters(): Waiters {
   }
 }
 
-/** The one queue of all tasks with a missing reference: whatever appears, each looks again. */
+/** The one topic of all tasks with a missing reference: whatever appears, each looks again. */
 export const missingReferences = 'references'
 
 export function sessionTopic(session: { namespace: string; name: string }): string {

@@ -1,4 +1,5 @@
-// The demo provider: follows simple instructions with real tool calls. No language model, and it says so (PROV-014).
+// The demo provider: follows simple instructions with real tool calls. It is not a language model, and says so
+// (PROV-014).
 import type { Clock } from '../../ports/clock.ts'
 import { type Message, type ModelEvent, type ModelRequest, noUsage, textOf } from '../messages.ts'
 import type { ModelClient } from '../model.ts'
@@ -27,7 +28,7 @@ function findSerial(messages: Message[]): number {
   return 1 + Math.max(0, ...ids.map((id) => Number(callId.exec(id)?.[1] ?? 0)))
 }
 
-/** Everything is read from the conversation, so that the same conversation always has the same answer. */
+/** Everything is derived from the conversation, so that the same conversation always has the same answer. */
 function findPosition(request: ModelRequest): Position {
   const { messages } = request
   const start = messages.findLastIndex((message) => message.role === 'user' && !holdsResult(message))
@@ -83,7 +84,7 @@ function writeAnswer(position: Position): string {
   return `${demoLabel}\nThe instructions were followed step by step:\n${lines.join('\n')}`
 }
 
-/** In pieces, as a real model does. */
+/** In pieces, like a real model. */
 function* streamText(text: string): Generator<ModelEvent> {
   yield { type: 'block_start', index: 0, block: 'text' }
   for (let at = 0; at < text.length; at += 64) yield { type: 'text_delta', index: 0, text: text.slice(at, at + 64) }

@@ -1,4 +1,4 @@
-// The instructions the demo provider follows, and how it says what it is (PROV-014).
+// The instructions that the demo provider follows, and how it describes itself (PROV-014).
 import { isJsonObject, type JsonObject, tryParseJson } from '../../contract/json.ts'
 
 export const demoLabel = '[demo provider: this is no language model]'
@@ -9,7 +9,7 @@ export type DemoAction =
   | { kind: 'say'; text: string }
 
 export type DemoInstruction = {
-  /** One that works, for documentation. */
+  /** A working one, for documentation. */
   example: string
   does: string
   pattern: RegExp
@@ -117,7 +117,7 @@ export const demoInstructions: DemoInstruction[] = [
   },
 ]
 
-/** The words an instruction begins with: what follows a separator is a new step when it starts so. */
+/** The first words of instructions: text after a separator is a new step when it starts with one. */
 export const demoVerbs =
   'write|save|put|append|add|fetch|get|open|download|read|show|cat|print|run|execute|search|web search|call|use|wait|sleep|say|echo|answer'
 

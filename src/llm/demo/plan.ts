@@ -1,4 +1,4 @@
-// Splits a prompt into steps and says what each asks for.
+// Splits a prompt into steps, and finds the action of each.
 import { type DemoAction, demoInstructions, demoVerbs } from './instructions.ts'
 
 export type DemoStep = { text: string; action?: DemoAction }
@@ -7,7 +7,7 @@ const politeness = /^(?:please|now|first|finally|next|also|then|and|you should|c
 const startsInstruction = new RegExp(`^(?:${demoVerbs})\\s`, 'i')
 const startsCode = /^(?:run|execute)\s+\w+\s*:/i
 
-/** Quoted and fenced text is never cut. */
+/** Quoted and fenced text is never split. */
 const token = /```[\s\S]*?```|"[^"\n]*"|`[^`\n]*`|[,;.]?\s+(?:and\s+)?then\s+|\s+and\s+|[;,]\s+|;|\.\s+|\n+|[\s\S]/gi
 
 function strip(text: string): string {
@@ -19,7 +19,10 @@ function strip(text: string): string {
 const separator = /^(?:[,;.]?\s+(?:and\s+)?then\s+|\s+and\s+|[;,]\s+|;|\.\s+|\n+)$/i
 const hardSeparator = /^(?:[,;.]?\s+(?:and\s+)?then\s+|\.\s+|\n+)$/i
 
-/** `then`, a full stop and line breaks always separate, the others only before a new instruction. Code ends more rarely. */
+/**
+ * `then`, a full stop and line breaks always separate; others only before a new instruction. Code ends at more
+ * characters.
+ */
 function separates(text: string, before: string, after: string): boolean {
   if (!separator.test(text)) return false
   const isFollowed = startsInstruction.test(strip(after))
@@ -49,7 +52,7 @@ function findAction(text: string): DemoAction | undefined {
   return undefined
 }
 
-/** The steps of a prompt, in order; those without an action were not understood. */
+/** The steps of a prompt, in order; a step without an action was not understood. */
 export function planSteps(prompt: string): DemoStep[] {
   return splitSteps(prompt.slice(0, 100_000)).map((text) => {
     const action = findAction(text) ?? findAction(text.replace(/[.!?]+$/, ''))

@@ -69,7 +69,7 @@ function extendBlock({ index, delta }: DeltaFrame, draft: Draft): ModelEvent[] {
   }
 }
 
-/** The input as it was given whole, by servers that do not send it in fragments. */
+/** The complete input, from servers that do not send it in fragments. */
 function wholeInput(draft: Draft): string | undefined {
   const { input } = draft.block
   const isFilled = typeof input === 'object' && input !== null && Object.keys(input).length > 0
@@ -100,7 +100,7 @@ function stopWhole(index: number, draft: Draft): ModelEvent {
   return { type: 'block', index, block: { type: 'opaque', label: block.type, raw: toRaw(json) } }
 }
 
-/** Only where the block holds more than its neutral form. */
+/** Only when the block contains more than its neutral form. */
 function rawOf(draft: Draft): Raw | undefined {
   const { block } = draft
   const citations = [...(Array.isArray(block.citations) ? block.citations : []), ...draft.citations]

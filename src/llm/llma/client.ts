@@ -7,10 +7,10 @@ import { createDecoder } from './decode.ts'
 import { encodeRequest } from './encode.ts'
 
 export const vendorAddress = 'https://api.anthropic.com'
-/** The version of the wire format this codec reads; the vendor keeps it apart from the models. */
+/** The version of the wire format that this codec reads; it is independent of the models. */
 export const wireVersion = '2023-06-01'
 
-/** Accepts an address with or without the `/v1` that official clients add themselves. */
+/** Accepts an address with or without the `/v1` that official clients append. */
 export function endpointUrl(baseUrl: string | undefined, endpoint: string): string {
   const base = (baseUrl ?? vendorAddress).replace(/\/+$/, '')
   return base.endsWith('/v1') ? `${base}/${endpoint}` : `${base}/v1/${endpoint}`

@@ -1,4 +1,4 @@
-// llma to neutral: what a client of the proxy sends. Every part keeps its original JSON.
+// llma to neutral: the request of a proxy client. Every part keeps its original JSON.
 import type { JsonObject } from '../../contract/json.ts'
 import type { ContentBlock, Message, ModelRequest, Raw, TextBlock, ToolChoice } from '../messages.ts'
 import type { LlmaBlock, LlmaMessage, LlmaRequest } from './schema.ts'
@@ -78,7 +78,7 @@ function dropUndefined<T extends object>(value: T): { [K in keyof T]: Exclude<T[
   return Object.fromEntries(entries) as { [K in keyof T]: Exclude<T[K], undefined> }
 }
 
-/** A checked request in neutral form. */
+/** A validated request in neutral form. */
 export function decodeRequest(request: LlmaRequest): ModelRequest {
   const budgetTokens = request.thinking?.budget_tokens
   return {

@@ -17,7 +17,7 @@ const stopReasons: Partial<Record<string, StopReason>> = {
   pause_turn: 'pause',
 }
 
-/** Cached tokens are counted apart by this vendor; neutral input tokens are all of them. */
+/** This vendor counts cached tokens separately; neutral input tokens include them. */
 function readUsage(before: TokenUsage, usage: LlmaUsage): TokenUsage {
   const fresh = readCount(usage.input_tokens)
   const cached = readCount(usage.cache_read_input_tokens)
@@ -75,7 +75,7 @@ function dropNulls(counts: JsonObject): JsonObject {
 
 type TextFrame = { index: number; text: string }
 
-/** Nearly all frames are of this kind: looked at by hand, for a fraction of the schema's price. */
+/** Almost all frames are of this kind: checked by hand, for a fraction of the cost of the schema. */
 function readText(json: unknown): TextFrame | undefined {
   const { type, index, delta } = json as Partial<Extract<LlmaFrame, { type: 'content_block_delta' }>>
   if (type !== 'content_block_delta' || delta?.type !== 'text_delta') return undefined

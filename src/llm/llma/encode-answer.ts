@@ -18,7 +18,7 @@ function frame(type: string, json: JsonObject): string {
   return `event: ${type}\ndata: ${JSON.stringify({ type, ...json })}\n\n`
 }
 
-/** Cached tokens are counted apart by this family. */
+/** This family counts cached tokens separately. */
 function encodeUsage(usage: TokenUsage, raw: Raw | undefined): JsonObject {
   const own = rawOf('llma', raw)
   if (own !== undefined) return own
@@ -54,7 +54,7 @@ function extendBlock(index: number, delta: JsonObject): string {
   return frame('content_block_delta', { index, delta })
 }
 
-/** The same for text, which nearly all frames are: only what differs is made anew. */
+/** The same for text, which most frames are: only the differing part is built. */
 function writeText(index: number, text: string): string {
   const delta = `{"type":"text_delta","text":${JSON.stringify(text)}}`
   return `event: content_block_delta\ndata: {"type":"content_block_delta","index":${index},"delta":${delta}}\n\n`
@@ -151,7 +151,7 @@ function encodeBlock(block: ContentBlock): JsonObject[] {
   }
 }
 
-/** The body of an answer that is not streamed; unknown fields of a vendor of this family stay. */
+/** The body of an answer that is not streamed; keeps unknown fields from a vendor of this family. */
 export function encodeAnswer(answer: WholeAnswer, options: EncoderOptions): JsonObject {
   const own = rawOf('llma', answer.raw)
   // An opening frame has no stop reason yet.

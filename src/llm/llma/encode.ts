@@ -5,12 +5,12 @@ import { crossFields } from '../crossing.ts'
 import type { ContentBlock, Message, ModelRequest, ToolChoice, ToolSchema } from '../messages.ts'
 import { rememberBy } from '../remembered.ts'
 
-/** The vendor requires the field; a request that names no limit gets this one. */
+/** The vendor requires the field; a request without a limit gets this one. */
 const defaultMaxTokens = 4096
 
 const cachePoint = { cache_control: { type: 'ephemeral' } }
 
-/** The vendor's ids are letters, digits, `_` and `-`; those of other families may hold more. */
+/** The vendor's ids consist of letters, digits, `_` and `-`; those of other families may contain more. */
 function cleanId(id: string): string {
   return id.replace(/[^A-Za-z0-9_-]/g, '_')
 }
@@ -42,7 +42,7 @@ function encodeBlock(block: ContentBlock): JsonObject[] {
 
 type WireMessage = { role: string; content: JsonObject[]; whole?: JsonObject }
 
-/** Neighbours of one role are put together: all results of a turn must be in the message that follows it. */
+/** Merges consecutive messages of one role: all results of a turn must be in the message that follows it. */
 function encodeMessages(messages: Message[]): JsonObject[] {
   const wire: WireMessage[] = []
   for (const message of messages) {
@@ -60,7 +60,7 @@ function encodeMessages(messages: Message[]): JsonObject[] {
     .map(({ role, content, whole }) => whole ?? { role, content })
 }
 
-/** The caller's own message stays as it is, but for what is put after it. */
+/** The caller's own message stays unchanged, except for what is appended. */
 function addContent(wire: WireMessage, content: JsonObject[]): void {
   if (wire.whole === undefined) {
     wire.content.push(...content)
@@ -80,7 +80,10 @@ function encodeToolChoice(choice: ToolChoice): JsonObject {
   return choice.type === 'tool' ? { type: 'tool', name: choice.name } : { type: choice.type }
 }
 
-/** What an agent's loop sends again and again is read from the vendor's cache: up to the system prompt, up to the last message. */
+/**
+ * An agent's loop repeats its beginning in every call, so it is cached by the vendor: up to the system prompt, and up
+ * to the last message.
+ */
 function markCachePoints(body: { system?: unknown; messages?: unknown }): void {
   for (const list of [body.system, lastContent(body.messages)]) {
     if (!Array.isArray(list)) continue
@@ -96,7 +99,7 @@ function lastContent(messages: unknown): unknown {
 function encodeLimits(request: ModelRequest, base: JsonObject): JsonObject {
   const budget = request.thinking?.budgetTokens
   const wanted = request.maxTokens ?? base.max_tokens ?? defaultMaxTokens
-  // The budget for thinking is part of the output and must be smaller.
+  // The thinking budget is part of the output limit and must be smaller.
   const maxTokens = budget !== undefined && Number(wanted) <= budget ? budget + defaultMaxTokens : wanted
   const isNew = budget !== undefined && base.thinking === undefined
   const thinking = !isNew ? {} : { thinking: { type: 'enabled', budget_tokens: budget } }

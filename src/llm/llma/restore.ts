@@ -1,4 +1,5 @@
-// Rebuilds the loop's own blocks in an llma conversation that comes back: each as tool_use and tool_result (PROXY-014).
+// Restores the loop's own blocks in an llma conversation that a client sends back: each as tool_use and tool_result
+// (PROXY-014).
 import type { JsonObject } from '../../contract/json.ts'
 import { parseForeignObject } from '../foreign-json.ts'
 import { isFailure, lostResult, readCall, readResult, readServerCallId } from '../server-calls.ts'
@@ -7,12 +8,15 @@ type Wire = { role: string; content: string | JsonObject[] } & JsonObject
 
 export type Restored = {
   messages: JsonObject[]
-  /** Of the latest call of a server tool. */
+  /** The session in the latest call of a server tool. */
   session?: string
 }
 
 type ServerCall = { id: string; name: string; result?: JsonObject }
-/** One turn of the model: its blocks, and the calls among them that the service answers; the first `answered` of them are. */
+/**
+ * One turn of the model: its blocks, and those calls that the service answers, of which the first `answered` have
+ * results.
+ */
 type Segment = { blocks: JsonObject[]; calls: ServerCall[]; answered: number; hasOthers: boolean }
 
 function blocksOf(message: Wire): JsonObject[] {
@@ -61,7 +65,7 @@ function startSegment(): Segment {
   return { blocks: [], calls: [], answered: 0, hasOthers: false }
 }
 
-/** Adds a block of the model; gives the conversation's session when it is a server's call. */
+/** Adds a block of the model; returns the conversation's session when it is a server tool's call. */
 function addBlock(segment: Segment, block: JsonObject): string | undefined {
   const call = readCallBlock(block)
   segment.blocks.push(call?.block ?? block)
@@ -70,7 +74,7 @@ function addBlock(segment: Segment, block: JsonObject): string | undefined {
   return call?.session
 }
 
-/** The turns that the loop put into one message. */
+/** The turns that the loop merged into one message. */
 function splitTurns(blocks: JsonObject[]): { turns: Segment[]; session?: string } {
   const segments = [startSegment()]
   let session: string | undefined
@@ -83,12 +87,15 @@ function splitTurns(blocks: JsonObject[]): { turns: Segment[]; session?: string 
   return { turns: segments.filter((turn) => turn.blocks.length > 0), ...(session === undefined ? {} : { session }) }
 }
 
-/** Vendors refuse thinking that is not signed, and texts that are empty. */
+/** Vendors refuse unsigned thinking and empty texts. */
 function isSendable(block: JsonObject): boolean {
   return !isUnsigned(block) && !(block.type === 'text' && block.text === '')
 }
 
-/** What the client wrote, after the results that belong before it; its own word on a server's call counts only where there is none. */
+/**
+ * What the client wrote, after the results that belong before it; its own result for a server tool's call only counts
+ * when there is no other.
+ */
 function mergeResults(message: Wire, calls: ServerCall[]): Wire {
   const own: JsonObject[] = []
   const said = new Map<string, JsonObject>()
@@ -102,7 +109,7 @@ function mergeResults(message: Wire, calls: ServerCall[]): Wire {
   return { ...message, content: content.length > 0 ? content : [...said.values()].map(toText) }
 }
 
-/** Only said of calls that are long answered: it stays as words, a message must not be empty. */
+/** The client only refers to calls that are already answered: keep it as text, because a message must not be empty. */
 function toText(block: JsonObject): JsonObject {
   const content = typeof block.content === 'string' ? block.content : JSON.stringify(block.content ?? '')
   return { type: 'text', text: `[Tool result]: ${content}` }
@@ -114,7 +121,7 @@ function needsMerge(message: Wire, calls: ServerCall[]): boolean {
 
 type Draft = { messages: Wire[]; waiting: ServerCall[]; session?: string }
 
-/** Results that no message of the client follows stand in one of their own. */
+/** Results without a following client message get a message of their own. */
 function settle(draft: Draft): void {
   if (draft.waiting.length > 0) draft.messages.push(mergeResults({ role: 'user', content: [] }, draft.waiting))
   draft.waiting = []

@@ -1,4 +1,4 @@
-// The llma wire shapes as far as they are read; everything else passes (vendor document: Messages API).
+// The parts of the llma wire format that are read; everything else passes (vendor document: Messages API).
 import { z } from 'zod'
 
 const Text = z.looseObject({ type: z.literal('text'), text: z.string() })
@@ -25,17 +25,17 @@ const namesOf: Partial<Record<string, string[]>> = {
   tool_result: ['tool_use_id'],
 }
 
-/** Without these no vendor could read it, and none of ours translate it. */
+/** Without these fields no vendor could read the block, and it could not be translated. */
 const Whole = Other.refine(
   (block) => (namesOf[block.type] ?? []).every((name) => typeof block[name] === 'string'),
-  'lacks a field that a block of its type must have',
+  'lacks a field that blocks of its type require',
 )
 
 export const LlmaBlock = z.union([Text, Thinking, Redacted, ToolUse, ToolResult, Whole])
 export type LlmaBlock = z.infer<typeof LlmaBlock>
 
 export const LlmaMessage = z.looseObject({
-  /** Newer clients put `system` between the turns. */
+  /** Newer clients also put `system` between the turns. */
   role: z.enum(['user', 'assistant', 'system']),
   content: z.union([z.string(), z.array(LlmaBlock)]),
 })
@@ -72,7 +72,7 @@ export const LlmaRequest = z.looseObject({
 })
 export type LlmaRequest = z.infer<typeof LlmaRequest>
 
-/** What it counts is read one by one: an answer is worth more than its counts. */
+/** The counts are read one by one, so that a bad one does not lose the answer. */
 export const LlmaUsage = z.looseObject({})
 export type LlmaUsage = z.infer<typeof LlmaUsage>
 
@@ -97,7 +97,7 @@ const Delta = z.looseObject({
   citation: z.unknown().optional(),
 })
 
-/** Frames of other types (`ping`, and what comes later) are skipped. */
+/** Frames of other types (`ping`, and future ones) are skipped. */
 export const LlmaFrame = z.discriminatedUnion('type', [
   z.looseObject({ type: z.literal('message_start'), message: LlmaAnswer }),
   z.looseObject({ type: z.literal('content_block_start'), index, content_block: Other }),

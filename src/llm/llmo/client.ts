@@ -1,4 +1,4 @@
-// Calls an llmo provider: the vendor, Azure, or a server that speaks the same language.
+// Calls an llmo provider: the vendor, Azure, or a compatible server.
 import type { JsonObject } from '../../contract/json.ts'
 import { type ClientOptions, ownHeaders, patienceFor, plainHeaders } from '../client-options.ts'
 import type { ModelEvent, ModelRequest } from '../messages.ts'
@@ -15,7 +15,7 @@ function trimSlash(url: string): string {
 }
 
 /**
- * Azure names the deployment in the path and the version in the query (vendor document: Azure REST API reference); its
+ * Azure has the deployment in the path and the version in the query (vendor document: Azure REST API reference); its
  * responses API takes the deployment as the model, and its list of models is of the whole resource.
  */
 export function endpointUrl(options: Pick<ClientOptions, 'azure' | 'baseUrl'>, endpoint: string): string {
@@ -32,7 +32,7 @@ export function completionsUrl(options: Pick<ClientOptions, 'azure' | 'baseUrl'>
   return endpointUrl(options, 'chat/completions')
 }
 
-/** An address without any path is a server's root; its API is below `/v1` by custom. */
+/** An address without a path is a server's root, whose API is by convention below `/v1`. */
 function withVersion(base: string): string {
   return URL.parse(base)?.pathname === '/' ? `${base}/v1` : base
 }
@@ -50,7 +50,7 @@ export function createLlmoClient(options: ClientOptions): ModelClient {
   const address = baseUrl ?? vendorAddress
   const currentDialect = () => dialects.of(address) ?? guessDialect(baseUrl === undefined)
 
-  /** Whether the server refused the way it was asked, and there is another. */
+  /** Whether the server refused the form of the request, and there is another form to try. */
   function hasLearned(asked: Dialect, event: ModelEvent | undefined): boolean {
     if (event?.type !== 'error' || event.error.reason !== 'RequestRefused') return false
     const learned = readRefusal(asked, event.error.message)
@@ -75,7 +75,7 @@ export function createLlmoClient(options: ClientOptions): ModelClient {
     })
   }
 
-  /** True when the refusal has taught another way to ask: nothing of it is told. */
+  /** True when the refusal revealed another form to try; the caller does not see it. */
   async function learn(request: ModelRequest, { take, ...listener }: Listener): Promise<boolean> {
     const dialect = currentDialect()
     let begun = false

@@ -1,4 +1,4 @@
-// llmo to neutral: what a client of the proxy sends. Every part keeps its original JSON.
+// llmo to neutral: the request of a proxy client. Every part keeps its original JSON.
 import type { JsonObject } from '../../contract/json.ts'
 import { parseArgs } from '../collect.ts'
 import type { ContentBlock, Message, ModelRequest, Raw, TextBlock, ToolChoice } from '../messages.ts'
@@ -73,7 +73,7 @@ function decodeSettings(request: LlmoRequest): Partial<ModelRequest> {
   return Object.fromEntries(given) as Partial<ModelRequest>
 }
 
-/** A checked request in neutral form. System messages in the middle stay where they are, as the user's. */
+/** A validated request in neutral form. System messages in the middle stay in place, as user messages. */
 export function decodeRequest(request: LlmoRequest): ModelRequest {
   const body = request.messages.findIndex((message) => !isSystem(message))
   const leading = body === -1 ? request.messages : request.messages.slice(0, body)

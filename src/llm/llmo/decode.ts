@@ -27,7 +27,7 @@ function countUsage(usage: LlmoUsage): ModelEvent {
   return { type: 'usage', usage: readUsage(usage), raw: { family: 'llmo', json: usage } }
 }
 
-/** One tool call as it comes in. `extra` is what the vendor wants back beside it (thought signatures). */
+/** One tool call as it arrives. `extra` is what the vendor wants back with it (thought signatures). */
 type CallDraft = { index: number; id?: string; name?: string; early: string; extra: JsonObject }
 
 function readArguments(part: LlmoCallPart): string {
@@ -63,7 +63,7 @@ function createBlocks() {
     return known === undefined ? [{ type: 'block_start', index, block }, delta] : [delta]
   }
 
-  /** By index; where a server gives none, a new id begins a new call. */
+  /** By index; when a server sends none, a new id starts a new call. */
   function keyOf(part: LlmoCallPart): string {
     if (typeof part.index === 'number') return String(part.index)
     if (part.id) return part.id
@@ -114,13 +114,13 @@ function failBroken(what: string): never {
   throw new StreamedError({ message: `it sent ${what} that cannot be read`, type: 'server_error' })
 }
 
-/** Whether nothing is in it that is read but text. */
+/** Whether it contains nothing to read except text. */
 function holdsText(delta: LlmoDelta): delta is LlmoDelta & { content: string } {
   const { content, reasoning_content: reason, reasoning, refusal, tool_calls: calls } = delta
   return typeof content === 'string' && (reason ?? reasoning ?? refusal ?? calls ?? undefined) === undefined
 }
 
-/** Nearly all chunks are text and nothing else: looked at by hand, for a fraction of the schema's price. */
+/** Almost all chunks are plain text: checked by hand, for a fraction of the cost of the schema. */
 function readText(json: unknown): string | undefined {
   const { choices, usage, error } = json as Partial<LlmoChunk> & { error?: unknown }
   if (!Array.isArray(choices) || choices.length !== 1 || (usage ?? error ?? undefined) !== undefined) return undefined

@@ -1,11 +1,11 @@
-// What a server may not know of the language, by its address: learnt from its refusals, remembered as long as the process
-// runs. The vendor and its imitators differ in these fields.
+// Which parts of the language a server does not know, by its address: learned from its refusals, remembered as long as
+// the process runs. The vendor and compatible servers differ in these fields.
 import { rememberBy } from '../remembered.ts'
 
 export type Dialect = {
-  /** The vendor's own API has renamed the field; servers that imitate it know the old name. */
+  /** The vendor's own API renamed the field; compatible servers know the old name. */
   maxTokensField: 'max_tokens' | 'max_completion_tokens'
-  /** Whether a stream may be asked for its counts. */
+  /** Whether the server accepts the option for counts in a stream. */
   streamOptions: boolean
 }
 
@@ -28,15 +28,15 @@ export function createDialects(): Dialects {
   }
 }
 
-/** One memory for all who dial through the same port. */
+/** One memory for all callers that dial through the same port. */
 export const dialectsOf = rememberBy((_owner: object) => createDialects())
 
-/** How a server is asked of which nothing is known. */
+/** The form for a server about which nothing is known. */
 export function guessDialect(isVendor: boolean): Dialect {
   return { maxTokensField: isVendor ? 'max_completion_tokens' : 'max_tokens', streamOptions: true }
 }
 
-/** Another way to ask after a refusal with these words; undefined when they are about something else. */
+/** Another form to try after a refusal with these words; undefined when they are about something else. */
 export function readRefusal(dialect: Dialect, message: string): Dialect | undefined {
   if (dialect.streamOptions && message.includes('stream_options')) return { ...dialect, streamOptions: false }
   const other = dialect.maxTokensField === 'max_tokens' ? 'max_completion_tokens' : 'max_tokens'

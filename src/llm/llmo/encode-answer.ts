@@ -31,7 +31,7 @@ function encodeFinish(reason: StopReason, raw: Raw | undefined): unknown {
   return reason === 'tool_use' ? stopWords.tool_use : (rawOf('llmo', raw)?.finish_reason ?? stopWords[reason])
 }
 
-/** What an answer and its chunks have in common. */
+/** The common parts of an answer and its chunks. */
 function encodeEnvelope(model: string, raw: Raw | undefined, options: EncoderOptions): JsonObject {
   const { choices: _choices, usage: _usage, ...own } = rawOf('llmo', raw) ?? {}
   const created = Math.floor(options.createdAt.getTime() / 1000)
@@ -46,7 +46,7 @@ function encodeDelta(event: Extract<ModelEvent, { index: number }>, call: number
     case 'text_delta':
       return { content: event.text }
     case 'thinking_delta':
-      // As the servers of this family that show thinking name it.
+      // The name that servers of this family use for thinking.
       return { reasoning_content: event.text }
     case 'tool_use_start': {
       const { id, name } = event
@@ -65,7 +65,7 @@ function encodeDelta(event: Extract<ModelEvent, { index: number }>, call: number
 
 export function createAnswerEncoder(options: EncoderOptions): AnswerEncoder {
   let envelope: JsonObject = {}
-  /** Of a chunk of text: all before it. Nearly all chunks are text: only what differs is made anew. */
+  /** The text before the delta in a chunk. Almost all chunks are text, so only the differing part is built. */
   let opening = ''
   let usage: JsonObject | undefined
   const calls = new Map<number, number>()
@@ -131,12 +131,12 @@ function encodeCalls(content: ContentBlock[]): JsonObject[] {
   })
 }
 
-/** A whole answer; chunks hold a delta. */
+/** In a whole answer; chunks contain a delta. */
 function holdsMessage({ choices }: JsonObject): boolean {
   return Array.isArray(choices) && choices[0]?.message !== undefined
 }
 
-/** The body of an answer that is not streamed; unknown fields of a vendor of this family stay. */
+/** The body of an answer that is not streamed; keeps unknown fields from a vendor of this family. */
 export function encodeAnswer(answer: WholeAnswer, options: EncoderOptions): JsonObject {
   const own = rawOf('llmo', answer.raw)
   if (answer.untouched && own !== undefined && holdsMessage(own)) return own

@@ -46,7 +46,7 @@ function encodeToolUse(block: Extract<ContentBlock, { type: 'tool_use' }>): Json
   return { ...extra, id: block.id, type: 'function', function: call }
 }
 
-/** Thinking is not sent back: no server of this family takes it. */
+/** Thinking is not sent back: no server of this family accepts it. */
 function encodeAssistant(message: Message): JsonObject[] {
   const opaque = message.content.find((block) => block.type === 'opaque')
   if (opaque !== undefined) refuseOpaque(opaque.label)
@@ -78,7 +78,7 @@ function encodeToolChoice(choice: ToolChoice): unknown {
   return choice.type === 'any' ? 'required' : choice.type
 }
 
-/** Fields the original already holds under one of their names stay as they are. */
+/** Fields that the original already has under one of their names stay unchanged. */
 function encodeSettings(request: ModelRequest, base: JsonObject, options: WireOptions): JsonObject {
   const hasLimit = 'max_tokens' in base || 'max_completion_tokens' in base
   const fields = {
@@ -110,7 +110,7 @@ export function encodeRequest(request: ModelRequest, options: WireOptions): Json
   delete body.tools
   delete body.tool_choice
   if (request.tools.length === 0) {
-    // Refused by the vendor in a request without tools.
+    // The vendor refuses this field in a request without tools.
     delete body.parallel_tool_calls
     return body
   }

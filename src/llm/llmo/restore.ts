@@ -1,15 +1,18 @@
-// Rebuilds the loop's own calls in an llmo conversation that comes back: each as tool call and tool message (PROXY-014).
+// Restores the loop's own calls in an llmo conversation that a client sends back: each as tool call and tool message
+// (PROXY-014).
 import type { JsonObject } from '../../contract/json.ts'
 import { lostResult, readCall, readResultLine } from '../server-calls.ts'
 
 export type Restored = {
   messages: JsonObject[]
-  /** Of the latest call of a server tool. */
+  /** The session in the latest call of a server tool. */
   session?: string
 }
 
 type ServerCall = { id: string; name: string; args: string; result?: string }
-/** One turn of the model: its text, and the calls of the service's tools; the first `answered` of them are. */
+/**
+ * One turn of the model: its text, and the calls of the service's tools, of which the first `answered` have results.
+ */
 type Segment = { lines: string[]; calls: ServerCall[]; answered: number }
 
 function textOf(message: JsonObject): string {
@@ -40,7 +43,7 @@ function startSegment(): Segment {
   return { lines: [], calls: [], answered: 0 }
 }
 
-/** The turns that the loop put into one text. */
+/** The turns that the loop merged into one text. */
 function splitTurns(text: string, noteSession: (session: string) => void): Segment[] {
   let segment = startSegment()
   const segments = [segment]
@@ -60,7 +63,7 @@ function splitTurns(text: string, noteSession: (session: string) => void): Segme
   return dropBlank(segments)
 }
 
-/** Lines between a result and the next call may be blank: they are no turn of their own. */
+/** Lines between a result and the next call may be blank: they do not start a turn. */
 function dropBlank(segments: Segment[]): Segment[] {
   return segments.filter(({ lines, calls }) => calls.length > 0 || lines.some((line) => line.trim() !== ''))
 }
@@ -73,7 +76,7 @@ function toToolMessage({ id, result }: ServerCall): JsonObject {
   return { role: 'tool', tool_call_id: id, content: result ?? lostResult }
 }
 
-/** `own`: calls of the client's tools, which stand in the last turn. */
+/** `own`: calls of the client's tools, which belong to the last turn. */
 function encodeTurn({ lines, calls }: Segment, message: JsonObject, own: unknown[]): JsonObject[] {
   const { tool_calls: _calls, ...rest } = message
   const text = lines.join('\n').trim()

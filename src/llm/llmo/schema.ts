@@ -1,4 +1,4 @@
-// The llmo wire shapes as far as they are read; everything else passes (vendor document: Chat Completions API).
+// The parts of the llmo wire format that are read; everything else passes (vendor document: Chat Completions API).
 import { z } from 'zod'
 
 const Part = z.looseObject({ type: z.string() })
@@ -7,7 +7,7 @@ const Content = z.union([z.string(), z.array(Part)]).nullish()
 const LlmoToolCall = z.looseObject({
   id: z.string().nullish(),
   type: z.string().nullish(),
-  /** Absent in calls of custom tools, which pass within the family. */
+  /** Absent in calls of custom tools, which are passed on within the family. */
   function: z.looseObject({ name: z.string(), arguments: z.string().default('') }).optional(),
 })
 
@@ -17,7 +17,7 @@ export const LlmoMessage = z.discriminatedUnion('role', [
   z.looseObject({ role: z.literal('user'), content: Content }),
   z.looseObject({ role: z.literal('assistant'), content: Content, tool_calls: z.array(LlmoToolCall).nullish() }),
   z.looseObject({ role: z.literal('tool'), tool_call_id: z.string(), content: Content }),
-  /** Older than tools; passes within the family. */
+  /** The predecessor of tools; passed on within the family. */
   z.looseObject({ role: z.literal('function'), content: Content }),
 ])
 export type LlmoMessage = z.infer<typeof LlmoMessage>
@@ -56,7 +56,7 @@ export const LlmoRequest = z.looseObject({
 })
 export type LlmoRequest = z.infer<typeof LlmoRequest>
 
-/** What it counts is read one by one: an answer is worth more than its counts. */
+/** The counts are read one by one, so that a bad one does not lose the answer. */
 export const LlmoUsage = z.looseObject({})
 export type LlmoUsage = z.infer<typeof LlmoUsage>
 
@@ -75,7 +75,7 @@ export type LlmoCallPart = z.infer<typeof LlmoCallPart>
 
 export const LlmoDelta = z.looseObject({
   content: Content,
-  /** Thinking, as vLLM, llama.cpp and others show it. */
+  /** Thinking, in the form of vLLM, llama.cpp and others. */
   reasoning_content: z.string().nullish(),
   reasoning: z.string().nullish(),
   refusal: z.string().nullish(),

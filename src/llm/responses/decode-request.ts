@@ -1,5 +1,6 @@
-// The responses API of the llmo family: a request rewritten as a chat completion, whose path it goes from there.
-// What only the vendor's own store or hosted tools can answer is refused by name (vendor document: Responses API reference).
+// The responses API of the llmo family: rewrites a request as a chat completion, which is then handled like any other.
+// Fields that need the vendor's own store or hosted tools are refused by name (vendor document: Responses API
+// reference).
 import type { JsonObject } from '../../contract/json.ts'
 import { SvcError } from '../../errors.ts'
 import type { ResponsesItem, ResponsesPart, ResponsesRequest, ResponsesTool } from './schema.ts'
@@ -11,7 +12,7 @@ function refuse(field: string, what: string): never {
   throw new SvcError('InvalidRequest', `${field}: ${what}; ${advice}`)
 }
 
-/** They mean something only to the vendor that keeps responses, or that runs tools of its own. */
+/** Only meaningful to the vendor, which stores responses and runs tools of its own. */
 const vendorOnly = [
   'previous_response_id',
   'conversation',
@@ -35,17 +36,17 @@ function decodePart(part: ResponsesPart, field: string): JsonObject {
     case 'refusal':
       return { type: 'text', text: part.refusal ?? '' }
     case 'input_image':
-      if (part.image_url === undefined) return refuse(field, 'names a file that the vendor keeps')
+      if (part.image_url === undefined) return refuse(field, 'names a file that is stored at the vendor')
       return { type: 'image_url', image_url: { url: part.image_url, ...(part.detail && { detail: part.detail }) } }
     case 'input_file':
-      if (part.file_data === undefined) return refuse(field, 'names a file that the vendor keeps')
+      if (part.file_data === undefined) return refuse(field, 'names a file that is stored at the vendor')
       return { type: 'file', file: { file_data: part.file_data, filename: part.filename } }
     default:
       return refuse(field, `a content part of type "${part.type}" is not possible while the service runs tools`)
   }
 }
 
-/** Plain text stays text: so every server of the family takes it. */
+/** Plain text stays a string, which every server of the family accepts. */
 function decodeContent(content: string | ResponsesPart[], field: string): string | JsonObject[] {
   if (typeof content === 'string') return content
   const parts = content.map((part, at) => decodePart(part, `${field}.${at}`))
@@ -56,7 +57,7 @@ function decodeCall({ call_id, name, arguments: args }: ResponsesItem): JsonObje
   return { id: call_id, type: 'function', function: { name, arguments: args ?? '' } }
 }
 
-/** A message and the calls right after it are one turn of the model. */
+/** A message and the calls directly after it are one turn of the model. */
 function addCall(messages: JsonObject[], item: ResponsesItem): void {
   const last = messages.at(-1)
   if (last?.role !== 'assistant') messages.push({ role: 'assistant', content: null, tool_calls: [decodeCall(item)] })
@@ -78,7 +79,7 @@ function addItem(messages: JsonObject[], item: ResponsesItem, at: number): void 
       return
     }
     case 'reasoning':
-      // Sealed for the vendor's own store: it cannot be told to a model in any other way, and the turn is whole without it.
+      // Encrypted for the vendor's own store: no other model could read it, and the turn is complete without it.
       return
     default:
       refuse(field, `an item of type "${item.type}" is not possible while the service runs tools`)
@@ -100,7 +101,7 @@ function decodeTool({ type, name, description, parameters, strict }: ResponsesTo
 
 function decodeToolChoice(choice: ResponsesRequest['tool_choice']): unknown {
   if (choice === null || choice === undefined || typeof choice === 'string') return choice
-  if (choice.type !== 'function') return refuse('tool_choice', `"${choice.type}" is not possible here`)
+  if (choice.type !== 'function') return refuse('tool_choice', `"${choice.type}" is not supported here`)
   return { type: 'function', function: { name: choice.name } }
 }
 
@@ -117,7 +118,7 @@ const sameFields = [
   ...['prompt_cache_key', 'safety_identifier'],
 ] as const
 
-/** The same request as the body of a chat completion. InvalidRequest names what has no place in one. */
+/** The same request as the body of a chat completion. InvalidRequest names what cannot be translated. */
 export function toCompletion(request: ResponsesRequest): JsonObject {
   requirePortable(request)
   const fields: JsonObject = {

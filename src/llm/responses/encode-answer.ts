@@ -15,7 +15,7 @@ function encodeUsage({ inputTokens, outputTokens, cachedTokens }: TokenUsage): J
   }
 }
 
-/** Why an answer is not whole; undefined: it is. */
+/** Why an answer is incomplete; undefined when it is complete. */
 const shortfalls: Partial<Record<StopReason, string>> = { max_tokens: 'max_output_tokens', refusal: 'content_filter' }
 
 function encodeText(text: string): JsonObject {
@@ -26,7 +26,7 @@ function encodeSummary(text: string): JsonObject {
   return { type: 'summary_text', text }
 }
 
-/** Ids of items are made from the answer's, so that they are the same in all events. */
+/** Ids of items are derived from the answer's, so that they are the same in all events. */
 function makeItemId(kind: 'msg' | 'fc' | 'rs', answerId: string, at: number): string {
   return `${kind}_${answerId.replace(/^[a-z]+_/, '')}_${at}`
 }
@@ -43,7 +43,7 @@ function encodeEnvelope({ options, model }: Envelope, fields: JsonObject): JsonO
     model,
     parallel_tool_calls: true,
     previous_response_id: null,
-    // Nothing is kept that `previous_response_id` could name.
+    // Nothing is stored that `previous_response_id` could refer to.
     store: false,
     ...fields,
   }
@@ -59,7 +59,7 @@ function encodeEnd(envelope: Envelope, output: Item[], { reason, usage }: { reas
   })
 }
 
-/** Writes frames with a number that rises over the stream. */
+/** Writes frames with a number that increases over the stream. */
 function createFrames() {
   let number = 0
   return (type: string, json: JsonObject): string => {
@@ -71,16 +71,16 @@ function createFrames() {
 
 type Frame = ReturnType<typeof createFrames>
 
-/** The item that is being written. Neighbouring texts share one message: a call in it and its result come back together. */
+/** The item being written. Adjacent texts share one message, so that a call in it and its result come back together. */
 type OpenItem = { item: Item; at: number; text: string; events: ItemEvents }
 
-/** How the text of an item is told: the part around it, and its pieces. */
+/** How the text of an item is streamed: the part around it, and its pieces. */
 type ItemEvents = {
   delta: string
   done: string
-  /** The name of the whole text in the last event. */
+  /** The field of the whole text in the last event. */
   whole: string
-  /** Opens and closes the part that holds the text; absent: the item itself does. */
+  /** Opens and closes the part that contains the text; absent: the item itself does. */
   part?: { added: string; done: string; index: string; encode(text: string): JsonObject }
 }
 

@@ -1,4 +1,4 @@
-// Requests of the responses API as far as they are read (vendor document: Responses API reference).
+// The parts of a responses API request that are read (vendor document: Responses API reference).
 import { z } from 'zod'
 
 const ResponsesPart = z.looseObject({

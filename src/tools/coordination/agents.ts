@@ -1,4 +1,4 @@
-// Tools that list, make, change and remove agents.
+// Tools that list, create, change and remove agents.
 import { z } from 'zod'
 import { AgentRuntime, runtimeTypes } from '../../contract/resources/agent.ts'
 import { Name } from '../../contract/resources/metadata.ts'
@@ -32,7 +32,7 @@ export const runtimeArgument = z
 
 export type ModelFields = { providerRef?: { name: string }; model?: Record<string, unknown> }
 
-/** Provider and model as the contract has them. */
+/** Provider and model in the shape of the contract. */
 export function toModel(given: z.output<typeof modelArgument>, providerRef?: string): ModelFields {
   const { provider, ...rest } = typeof given === 'string' ? splitModel(given) : (given ?? {})
   const chosen = providerRef ?? provider
@@ -108,7 +108,7 @@ export const createAgent = defineTool({
     const made = { name: metadata.name, namespace: metadata.namespace, message: 'Agent created' }
     if (args.initialPrompt === undefined) return { success: true, data: made }
     const spec = buildFirstTask(args, args.initialPrompt)
-    // The agent is there by now, whatever becomes of its task: both are told.
+    // By now the agent exists, whatever happens to its task: the result reports both.
     const first = await makeTask(orchestration, { namespace: args.namespace, spec }).catch(explainToolError)
     return { success: true, data: { ...made, firstTask: first.success ? first.data : first } }
   },
@@ -116,7 +116,7 @@ export const createAgent = defineTool({
 
 type Args = z.output<typeof parameters>
 
-/** Who coordinates is a language model: a runtime is left out then (reference 1.8). */
+/** A coordinator must be a language model, so a runtime is left out (reference 1.8). */
 function hasRuntime(args: Args): boolean {
   return args.runtime !== undefined && args.coordination?.enabled !== true
 }

@@ -1,4 +1,4 @@
-// Tools for what else conversations use: custom tools and sessions.
+// Tools for custom tools and sessions, which conversations also use.
 import { z } from 'zod'
 import { Name, RecordName } from '../../contract/resources/metadata.ts'
 import { httpMethods } from '../../contract/resources/tool.ts'

@@ -1,4 +1,4 @@
-// What coordination tools work with, and the arguments that several of them take.
+// What coordination tools work with, and arguments that several of them take.
 import { z } from 'zod'
 import { formatDuration, PositiveDuration } from '../../contract/duration.ts'
 import { Name } from '../../contract/resources/metadata.ts'
@@ -11,7 +11,7 @@ import { failTool } from '../tool-error.ts'
 
 export type CoordinationContext = {
   orchestration: Orchestration
-  /** After which the loop gives a call up. */
+  /** After this time the loop gives a call up. */
   toolTimeoutMs: number
   clock: Pick<Clock, 'now'>
 }
@@ -38,19 +38,19 @@ export const workspace = z
   .optional()
   .describe('Repository that the task works in')
 
-/** The contract's shape of the argument. */
+/** The argument in the shape of the contract. */
 export function toWorkspace(given: z.output<typeof workspace>): object | undefined {
   if (given === undefined) return undefined
   const { gitSecretRef, ...rest } = given
   return { ...rest, ...(gitSecretRef === undefined ? {} : { gitSecretRef: { name: gitSecretRef } }) }
 }
 
-/** The entries that are given. */
+/** Drops the undefined entries. */
 export function omitAbsent(fields: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
 }
 
-/** Makes a task; what the tools that make one answer. */
+/** Creates a task; the result of all tools that create one. */
 export async function makeTask(orchestration: Orchestration, request: TaskRequest): Promise<ToolOutcome> {
   try {
     return describeCreated(await orchestration.createTask(request))
@@ -67,7 +67,7 @@ function describeCreated(task: Task): ToolOutcome {
   return { success: true, data: { name, namespace, phase: task.status?.phase ?? 'Pending', message } }
 }
 
-/** How a task stands. */
+/** The current state of a task. */
 export function describeState(task: Task): Record<string, unknown> {
   const { name, namespace } = task.metadata
   const { phase = 'Pending', message, startTime, completionTime, conditions } = task.status ?? {}

@@ -27,7 +27,7 @@ export const createAiTask = defineTool({
     providerRef: z.string().min(1).optional().describe('Provider to ask instead of the default one'),
     timeout,
     priority,
-    sessionRef: z.string().min(1).optional().describe('Session that the task continues; made when it is missing'),
+    sessionRef: z.string().min(1).optional().describe('Session that the task continues; created when it is missing'),
     schedule,
     namespace,
   }),
@@ -76,15 +76,15 @@ export const createAgentTask = defineTool({
   },
 })
 
-// Programs that only make sense inside of a checked-out repository (reference 1.8).
+// Programs that only make sense inside a checked-out repository (reference 1.8).
 const repositoryProgram =
   /^(go (test|build|vet|list|mod)|npm (test|run)|pnpm|yarn|make|pytest|cargo test|mvn test|gradle|git (diff|status|log))(\s|$)/
-/** What comes before the program of a simple command: a shell that is given text, a change of folder, variables. */
+/** What precedes the program of a simple command: a shell with a script, a change of folder, variables. */
 const leadIn = /^(\S*sh\s+-\w*c\s+|cd\s+\S+$|\w+=\S*\s+)*/
-/** A command that fetches or makes its own has all it needs. */
+/** A command that fetches or creates its own repository has all it needs. */
 const ownRepository = /\bgit\s+(clone|init)\b/
 
-/** Whether the command runs a program that needs a repository: what a program is told to say or read is not looked at. */
+/** Whether the command runs a program that needs a repository; ignores the program's arguments. */
 export function needsRepository(words: readonly string[]): boolean {
   const text = words.join(' ')
   if (ownRepository.test(text)) return false

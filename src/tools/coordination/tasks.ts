@@ -1,4 +1,4 @@
-// Tools that follow tasks: list, look, wait, read, end.
+// Tools that follow tasks: list, inspect, wait, read, cancel.
 import { z } from 'zod'
 import { formatDuration } from '../../contract/duration.ts'
 import { isTerminalPhase, taskPhases } from '../../contract/resources/task.ts'
@@ -50,18 +50,18 @@ export const checkTaskProgress = defineTool({
 })
 
 const longestWait = 60
-/** The answer must be there before the loop gives the call up (CTOOL-020). */
+/** The answer must arrive before the loop gives the call up (CTOOL-020). */
 const marginMs = 1000
 
 export const waitForTask = defineTool({
   name: 'wait_for_task',
-  description: `Waits until a task has ended, ${longestWait} seconds at most, and tells how it stands then. Call it again for one that still runs.`,
+  description: `Waits until a task has ended, ${longestWait} seconds at most, and tells its state then. Call it again if the task still runs.`,
   parameters: z.strictObject({
     name: taskName,
     timeout: z.number().min(0).default(30).describe(`Seconds to wait; more than ${longestWait} are cut to that`),
     namespace,
   }),
-  // Waiting twice does no harm; the loop counts repetitions all the same.
+  // Waiting twice does no harm; the loop counts repetitions anyway.
   repeatable: true,
   async run(args, { orchestration, toolTimeoutMs, clock }: CoordinationContext, signal) {
     const started = clock.now().getTime()

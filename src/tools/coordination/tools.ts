@@ -8,7 +8,7 @@ import type { CoordinationContext, CoordinationTool } from './coordination-tool.
 import { createAgentTask, createAiTask, createContainerTask, createPrMonitor } from './new-tasks.ts'
 import { cancelTask, checkTaskProgress, fetchTaskOutput, listTasks, waitForTask } from './tasks.ts'
 
-/** Always there in chat. */
+/** Always available in chat. */
 export const coreTools: readonly CoordinationTool[] = [
   createAiTask,
   createContainerTask,
@@ -22,7 +22,7 @@ export const coreTools: readonly CoordinationTool[] = [
   listTasks,
 ]
 
-/** There in chat when the user's message asks for a change (CTOOL-021). */
+/** Available in chat when the user's message asks for a change (CTOOL-021). */
 export const managementTools: readonly CoordinationTool[] = [
   createAgent,
   updateAgent,
@@ -35,7 +35,7 @@ export const managementTools: readonly CoordinationTool[] = [
 
 const allTools = [...coreTools, ...managementTools]
 
-// Made once: most turns offer one of the two lists.
+// Created once: most turns offer one of the two lists.
 const shownCore = coreTools.map(showTool)
 const shownAll = allTools.map(showTool)
 const toolsByName = new Map(allTools.map((tool) => [tool.name, tool]))
@@ -51,12 +51,12 @@ type CoordinationHost = {
   call(call: { name: string; args: JsonObject }, signal: AbortSignal): Promise<{ content: string; isError: boolean }>
 }
 
-/** `offered`: those of the list that the turn offers. */
+/** `offered`: the tools of the list that the turn offers. */
 export function createCoordinationHost(context: CoordinationContext, offered: ShownTool[]): CoordinationHost {
   return {
     list: () => offered,
     async call({ name, args }, signal) {
-      // The loop has refused what is not in the list.
+      // The loop has already refused tools that are not in the list.
       const tool = toolsByName.get(name)
       const outcome = tool
         ? await tool.invoke(args, context, signal)

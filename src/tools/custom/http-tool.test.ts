@@ -72,7 +72,7 @@ describe('a custom tool of a transaction', () => {
     expect(refused.outcome).toMatchObject({
       success: false,
       errorType: 'upstream_error',
-      error: expect.stringMatching(/^lookup was not called, .*status 400/),
+      error: expect.stringMatching(/^lookup was not called because .*status 400/),
     })
     const broken = await run({ takeToken: () => Promise.reject(new Error('opaque-token-in-here')) })
     expect(broken.sent).toEqual([])

@@ -27,11 +27,11 @@ export type HttpToolDefinition = {
 }
 
 const largestAnswer = 10 * 1_048_576
-/** Of the answer as a model gets it (BUILT-028). */
+/** Limit of the answer as a model receives it (BUILT-028). */
 const largestShown = 61_440
 const secretHeader = /auth|token|key|secret|cookie|password/i
 
-/** A GET may be repeated when nobody knows whether it ran; nothing else may. */
+/** A GET may be repeated when it is unknown whether it ran; nothing else may. */
 export function createHttpTool(definition: HttpToolDefinition): Tool {
   const { name, description, http } = definition
   const parameters = { type: 'object', properties: {}, ...definition.parameters }
@@ -79,11 +79,11 @@ async function takeToken(
   try {
     return { text: await propagation.takeToken(name, signal) }
   } catch (error) {
-    if (signal.aborted) return { failure: failTool('cancelled', 'the call was ended before it finished') }
+    if (signal.aborted) return { failure: failTool('cancelled', 'the call was cancelled before it finished') }
     const { errorType, error: why, suggestion } = explainToolError(error)
     const shown = isSvcError(error) ? why : 'the exchange broke'
     return {
-      failure: failTool(errorType, `${name} was not called, for want of its transaction token: ${shown}`, suggestion),
+      failure: failTool(errorType, `${name} was not called because it has no transaction token: ${shown}`, suggestion),
     }
   }
 }
@@ -93,7 +93,7 @@ type Call = {
   context: ToolContext
   signal: AbortSignal
   redact: Redactor
-  /** Goes out as Txn-Token. */
+  /** Sent as Txn-Token. */
   token: string | undefined
 }
 
@@ -121,11 +121,11 @@ function buildRequest({ http }: HttpToolDefinition, { args, context, token: tran
   if (http.method === 'GET') return { url: addQuery(http.url, args), method: 'GET', headers, ...bounds }
   const token = http.auth?.inject === 'body' ? { [http.auth.bodyKey ?? 'token']: http.auth.token } : {}
   headers['content-type'] = 'application/json'
-  // The token comes last: no argument of the model can take its place.
+  // The token comes last, so that no argument of the model can replace it.
   return { url: http.url, method: http.method, headers, body: JSON.stringify({ ...args, ...token }), ...bounds }
 }
 
-/** Lists repeat their name; objects go as JSON. */
+/** Lists repeat their name; objects are sent as JSON. */
 function addQuery(base: string, args: JsonObject): string {
   const url = new URL(base)
   for (const [name, value] of Object.entries(args)) {
@@ -158,7 +158,7 @@ function describeTotal(total: number, answer: EgressResponse): string {
   return `${answer.truncated ? 'more than ' : ''}${total} bytes`
 }
 
-/** JSON inside JSON is easier to read for a model than JSON in a string. */
+/** A model reads JSON inside JSON more easily than JSON in a string. */
 function readJson(text: string): unknown {
   try {
     return JSON.parse(text)

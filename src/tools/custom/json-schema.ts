@@ -1,12 +1,12 @@
-// Holds a model's arguments to a user's JSON Schema: types, required names and enums, at every depth.
-// Keywords beyond these are left to the endpoint: a user's `pattern` may take for ever on a model's text.
+// Checks a model's arguments against a user's JSON Schema: types, required names and enums, at every depth.
+// Other keywords are left to the endpoint: a user's `pattern` could take forever on a model's text.
 import { isJsonObject } from '../../contract/json.ts'
 
 type Schema = Record<string, unknown>
 
 const deepest = 32
 
-/** Every problem as `path: what is wrong`; unknown names are no problem unless additionalProperties is false. */
+/** Every problem as `path: what is wrong`; unknown names are only a problem when additionalProperties is false. */
 export function findArgumentProblems(schema: Schema, value: unknown): string[] {
   return checkValue(schema, value, { path: '', depth: 0 })
 }

@@ -1,4 +1,4 @@
-// Finds the article of an HTML page. Runs in a thread of its own: on some pages the parsers take minutes.
+// Finds the article of an HTML page. Runs in its own thread, because the parsers take minutes on some pages.
 import { isMainThread, parentPort, workerData } from 'node:worker_threads'
 
 export type ArticleRequest = { html: string; url: string }
@@ -24,13 +24,13 @@ async function readArticle({ html, url }: ArticleRequest): Promise<string> {
   return article.title && body !== '' ? `# ${article.title}\n\n${body}` : body
 }
 
-/** Relative links of the page become whole ones. */
+/** Makes relative links of the page absolute. */
 function setBase(document: object, url: string): void {
   Object.defineProperty(document, 'baseURI', { value: url, configurable: true })
   Object.defineProperty(document, 'documentURI', { value: url, configurable: true })
 }
 
-// Other threads may import this module too, vitest's for one.
+// Other threads may import this module too, for example those of vitest.
 if (!isMainThread && workerData?.article !== undefined) {
   parentPort?.postMessage(await readArticle(workerData.article as ArticleRequest))
 }

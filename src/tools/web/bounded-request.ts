@@ -1,7 +1,7 @@
-// A call that ends in time, whatever the other side does, and says so when it was the time.
+// A request with a time limit that holds whatever the other side does, and is reported as such.
 import type { Egress, EgressRequest, EgressResponse } from '../../ports/egress.ts'
 
-/** The answer, or `timeout`. Throws what the egress throws. */
+/** The answer, or `timeout`. Throws the errors of the egress room. */
 export async function requestWithin(
   egress: Egress,
   request: EgressRequest,
@@ -9,7 +9,7 @@ export async function requestWithin(
 ): Promise<EgressResponse | 'timeout'> {
   const timer = AbortSignal.timeout(request.timeoutMs)
   try {
-    // The egress's own limit comes later, so that the cause is known here.
+    // The egress room's own limit is later, so that the cause is known here.
     return await egress.request({ ...request, timeoutMs: request.timeoutMs + 1000 }, AbortSignal.any([signal, timer]))
   } catch (error) {
     if (timer.aborted && !signal.aborted) return 'timeout'

@@ -5,14 +5,14 @@ import { type ArticleRequest, articleModule } from './article.ts'
 type PageText = { text: string; extractor: 'readability' | 'html_text' }
 
 type PageLimits = {
-  /** How long the article may take to find. */
+  /** How long finding the article may take. */
   timeoutMs: number
   memoryMegabytes: number
 }
 
 const standardLimits: PageLimits = { timeoutMs: 5000, memoryMegabytes: 256 }
 
-/** Never fails: where no article is found in time, the page is only stripped of its tags. */
+/** Never fails: when no article is found in time, only the tags are removed from the page. */
 export async function extractPage(
   page: ArticleRequest,
   signal: AbortSignal,
@@ -23,7 +23,7 @@ export async function extractPage(
   return { text: article, extractor: 'readability' }
 }
 
-/** The article, or '' when the thread found none, broke (deep nesting overflows its stack) or took too long. */
+/** The article, or '' when the thread found none, failed (deep nesting overflows its stack) or took too long. */
 async function readInThread(page: ArticleRequest, signal: AbortSignal, limits: PageLimits): Promise<string> {
   const thread = new Worker(new URL(articleModule), {
     workerData: { article: page },
@@ -46,7 +46,7 @@ async function readInThread(page: ArticleRequest, signal: AbortSignal, limits: P
   }
 }
 
-// Each takes linear time on any text: no part of them scans past the next "<" twice.
+// Each pattern takes linear time on any text: no part scans past the next "<" twice.
 const invisible = /<(script|style|noscript|template|svg|head)\b[\s\S]*?(<\/\1\s*>|$)/gi
 const comment = /<!--[\s\S]*?(-->|$)/g
 const breaking = /<\/?(p|div|br|li|ul|ol|tr|table|h[1-6]|section|article|header|footer|pre|blockquote)\b[^<>]*>/gi

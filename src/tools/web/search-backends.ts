@@ -1,4 +1,4 @@
-// The search backends: how each is asked, and where its results are in the answer.
+// The search backends: how to query each one, and where its results are in the answer.
 import type { SearchSettings } from '../tool.ts'
 
 export type SearchResult = { title: string; url: string; snippet: string }
@@ -6,7 +6,7 @@ type SearchQuery = { query: string; limit: number; settings: SearchSettings }
 type SearchRequest = { url: string; method: string; headers: Record<string, string>; body?: string }
 
 type SearchBackend = {
-  /** Used when no address is set. */
+  /** Used when no address is configured. */
   standardUrl?: string
   needsKey: boolean
   buildRequest(query: SearchQuery): SearchRequest
@@ -70,7 +70,7 @@ const tavily: SearchBackend = {
   pickItems: (json) => pick(json, 'results'),
 }
 
-/** Any endpoint that takes `q` and `limit` and answers a list, or one under `results` or `items`. */
+/** Any endpoint that takes `q` and `limit` and returns a list, or one under `results` or `items`. */
 const json: SearchBackend = {
   needsKey: false,
   buildRequest({ query, limit, settings }) {

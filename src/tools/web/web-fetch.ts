@@ -1,4 +1,4 @@
-// web_fetch: the text of a web page (BUILT-009..011). What the server answers is a result, also when it is an error.
+// web_fetch: the text of a web page (BUILT-009..011). Any answer of the server is a result, even an error.
 import { z } from 'zod'
 import type { EgressResponse } from '../../ports/egress.ts'
 import { defineTool } from '../tool.ts'
@@ -94,13 +94,13 @@ function decodeBody(body: Buffer, type: string): string {
   }
 }
 
-/** A page may name its encoding only inside itself (HTML standard, "prescan a byte stream"). */
+/** A page may declare its encoding only in its own text (HTML standard, "prescan a byte stream"). */
 function findMetaCharset(body: Buffer, type: string): string | undefined {
   if (!type.includes('html')) return undefined
   return /<meta[^>]+charset\s*=\s*["']?([\w.:-]+)/i.exec(body.subarray(0, 1024).toString('latin1'))?.[1]
 }
 
-/** Never ends inside a surrogate pair. */
+/** Never ends within a surrogate pair. */
 function headOfCharacters(text: string, count: number): string {
   if (text.length <= count) return text
   const head = text.slice(0, count)

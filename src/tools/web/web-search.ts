@@ -1,4 +1,5 @@
-// web_search: asks the configured backend and returns what it found, or why it could not (BUILT-002, BUILT-003, BUILT-019).
+// web_search: queries the configured backend and returns the results, or why there are none (BUILT-002, BUILT-003,
+// BUILT-019).
 
 import { z } from 'zod'
 import { type JsonObject, tryParseJson } from '../../contract/json.ts'
@@ -26,14 +27,14 @@ export const webSearch = defineTool({
     const backend = searchBackends[context.search.backend]
     const request = backend.buildRequest({ query, limit, settings: context.search })
     const bounds = { maxBytes: largestBody, timeoutMs, maxRedirects: 3 }
-    // The address is the service's own setting: a search engine in the private network is normal.
+    // The address is a setting of the service: a search engine in the private network is normal.
     const policy = { ...context.egressPolicy, trusted: new URL(request.url).origin }
     const answer = await requestWithin(context.egress, { ...request, ...bounds, policy }, signal)
     if (answer === 'timeout') return failTool('timeout', `the search backend did not answer in ${timeoutMs / 1000} s`)
     if (answer.status < 200 || answer.status > 299) return failStatus(answer.status)
     const found = readResults(answer.body.toString('utf8'), backend.pickItems)
     if (found === undefined)
-      return failTool('upstream_error', 'the search backend answered something that is no result list')
+      return failTool('upstream_error', 'the answer of the search backend is not a list of results')
     return { success: true, query, results: found.slice(0, limit) }
   },
 })
@@ -61,7 +62,7 @@ function failStatus(status: number) {
   if (status === 401 || status === 403) {
     return failTool('not_configured', `the search backend refused the key (${status})`, 'Check SVC_SEARCH_API_KEY.')
   }
-  if (status === 429) return failTool('rate_limited', 'the search backend takes no more requests for now (429)')
+  if (status === 429) return failTool('rate_limited', 'the search backend accepts no more requests for now (429)')
   return failTool('upstream_error', `the search backend answered ${status}`)
 }
 

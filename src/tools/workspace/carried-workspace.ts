@@ -1,4 +1,4 @@
-// Workspaces for sandboxes on other machines: the files go along with the command, and what it changed comes back.
+// Workspaces for sandboxes on other machines: the files are sent with the command, and its changes come back.
 import { constants } from 'node:fs'
 import { open, readdir, realpath, rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -16,7 +16,7 @@ function refuseSize(): SvcError {
   )
 }
 
-/** Regular files by path; links are left out. */
+/** Regular files by path; leaves out links. */
 async function listPaths(root: string, folder = ''): Promise<string[]> {
   const entries = await readdir(join(root, folder), { withFileTypes: true })
   const paths: string[] = []
@@ -39,7 +39,7 @@ async function readFile(root: string, path: string, left: number): Promise<Buffe
   }
 }
 
-/** Everything in the workspace; TooLarge when that is more than may be sent. */
+/** Everything in the workspace; TooLarge when that is more than can be sent. */
 async function readWorkspace(root: string): Promise<WorkspaceFile[]> {
   const files: WorkspaceFile[] = []
   let left: number = workspaceLimits.bytes
@@ -70,14 +70,14 @@ async function removeOne(root: string, path: string): Promise<void> {
   await rm(folder.pathOf(path.split('/').at(-1) ?? ''), { force: true }).finally(() => folder.close())
 }
 
-/** Does to the workspace what the code did where it ran: first what it removed, for a file may be a folder now. */
+/** Applies to the workspace what the code did remotely: removals first, because a file may have become a folder. */
 async function applyChanges(workspaceRoot: string, { written, removed }: WorkspaceChanges): Promise<void> {
   const root = await realpath(workspaceRoot)
   for (const path of removed.filter((name) => WorkspacePath.safeParse(name).success)) await removeOne(root, path)
   for (const file of written.filter(({ path }) => WorkspacePath.safeParse(path).success)) await writeOne(root, file)
 }
 
-/** Lets a sandbox that can mount no folder of this machine take commands with a workspace all the same. */
+/** Lets a sandbox that cannot mount folders of this machine accept commands with a workspace. */
 export function carryWorkspace(sandbox: Sandbox): Sandbox {
   return {
     check: () => sandbox.check(),

@@ -8,9 +8,9 @@ import { headOfText } from './text-window.ts'
 const largestTimeout = 60
 const standardTimeout = 30
 const mebibyte = 1_048_576
-/** Of output and error together, as they stand in the result (BUILT-028). */
+/** Limit of output and error output together, as they appear in the result (BUILT-028). */
 const largestOutput = 61_440
-/** Linux takes at most 128 KiB in one argument; longer programs go in by standard input. */
+/** Linux accepts at most 128 KiB in one argument; longer programs are sent on standard input. */
 const largestArgument = 98_304
 
 const runners = {
@@ -31,7 +31,7 @@ export const codeExec = defineTool({
   }),
   repeatable: false,
   ownsOutputLimit: true,
-  // Its own limit ends it first, so that what was printed until then is kept.
+  // Its own limit ends it first, so that the output so far is kept.
   timeoutMs: (largestTimeout + 10) * 1000,
   check: checkSandbox,
   async run({ language, code, timeout }, context, signal) {
@@ -77,7 +77,7 @@ function buildCommand(args: { language: Language; code: string; timeout: number 
   }
 }
 
-/** Both streams within one limit as JSON; the error keeps at least a quarter of it. */
+/** Both streams within one limit, as JSON; error output keeps at least a quarter of it. */
 function describeOutcome(outcome: SandboxOutcome, timeout: number) {
   const error = cutAsJson(outcome.stderr, largestOutput - Math.min(jsonBytes(outcome.stdout), (largestOutput * 3) / 4))
   const output = cutAsJson(outcome.stdout, largestOutput - jsonBytes(error.text))

@@ -5,7 +5,7 @@ const meanings: Record<string, [ErrorReason, string]> = {
   ENOENT: ['NotFound', 'does not exist'],
   ENOTDIR: ['InvalidRequest', 'goes through something that is not a folder'],
   EISDIR: ['InvalidRequest', 'is a folder, not a file'],
-  // O_NOFOLLOW: what was checked a moment ago is a link now.
+  // O_NOFOLLOW: what was checked a moment ago has become a link.
   ELOOP: ['Forbidden', 'is or goes through a link that may not be followed'],
   ENAMETOOLONG: ['InvalidRequest', 'has a name that is too long'],
   EACCES: ['Forbidden', 'may not be accessed'],

@@ -48,7 +48,7 @@ export const fileWrite = defineTool({
 
 type Write = { folder: Folder; name: string; content: string; existing: Stats | undefined }
 
-/** What is there now; refuses what is no regular file. */
+/** The current content; refuses anything that is not a regular file. */
 async function inspectFile(address: string, path: string): Promise<Stats | undefined> {
   const stat = await lstatIfThere(address)
   if (stat === undefined || stat.isFile()) return stat
@@ -65,7 +65,9 @@ async function lstatIfThere(address: string): Promise<Stats | undefined> {
   }
 }
 
-/** Writes beside the file and renames, so that a reader sees the old text or the new one. Answers the new size. */
+/**
+ * Writes to a temporary file and renames it, so that a reader sees the old text or the new one. Returns the new size.
+ */
 async function replaceFile({ folder, name, content, existing }: Write): Promise<number> {
   const draft = folder.pathOf(`.svc-${randomUUID()}`)
   const mode = existing === undefined ? newFileMode : existing.mode & 0o777

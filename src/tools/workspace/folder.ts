@@ -6,7 +6,7 @@ import { SvcError } from '../../errors.ts'
 import { fileErrorCode } from './file-error.ts'
 
 export interface Folder {
-  /** Address of an entry, good while the folder is open. */
+  /** Path of an entry, valid while the folder is open. */
   pathOf(name: string): string
   close(): Promise<void>
 }
@@ -15,12 +15,12 @@ type Step = { handle: FileHandle; path: string }
 
 const flags = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW
 
-/** Node has no openat: on Linux the entry's address below /proc/self/fd means the same. Elsewhere it is the plain path. */
+/** Node has no openat: on Linux the entry's path below /proc/self/fd is equivalent. Elsewhere it is the plain path. */
 function addressOf(step: Step, name: string): string {
   return process.platform === 'linux' ? `/proc/self/fd/${step.handle.fd}/${name}` : join(step.path, name)
 }
 
-/** Opens root/parts..., every component without following links; makes missing folders when `create` is set. */
+/** Opens root/parts..., following no links in any component; creates missing folders when `create` is set. */
 export async function openFolder(root: string, parts: string[], create: boolean): Promise<Folder> {
   let step: Step = { handle: await open(root, flags), path: root }
   for (const part of parts) {

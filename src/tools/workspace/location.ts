@@ -1,10 +1,10 @@
-// Where a path of a model really lies: inside the workspace, or nowhere.
+// Resolves a model's path inside the workspace, and refuses any other.
 import { realpath } from 'node:fs/promises'
 import { isAbsolute, join, relative, sep } from 'node:path'
 import { SvcError } from '../../errors.ts'
 import { explainFileError, fileErrorCode } from './file-error.ts'
 
-/** The name by which models and code_exec know the workspace, wherever it lies. */
+/** The name by which models and code_exec know the workspace, wherever it is. */
 const workspaceName = '/workspace'
 
 const longestPath = 4096
@@ -14,13 +14,13 @@ type Location = {
   root: string
   /** From the root, without links, as far as it exists. */
   parts: string[]
-  /** For the model. */
+  /** The path as shown to the model. */
   shown: string
 }
 
 /**
- * Resolves a relative path, or an absolute one inside the workspace (BUILT-026). Links are followed only as long as they
- * stay inside. Says nothing about what is there when the file is opened later: see `openFolder`.
+ * Resolves a relative path, or an absolute one inside the workspace (BUILT-026). Links are followed only as long as
+ * they stay inside. Guarantees nothing about the moment when the file is opened later: see `openFolder`.
  */
 export async function locateFile(workspaceRoot: string, path: string): Promise<Location> {
   refuseMalformed(path)

@@ -1,6 +1,6 @@
-// Cuts bytes and texts between characters, never inside one.
+// Cuts bytes and texts between characters, never within one.
 
-/** Whether a byte goes on with a UTF-8 character that began before it. */
+/** Whether a byte continues a UTF-8 character that started before it. */
 function isContinuation(byte: number | undefined): boolean {
   return byte !== undefined && (byte & 0xc0) === 0x80
 }
@@ -11,7 +11,7 @@ function sequenceLength(lead: number): number {
   return lead >= 0xc0 ? 2 : 1
 }
 
-/** How many bytes at the end begin a character that is not whole. */
+/** How many bytes at the end belong to an incomplete character. */
 function countPartialTail(bytes: Buffer): number {
   for (let back = 1; back <= Math.min(3, bytes.length); back += 1) {
     const byte = bytes[bytes.length - back]
@@ -21,7 +21,9 @@ function countPartialTail(bytes: Buffer): number {
   return 0
 }
 
-/** Drops the parts of characters at the ends of a window into a file; keeps everything when nothing whole would be left. */
+/**
+ * Drops incomplete characters at both ends of a window into a file; keeps everything if nothing complete would be left.
+ */
 export function trimPartialCharacters(
   bytes: Buffer,
   window: { startsInside: boolean; endsInside: boolean },

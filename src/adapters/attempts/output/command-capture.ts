@@ -1,11 +1,11 @@
-// Where the output of a command goes: both streams to the logs, stdout also to the tail that becomes the result.
+// The output of a command: both streams go to the logs, stdout also to the tail that becomes the result.
 import { createLineFeed, forgive, type LineFeed, type TakeLines } from './line-reader.ts'
 import type { OutputTail } from './output-tail.ts'
 
 export type CommandCapture = {
   stdout: LineFeed
   stderr: LineFeed
-  /** The last of what was written to stderr. */
+  /** The last part of stderr. */
   errorTail(): string
 }
 

@@ -1,8 +1,8 @@
-// Turns a program's output into lines, no faster than they are taken.
+// Splits a program's output into lines, no faster than they are consumed.
 import type { Readable } from 'node:stream'
 import { StringDecoder } from 'node:string_decoder'
 
-/** Longer lines are cut here, so that one without an end fills no memory. */
+/** Longer lines are cut here, so that a line without an end cannot fill the memory. */
 export const maxLineLength = 64 * 1024
 
 type Splitter = { push(text: string): string[]; end(): string[] }
@@ -41,20 +41,20 @@ function cutLine(line: string, limit: number): string {
 
 export type TakeLines = (lines: string[]) => Promise<void> | void
 
-/** A taker that fails loses lines, never the process: its pipe must go on being read or it would hang. */
+/** A consumer that fails loses lines, never the process: its pipe must be read on, or it would hang. */
 export function forgive(take: TakeLines): TakeLines {
   return async (lines) => {
     try {
       await take(lines)
     } catch {
-      // The log store has its own complaint.
+      // The log store reports its own errors.
     }
   }
 }
 
 export type LineFeed = { write(chunk: Buffer): Promise<void>; end(): Promise<void> }
 
-/** Gives each batch of whole lines to `take`; each write resolves once the batch is taken. */
+/** Passes each batch of whole lines to `take`; each write resolves once the batch is consumed. */
 export function createLineFeed(take: TakeLines): LineFeed {
   const decoder = new StringDecoder('utf8')
   const splitter = createLineSplitter()
@@ -68,8 +68,8 @@ export function createLineFeed(take: TakeLines): LineFeed {
 }
 
 /**
- * Reads no faster than the feed takes: the pipe fills and the program waits. Resolves at the end of the stream; a
- * destroyed stream is an end as well.
+ * Reads no faster than the feed consumes: the pipe fills and the program waits. Resolves at the end of the stream,
+ * which includes a destroyed stream.
  */
 export async function readLines(stream: Readable, feed: LineFeed): Promise<void> {
   try {

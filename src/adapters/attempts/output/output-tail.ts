@@ -1,4 +1,4 @@
-// Keeps the last bytes a program wrote, on disk, however much it writes.
+// Keeps the last bytes that a program wrote, on disk, however much it writes.
 import { createReadStream } from 'node:fs'
 import type { FileHandle } from 'node:fs/promises'
 import { open, rename, rm } from 'node:fs/promises'
@@ -21,14 +21,14 @@ async function readWhole(file: string): Promise<Buffer> {
   return Buffer.concat(chunks)
 }
 
-/** Where the first whole UTF-8 character begins: continuation bytes are 10xxxxxx. */
+/** Where the first complete UTF-8 character starts: continuation bytes are 10xxxxxx. */
 function findCharacterStart(bytes: Buffer): number {
   let start = 0
   while (start < 3 && start < bytes.length && ((bytes[start] ?? 0) & 0xc0) === 0x80) start++
   return start
 }
 
-/** Two files: when the newer is full it becomes the older one, so that at most twice the limit is on disk. */
+/** Two files: when the newer one is full it becomes the older one, so at most twice the limit is on disk. */
 export function createOutputTail(file: string, limit: number): OutputTail {
   const older = `${file}.older`
   let handle: FileHandle | undefined

@@ -1,11 +1,13 @@
-// Keeps the head of what a program writes.
+// Keeps the beginning of what a program writes.
 import type { Readable } from 'node:stream'
 
 export type CapturedOutput = { text: string; truncated: boolean }
 
 export type HeadBuffer = { write(chunk: Buffer): void; read(): CapturedOutput }
 
-/** Keeps the first `limit` bytes (never half a character) and drops the rest, so that a flood fills no memory. */
+/**
+ * Keeps the first `limit` bytes (never half a character) and drops the rest, so that a flood cannot fill the memory.
+ */
 export function createHeadBuffer(limit: number): HeadBuffer {
   const kept: Buffer[] = []
   let size = 0

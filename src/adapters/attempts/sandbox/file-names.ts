@@ -1,9 +1,9 @@
-// Names of the files that a command brings along.
+// Names of the files that come with a command.
 import { SvcError } from '../../../errors.ts'
 
 const maxInputFiles = 64
 
-/** Names of files are relative and stay below the scratch folder; inside the sandbox a bad one could harm only itself. */
+/** File names are relative and stay below the scratch folder; inside the sandbox a bad one could only harm itself. */
 export function checkFileNames(names: string[]): void {
   if (names.length > maxInputFiles)
     throw new SvcError('InvalidRequest', `At most ${maxInputFiles} files can be handed to a sandbox.`)
@@ -12,6 +12,9 @@ export function checkFileNames(names: string[]): void {
     const isBad =
       name === '' || name.includes('\0') || parts.includes('..') || parts.includes('') || parts.includes('.')
     if (isBad)
-      throw new SvcError('InvalidRequest', `"${name}" is no relative file name: use letters, digits, "/" and no "..".`)
+      throw new SvcError(
+        'InvalidRequest',
+        `"${name}" is not a relative file name: use letters, digits and "/", without "..".`,
+      )
   }
 }

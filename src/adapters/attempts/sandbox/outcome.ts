@@ -1,10 +1,10 @@
-// How the run of a command is watched and told, whatever it runs in.
+// Watches the run of a command and reports its outcome, whatever it runs in.
 
 import type { SandboxOutcome } from '../../../ports/sandbox.ts'
 import type { GroupEvents, ProcessExit } from '../exit.ts'
 import type { CapturedOutput } from './captured-output.ts'
 
-/** A heap or an allocation that hit its limit says so itself where no control group counts. */
+/** Where no control group counts, a program that reached its memory limit says so itself. */
 const outOfMemoryWords = /JavaScript heap out of memory|^MemoryError|[Cc]annot allocate|bad_alloc/m
 
 function findExceeded(exit: ProcessExit, events: GroupEvents, errorText: string): SandboxOutcome['exceeded'] {
@@ -41,7 +41,7 @@ export type RunFacts = {
   stderr: CapturedOutput
   events: GroupEvents
   timedOut: boolean
-  /** It was ended for what it wrote. */
+  /** It was stopped because of what it wrote. */
   wasOverfull: boolean
 }
 

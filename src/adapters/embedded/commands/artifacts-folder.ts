@@ -1,4 +1,4 @@
-// The folder in which a command leaves its artifacts, as this machine and as the command see it.
+// A command's artifact folder, as this machine and as the command see it.
 
 import { chmod, mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -9,7 +9,7 @@ import { removeWorkFolder } from '../confinement/work-folder.ts'
 
 export type ArtifactsFolder = { path: string; read(): AsyncIterable<LeftFile>; remove(): Promise<void> }
 
-/** In the workspace of a command without an image, with which it goes; undefined when none is asked for. */
+/** Inside the workspace of a command without an image, and removed with it; undefined when none is requested. */
 export async function makeInWorkspace(
   workspace: string,
   artifactsDir: string | undefined,
@@ -21,7 +21,7 @@ export async function makeInWorkspace(
   return { path, read: () => readLeftFiles(workspace, below), remove: async () => undefined }
 }
 
-/** Beside the other files of a container, whose user is another: it is for all, in a folder that is for nobody else. */
+/** Beside a container's other files. The container has another user, so it is open to all, within a closed folder. */
 export async function makeForContainer(
   workFolder: string,
   id: string,

@@ -18,12 +18,12 @@ import { nameTokenFile, type TokenFile, tokenInside, writeTokenFile } from './to
 
 export type ContainerCommandOptions = {
   engine: ContainerEngine
-  /** Which service the containers belong to: what another life of it left is found by this label. */
+  /** Identifies the service that owns the containers: leftovers of an earlier run of it are found by this label. */
   instance: string
   workFolder: string
   outputBytes: number
   processes: number
-  /** Network mode of the containers; the engine's default when absent. */
+  /** Network mode of the containers; default: the engine's. */
   network: string | undefined
 }
 
@@ -37,26 +37,26 @@ export type ContainerCommand = {
   env: Record<string, string>
   limits: WorkloadLimits
   sink: AttemptSink
-  /** Ends a pull that is under way. */
+  /** Aborts a running pull. */
   signal: AbortSignal
-  /** Beside the service's own. */
+  /** In addition to the service's own variables. */
   labels?: Record<string, string> | undefined
-  /** Of the task; the command finds it in a file. */
+  /** The task's token; the command finds it in a file. */
   transactionToken?: string | undefined
   /** Folders of files that it can only read. */
   secrets?: MountedSecret[] | undefined
-  /** As the container sees it. */
+  /** Its path inside the container. */
   artifactsDir?: string | undefined
 }
 
 export const containerLabels = { taskUid: 'svc.ai/task-uid', attempt: 'svc.ai/attempt', instance: 'svc.ai/instance' }
 
-/** HTTP status of an answer of the engine. */
+/** HTTP status of the engine's answer. */
 function statusOf(error: unknown): number | undefined {
   return (error as { statusCode?: number }).statusCode
 }
 
-/** The engine's own sentence, without what dockerode puts around it. */
+/** The engine's own message, without what dockerode adds. */
 export function engineMessageOf(error: unknown): string {
   const json = (error as { json?: { message?: string } }).json
   return json?.message ?? messageOf(error)
@@ -72,7 +72,7 @@ async function isPresent(docker: Docker, image: string): Promise<boolean> {
   }
 }
 
-/** A pull answers 200 at once; how it went is told line by line. */
+/** A pull answers 200 at once; its outcome follows line by line. */
 function readPullError(line: string): string | undefined {
   try {
     return (JSON.parse(line) as { error?: string }).error
@@ -94,7 +94,7 @@ async function pullImage(docker: Docker, image: string, signal: AbortSignal): Pr
   if (problem !== undefined) throw new Error(problem)
 }
 
-/** Pulls the image when it is not there. */
+/** Pulls the image when it is missing. */
 export async function ensureImage(docker: Docker, image: string, signal: AbortSignal): Promise<void> {
   if (await isPresent(docker, image)) return
   try {
@@ -104,7 +104,7 @@ export async function ensureImage(docker: Docker, image: string, signal: AbortSi
   }
 }
 
-/** What every container gets, whatever runs in it. */
+/** Options of every container, whatever it runs. */
 export function hardenContainer(limits: { memoryBytes?: number; cpu?: number; processes: number }): Docker.HostConfig {
   return {
     ReadonlyRootfs: true,
@@ -116,14 +116,14 @@ export function hardenContainer(limits: { memoryBytes?: number; cpu?: number; pr
       { Name: 'nproc', Soft: 1024, Hard: 1024 },
     ],
     Tmpfs: { '/tmp': 'rw,nosuid,nodev,size=256m,mode=1777' },
-    // The output is read as it comes: a second copy kept by the engine would have no limit.
+    // The output is read as it arrives: a second copy in the engine would have no limit.
     LogConfig: { Type: 'none', Config: {} },
     ...(limits.memoryBytes === undefined ? {} : { Memory: limits.memoryBytes, MemorySwap: limits.memoryBytes }),
     ...(limits.cpu === undefined ? {} : { NanoCpus: Math.round(limits.cpu * 1e9) }),
   }
 }
 
-/** What lies on this machine for it. */
+/** Its files on this machine. */
 type Kept = {
   tail: OutputTail
   token: TokenFile | undefined
@@ -179,7 +179,7 @@ async function awaitEnd(run: Run, exited: Promise<{ StatusCode: number }>): Prom
   await run.captured
   const { State: state } = await run.container.inspect()
   const { memoryBytes } = run.command.limits
-  // Podman with cgroup v1 does not always say so; nobody but the kernel and a stop, which has its own reason, kills here.
+  // Podman with cgroup v1 does not always report it; only the kernel kills here, or a stop, which has its own reason.
   const wasKilled = code === 137 && memoryBytes !== undefined
   const outOfMemory = state.OOMKilled || wasKilled ? describeMemory(memoryBytes) : undefined
   return describeEnd({
@@ -190,19 +190,19 @@ async function awaitEnd(run: Run, exited: Promise<{ StatusCode: number }>): Prom
   })
 }
 
-/** A container that is gone or has ended is what was wanted. */
+/** A container that is gone or has ended is the desired state. */
 async function ignoreAbsence(work: Promise<unknown>): Promise<void> {
   try {
     await work
   } catch (error) {
-    // Podman says 500 where Docker says 409.
+    // Podman answers 500 where Docker answers 409.
     const isOver =
       [304, 404, 409].includes(statusOf(error) ?? 0) || /container state improper/.test(engineMessageOf(error))
     if (!isOver) throw error
   }
 }
 
-/** Killed first: Podman's forced removal waits ten seconds for an answer to TERM. */
+/** Killed first: Podman's forced removal waits ten seconds after TERM. */
 export async function removeContainer(container: Docker.Container): Promise<void> {
   await ignoreAbsence(container.kill())
   await ignoreAbsence(container.remove({ force: true, v: true }))
@@ -215,7 +215,7 @@ async function runContainer(
 ): Promise<RunningAttempt> {
   const { tail } = kept
   const capture = createCommandCapture(tail, command.sink)
-  // Attached and waited for before the start, so that nothing a quick command says or does is missed.
+  // Attached and awaited before the start, so that nothing of a quick command is missed.
   const source = await container.attach({ stream: true, stdout: true, stderr: true })
   const captured = captureFrames(source, capture)
   captured.catch(() => void ignoreAbsence(container.kill()))
@@ -284,7 +284,7 @@ export async function startContainerCommand(
   }
 }
 
-/** Removes the containers that an earlier life of this service left. Does nothing where there is no engine. */
+/** Removes the containers that an earlier run of this service left. Does nothing without an engine. */
 export async function reapContainers(options: Pick<ContainerCommandOptions, 'engine' | 'instance'>): Promise<number> {
   const engine = await options.engine.find()
   if (!engine.available) return 0

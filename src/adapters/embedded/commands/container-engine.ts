@@ -1,14 +1,14 @@
-// Finds a Docker-compatible engine by its sockets and speaks to it.
+// Finds a Docker-compatible engine by its sockets and talks to it.
 import { existsSync } from 'node:fs'
 import type Docker from 'dockerode'
 import { messageOf } from '../../../errors.ts'
 
 export type ContainerEngineOptions = {
-  /** As DOCKER_HOST: `unix:///path` or `tcp://host:port`. Goes before the usual sockets; when it is away no other is taken. */
+  /** As DOCKER_HOST: `unix:///path` or `tcp://host:port`. Replaces the usual sockets, even when it does not answer. */
   host?: string
   /** XDG_RUNTIME_DIR, for a rootless Podman. */
   runtimeDir?: string
-  /** Sockets to try; the usual ones when absent. */
+  /** Sockets to try; default: the usual ones. */
   sockets?: string[]
 }
 
@@ -17,9 +17,9 @@ export type EngineProbe =
   | { available: false; reason: string; suggestion: string }
 
 export type ContainerEngine = {
-  /** Looks for an engine; one that answered is kept until a request to it fails. */
+  /** Looks for an engine; keeps one that answered until a request to it fails. */
   find(): Promise<EngineProbe>
-  /** Forgets the engine found, so that the next `find` looks again. */
+  /** Forgets the engine, so that the next `find` looks again. */
   forget(): void
 }
 
@@ -34,7 +34,7 @@ function listSockets(options: ContainerEngineOptions): string[] {
   return options.sockets ?? ['/var/run/docker.sock', ...rootless, '/run/podman/podman.sock']
 }
 
-/** Loaded once there is an engine to ask: it brings 150 modules along. */
+/** Loaded once there is an engine: it comes with 150 modules. */
 async function openHost(host: string, timeout?: number): Promise<Docker> {
   const { default: Docker } = await import('dockerode')
   const limits = timeout === undefined ? {} : { timeout }
@@ -76,7 +76,7 @@ export function createContainerEngine(options: ContainerEngineOptions): Containe
   const look = async () => {
     const sockets = () => listSockets(options).filter((socket) => existsSync(socket))
     const probe = await probeHosts(options.host === undefined ? sockets() : [options.host])
-    // An engine may be started later: only a success is kept.
+    // An engine may be started later, so only success is cached.
     if (!probe.available) found = undefined
     return probe
   }

@@ -4,7 +4,7 @@ export type OutputFrame = { stream: 'stdout' | 'stderr'; chunk: Buffer }
 
 const headLength = 8
 
-/** What was read and not yet passed on, and how much is still to come of the frame whose head was read last. */
+/** Bytes read and not yet passed on, and how much is still missing of the current frame. */
 type FrameState = { pending: Buffer; remaining: number; stream: OutputFrame['stream'] }
 
 function readHead(state: FrameState): void {
@@ -13,7 +13,7 @@ function readHead(state: FrameState): void {
   state.pending = state.pending.subarray(headLength)
 }
 
-/** The next part of a frame: a large frame is passed on as it comes, not gathered. */
+/** The next part of a frame: a large frame is passed on in parts, not collected. */
 function takeChunk(state: FrameState): OutputFrame | undefined {
   while (state.remaining === 0 && state.pending.length >= headLength) readHead(state)
   if (state.remaining === 0 || state.pending.length === 0) return undefined
@@ -23,7 +23,7 @@ function takeChunk(state: FrameState): OutputFrame | undefined {
   return { stream: state.stream, chunk }
 }
 
-/** Reads frames (Docker Engine API, "Stream format"); no faster than they are taken. */
+/** Reads frames (Docker Engine API, "Stream format"), no faster than they are consumed. */
 export async function* readFrames(source: AsyncIterable<Buffer | string>): AsyncGenerator<OutputFrame> {
   const state: FrameState = { pending: Buffer.alloc(0), remaining: 0, stream: 'stdout' }
   for await (const part of source) {

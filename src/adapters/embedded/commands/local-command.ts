@@ -1,4 +1,4 @@
-// Runs a user's command without an image: in a sandbox of its own, its output captured by line.
+// Runs a user's command without an image: in its own sandbox, its output captured line by line.
 
 import { release } from 'node:os'
 import { join } from 'node:path'
@@ -29,12 +29,12 @@ export type LocalCommandOptions = {
   bubblewrap: Bubblewrap | undefined
   groups: ControlGroups
   nodePath: string
-  /** Of what stands beside the workspaces: tokens, outputs. */
+  /** Folder for what is kept beside the workspaces: tokens, outputs. */
   workFolder: string
   workspaces: Workspaces
   /** Data and config folders. */
   masked: string[]
-  /** Of stdout, kept for the result. */
+  /** Limit of stdout kept for the result. */
   outputBytes: number
   processes: number
 }
@@ -45,7 +45,7 @@ export type LocalCommand = {
   env: Record<string, string>
   limits: WorkloadLimits
   sink: AttemptSink
-  /** Of the task; the command finds it in a file. */
+  /** The task's token; the command finds it in a file. */
   transactionToken?: string | undefined
   /** Folders of files that it can only read. */
   secrets?: MountedSecret[] | undefined
@@ -119,7 +119,7 @@ type Run = {
 async function awaitEnd(run: Run): Promise<AttemptEnd> {
   const exit = await run.running.exited
   const kills = (await run.group?.readEvents())?.memoryKills ?? 0
-  // Removing the group first: it ends what an unsandboxed command left behind and lets its pipes close.
+  // The group is removed first: that ends what an unsandboxed command left behind and lets its pipes close.
   await run.group?.remove()
   const failure = await run.captured.then(
     () => undefined,
@@ -138,7 +138,7 @@ async function awaitEnd(run: Run): Promise<AttemptEnd> {
 }
 
 /**
- * Starts the command; rejects only when nothing was started. Memory and CPU are limited by control groups alone: an
+ * Starts the command; rejects only when nothing was started. Only control groups limit memory and CPU: an
  * rlimit on address space or data ends every Node program at its start, since V8 reserves before it uses.
  */
 export async function startLocalCommand(options: LocalCommandOptions, command: LocalCommand): Promise<RunningAttempt> {
@@ -174,7 +174,7 @@ export async function startLocalCommand(options: LocalCommandOptions, command: L
     captured.catch(() => void running.kill())
     workspace.guard(() => void running.kill())
     const ended = awaitEnd({ running, group, workspace, captured, capture, command })
-    // Only now: Node throws away the output of a process that ends before anybody reads it.
+    // Not earlier: Node discards the output of a process that ends before anybody reads it.
     if (options.bubblewrap === undefined) await recordProcess(options.workFolder, command.id, running.pid)
     const { terminate, kill } = running
     const left = artifacts && { readLeftFiles: artifacts.read }

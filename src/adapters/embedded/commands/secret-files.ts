@@ -1,4 +1,4 @@
-// The Secrets that a command finds as files: folders beside its own, gone with the attempt.
+// The Secrets that a command finds as files: folders beside its own, removed with the attempt.
 import { mkdir, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import type { MountedSecret } from '../../../ports/workloads.ts'
@@ -7,7 +7,7 @@ import { removeWorkFolder } from '../confinement/work-folder.ts'
 
 export type SecretFiles = { binds: Bind[]; remove(): Promise<void> }
 
-/** A container's user is another: its files are for all, in a folder that is for nobody else. */
+/** A container has another user: its files are open to all, within a closed folder. */
 export async function writeSecretFiles(
   { workFolder, isShared }: { workFolder: string; isShared: boolean },
   id: string,

@@ -1,4 +1,4 @@
-// The file with a task's own context token, beside its folder: readable for the command alone, gone with the attempt.
+// The file with a task's own context token, beside its folder: readable only for the command, removed with the attempt.
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { mountedFiles } from '../../../contract/api/worker-pod.ts'
@@ -7,10 +7,10 @@ import { removeWorkFolder } from '../confinement/work-folder.ts'
 
 export type TokenFile = { path: string; remove(): Promise<void> }
 
-/** Where a sandbox or a container shows it. */
+/** Its path in a sandbox or a container. */
 export const tokenInside = `${mountedFiles.transaction.folder}/${mountedFiles.transaction.name}`
 
-/** Undefined without a token. A container's user is another: its file is for all, in a folder that is for nobody else. */
+/** Undefined without a token. A container has another user: its file is open to all, within a closed folder. */
 export async function writeTokenFile(
   { workFolder, mode }: { workFolder: string; mode: 0o400 | 0o444 },
   id: string,

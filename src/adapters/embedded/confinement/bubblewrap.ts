@@ -7,9 +7,9 @@ import { type ProcMount, procArguments, rootArguments } from './root-folder.ts'
 export type Bubblewrap = {
   binary: string
   version: string
-  /** How /proc is made: `own` where the kernel allows to mount one, `bound` inside another sandbox. */
+  /** How /proc is provided: `own` where the kernel allows mounting one, `bound` inside another sandbox. */
   proc: ProcMount
-  /** Whether a sandbox can forbid user namespaces of its own inside it (bubblewrap 0.8, not when nested). */
+  /** Whether a sandbox can forbid further user namespaces inside it (bubblewrap 0.8, not when nested). */
   locksUserNamespaces: boolean
 }
 
@@ -65,12 +65,12 @@ async function chooseVariant(binary: string, version: string): Promise<Bubblewra
   return { available: false, reason: `bubblewrap cannot make a sandbox here: ${reason}`, suggestion }
 }
 
-/** What only a sandbox gets that starts no further one inside it. */
+/** Options only for a sandbox that starts no further one inside. */
 export function leafArguments(bubblewrap: Bubblewrap): string[] {
   return bubblewrap.locksUserNamespaces ? ['--disable-userns'] : []
 }
 
-/** Runs bubblewrap at most four times; some 15 ms. The caller keeps the answer. */
+/** Runs bubblewrap at most four times; about 15 ms. The caller caches the answer. */
 export async function probeBubblewrap(options: BubblewrapProbeOptions = {}): Promise<BubblewrapProbe> {
   const platform = options.platform ?? process.platform
   if (platform !== 'linux') {

@@ -1,4 +1,5 @@
-// All that a confined program sees, as arguments of bubblewrap. What comes later covers what came before, so the order is part of it.
+// Everything that a confined program sees, as arguments of bubblewrap. Later mounts cover earlier ones, so the order
+// matters.
 import { workspaceInside } from '../../attempts/inside.ts'
 import { type Bubblewrap, leafArguments } from './bubblewrap.ts'
 import {
@@ -14,18 +15,18 @@ import {
 export type ConfinedView = {
   bubblewrap: Bubblewrap
   network: boolean
-  /** Of /tmp and /dev/shm, each. */
+  /** Size of /tmp and of /dev/shm. */
   temporaryBytes: number
-  /** Whether it may make sandboxes of its own. */
+  /** Whether it may create sandboxes itself. */
   nests: boolean
-  /** Whether it can write nothing in /proc. */
+  /** Whether /proc is read-only. */
   sealsProc: boolean
   binds: Bind[]
   /** Folders of the host that `binds` must not show (SAND-001). */
   masked?: string[]
   /** The workspace and what is mounted beside it, over everything else. */
   workspace: string[]
-  /** Beyond PATH, HOME, LANG, TERM and TMPDIR. */
+  /** In addition to PATH, HOME, LANG, TERM and TMPDIR. */
   variables: Record<string, string>
 }
 

@@ -1,4 +1,4 @@
-// One control group of a local process: the limits that bind a whole tree of processes, also of the machine's root.
+// One control group of a local process: limits that bind a whole process tree, even of the machine's root.
 
 import { mkdir, readdir, readFile, rm, rmdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -14,7 +14,7 @@ export type GroupLimits = {
 export type ControlGroup = {
   /** Folders to join, by writing to their cgroup.procs. */
   folders: string[]
-  /** Folders in which what runs inside may make groups below this one's limits, by controller. */
+  /** Folders in which the program may create groups below this one's limits, by controller. */
   nested: { controller: string; folder: string }[]
   setLimits(limits: GroupLimits): Promise<void>
   readEvents(): Promise<GroupEvents>
@@ -37,10 +37,10 @@ export async function readText(file: string): Promise<string> {
   }
 }
 
-/** Writes a setting that an older kernel may not have; whether it took. */
+/** Writes a setting that an older kernel may not have; returns whether that worked. */
 export async function writeSetting(file: string, value: string): Promise<boolean> {
   try {
-    // Never creates the file: on a kernel without the setting that would be refused anyway.
+    // Never creates the file: a kernel without the setting would refuse that anyway.
     await writeFile(file, value, { flag: 'r+' })
     return true
   } catch {
@@ -48,7 +48,7 @@ export async function writeSetting(file: string, value: string): Promise<boolean
   }
 }
 
-/** Lets the groups below a folder of version 2 limit what is wanted; each that the kernel refuses stays off. */
+/** Enables the wanted controllers for groups below a folder of version 2; those that the kernel refuses stay off. */
 export async function enableControllers(folder: string): Promise<void> {
   const file = join(folder, 'cgroup.subtree_control')
   const enabled = (await readText(file)).trim().split(/\s+/)
@@ -97,7 +97,7 @@ function readCounter(text: string, name: string): number {
   return line === undefined ? 0 : Number(line.slice(name.length + 1))
 }
 
-// A kill is counted where the process was, a refused fork there or, since Linux 6.12, where the limit is.
+// A kill is counted where the process was, a refused fork there or, since Linux 6.12, where the limit is set.
 async function readGroupEvents(groups: GroupPlace[]): Promise<GroupEvents> {
   const memory = groups.find((group) => group.controller === 'memory')
   const pids = groups.find((group) => group.controller === 'pids')
@@ -117,17 +117,17 @@ async function listTree(folder: string): Promise<string[]> {
 
 async function killMembers(folder: string): Promise<void> {
   const members = (await readText(join(folder, 'cgroup.procs'))).split('\n').map(Number)
-  // 0 stands for a process outside our pid namespace; as a signal's address it would be our own process group.
+  // 0 stands for a process outside our pid namespace; as the target of a signal it would be our own process group.
   for (const pid of members.filter((member) => member > 1 && member !== process.pid)) {
     try {
       process.kill(pid, 'SIGKILL')
     } catch {
-      // Gone already.
+      // Already gone.
     }
   }
 }
 
-/** Deepest first. A group stays busy for a moment while the kernel lets go of killed processes. */
+/** Deepest first. A group stays busy for a moment while the kernel releases killed processes. */
 export async function removeTree(folder: string): Promise<void> {
   for (const group of await listTree(folder)) {
     for (let round = 0; round < 100; round++) {
@@ -146,7 +146,7 @@ export function distinctFolders(parents: GroupPlace[]): string[] {
   return [...new Set(parents.map((parent) => parent.folder))]
 }
 
-/** `main` holds the processes, `nested` is what they may divide further; the limits are on the folder above both. */
+/** `main` contains the processes, `nested` is for groups of their own; the limits are on the folder above both. */
 async function prepareGroup(groups: GroupPlace[]): Promise<void> {
   for (const folder of distinctFolders(groups)) {
     await mkdir(folder, { recursive: true })
@@ -189,7 +189,7 @@ export async function createGroup(parents: GroupPlace[], name: string): Promise<
     await prepareGroup(groups)
     return openGroup(groups)
   } catch {
-    // Limits by cgroup are an addition to those that always hold; a tree that cannot be written gives none.
+    // Limits by cgroup come on top of those that always apply; an unwritable tree adds none.
     for (const folder of distinctFolders(groups))
       await rm(folder, { recursive: true, force: true }).catch(() => undefined)
     return undefined

@@ -1,4 +1,5 @@
-// Finds where control groups for local processes can be made: cgroup v1, v2, or those an enclosing sandbox handed in.
+// Finds where control groups for local processes can be created: cgroup v1, v2, or those passed in by an enclosing
+// sandbox.
 import { mkdir, readdir, rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import {
@@ -14,19 +15,19 @@ import {
 } from './control-group.ts'
 
 export type ControlGroups = {
-  /** What is limited: `memory`, `pids`, `cpu`. Empty: nothing can be. */
+  /** What can be limited: `memory`, `pids`, `cpu`; may be empty. */
   controllers: string[]
   create(name: string): Promise<ControlGroup | undefined>
-  /** Removes groups that an earlier life of the service left, with what still runs in them. */
+  /** Removes groups that an earlier run of the service left, with what still runs in them. */
   reap(isLeft: (name: string) => boolean): Promise<void>
 }
 
 export type ControlGroupsOptions = {
-  /** Where the kernel's file system is. */
+  /** Where the kernel's file system is mounted. */
   mount?: string
   /** The file that names this process's own groups. */
   membership?: string
-  /** Folders handed in by an enclosing sandbox, which go before the own groups. */
+  /** Folders passed in by an enclosing sandbox, which take precedence. */
   delegated?: string
 }
 
@@ -91,7 +92,9 @@ async function reapGroups(parents: GroupPlace[], isLeft: (name: string) => boole
   }
 }
 
-/** Finds where groups can be made, once. Below the own group, so that limits set on the service hold for its tasks too. */
+/**
+ * Finds once where groups can be created: below the service's own group, so that its limits also apply to its tasks.
+ */
 export async function findControlGroups(options: ControlGroupsOptions = {}): Promise<ControlGroups> {
   const delegated = await findDelegated(options.delegated ?? delegatedGroups)
   const own = { mount: options.mount ?? '/sys/fs/cgroup', membership: options.membership ?? '/proc/self/cgroup' }
@@ -105,7 +108,7 @@ export async function findControlGroups(options: ControlGroupsOptions = {}): Pro
   }
 }
 
-/** Binds for a sandbox whose program may limit what it starts itself. */
+/** Mounts for a sandbox whose program may limit what it starts itself. */
 export function delegateBinds(group: ControlGroup): { source: string; target: string; writable: boolean }[] {
   return group.nested.map(({ controller, folder }) => ({
     source: folder,

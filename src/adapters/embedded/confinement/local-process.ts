@@ -1,4 +1,4 @@
-// One local program and everything it starts, as one thing that ends together.
+// One local program and everything it starts, treated as one thing that ends together.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { Readable, type Writable } from 'node:stream'
@@ -10,11 +10,11 @@ import { canHideProcesses, hideProcesses, hidesProcesses } from './private-proc.
 
 export type LocalProcess = {
   pid: number | undefined
-  /** Absent when it was started without. */
+  /** Absent when it was started without standard input. */
   stdin: Writable | undefined
   stdout: Readable
   stderr: Readable
-  /** File descriptor 3, on which a worker reports; absent when it was started without. */
+  /** File descriptor 3, on which a worker reports; absent when it was started without one. */
   report: Readable | undefined
   /** Resolves when nothing of it is left; never rejects. */
   exited: Promise<ProcessExit>
@@ -34,15 +34,15 @@ export type LaunchOptions = {
 
 export type ConfinedLaunch = LaunchOptions & {
   bubblewrap: Bubblewrap
-  /** Options of bubblewrap; handed over by pipe, so that no value of them shows in the process list. */
+  /** Options of bubblewrap; passed over a pipe, so that none of their values appears in the process list. */
   options: string[]
   /** Its /proc is the enclosing sandbox's: what is not hidden there is covered as far as it is known. */
   coversProc?: boolean
-  /** Its /proc, which sandboxes inside it share, shows each of those its own processes alone, where that can be had. */
+  /** Its /proc, which sandboxes inside it share, shows each of them only its own processes, where possible. */
   hidesProcesses?: boolean
-  /** Contents read from file descriptors 6, 7 ... by options that name them. */
+  /** Contents for file descriptors 6, 7 ..., which options refer to. */
   data?: (string | Buffer)[]
-  /** What may be asked of the kernel inside (`findSystemCallFilter`). Not for a program that starts a further sandbox. */
+  /** The allowed system calls (`findSystemCallFilter`). Not for a program that starts a further sandbox. */
   filter?: Buffer | undefined
 }
 
@@ -64,11 +64,11 @@ function signalProcess(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal)
   } catch {
-    // ESRCH: it is gone, which is what was wanted.
+    // ESRCH: it is gone, which is the desired state.
   }
 }
 
-/** A reader that has gone away is no error of ours. */
+/** A reader that has gone away is not our error. */
 function writeAll(stream: unknown, content: string | Buffer): void {
   const writable = stream as Writable | undefined
   writable?.on('error', () => undefined)
@@ -85,7 +85,7 @@ function readStreams(
   child: ChildProcess,
   launch: LaunchOptions,
 ): Pick<LocalProcess, 'stdin' | 'stdout' | 'stderr' | 'report'> {
-  // Node makes no streams at all when it has no file descriptor left for them.
+  // Node creates no streams at all when no file descriptor is left for them.
   const [stdin, stdout, stderr, report] = (child.stdio as ChildProcess['stdio'] | undefined) ?? []
   for (const stream of [stdin, stdout, stderr, report]) stream?.on('error', () => undefined)
   return {
@@ -128,7 +128,7 @@ export function readTreeMemory(pid: number): number | undefined {
 
 const setUpPollMs = 10
 
-/** The main program may not be there yet: the sandbox tells its init's pid before it starts what it is for. */
+/** The main program may not exist yet: the sandbox reports its init's pid before it starts the program. */
 async function terminateMain(init: number, isAlive: () => boolean): Promise<void> {
   while (isAlive()) {
     const mains = listChildren(init)
@@ -138,15 +138,15 @@ async function terminateMain(init: number, isAlive: () => boolean): Promise<void
   }
 }
 
-/** Of these processes nothing is seen: their sockets are the host's, and their mounts name its folders. */
+/** These processes must not be visible: their sockets are the host's, and their mounts name its folders. */
 function coverArguments(pids: (number | undefined)[]): string[] {
   const known = [...new Set(pids)].filter((pid) => pid !== undefined)
   return known.flatMap((pid) => ['--size', '4096', '--perms', '0500', '--tmpfs', `/proc/${pid}`])
 }
 
 /**
- * Starts a program in a sandbox. Bubblewrap waits for the init of the pid namespace, and the kernel ends that one only
- * after all others in it, so its exit means that nothing is left. When the service dies, --die-with-parent ends it all.
+ * Starts a program in a sandbox. Bubblewrap waits for the init of the pid namespace, which the kernel ends after
+ * everything else in it, so its exit means that nothing is left. When the service dies, --die-with-parent ends it all.
  */
 export function launchConfined(launch: ConfinedLaunch): LocalProcess {
   const { bubblewrap, filter } = launch
@@ -194,7 +194,7 @@ export function launchConfined(launch: ConfinedLaunch): LocalProcess {
 
 const abandonAfterMs = 5000
 
-/** What escaped the process group may hold the pipes open for ever; what was written before the exit is read by then. */
+/** What left the process group may hold the pipes open forever; everything written before the exit is read by then. */
 function abandonStreams(streams: Pick<LocalProcess, 'stdout' | 'stderr' | 'report'>): void {
   const timer = setTimeout(() => {
     for (const stream of [streams.stdout, streams.stderr, streams.report]) stream?.destroy()
@@ -203,8 +203,8 @@ function abandonStreams(streams: Pick<LocalProcess, 'stdout' | 'stderr' | 'repor
 }
 
 /**
- * Starts a program without a sandbox, as leader of a process group. What leaves that group is caught only where a
- * control group holds it; where there is none it can survive (`--allow-unsandboxed` accepts that).
+ * Starts a program without a sandbox, as leader of a process group. What leaves that group is only caught by a
+ * control group; without one it can survive (`--allow-unsandboxed` accepts that).
  */
 export function launchPlain(launch: PlainLaunch): LocalProcess {
   const [file = '', ...args] = joinGroups(launch.group?.folders ?? [], launch.argv)

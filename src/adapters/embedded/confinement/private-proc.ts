@@ -1,4 +1,4 @@
-// A /proc in which a process sees no other user namespace's processes: of sandboxes inside a sandbox, each sees its own alone.
+// A /proc that hides the processes of other user namespaces: each sandbox inside a sandbox sees only its own.
 import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -9,18 +9,21 @@ const environment = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C' }
 const lookMs = 2
 const longestMs = 2000
 
-/** The line of proc_pid_mountinfo(5) for /proc: the third field is the device, the fifth the place, the last the options. */
+/**
+ * The line of proc_pid_mountinfo(5) for /proc: field 3 is the device, field 5 the mount point, the last one the
+ * options.
+ */
 function readProcMount(pid: number | 'self'): string[] | undefined {
   const lines = readFileSync(`/proc/${pid}/mountinfo`, 'utf8').split('\n')
   return lines.map((line) => line.split(' ')).findLast((fields) => fields[4] === '/proc')
 }
 
-/** Whether a sandbox that is started now, and shares this /proc, sees its own processes alone. */
+/** Whether a sandbox that is started now, and shares this /proc, sees only its own processes. */
 export function hidesProcesses(): boolean {
   return /\bhidepid=(4|ptraceable)\b/.test(readProcMount('self')?.at(-1) ?? '')
 }
 
-/** Until the sandbox has its own file system: before that, /proc is the machine's. */
+/** Waits until the sandbox has its own file system: before that, /proc is the machine's. */
 async function waitForOwnProc(pid: number): Promise<boolean> {
   const machines = readProcMount('self')?.[2]
   for (const since = performance.now(); performance.now() - since < longestMs; await delay(lookMs)) {
@@ -30,12 +33,12 @@ async function waitForOwnProc(pid: number): Promise<boolean> {
   return false
 }
 
-/** Only root may change how a sandbox's /proc is mounted, and only its sandboxes cannot mount one of their own inside. */
+/** Only root may change how a sandbox's /proc is mounted, and only root's sandboxes cannot mount one inside. */
 export const canHideProcesses = process.platform === 'linux' && process.getuid?.() === 0
 
 /**
- * To be called while the sandbox waits to start its program. What cannot be had is done without: the kernel is older than
- * Linux 5.8, or the service lacks CAP_SYS_ADMIN.
+ * Call it while the sandbox waits to start its program. Does nothing where this is not possible: the kernel is older
+ * than Linux 5.8, or the service lacks CAP_SYS_ADMIN.
  */
 export async function hideProcesses(pid: number | undefined): Promise<void> {
   try {
@@ -44,6 +47,6 @@ export async function hideProcesses(pid: number | undefined): Promise<void> {
     const mount = ['mount', '-t', 'proc', '-o', options, 'proc', '/proc']
     await run('nsenter', [`--mount=/proc/${pid}/ns/mnt`, ...mount], { env: environment, timeout: longestMs })
   } catch {
-    // The processes that are known are covered instead.
+    // The known processes are covered instead.
   }
 }

@@ -1,23 +1,23 @@
-// Remembers processes that no sandbox ends with the service, so that the next start can end them.
+// Records processes that no sandbox ends with the service, so that the next start can end them.
 import { execFile } from 'node:child_process'
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
 const suffix = '.pid'
 
-/** Of a line of proc_pid_stat(5), from field 3 on: the name in parentheses before it may hold anything. */
+/** Fields of proc_pid_stat(5) from field 3 on: the name in parentheses before them may contain anything. */
 async function readStat(pid: number): Promise<string[] | undefined> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined)
   return stat?.slice(stat.lastIndexOf(')') + 2).split(' ')
 }
 
-/** Whether a process has ended but for its parent's asking how: it runs no more and holds nothing. */
+/** Whether a process has ended and only waits to be reaped: it no longer runs and holds nothing. */
 export async function isUnreaped(pid: number): Promise<boolean> {
   const [state = ''] = (await readStat(pid)) ?? []
   return state === 'Z' || state === 'X'
 }
 
-/** When the process started, as the system words it: with it a number is never taken for another process. */
+/** When the process started, as the system reports it: with it a reused pid is never taken for another process. */
 export async function readStartTime(pid: number): Promise<string | undefined> {
   if (process.platform === 'linux') {
     // starttime, field 22.

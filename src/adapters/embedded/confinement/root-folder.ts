@@ -1,4 +1,5 @@
-// The file system a confined program sees, as arguments of bubblewrap: built from parts, nothing of the host by default.
+// The file system that a confined program sees, as arguments of bubblewrap: assembled from parts, with nothing of the
+// host by default.
 
 import { existsSync, lstatSync, readlinkSync, realpathSync } from 'node:fs'
 import { isAbsolute, relative } from 'node:path'
@@ -9,7 +10,8 @@ export type ProcMount = 'own' | 'bound'
 
 export type Bind = { source: string; target: string; writable?: boolean }
 
-// Only public parts: no shadow, no private keys, no host configuration (`/etc/ssl/private` is why ssl is not bound whole).
+// Only public parts: no shadow, no private keys, no host configuration (`/etc/ssl/private` is why ssl is not bound
+// whole).
 const publicEtc = [
   '/etc/ld.so.cache',
   '/etc/ld.so.conf',
@@ -29,7 +31,7 @@ const publicEtc = [
 const networkEtc = ['/etc/resolv.conf', '/etc/hosts', '/etc/nsswitch.conf', '/etc/host.conf', '/etc/services']
 
 // Kernel interfaces outside the pid namespace. They belong to the machine's root, and a service that runs as root maps
-// its sandboxes to that very user: without a cover it could write kernel.core_pattern and so run code on the host.
+// its sandboxes to that very user: without a cover they could write kernel.core_pattern and so run code on the host.
 const kernelProc = ['sys', 'sysrq-trigger', 'irq', 'bus', 'fs', 'acpi', 'scsi', 'driver', 'tty', 'mtrr', 'pressure']
 
 function bindSystemFolder(folder: string): string[] {
@@ -38,7 +40,7 @@ function bindSystemFolder(folder: string): string[] {
   return isLink ? ['--symlink', readlinkSync(folder), folder] : ['--ro-bind', folder, folder]
 }
 
-/** New namespaces (the network's too unless it is shared), no capability, system folders read-only, small tmpfs folders. */
+/** New namespaces (network too, unless shared), no capability, read-only system folders, small tmpfs folders. */
 export function rootArguments(options: { network: boolean; temporaryBytes?: number }): string[] {
   const size = String(options.temporaryBytes ?? 64 * 1024 * 1024)
   const etc = options.network ? [...publicEtc, ...networkEtc] : publicEtc
@@ -46,7 +48,7 @@ export function rootArguments(options: { network: boolean; temporaryBytes?: numb
     ...['--unshare-user', '--unshare-ipc', '--unshare-pid', '--unshare-uts'],
     ...(options.network ? [] : ['--unshare-net', '--unshare-cgroup-try']),
     ...['--die-with-parent', '--new-session', '--hostname', 'svc'],
-    // Not uid 0 inside: since Linux 5.12 a nested sandbox may map it only with CAP_SETFCAP, which nobody has in here.
+    // Not uid 0 inside: since Linux 5.12 a nested sandbox needs CAP_SETFCAP to map it, which nothing in here has.
     ...['--uid', '1000', '--gid', '1000', '--cap-drop', 'ALL'],
     ...['--ro-bind', '/usr', '/usr'],
     ...['/bin', '/sbin', '/lib', '/lib32', '/lib64', '/nix/store'].flatMap(bindSystemFolder),
@@ -56,7 +58,7 @@ export function rootArguments(options: { network: boolean; temporaryBytes?: numb
   ]
 }
 
-/** A leaf starts no sandbox inside it, so that its whole /proc may be read-only. */
+/** A leaf starts no sandbox inside it, so its whole /proc can be read-only. */
 export function procArguments(proc: ProcMount, options: { leaf: boolean }): string[] {
   if (proc === 'bound') return ['--ro-bind', '/proc', '/proc']
   if (options.leaf) return ['--proc', '/proc', '--remount-ro', '/proc']
@@ -68,7 +70,7 @@ export function bindArguments(binds: Bind[]): string[] {
   return binds.flatMap((bind) => [bind.writable ? '--bind' : '--ro-bind', bind.source, bind.target])
 }
 
-/** Nothing can be written but the workspace, /tmp and /dev/shm: the root and /dev are memory that no limit would bound. */
+/** Only the workspace, /tmp and /dev/shm are writable: the root and /dev are memory without a limit. */
 export function sealArguments(): string[] {
   return ['--remount-ro', '/dev', '--remount-ro', '/']
 }
@@ -82,7 +84,7 @@ function resolveReal(path: string): string | undefined {
   return existsSync(path) ? realpathSync(path) : undefined
 }
 
-/** Empty folders over those of `masked` that a bound folder would show (SAND-001). */
+/** Mounts empty folders over those of `masked` that a bound folder would show (SAND-001). */
 export function maskArguments(masked: string[], binds: Bind[]): string[] {
   const shown = [{ source: '/usr', target: '/usr' }, ...binds]
   return masked.flatMap((folder) => {
@@ -96,7 +98,9 @@ export function maskArguments(masked: string[], binds: Bind[]): string[] {
 
 export type EnvironmentOptions = { variables?: Record<string, string>; home?: string }
 
-/** The whole environment inside: PATH, HOME, LANG, TERM, TMPDIR and what is given; nothing of the service's own. */
+/**
+ * The whole environment inside: PATH, HOME, LANG, TERM, TMPDIR and the given variables; nothing of the service's own.
+ */
 export function environmentArguments(options: EnvironmentOptions = {}): string[] {
   const variables = { ...baseEnvironment(options.home ?? workspaceInside), ...options.variables }
   return Object.entries(variables).flatMap(([name, value]) => ['--setenv', name, value])

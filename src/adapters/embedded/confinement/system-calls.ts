@@ -1,10 +1,12 @@
-// Which system calls untrusted programs may not make: a seccomp filter, so that no further namespace is had inside a sandbox.
+// Which system calls untrusted programs may not make: a seccomp filter that prevents further namespaces inside a
+// sandbox.
 import { readFileSync } from 'node:fs'
 
 /**
- * Numbers of system calls by architecture (Linux arch/x86/entry/syscalls/syscall_64.tbl, include/uapi/asm-generic/unistd.h).
- * Who makes a user namespace has every capability in it: enough to mount the control groups of the whole machine, and
- * a wide part of the kernel that is else for the machine's root alone. `refused`: mounts, keys of the kernel, tracing of the machine.
+ * Numbers of system calls by architecture (Linux arch/x86/entry/syscalls/syscall_64.tbl,
+ * include/uapi/asm-generic/unistd.h). A process that creates a user namespace has every capability in it: enough to
+ * mount the control groups of the machine, and to reach a large part of the kernel that is otherwise only for root.
+ * `refused`: mounts, kernel keys, tracing of the machine.
  */
 const tables = {
   x64: {
@@ -12,7 +14,7 @@ const tables = {
     clone: 56,
     unshare: 272,
     refused: [155, 165, 166, 248, 249, 250, 298, 308, 321, 323],
-    // The x32 calls, an architecture within the architecture.
+    // The x32 calls, a second ABI on the same architecture.
     firstForeign: 0x40000000,
   },
   arm64: {
@@ -26,7 +28,8 @@ const tables = {
 
 /** The same everywhere: io_uring, and the newer calls for mounts. */
 const refusedEverywhere = [425, 426, 427, 428, 429, 430, 431, 432, 433, 442, 467]
-// Its flags lie in memory, where no filter can look; who is told that there is no such call takes clone instead.
+// Its flags are in memory, which a filter cannot read; a program that is told the call does not exist uses clone
+// instead.
 const clone3 = 435
 
 const newUserNamespace = 0x10000000
@@ -41,7 +44,7 @@ function answer(value: number): Instruction {
   return [giveBack, 0, 0, value]
 }
 
-/** The one instruction after it counts only when the comparison holds. */
+/** Applies the next instruction only when the comparison holds. */
 function whenEqual(value: number, then: Instruction): Instruction[] {
   return [[jumpEqual, 0, 1, value], then]
 }
@@ -67,7 +70,9 @@ function listInstructions(architecture: keyof typeof tables): Instruction[] {
   ]
 }
 
-/** The filter as bubblewrap's `--seccomp` reads it (struct sock_filter); undefined for an architecture without a table. */
+/**
+ * The filter as bubblewrap's `--seccomp` reads it (struct sock_filter); undefined for an architecture without a table.
+ */
 export function buildSystemCallFilter(architecture: string): Buffer | undefined {
   if (architecture !== 'x64' && architecture !== 'arm64') return undefined
   const instructions = listInstructions(architecture)

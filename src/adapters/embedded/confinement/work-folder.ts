@@ -1,4 +1,4 @@
-// Folders of single attempts: made empty, removed whole whatever was done to them.
+// Folders of single attempts: created empty, removed completely whatever was done to them.
 import { realpathSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'

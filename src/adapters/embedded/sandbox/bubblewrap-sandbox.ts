@@ -30,7 +30,7 @@ export type BubblewrapSandboxOptions = {
   groups: ControlGroups
   /** The Node that runs JavaScript inside. */
   nodePath: string
-  /** A fresh name for each run, for its control group. */
+  /** A fresh name for each run's control group. */
   nextName: () => string
 }
 
@@ -45,7 +45,7 @@ function chooseProcessLimits(command: SandboxCommand): ProcessLimits {
   }
 }
 
-/** The scratch folder is memory with a size: total disk use is bounded by it, and nothing is left on the host. */
+/** The scratch folder is memory of fixed size: it limits total disk use, and leaves nothing on the host. */
 function workspaceArguments(command: SandboxCommand): string[] {
   if (command.workspace !== undefined) return ['--bind', realpathSync(command.workspace), workspaceInside]
   return ['--size', String(Math.max(4096, command.limits.diskBytes)), '--tmpfs', workspaceInside]
@@ -116,7 +116,7 @@ async function runInGroup(
   return composeOutcome({ ...facts, timedOut: time.timedOut(), wasOverfull: wasOver() })
 }
 
-/** Runs one command. Limits that hold for the whole tree: time always, memory and processes where cgroups can be had. */
+/** Runs one command. Limits on the whole tree: time always, memory and processes where cgroups are available. */
 export async function runInBubblewrap(
   options: BubblewrapSandboxOptions,
   command: SandboxCommand,
@@ -126,7 +126,7 @@ export async function runInBubblewrap(
   signal.throwIfAborted()
   const group = await options.groups.create(options.nextName())
   try {
-    // Two more: bubblewrap itself, outside and as init inside.
+    // Two more processes: bubblewrap itself, outside and as init inside.
     await group?.setLimits({ memoryBytes: command.limits.memoryBytes, processes: command.limits.processes + 2 })
     return await runInGroup(options, command, { group, signal })
   } finally {

@@ -1,4 +1,4 @@
-// Runs untrusted commands in a container where bubblewrap cannot be had: no network, read-only root, limits.
+// Runs untrusted commands in a container where bubblewrap is not available: no network, read-only root, limits.
 
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -25,17 +25,17 @@ import { watchGrowth } from './growth.ts'
 
 export type ContainerSandboxOptions = {
   docker: Docker
-  /** Must have sh, and the languages that are to run. */
+  /** Must contain sh, and the languages that are to run. */
   image: string
   instance: string
-  /** Folder that the engine sees too (it runs on this machine). */
+  /** A folder that the engine can see too (it runs on this machine). */
   scratchRoot: string
   nextName: () => string
 }
 
 const inputInside = '/run/svc/input'
 
-/** Files reach the container through a folder of their own and are put into place from inside, as in bubblewrap. */
+/** Files reach the container through their own folder and are put into place from inside, as in bubblewrap. */
 async function writeInput(folder: string, command: SandboxCommand): Promise<void> {
   await mkdir(folder, { mode: 0o755 })
   const contents = Object.values(command.files ?? {})
@@ -50,7 +50,7 @@ function composeCommand(command: SandboxCommand): string[] {
   const files = Object.keys(command.files ?? {}).map((target, index) => ({ source: `${inputInside}/${index}`, target }))
   const limits = { cpuSeconds: command.limits.cpuSeconds, fileBytes: command.limits.diskBytes, openFiles: 1024 }
   const limited = limitProcess(command.argv, limits, files)
-  // Not as the first process of the container: the kernel spares that one the signal of the CPU limit.
+  // Not as the first process of the container, which the kernel exempts from the signal of the CPU limit.
   return ['/bin/sh', '-c', `"$@" < ${inputInside}/stdin; exit $?`, 'sh', ...limited]
 }
 
@@ -96,7 +96,7 @@ async function runToEnd(container: Docker.Container, command: SandboxCommand, si
     for await (const { stream, chunk } of readFrames(source as AsyncIterable<Buffer>)) buffers[stream].write(chunk)
     const { StatusCode: code } = (await container.wait()) as { StatusCode: number }
     const exit = readExit(code, null)
-    // The engine does not always say what it was: within a container nobody but the kernel kills, and that for memory.
+    // The engine does not always report the cause: within a container only the kernel kills, and only for memory.
     const memoryKills = exit.signal === 'SIGKILL' ? 1 : 0
     const [stdout, stderr] = [buffers.stdout.read(), buffers.stderr.read()]
     return composeOutcome({
@@ -129,7 +129,7 @@ async function runWithInput(
   }
 }
 
-/** NotConfigured when the image cannot be had: the user has to name another, or let this one be pulled. */
+/** NotConfigured when the image is not available: the user has to name another one, or allow it to be pulled. */
 export async function runInContainer(
   options: ContainerSandboxOptions,
   command: SandboxCommand,

@@ -1,9 +1,9 @@
-// Bounds what one run writes into a folder that it was given: what was there before does not count.
+// Limits what one run writes into an existing folder: what was there before does not count.
 import { boundless, measureFolder } from '../../workspaces/size.ts'
 import { watchFolder } from '../../workspaces/watch.ts'
 
 export type Growth = {
-  /** Whether the run was ended for it. */
+  /** Whether the run was stopped because of it. */
   wasOver(): boolean
   stop(): void
 }
@@ -11,7 +11,7 @@ export type Growth = {
 /** Files that one run may add. */
 const mostFiles = 65_536
 
-/** Ends the run with `end` when it wrote more than `bytes`. Nothing is watched without a folder. */
+/** Ends the run with `end` when it has written more than `bytes`. Without a folder nothing is watched. */
 export async function watchGrowth(folder: string | undefined, bytes: number, end: () => void): Promise<Growth> {
   let isOver = false
   if (folder === undefined) return { wasOver: () => false, stop: () => undefined }

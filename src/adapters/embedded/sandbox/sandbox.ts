@@ -1,4 +1,4 @@
-// The Sandbox port on one machine: bubblewrap, else a container engine, else it says what to install.
+// The Sandbox port on one machine: bubblewrap, else a container engine, else a message that says what to install.
 import { existsSync } from 'node:fs'
 import { SvcError } from '../../../errors.ts'
 import type { Ids } from '../../../ports/clock.ts'
@@ -11,12 +11,12 @@ import { runInContainer } from './container-sandbox.ts'
 
 export type SandboxOptions = {
   ids: Ids
-  /** The Node that runs JavaScript inside; the one that runs us unless told otherwise. */
+  /** The Node that runs JavaScript inside; default: the one that runs the service. */
   nodePath?: string
-  /** Answers known already; found out when first needed otherwise. */
+  /** Known answers; determined on first use when absent. */
   bubblewrap?: Promise<BubblewrapProbe>
   groups?: Promise<ControlGroups>
-  /** Where bubblewrap is not: run in this image. */
+  /** Without bubblewrap: run in this image. */
   container?: { engine: ContainerEngine; image: string; instance: string; scratchRoot: string }
 }
 
@@ -27,7 +27,7 @@ type SandboxRunner = {
 
 const containerLanguages = ['python', 'javascript', 'bash']
 
-/** Python and bash are the machine's own; JavaScript comes with us. */
+/** Python and bash are the machine's own; JavaScript comes with the service. */
 function listLanguages(): string[] {
   const hasPython = ['/usr/bin/python3', '/usr/local/bin/python3'].some((file) => existsSync(file))
   const hasBash = ['/usr/bin/bash', '/bin/bash'].some((file) => existsSync(file))
@@ -36,7 +36,7 @@ function listLanguages(): string[] {
 
 const groupPrefix = 'svc-exec'
 
-/** A run's group carries the pid of the process that made it: one of a process that is gone was left by a crash. */
+/** A run's group name contains the pid of its creator: when that process is gone, a crash left the group. */
 function isLeft(name: string): boolean {
   const [, pid] = new RegExp(`^${groupPrefix}-(\\d+)-`).exec(name) ?? []
   if (pid === undefined) return false
@@ -80,7 +80,7 @@ async function chooseContainer(
   }
 }
 
-/** Looks once, when first asked. */
+/** Checks once, on first use. */
 export function createSandbox(options: SandboxOptions): Sandbox {
   let chosen: Promise<SandboxRunner> | undefined
   const choose = () => {

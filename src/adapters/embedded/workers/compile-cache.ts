@@ -11,7 +11,7 @@ export type CompileCacheOptions = {
   folder: string
   /** A fresh name for the work folder of the warming run. */
   id: string
-  /** Ends the run; Node itself loops for ever when the folder is taken away while it writes. */
+  /** Ends the run; Node itself loops forever when the folder is removed while it writes. */
   signal: AbortSignal
 }
 
@@ -22,7 +22,7 @@ async function findNewestChange(folder: string): Promise<number> {
   return Math.max(0, ...(await Promise.all(times)))
 }
 
-/** A new Node or a changed source gives another folder, so that a cache is complete or not there at all. */
+/** A new Node or a changed source gives another folder, so a cache is either complete or absent. */
 async function chooseFolder(options: Pick<CompileCacheOptions, 'launcher' | 'folder'>): Promise<string> {
   const { program } = options.launcher
   const parts = [process.version, program, await findNewestChange(dirname(program))]
@@ -62,7 +62,7 @@ async function removeOthers(folder: string, kept: string): Promise<void> {
   }
 }
 
-/** The folder of a filled cache, filling it first if need be; undefined when it cannot be filled. */
+/** The folder of a filled cache, which is filled first if necessary; undefined when that fails. */
 export async function warmCompileCache(options: CompileCacheOptions): Promise<string | undefined> {
   const folder = await chooseFolder(options)
   if (await isThere(folder)) return folder
@@ -77,7 +77,7 @@ export async function warmCompileCache(options: CompileCacheOptions): Promise<st
   return folder
 }
 
-/** The folder if it is filled already; some milliseconds. */
+/** The folder if it is already filled; takes some milliseconds. */
 export async function findCompileCache(
   options: Pick<CompileCacheOptions, 'launcher' | 'folder'>,
 ): Promise<string | undefined> {

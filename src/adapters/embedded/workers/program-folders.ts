@@ -2,7 +2,9 @@
 import { existsSync, realpathSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 
-/** The outermost `node_modules` that holds the program when it was installed as a package (npm hoists, pnpm links). */
+/**
+ * The outermost `node_modules` that contains the program when it was installed as a package (npm hoists, pnpm links).
+ */
 function findEnclosingModules(root: string): string | undefined {
   let found: string | undefined
   for (let folder = root; folder !== dirname(folder); folder = dirname(folder)) {
@@ -11,7 +13,7 @@ function findEnclosingModules(root: string): string | undefined {
   return found
 }
 
-/** The folder the worker lies in (sources or build output), and manifest and packages at `root`; nothing else of a checkout. */
+/** The worker's folder (sources or build output), and manifest and packages at `root`; nothing else of a checkout. */
 export function listProgramFolders(root: string, program: string): string[] {
   const real = realpathSync(root)
   const names = ['src', 'package.json', 'node_modules']

@@ -1,4 +1,4 @@
-// Runs attempts in worker processes: takes one from the pool, hands over the work, words its end.
+// Runs attempts in worker processes: takes one from the pool, hands over the work, describes its end.
 
 import type { WorkAssignment } from '../../../contract/api/assignment.ts'
 import { messageOf } from '../../../errors.ts'
@@ -13,24 +13,24 @@ import type { WorkerProcess } from './worker-process.ts'
 
 export type WorkerAttemptsOptions = {
   launcher: Omit<WorkerLauncherOptions, 'compileCache'>
-  /** Folder of compile caches; without it every worker compiles anew. */
+  /** Folder of compile caches; without it every worker compiles again. */
   cacheFolder: string | undefined
   clock: Clock
   ids: Ids
-  /** Prefix of worker ids, thus of their folders and control groups. */
+  /** Prefix of worker ids, and therefore of their folders and control groups. */
   prefix: string
   idle?: { usual: number; burst: number }
   idleMs?: number
 }
 
 const warmingMs = 30_000
-/** The cache is not made while the first attempt needs the processor. */
+/** The cache is not filled while the first attempt needs the processor. */
 const warmAfterMs = 1000
 
 export type WorkerAttempt = { assignment: WorkAssignment; limits: WorkloadLimits; sink: AttemptSink }
 
 export type WorkerAttempts = {
-  /** Lets a worker wait for the first attempt. */
+  /** Prepares a worker for the first attempt. */
   prepare(): void
   start(attempt: WorkerAttempt): Promise<RunningAttempt>
   listIdle(): Promise<IdleWorker[]>
@@ -47,13 +47,13 @@ export function createWorkerAttempts(options: WorkerAttemptsOptions): WorkerAtte
   }
   const closing = new AbortController()
   let warming: Promise<void> | undefined
-  /** After the first worker has started: it must not wait for the cache, nor share the processor with making it. */
+  /** After the first worker has started: it must neither wait for the cache nor compete with filling it. */
   const warmAfter = async (worker: WorkerProcess) => {
     if (cacheFolder === undefined || compileCache !== undefined) return
     await worker.settled
     await Promise.race([worker.ended, clock.sleep(warmAfterMs, closing.signal)])
     const id = ids.next(`${prefix}-warm`)
-    // A cache that cannot be made costs time at each start, nothing else.
+    // Without a cache every start takes longer; nothing else changes.
     const signal = AbortSignal.any([closing.signal, AbortSignal.timeout(warmingMs)])
     const parts = { launcher: launcher(), folder: cacheFolder, id, signal }
     compileCache = await warmCompileCache(parts).catch(() => undefined)
@@ -67,7 +67,7 @@ export function createWorkerAttempts(options: WorkerAttemptsOptions): WorkerAtte
       warming ??= warmAfter(worker)
       return worker
     },
-    // The heap and the workspace of a waiting worker are fixed; only a control group can hold the first to less.
+    // The heap and the workspace of an idle worker are fixed; only a control group can limit its memory further.
     canServe: ({ memoryBytes: bytes = options.launcher.memoryBytes, diskBytes }) =>
       (diskBytes === undefined || diskBytes === options.launcher.workspaces.size.bytes) &&
       (bytes === options.launcher.memoryBytes ||
@@ -94,7 +94,7 @@ export function createWorkerAttempts(options: WorkerAttemptsOptions): WorkerAtte
         ended: worker.ended.then((end) => judgeWorkerEnd(end, memoryBytes)),
         terminate: worker.terminate,
         kill: worker.kill,
-        // Folder and control group go with the process.
+        // Folder and control group are removed with the process.
         release: async () => undefined,
       }
     },

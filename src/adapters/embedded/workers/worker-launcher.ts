@@ -1,4 +1,5 @@
-// Starts worker processes: born in their sandbox, with an empty folder and nothing of the service's environment.
+// Starts worker processes: inside their sandbox from the start, with an empty folder and nothing of the service's
+// environment.
 
 import { realpathSync } from 'node:fs'
 import { baseEnvironment, nodeInside, workspaceInside } from '../../attempts/inside.ts'
@@ -13,7 +14,7 @@ import { type Bind, bindArguments } from '../confinement/root-folder.ts'
 import { superviseWorker, type WorkerProcess } from './worker-process.ts'
 
 export type WorkerLauncherOptions = {
-  /** Absent: workers are plain child processes, with a scrubbed environment and a folder of their own. */
+  /** Absent: workers are plain child processes, with a scrubbed environment and their own folder. */
   bubblewrap: Bubblewrap | undefined
   groups: ControlGroups
   /** The worker program (`src/worker.ts` or `dist/worker.js`). */
@@ -21,17 +22,17 @@ export type WorkerLauncherOptions = {
   nodePath: string
   /** Folders and files shown read-only at their own paths (`listProgramFolders`). */
   programFolders: string[]
-  /** Of what stands beside their folders. */
+  /** Folder for what is kept beside their folders. */
   workFolder: string
-  /** Where workers get their folders; not seen by them otherwise. */
+  /** Where workers get their folders; otherwise invisible to them. */
   workspaces: Workspaces
   /** Data and config folders. */
   masked: string[]
-  /** Beyond PATH, HOME, LANG, TERM and TMPDIR. */
+  /** In addition to PATH, HOME, LANG, TERM and TMPDIR. */
   environment: Record<string, string>
   /** Filled by `warmCompileCache`, shown read-only. */
   compileCache: string | undefined
-  /** Memory of a worker and of what it starts, unless its task says otherwise. */
+  /** Memory of a worker and what it starts, unless its task sets it. */
   memoryBytes: number
   processes: number
 }
@@ -40,7 +41,7 @@ export type LaunchedLimits = { memoryBytes?: number; diskBytes?: number }
 
 const cacheInside = '/opt/svc/compile-cache'
 
-// Enough for a tool loop; a tool that needs gigabytes belongs into a task with a memory limit of its own.
+// Enough for a tool loop; a tool that needs gigabytes belongs in a task with its own memory limit.
 const scratchBytes = 256 * 1024 * 1024
 
 export function chooseHeapMegabytes(memoryBytes: number): number {
@@ -58,7 +59,7 @@ function listBinds(options: WorkerLauncherOptions, group: ControlGroup | undefin
 
 export type WorkerSandbox = { folder: string; group: ControlGroup | undefined; cacheIsWritable?: boolean }
 
-/** The sandbox of a worker shares the network: it must reach the service on loopback, and the vendors. */
+/** A worker's sandbox shares the network: it must reach the service on loopback, and the vendors. */
 function workerArguments(options: WorkerLauncherOptions, bubblewrap: Bubblewrap, sandbox: WorkerSandbox): string[] {
   const cache = options.compileCache
   const cacheBind =
@@ -76,7 +77,7 @@ function workerArguments(options: WorkerLauncherOptions, bubblewrap: Bubblewrap,
   })
 }
 
-/** Starts the program, confined where that can be had. */
+/** Starts the program, confined where possible. */
 export function startWorkerProgram(
   options: WorkerLauncherOptions,
   sandbox: WorkerSandbox,
@@ -125,7 +126,7 @@ export async function launchWorker(
     await group?.setLimits({ memoryBytes, processes: options.processes })
     const running = startWorkerProgram(options, { folder, group }, memoryBytes)
     const worker = superviseWorker({ id, workspace, running, group, release })
-    // Only now: Node throws away the output of a process that ends before anybody reads it.
+    // Not earlier: Node discards the output of a process that ends before anybody reads it.
     if (options.bubblewrap === undefined) await recordProcess(options.workFolder, id, running.pid)
     return worker
   } catch (error) {

@@ -1,4 +1,4 @@
-// Keeps a few workers waiting, so that a task starts in milliseconds. Each serves one task.
+// Keeps a few idle workers, so that a task starts in milliseconds. Each one serves one task.
 import type { Clock, Ids } from '../../../ports/clock.ts'
 import type { LaunchedLimits } from './worker-launcher.ts'
 import type { WorkerProcess } from './worker-process.ts'
@@ -7,26 +7,26 @@ export type WorkerPoolOptions = {
   launch: (id: string, limits?: LaunchedLimits) => Promise<WorkerProcess>
   clock: Clock
   ids: Ids
-  /** Whether a waiting worker can be held to these limits. */
+  /** Whether an idle worker can be limited to these values. */
   canServe: (limits: LaunchedLimits) => boolean
-  /** Prefix of the ids of workers. */
+  /** Prefix of worker ids. */
   prefix: string
-  /** Waiting workers after the first task, and after a burst. */
+  /** Idle workers after the first task, and after a burst. */
   idle?: { usual: number; burst: number }
-  /** Without a task for this long nothing waits any more. */
+  /** After this long without a task no worker stays idle. */
   idleMs?: number
 }
 
 export type IdleWorker = { pid: number; memoryBytes: number | undefined }
 
 export type WorkerPool = {
-  /** Lets one wait for the first task. */
+  /** Starts one for the first task. */
   prepare(): void
-  /** A worker for one task: one that waits, or a new one. Rejects when none can be started. */
+  /** A worker for one task: an idle one, or a new one. Rejects when none can be started. */
   take(limits?: LaunchedLimits): Promise<WorkerProcess>
-  /** Those that wait now, for the status of the service. */
+  /** The idle workers, for the status of the service. */
   listIdle(): Promise<IdleWorker[]>
-  /** Ends those that wait. Those taken belong to the taker. */
+  /** Ends the idle ones. Those taken belong to the taker. */
   close(): Promise<void>
 }
 
@@ -46,18 +46,21 @@ type Pool = {
   sizes: Sizes
   state: PoolState
   closing: AbortController
-  /** Ends the wait for a quiet minute when a task comes. */
+  /** Ends the wait for a quiet minute when a task arrives. */
   quiet: AbortController | undefined
   /** What `close` waits for. */
   pending: Set<Promise<void>>
 }
 
 const burstMs = 10_000
-/** A new worker takes a processor for a while, which the attempt that begins just then needs itself. */
+/** Starting a worker occupies a processor for a while, which the attempt that has just started needs itself. */
 const refillMs = 1000
 const longestBackoffMs = 30_000
 
-/** How many should wait: none before the pool is prepared and after a quiet minute, more after tasks that found none. */
+/**
+ * The target number of idle workers: none before preparation and after a quiet minute, more after tasks that found
+ * none.
+ */
 export function countWanted(state: PoolState, now: number, sizes: Sizes): number {
   if (state.isClosed || state.lastTakenAt === undefined || now - state.lastTakenAt >= sizes.idleMs) return 0
   const isBurst = state.lastMissAt !== undefined && now - state.lastMissAt < burstMs
@@ -68,7 +71,7 @@ function countWantedNow({ state, options, sizes }: Pool): number {
   return countWanted(state, options.clock.now().getTime(), sizes)
 }
 
-/** Runs beside everything else. Only an abort makes such work fail. */
+/** Runs in the background. Only an abort makes this work fail. */
 function runAside(pool: Pool, work: Promise<void>): void {
   const settled: Promise<void> = work.catch(() => undefined).then(() => void pool.pending.delete(settled))
   pool.pending.add(settled)
@@ -80,7 +83,7 @@ async function backOff({ state, options, closing }: Pool): Promise<void> {
   await options.clock.sleep(ceiling * (0.5 + options.ids.random() / 2), closing.signal)
 }
 
-/** Lasts as long as the worker, also once it is taken; `close` does not wait for it. */
+/** Lasts as long as the worker, even once it is taken; `close` does not wait for it. */
 async function watchWaiting(pool: Pool, worker: WorkerProcess): Promise<void> {
   await worker.settled
   if (worker.isReady()) pool.state.failures = 0
@@ -131,7 +134,7 @@ async function shrinkLater(pool: Pool): Promise<void> {
   await shrink(pool)
 }
 
-/** Once the attempt is over, or well on its way. */
+/** Once the attempt has ended, or is well under way. */
 async function refillAfter(pool: Pool, taken: WorkerProcess): Promise<void> {
   await Promise.race([taken.ended, pool.options.clock.sleep(refillMs, pool.closing.signal)])
   refill(pool)

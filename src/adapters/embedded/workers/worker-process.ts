@@ -1,4 +1,4 @@
-// One worker process: started idle, given one assignment by pipe, observed to its end.
+// One worker process: started idle, given one assignment over a pipe, observed to its end.
 
 import type { WorkAssignment } from '../../../contract/api/assignment.ts'
 import { createLineFeed, forgive, readLines, type TakeLines } from '../../attempts/output/line-reader.ts'
@@ -14,7 +14,7 @@ export type WorkerProcess = {
   /** Its own folder, seen inside as /workspace. */
   folder: string
   isReady(): boolean
-  /** Hands it its one assignment; its output goes to `sink` from then on. */
+  /** Gives it its one assignment; from then on its output goes to `sink`. */
   assign(assignment: WorkAssignment, sink: TakeLines): void
   limit(limits: { memoryBytes?: number; cpu?: number }): Promise<void>
   /** Resolves when nothing of it is left and all its output is read; never rejects. */
@@ -43,7 +43,7 @@ function watchStreams(running: LocalProcess, streams: WorkerStreams, markReady: 
   const takeReport = (lines: string[]) => {
     for (const line of lines) streams.report = readReportLine(streams.report, line)
     if (streams.report.isReady) markReady()
-    // The outcome is the worker's last word, given once all is handed in: its own way out takes 50 ms more.
+    // The outcome is the worker's last message, sent once everything is submitted: exiting by itself takes 50 ms more.
     if (streams.report.outcome !== undefined) {
       streams.endedHere = true
       void running.kill()

@@ -1,4 +1,5 @@
-// Context tokens of the profile `kontxt`: signed transactions that say who asks, through which workload, and what for.
+// Context tokens of the profile `kontxt`: signed transactions that say who is asking, through which workload, and for
+// what.
 import { Name } from '../../../contract/resources/metadata.ts'
 import { SvcError } from '../../../errors.ts'
 import type { Clock } from '../../../ports/clock.ts'
@@ -22,7 +23,7 @@ export type ContextTokenSettings = IssuerRights & {
   jwksUrl?: string
 }
 
-/** What a task keeps of it has these bounds (TASK-015). */
+/** Bounds of what a task keeps of it (TASK-015). */
 const longestText = 1024
 const longestScope = 8192
 const mostScopes = 256
@@ -37,10 +38,10 @@ function readObject(value: unknown): Record<string, unknown> | undefined {
   return value as Record<string, unknown>
 }
 
-/** The transaction of verified claims; the required ones are texts by now. */
+/** The transaction of verified claims; the required ones are known to be strings. */
 function readTransaction({ claims, header }: VerifiedToken): CallerTransaction {
   const [context, requesterContext] = [readObject(claims.tctx), readObject(claims.rctx)]
-  if (context === undefined || requesterContext === undefined) return refuseToken('tctx or rctx is no object')
+  if (context === undefined || requesterContext === undefined) return refuseToken('tctx or rctx is not an object')
   const scope = String(claims.scope)
   const [id, requestingWorkload] = [String(claims.txn), String(claims.req_wl)]
   const scopes = [...new Set(scope.split(' ').filter((word) => word !== ''))]
@@ -61,13 +62,15 @@ function readTransaction({ claims, header }: VerifiedToken): CallerTransaction {
   }
 }
 
-/** What names things in stores, addresses and folders is a name: Forbidden for any other text. */
+/** A value that names things in stores, addresses and folders must be a valid name: Forbidden otherwise. */
 function requireName(namespace: string): string {
   if (Name.safeParse(namespace).success) return namespace
-  throw new SvcError('Forbidden', 'tctx.namespace of this context token is no name of a namespace')
+  throw new SvcError('Forbidden', 'tctx.namespace of this context token is not the name of a namespace')
 }
 
-/** Forbidden for somebody who has no right here. Where the context has no readable namespace, it is that of the settings. */
+/**
+ * Forbidden for a caller without rights here. Without a readable namespace in the context, the settings' one applies.
+ */
 function toCaller(transaction: CallerTransaction, rights: IssuerRights): Caller {
   const { subject, issuer, scopes, context } = transaction
   const { namespace } = context
@@ -89,9 +92,9 @@ function toCaller(transaction: CallerTransaction, rights: IssuerRights): Caller 
 export type ContextAuthenticatorOptions = {
   settings: ContextTokenSettings
   deps: IssuerDeps
-  /** Remembers what came, where it is to be exchanged. */
+  /** Remembers the incoming token, if it is to be exchanged. */
   incomingTokens?: Pick<IncomingTokens, 'keep'>
-  /** Told of every token that was looked at. */
+  /** Called with every token that was checked. */
   observe?: (result: 'accepted' | 'refused' | 'unavailable') => void
 }
 

@@ -1,4 +1,5 @@
-// Asks the scopes and constraints of a context token; what they allow, and all other callers, are the next authorizer's.
+// Checks the scopes and constraints of a context token; whatever passes, and all other callers, go to the next
+// authorizer.
 import type { Access, Decision } from '../../../contract/access.ts'
 import type { Authorizer, Caller } from '../../../ports/identity.ts'
 import { type ContextDecision, type ContextRules, decideContext } from '../../../rules/context-token.ts'
@@ -15,7 +16,10 @@ export type ContextAuthorizerOptions = {
   rules: ContextRules
   /** RBAC and the protected namespaces in Kubernetes mode. */
   next?: Authorizer
-  /** Told of each decision but those on entries of a list, for the log and the metrics; `audit`: would have been denied. */
+  /**
+   * Called with each decision, except those on entries of a list, for log and metrics; `audit`: it would have been
+   * denied.
+   */
   observe?: (authorization: ContextAuthorization) => void
 }
 

@@ -10,7 +10,7 @@ const transactionType = 'urn:ietf:params:oauth:token-type:txn_token'
 const accessType = 'urn:ietf:params:oauth:token-type:access_token'
 const longestToken = 16_384
 
-/** What is exchanged: the service's own token, the one that the caller came with, or nothing (the service is known there). */
+/** What is exchanged: the service's own token, the caller's, or nothing (the exchange already knows the service). */
 export type SubjectSource = 'serviceAccount' | 'incoming' | 'none'
 
 export type ExchangeSettings = {
@@ -30,7 +30,7 @@ export type ExchangeOptions = {
   /** The token that a request came with, for the source `incoming`. */
   incomingTokens?: Pick<IncomingTokens, 'of'>
   fetch?: FetchLike
-  /** Told of each exchange, for the metrics. */
+  /** Called with each exchange, for the metrics. */
   observe?: (result: {
     result: 'ok' | 'failed'
     reason: 'ok' | 'exchange_error' | 'not_configured'
@@ -71,7 +71,7 @@ function writeForm(request: ExchangeRequest, settings: ExchangeSettings, subject
 }
 
 function refused(status: number): SvcError {
-  // Nothing of the answer: it may repeat the token that was sent.
+  // Quotes nothing of the answer, which may repeat the token that was sent.
   return new SvcError('UpstreamFailed', `the transaction-token service refused the exchange (status ${status})`)
 }
 

@@ -1,5 +1,5 @@
-// The context tokens that requests came with, for as long as their transactions live: beside them, so that nothing that
-// shows or stores a caller can show its token.
+// The context tokens of requests, for as long as their transactions live: stored separately, so that code that
+// shows or stores a caller can never show its token.
 import type { CallerTransaction } from '../../../ports/identity.ts'
 
 export type IncomingTokens = {

@@ -14,22 +14,22 @@ import { loadIssuerKeys } from './discovery.ts'
 
 export type OidcSettings = IssuerRights & {
   issuer: string
-  /** The audiences that are ours; a token for any other as well is refused. */
+  /** The service's audiences; a token that is also for another one is refused. */
   audiences: readonly string[]
   jwksUrl?: string
-  /** Patterns with `*` and `?`; none allows nobody. */
+  /** Patterns with `*` and `?`; an empty list allows nobody. */
   allowedSubjects: readonly string[]
 }
 
 export type IssuerDeps = {
   clock: Clock
   fetch?: FetchLike
-  /** Told when the issuer is away. */
+  /** Called when the issuer cannot be reached. */
   onFailure?: (error: unknown) => void
 }
 
 const longestSubject = 1024
-/** ID tokens and access tokens (RFC 9068); a token with a purpose of its own is none (RFC 8725 section 3.11). */
+/** ID tokens and access tokens (RFC 9068); tokens for another purpose are refused (RFC 8725 section 3.11). */
 const types = new Set(['jwt', 'at+jwt', 'application/at+jwt', 'application/jwt'])
 
 function acceptsType({ typ }: TokenHeader): boolean {
@@ -58,7 +58,7 @@ export function createOidcAuthenticator(settings: OidcSettings, deps: IssuerDeps
     const token = await verifyToken(text, options)
     const { sub } = token.claims
     if (sub.length > longestSubject) refuseToken('subject too long')
-    // Known but not allowed (OIDC-013): only now, so that nobody learns which subjects are.
+    // Known but not allowed (OIDC-013): checked last, so that nobody can find out which subjects are.
     if (!isAllowed(sub)) throw new SvcError('Forbidden', 'the subject of this token is not allowed to use the service')
     return { caller: toCaller(token.claims, settings), token }
   }

@@ -4,7 +4,7 @@ import type { IssuerRights } from '../../../rules/issuer-rights.ts'
 import type { Claims } from '../signed-token.ts'
 import { requireStanding } from '../standing.ts'
 
-/** What is stamped on tasks has these bounds (TASK-014). */
+/** Bounds of what is stamped on tasks (TASK-014). */
 const longestText = 1024
 const mostTexts = 512
 
@@ -13,7 +13,7 @@ export function readText(value: unknown): string | undefined {
   return value.isWellFormed() && !/\p{Cc}/u.test(value) ? value : undefined
 }
 
-/** A claim that is one text or a list of them. */
+/** A claim that is one string or a list of strings. */
 function readTexts(value: unknown): string[] {
   const listed: unknown[] = Array.isArray(value) ? value.slice(0, mostTexts) : [value]
   return listed.map(readText).filter((text) => text !== undefined)
@@ -24,7 +24,7 @@ function readRealmRoles(value: unknown): string[] {
   return readTexts(value.roles)
 }
 
-/** Forbidden for somebody who has no right here. */
+/** Forbidden for a caller without rights here. */
 export function toCaller(claims: Claims, rights: IssuerRights): Caller {
   const email = readText(claims.email)
   const username = readText(claims.preferred_username) ?? email ?? readText(claims.name) ?? claims.sub
@@ -33,7 +33,7 @@ export function toCaller(claims: Claims, rights: IssuerRights): Caller {
   return {
     authType: 'oidc',
     username,
-    // Names and addresses of mail change hands; the subject does not (OpenID Connect Core 1.0 section 5.7).
+    // User names and mail addresses can be reassigned; the subject cannot (OpenID Connect Core 1.0 section 5.7).
     uid: claims.sub,
     groups,
     subject: claims.sub,

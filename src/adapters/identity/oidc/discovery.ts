@@ -16,13 +16,13 @@ function metadataUrlOf(issuer: string): string {
 function isAddress(value: unknown, issuer: string): value is string {
   if (typeof value !== 'string' || !URL.canParse(value)) return false
   const { protocol } = new URL(value)
-  // An issuer that is reached safely may not send us to keys that anybody on the way could exchange.
+  // An issuer with a secure address may not send us to keys that anybody on the way could replace.
   return protocol === 'https:' || (protocol === 'http:' && issuer.startsWith('http:'))
 }
 
 async function discoverKeys(issuer: string, options: DocumentOptions): Promise<string> {
   const metadata = await fetchObject(metadataUrlOf(issuer), options)
-  // Section 4.3: metadata of another issuer is no metadata of this one.
+  // Section 4.3: metadata of another issuer is invalid here.
   if (metadata.issuer !== issuer || !isAddress(metadata.jwks_uri, issuer)) {
     const cause = new Error('the metadata names another issuer, or no usable jwks_uri')
     throw new SvcError('Unavailable', 'the issuer of the token cannot be reached: try again later', { cause })
@@ -30,7 +30,7 @@ async function discoverKeys(issuer: string, options: DocumentOptions): Promise<s
   return metadata.jwks_uri
 }
 
-/** The issuer's JWKS document. Unavailable when it cannot be had. */
+/** The issuer's JWKS document. Unavailable when it cannot be fetched. */
 export async function loadIssuerKeys(
   address: IssuerAddress,
   options: DocumentOptions = {},

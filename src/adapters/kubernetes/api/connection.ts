@@ -1,4 +1,4 @@
-// Where the API server is and what shows it who we are: the pod's own service account, or a kubeconfig.
+// The address of the API server and the credentials for it: the pod's own service account, or a kubeconfig.
 import { readFile } from 'node:fs/promises'
 import type { RequestOptions } from 'node:https'
 import type { ConnectionOptions } from 'node:tls'
@@ -9,23 +9,23 @@ export type Credentials = { headers: Record<string, string>; tls: ConnectionOpti
 export type ApiConnection = {
   /** `https://host:port`. */
   origin: string
-  /** Before every path; empty unless the server is behind a gateway. */
+  /** Prefix of every path; empty unless the server is behind a gateway. */
   pathPrefix: string
   /** Namespace of the pod or of the kubeconfig's context. */
   namespace: string
-  /** What is valid now: tokens and certificates are renewed on disk. */
+  /** The current credentials: tokens and certificates are renewed on disk. */
   readCredentials(): Promise<Credentials>
 }
 
 /** Where Kubernetes mounts a pod's account. */
 const accountFolder = '/var/run/secrets/kubernetes.io/serviceaccount'
 
-/** Host and port of the API server as a pod is told them. */
+/** Host and port of the API server, from the pod's environment. */
 export type PodAddress = { host: string; port: string }
 
 /**
- * The account of the pod that this runs in. Read from its files directly: the client library takes 90 MB and two thirds
- * of a second to load, and knows no more about them.
+ * The account of the pod in which this runs. Read from its files directly: the client library takes 90 MB and two
+ * thirds of a second to load, and knows no more about them.
  */
 export async function connectFromPod({ host, port }: PodAddress, folder = accountFolder): Promise<ApiConnection> {
   const readText = (name: string) => readFile(`${folder}/${name}`, 'utf8')

@@ -1,4 +1,4 @@
-// What the API server refuses, in the words of this service: which reason, what is wrong, what to do.
+// Refusals of the API server as errors of the service: which reason, what is wrong, what to do.
 import { type ErrorReason, messageOf, type Problem, SvcError } from '../../../errors.ts'
 
 /** The `Status` object that every refusal carries (meta/v1). */
@@ -27,7 +27,7 @@ const reasons: Record<number, ErrorReason> = {
   422: 'InvalidRequest',
 }
 
-/** Connections that failed before anything was sent: whatever was asked can be asked again. */
+/** Connections that failed before anything was sent, so that any request can be repeated. */
 const unsentCodes = new Set([
   'ECONNREFUSED',
   'ENOTFOUND',
@@ -91,7 +91,7 @@ function judge(status: ApiStatus, message: string): Verdict {
   return { reason: reasons[code] ?? 'UpstreamFailed' }
 }
 
-/** The error that a refusal of the API server is told as. */
+/** The error for a refusal of the API server. */
 export function describeFailure(status: ApiStatus): SvcError {
   const message = status.message ?? `the API server answered ${status.code ?? 'with an error'}`
   const { reason, advice } = judge(status, message)
@@ -110,7 +110,7 @@ function codeOf(error: unknown): string {
   return cause === undefined || cause === error ? '' : codeOf(cause)
 }
 
-/** True when the request never left: also a write may be repeated then. */
+/** True when the request was never sent: then even a write may be repeated. */
 export function isUnsent(error: unknown): boolean {
   return unsentCodes.has(codeOf(error))
 }

@@ -3,10 +3,10 @@
 /** A collection of objects: its API group (empty for the core), version and plural name. */
 export type Collection = { group: string; version: string; plural: string }
 
-/** What a request is about; without `namespace` the whole cluster, without `name` the collection. */
+/** The target of a request; without `namespace` the whole cluster, without `name` the collection. */
 export type ApiTarget = { collection: Collection; namespace?: string; name?: string; subresource?: string }
 
-/** What lists and watches are made of that are to cover these namespaces; absent or empty: all there are. */
+/** The lists and watches that cover these namespaces; absent or empty: all. */
 export function listScopes(namespaces: readonly string[] = []): Pick<ApiTarget, 'namespace'>[] {
   return namespaces.length === 0 ? [{}] : namespaces.map((namespace) => ({ namespace }))
 }
@@ -40,7 +40,7 @@ export function formatPath(target: ApiTarget, query: Record<string, QueryValue> 
   return `/${parts.map(encodePart).join('/')}${search === '' ? '' : `?${search}`}`
 }
 
-/** What a request is counted as: `tasks`, `tasks/status`; never a name that a user chose (HTTP-042). */
+/** The label under which a request is counted: `tasks`, `tasks/status`; never a user-chosen name (HTTP-042). */
 export function formatResource({ collection, subresource }: ApiTarget): string {
   return subresource === undefined ? collection.plural : `${collection.plural}/${subresource}`
 }

@@ -1,24 +1,27 @@
-// Connections to the API server, and the credentials that are valid on them now.
+// Connections to the API server, and the credentials currently valid on them.
 import { isDeepStrictEqual } from 'node:util'
 import type { Agent } from 'undici'
 import type { Clock } from '../../../ports/clock.ts'
 import type { ApiConnection, Credentials } from './connection.ts'
 
-/** Requests at once; more wait here, where waiting costs the server nothing. */
+/** Concurrent requests; more of them wait here, which costs the server nothing. */
 const parallelRequests = 32
-/** Until the server's first byte, and between two of an answer. */
+/** Time limit until the server's first byte, and between two parts of an answer. */
 export const answerTimeoutMs = 30_000
-/** How long credentials are used before they are read again: projected tokens are renewed minutes before they end. */
+/**
+ * How long credentials are used before they are read again: projected tokens are renewed minutes before they expire.
+ */
 const credentialsAgeMs = 30_000
 
-/** Connections for one set of TLS material; made anew when that changes on disk. */
+/** Connections for one set of TLS material; replaced when that changes on disk. */
 type Pools = { credentials: Credentials; requests: Agent; streams: Agent }
 
 async function openPools(credentials: Credentials): Promise<Pools> {
   // undici takes 75 ms to load: only this mode needs it here.
   const { Agent } = await import('undici')
   const connect = { ...credentials.tls, keepAlive: true, keepAliveInitialDelay: 30_000, timeout: 5000 }
-  // Over HTTP/2 one slow reader holds up all streams of its connection, and undici's throws when it is closed early.
+  // Over HTTP/2 one slow reader blocks all streams of its connection, and undici's implementation throws when closed
+  // early.
   const options = { connect, allowH2: false, headersTimeout: answerTimeoutMs }
   return {
     credentials,
@@ -48,7 +51,7 @@ export function createPools({ connection, clock }: { connection: ApiConnection; 
     if (before === undefined) return openPools(value)
     if (before.credentials === value) return before
     if (isDeepStrictEqual(before.credentials.tls, value.tls)) return { ...before, credentials: value }
-    // Streams over the old material go on until they end by themselves.
+    // Streams with the old material continue until they end.
     void before.requests.close()
     void before.streams.close()
     return openPools(value)
@@ -60,7 +63,7 @@ export function createPools({ connection, clock }: { connection: ApiConnection; 
       pools = renew(pools, value)
       return { ...(await pools), headers: value.headers }
     },
-    /** The next request reads the credentials again: the server refused them. */
+    /** The next request reads the credentials again, because the server refused them. */
     forget: () => {
       credentials = undefined
     },

@@ -1,17 +1,17 @@
-// Remembers what the API server said for a short time, asks once for callers that come together, and never grows past its size.
+// Caches answers of the API server for a short time, asks once for concurrent callers, and has a fixed maximum size.
 import type { Clock } from '../../../ports/clock.ts'
 
 export type AnswersOptions<T> = {
   clock: Clock
-  /** Of either lane. */
+  /** The most entries in either half. */
   size: number
   ttlMs: (answer: T) => number
-  /** Refusals have a lane of their own, so that a flood of bad tokens forgets no good one. */
+  /** Refusals are cached separately, so that a flood of bad tokens cannot push out a good one. */
   isRefusal: (answer: T) => boolean
 }
 
 export type Answers<T> = {
-  /** The remembered answer, or the one that `find` brings; failures are not remembered. */
+  /** The cached answer, or the result of `find`; failures are not cached. */
   ask(key: string, find: () => Promise<T>): Promise<T>
 }
 
@@ -23,7 +23,7 @@ export function createAnswers<T>({ clock, size, ttlMs, isRefusal }: AnswersOptio
 
   function recall(key: string): Entry<T> | undefined {
     const entry = lanes.passed.get(key) ?? lanes.refused.get(key)
-    // A clock that was set back makes nothing last longer.
+    // A clock that was set back extends nothing.
     if (entry && Math.abs(clock.now().getTime() - entry.since) < ttlMs(entry.answer)) return entry
     lanes.passed.delete(key)
     lanes.refused.delete(key)
@@ -38,7 +38,7 @@ export function createAnswers<T>({ clock, size, ttlMs, isRefusal }: AnswersOptio
   }
 
   async function find(key: string, bring: () => Promise<T>): Promise<T> {
-    // The time before the question: an answer is never believed longer than its time.
+    // The time before the request, so that an answer is never trusted for too long.
     const since = clock.now().getTime()
     try {
       const answer = await bring()

@@ -1,4 +1,4 @@
-// Whose token it is, by TokenReview: service accounts and whoever else the API server knows (AUTH-015).
+// Who a token belongs to, by TokenReview: service accounts and other users of the API server (AUTH-015).
 import { createHash } from 'node:crypto'
 import { SvcError } from '../../../errors.ts'
 import type { Clock } from '../../../ports/clock.ts'
@@ -10,7 +10,7 @@ import { askReview, type TokenReviewStatus } from './reviews.ts'
 const positiveMs = 60_000
 const negativeMs = 5_000
 const rememberedTokens = 5_000
-/** Longer than any token the API server issues; not worth a question. */
+/** Longer than any token of the API server; not worth a request. */
 const longestToken = 32 * 1024
 
 export type ReviewAuthenticatorOptions = { api: Pick<KubernetesApi, 'request'>; clock: Clock }
@@ -45,7 +45,8 @@ export function createReviewAuthenticator({ api, clock }: ReviewAuthenticatorOpt
   })
 
   async function review(token: string): Promise<Caller | undefined> {
-    // No audiences: the API server's own are meant, so a worker's token (audience svc-internal) is nobody's here (AUTH-007).
+    // No audiences means the API server's own, so a worker's token (audience svc-internal) is not valid here
+    // (AUTH-007).
     return toCaller(await askReview(api, 'TokenReview', { token }))
   }
 

@@ -15,15 +15,15 @@ const [apiGroup = ''] = apiVersion.split('/')
 export type ReviewAuthorizerOptions = {
   api: Pick<KubernetesApi, 'request'>
   clock: Clock
-  /** Where the service itself runs: its Secrets and its service account are nobody's to use. */
+  /** The service's own namespace: nobody may use its Secrets and its service account. */
   operatorNamespace: string
 }
 
 type Target = { group: string; resource: string }
 
 /**
- * Sessions, memories and usage are records, not custom resources; rules of RBAC name them as resources of the same group,
- * which needs no CRD. Tokens are the owner's, whom Kubernetes mode has not; roles cannot give them.
+ * Sessions, memories and usage are records, not custom resources; RBAC rules name them as resources of the same group,
+ * which needs no CRD. Tokens belong to the owner, whom Kubernetes mode does not have; roles cannot grant them.
  */
 const otherTargets: Record<Exclude<AccessKind, keyof typeof kinds | 'Metrics' | 'Token'>, Target> = {
   Secret: { group: '', resource: 'secrets' },
@@ -40,7 +40,10 @@ function targetOf(kind: Exclude<AccessKind, 'Metrics' | 'Token'>): Target {
   return { group: apiGroup, resource: kinds[kind as keyof typeof kinds].plural }
 }
 
-/** The API server knows no `use` and no `operate`: who may read a thing may have it act, who may change it may start it. */
+/**
+ * The API server has no verbs `use` and `operate`: whoever may read an object may use it, whoever may change it may
+ * start it.
+ */
 const clusterVerbs: Record<Access['verb'], string> = {
   get: 'get',
   list: 'list',
@@ -51,7 +54,7 @@ const clusterVerbs: Record<Access['verb'], string> = {
   operate: 'update',
 }
 
-/** The API server itself does not look at the name of what is created or listed, so rules by name do not give those verbs. */
+/** The API server ignores the name of what is created or listed, so rules by name do not grant those verbs. */
 const isNamed = (verb: Access['verb']) => verb !== 'create' && verb !== 'list'
 
 function describeAccess({ verb: asked, kind, namespace, name }: Access): object {
@@ -81,7 +84,10 @@ export function createReviewAuthorizer(options: ReviewAuthorizerOptions): Author
     isRefusal: (decision) => !decision.allowed,
   })
 
-  /** Whatever rights somebody has there, the service lends them no hand: its own credentials lie there, and the cluster's. */
+  /**
+   * Whatever a caller's rights there, the service does nothing for them there: it holds its own credentials, and the
+   * cluster's.
+   */
   function guard({ verb, kind, namespace }: Access): Decision | undefined {
     if (namespace === undefined) return undefined
     if (!guarded.has(namespace)) return undefined
@@ -101,8 +107,8 @@ export function createReviewAuthorizer(options: ReviewAuthorizerOptions): Author
     async authorize({ cluster }, access) {
       const guardedAnswer = guard(access)
       if (guardedAnswer) return guardedAnswer
-      // Whom the cluster does not know, a user of its own may be called the same: role and namespace have decided. Nor does it
-      // know the service's own tools.
+      // The cluster may have a different user with the name of an external caller, so role and namespace have decided.
+      // The cluster does not know the service's own tools either.
       if (cluster === undefined || access.serviceTool !== undefined) return { allowed: true }
       const spec = { ...cluster, ...describeAccess(access) }
       return answers.ask(JSON.stringify(spec), () => review(cluster.user, access, spec))

@@ -1,4 +1,4 @@
-// The two questions about callers that the API server answers: whose token it is, and what that one may do.
+// The two questions about callers that the API server answers: who a token belongs to, and what that user may do.
 import { isSvcError, SvcError } from '../../../errors.ts'
 import type { KubernetesApi } from '../api.ts'
 
@@ -19,7 +19,7 @@ export type AccessReviewStatus = { allowed?: boolean; denied?: boolean; reason?:
 
 type StatusOf = { TokenReview: TokenReviewStatus; SubjectAccessReview: AccessReviewStatus }
 
-/** Asks one question; Unavailable when it cannot be asked. */
+/** Asks one question; Unavailable when that fails. */
 export async function askReview<K extends keyof StatusOf>(
   api: Pick<KubernetesApi, 'request'>,
   kind: K,
@@ -31,7 +31,7 @@ export async function askReview<K extends keyof StatusOf>(
     const review = await api.request<{ status?: StatusOf[K] }>({ verb: 'create', collection, body })
     return review.status ?? {}
   } catch (error) {
-    // What the service itself may not ask is no fault of the caller's.
+    // A missing right of the service itself is not the caller's fault.
     if (isSvcError(error, 'Forbidden')) throw new SvcError('Unavailable', error.message, { cause: error })
     throw error
   }

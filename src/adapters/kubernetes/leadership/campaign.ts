@@ -1,4 +1,5 @@
-// Waits for a Lease to be free: given up, or not renewed for its whole time as measured here, whatever the clocks say.
+// Waits for a Lease to be free: released, or not renewed for its whole duration as measured here, whatever the clocks
+// say.
 import { isSvcError, type SvcError } from '../../../errors.ts'
 import type { Clock, Ids } from '../../../ports/clock.ts'
 import { collections } from '../api/paths.ts'
@@ -13,29 +14,29 @@ export type CampaignOptions = {
   namespace: string
   name: string
   identity: string
-  /** Milliseconds that rise steadily. */
+  /** Milliseconds of a monotonic clock. */
   elapsed: () => number
   onFault: ((error: SvcError) => void) | undefined
 }
 
 export type Campaign = {
-  /** Resolves with what `take` gives, once that succeeds; `take` is tried whenever the lease looks free. */
+  /** Resolves with the result of `take` once that succeeds; `take` is tried whenever the lease looks free. */
   win<T>(signal: AbortSignal, take: (current: Lease | undefined) => Promise<T>): Promise<T>
   close(): Promise<void>
 }
 
-/** What was seen last; `at` is when the version was first seen. */
+/** The last observation; `at` is when this version was first seen. */
 type Sight = { lease: Lease | undefined; at: number }
 
 const pauseAfterFaultMs = 500
 
-/** Follows the lease and remembers since when it is as it is. */
+/** Follows the lease, and records when each version appeared. */
 function followLease({ api, clock, ids, namespace, name, elapsed, onFault }: CampaignOptions) {
   let sight: Sight | undefined
   let changed = Promise.withResolvers<void>()
 
   function see(lease: Lease | undefined): void {
-    // The same version listed again is no sign of life.
+    // The same version listed again does not mean that the holder is alive.
     const isSame = sight !== undefined && sight.lease?.metadata.resourceVersion === lease?.metadata.resourceVersion
     if (isSame) return
     sight = { lease, at: elapsed() }
@@ -59,7 +60,7 @@ function followLease({ api, clock, ids, namespace, name, elapsed, onFault }: Cam
     ready: reflector.ready,
     close: reflector.close,
     sight: () => sight,
-    /** Another was faster: what it wrote is seen in a moment. */
+    /** Another replica was faster: its write will be seen in a moment. */
     touch: () => {
       if (sight !== undefined) sight.at = elapsed()
     },
@@ -71,11 +72,11 @@ export function createCampaign(options: CampaignOptions): Campaign {
   const { clock, identity, elapsed, onFault } = options
   const followed = followLease(options)
 
-  /** Resolves when the lease was seen to change, or after the time; rejects when the signal aborts. */
+  /** Resolves when the lease changes, or after the time; rejects when the signal aborts. */
   async function waitForChange(ms: number, signal: AbortSignal): Promise<void> {
     const done = new AbortController()
     const slept = clock.sleep(ms, AbortSignal.any([signal, done.signal]))
-    // Whoever comes second ends with its own rejection, which nobody needs.
+    // The loser of the race rejects too, which is ignored.
     slept.catch(() => undefined)
     await Promise.race([followed.changed(), slept]).finally(() => done.abort())
     signal.throwIfAborted()
@@ -114,7 +115,7 @@ export function createCampaign(options: CampaignOptions): Campaign {
   }
 }
 
-/** Also when it has aborted already. */
+/** Also when it has already aborted. */
 function rejectOnAbort(signal: AbortSignal): Promise<never> {
   return new Promise((_resolve, reject) => {
     if (signal.aborted) reject(signal.reason)

@@ -1,9 +1,11 @@
-// The Lease of the leaders: who holds it, for how long, since when. Pure.
+// The Lease of the leader: who holds it, for how long, since when. Pure.
 
 export type LeaseTiming = {
-  /** For how long after a renewal nobody else may take the lease. */
+  /** How long after a renewal nobody else may take the lease. */
   leaseSeconds: number
-  /** How long a leader goes on without a renewal: less than the lease, so that it has stopped when another takes over. */
+  /**
+   * How long a leader continues without a renewal: less than the lease, so that it has stopped when another takes over.
+   */
   renewWithinMs: number
   renewEveryMs: number
 }
@@ -24,7 +26,7 @@ export type Lease = {
 
 export type LeaseDraft = { name: string; identity: string; seconds: number; now: Date; current: Lease | undefined }
 
-/** MicroTime of the Kubernetes API, which insists on six digits. */
+/** MicroTime of the Kubernetes API, which requires six digits. */
 function formatMicroTime(now: Date): string {
   return now.toISOString().replace('Z', '000Z')
 }
@@ -50,15 +52,15 @@ export function renewLease(lease: Lease, now: Date): Lease {
   return { ...lease, spec: { ...lease.spec, renewTime: formatMicroTime(now) } }
 }
 
-/** The lease held by nobody. */
+/** The lease without a holder. */
 export function releaseLease(lease: Lease, now: Date): Lease {
   return { ...renewLease(lease, now), spec: { ...lease.spec, renewTime: formatMicroTime(now), holderIdentity: '' } }
 }
 
-/** Milliseconds until the lease may be taken, when it was seen to change `age` ago. */
+/** Milliseconds until the lease may be taken, given that it was last seen to change `age` ago. */
 export function countLeft(lease: Lease | undefined, identity: string, age: number): number {
   const holder = lease?.spec.holderIdentity
-  // A holder of our own name is this replica before it lost the lease: it knows that it has stopped.
+  // A holder with our own name is this replica before it lost the lease: it knows that it has stopped.
   if (!holder || holder === identity) return 0
   return Math.max(0, (lease.spec.leaseDurationSeconds ?? 0) * 1000 - age)
 }

@@ -1,16 +1,16 @@
-// What the cache keeps of an object: its JSON as callers get it, and the values it is looked up by.
+// What the cache keeps of an object: its JSON as callers receive it, and its index values.
 import type { Kind } from '../../../contract/resources/index.ts'
 import type { ResourceKey } from '../../../ports/resources.ts'
 import { formatCreated } from '../../resource-store/list-order.ts'
 import { listIndexEntries, type StoredObject } from '../../resource-store/stored-object.ts'
 import type { ApiObject } from '../reflector.ts'
 
-/** Where an object stands in the order of lists: by namespace, then by name, bytewise. */
+/** Position in the order of lists: by namespace, then by name, bytewise. */
 export type CacheKey = string
 
 export type Entry = ResourceKey & {
   key: CacheKey
-  /** Where it stands in the order of creation. */
+  /** Position in creation order. */
   created: string
   uid: string
   version: number
@@ -18,13 +18,13 @@ export type Entry = ResourceKey & {
   /** `field` NUL `value` of each field and label. */
   values: string[]
   labels: Record<string, string> | undefined
-  /** Whether the server holds the annotation of `kubectl apply`, which the text leaves out. */
+  /** Whether the server has the annotation of `kubectl apply`, which the text leaves out. */
   isApplied: boolean
-  /** Whether nothing but the server's own clearing away keeps it there. */
+  /** Whether only the server's own clean-up keeps it. */
   isGone: boolean
 }
 
-/** Annotation in which `kubectl apply` keeps the whole object a second time. */
+/** Annotation in which `kubectl apply` stores the whole object a second time. */
 export const appliedAnnotation = 'kubectl.kubernetes.io/last-applied-configuration'
 
 /** NUL sorts before every character of a name, so that keys compare as (namespace, name). */
@@ -32,7 +32,7 @@ export function formatKey({ namespace, name }: ResourceKey): CacheKey {
   return `${namespace}\0${name}`
 }
 
-/** Sorts as the time of creation does; the key is what follows the first NUL. */
+/** Sorts like the creation time; the key follows the first NUL. */
 export function formatMark({ created, key }: Pick<Entry, 'created' | 'key'>): string {
   return `${created}\0${key}`
 }
@@ -45,7 +45,7 @@ function isFilled(value: unknown): boolean {
   return typeof value === 'object' && value !== null && Object.keys(value).length > 0
 }
 
-/** What users and controllers see: without the server's book-keeping, which is half of an object and nobody's concern. */
+/** What users and controllers see: without the server's book-keeping, which is half of an object. */
 function trimMetadata(metadata: Record<string, unknown>): Record<string, unknown> {
   const { managedFields: _fields, selfLink: _link, deletionGracePeriodSeconds: _grace, ...kept } = metadata
   const { [appliedAnnotation]: _applied, ...annotations } = (metadata.annotations ?? {}) as Record<string, string>
@@ -70,7 +70,7 @@ function toEntry(object: StoredObject, isApplied: boolean, text = JSON.stringify
   }
 }
 
-/** An object of an answer as an entry. */
+/** An object from an answer as an entry. */
 export function makeEntry(kind: Kind, answer: ApiObject): Entry {
   const { apiVersion, kind: _kind, metadata, spec, status } = answer
   const annotations = metadata.annotations as Record<string, string> | undefined
@@ -78,7 +78,7 @@ export function makeEntry(kind: Kind, answer: ApiObject): Entry {
   return toEntry(object as unknown as StoredObject, annotations?.[appliedAnnotation] !== undefined)
 }
 
-/** The entry of a text that the cache had before. */
+/** The entry of a text that was cached before. */
 export function parseEntry(text: string): Entry {
   return toEntry(JSON.parse(text), false, text)
 }

@@ -1,4 +1,4 @@
-// Reads and answers of single objects: what the API server says of one is noted, so that the next read finds it.
+// Reads and writes of single objects: each answer of the API server is recorded, so that the next read finds it.
 import { apiVersion, type Kind, kinds, type ResourceOf } from '../../../contract/resources/index.ts'
 import { isSvcError, SvcError } from '../../../errors.ts'
 import type { ResourceKey } from '../../../ports/resources.ts'
@@ -14,14 +14,14 @@ export type LiveObject = { entry: Entry; answer: ApiObject }
 export type Exchange = {
   api: KubernetesApi
   caches: Record<Kind, KindCache>
-  /** The object from the API server itself; undefined when it is not there. */
+  /** The object from the API server itself; undefined when it does not exist. */
   readLive(kind: Kind, key: ResourceKey): Promise<LiveObject | undefined>
   /**
-   * The object, from memory when it is there. What is not may have been made through another replica a moment ago:
-   * the API server is asked, unless its removal was told.
+   * The object, from memory if possible. A missing one may have been created through another replica a moment ago,
+   * so the API server is asked, unless its removal was reported.
    */
   find(kind: Kind, key: ResourceKey): Promise<Entry | undefined>
-  /** Notes an answer and gives the caller an object of its own. */
+  /** Records an answer and returns a separate copy to the caller. */
   accept<K extends Kind>(kind: K, answer: ApiObject): ResourceOf<K>
 }
 
@@ -31,7 +31,7 @@ export function collectionOf(kind: Kind): Collection {
   return { group, version, plural: kinds[kind].plural }
 }
 
-/** The error in the words that every store has for it. */
+/** The error, worded as in every store. */
 export function translate(error: unknown, kind: Kind, key: ResourceKey): unknown {
   if (!isSvcError(error)) return error
   switch (error.reason) {
@@ -42,7 +42,7 @@ export function translate(error: unknown, kind: Kind, key: ResourceKey): unknown
       return new SvcError('Conflict', message, { cause: error })
     }
     case 'NotFound':
-      // A create finds its namespace missing; anything else the object.
+      // For a create NotFound means the namespace; otherwise the object.
       return error.message.startsWith('namespaces ')
         ? new SvcError('NotFound', `namespace "${key.namespace}" does not exist: create it, or choose another`)
         : describeMissing(kind, key)

@@ -1,4 +1,4 @@
-// One kind as the watch tells it, and ahead of that what this service wrote itself and the watch has not told yet.
+// One kind as reported by the watch, and ahead of that the service's own writes that the watch has not reported yet.
 import type { Kind } from '../../../contract/resources/index.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { ResourceKey } from '../../../ports/resources.ts'
@@ -12,21 +12,21 @@ import { createToldObjects, type ToldObjects } from './told-objects.ts'
 export type KindCache = {
   kind: Kind
   ring: KindRing
-  /** What the watch told: lists and watches know nothing else, so that they agree about versions. */
+  /** The watch's state: the only source of lists and watches, so that they agree about versions. */
   told: Pick<ToldObjects, 'get' | 'keys' | 'byCreation' | 'index'>
-  /** The object as it is known best: own writes go before what the watch told. */
+  /** The newest known state of the object: own writes take precedence over the watch. */
   find(key: ResourceKey): Entry | undefined
   /** Whether the last object of this name is known to be removed, so that the API server need not be asked. */
   isRemoved(key: ResourceKey): boolean
-  /** The API server's answer to a read or write of our own. */
+  /** The API server's answer to a read or write of this service. */
   note(entry: Entry): void
   /** The API server has removed the object. */
   noteRemoval(entry: Pick<Entry, 'key' | 'uid'>): void
-  /** Resolves when the watch has told of all that was noted; a little later when it does not. */
+  /** Resolves when the watch has reported everything recorded so far; a little later if it does not. */
   settle(signal?: AbortSignal): Promise<void>
-  /** Resolves when the watch has come to the version; a little later when it does not. */
+  /** Resolves when the watch has reached the version; a little later if it does not. */
   waitFor(version: number, signal?: AbortSignal): Promise<void>
-  /** The watch begins (again) with all that there is. */
+  /** The watch (re)starts with all existing objects. */
   reset(entries: Entry[], version: number): void
   apply(type: Change['type'], entry: Entry): void
   advance(version: number): void

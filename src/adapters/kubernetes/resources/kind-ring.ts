@@ -1,10 +1,10 @@
-// The remembered changes of one kind, which begin anew when the API server no longer tells what came between.
+// The remembered changes of one kind, which start over when the API server cannot report what came between.
 import { type ChangeRing, createChangeRing, type Follower, type RingLimits } from '../../resource-store/change-ring.ts'
 
 export type KindRing = ChangeRing & {
-  /** Nothing was changed up to this version. */
+  /** Nothing changed up to this version. */
   advance(version: number): void
-  /** Forgets everything: what followers missed is not known, so that they are `lost`. */
+  /** Forgets everything: what followers missed is unknown, so they are `lost`. */
   reset(version: number): void
 }
 
@@ -13,7 +13,7 @@ export function createKindRing(limits: RingLimits): KindRing {
   let newest = 0
   let isEnded = false
 
-  /** A follower of the present ring, which is lost when another takes the ring's place. */
+  /** A follower of the current ring, which is lost when another ring replaces it. */
   function wrap(inner: Follower): Follower {
     const own = ring
     let isClosed = false
@@ -48,7 +48,7 @@ export function createKindRing(limits: RingLimits): KindRing {
     listSince: (version, scope) => ring.listSince(version, scope),
     follow: (scope, version) => {
       if (version > newest) return undefined
-      // Between the last change and a bookmark after it there is nothing to tell.
+      // Between the last change and a later bookmark there is nothing to report.
       const follower = ring.follow(scope, Math.min(version, ring.head()))
       return follower && wrap(follower)
     },

@@ -1,23 +1,23 @@
-// What this service wrote itself and the watch has still to tell: reads find it at once.
+// The service's own writes that the watch has not reported yet: reads find them at once.
 import type { CacheKey, Entry } from './entry.ts'
 
-/** A newer state, or that the object of this uid was removed. */
+/** Records a newer state, or that the object of this uid was removed. */
 export type OwnWrite = { entry: Entry } | { removed: string }
 
 export type OwnWrites = {
   get(key: CacheKey): OwnWrite | undefined
-  /** `head` is the version that the watch has come to: what is not newer, it has told already. */
+  /** `head` is the version that the watch has reached: it has reported everything up to that. */
   note(entry: Entry, head: number): void
   noteRemoval(key: CacheKey, uid: string): void
-  /** The watch told of the object; an own entry of the same version is returned, so that its text is held once. */
+  /** The watch reported the object; returns an own entry of the same version, so that its text is held once. */
   tell(type: string, entry: Entry): Entry
-  /** Everything was listed anew at a version, and this is what there was. */
+  /** Everything was listed again at a version, with these objects. */
   tellAll(version: number, find: (key: CacheKey) => Entry | undefined): void
-  /** A test whether the watch has told of all that was noted until now; `head` reads how far it is. */
+  /** Creates a test whether the watch has reported everything recorded until now; `head` is how far it is. */
   watchFor(head: () => number): () => boolean
 }
 
-/** Removed uids that are remembered, for answers that come after the watch has told of the removal. */
+/** Removed uids to remember, for answers that arrive after the watch has reported the removal. */
 const rememberedRemovals = 1000
 
 /** Version of a newer state; 0 for a removal, which has none. */
@@ -31,7 +31,7 @@ function entryOf(known: OwnWrite | undefined, otherwise: Entry): Entry {
 
 export function createOwnWrites(): OwnWrites {
   const writes = new Map<CacheKey, OwnWrite>()
-  /** Keys by the uid of removals that the watch has still to tell. */
+  /** Keys by the uid of removals that the watch has not reported yet. */
   const untold = new Map<string, CacheKey>()
   const toldRemovals = new Set<string>()
   let lastVersion = 0
@@ -43,7 +43,7 @@ export function createOwnWrites(): OwnWrites {
     if (toldRemovals.size > rememberedRemovals && oldest !== undefined) toldRemovals.delete(oldest)
   }
 
-  /** Whether the watch, come to this version, has told of it. */
+  /** Whether the watch, having reached this version, has reported it. */
   function isTold(known: OwnWrite, version: number): boolean {
     return 'removed' in known ? !untold.has(known.removed) : known.entry.version <= version
   }
@@ -68,7 +68,7 @@ export function createOwnWrites(): OwnWrites {
       return type !== 'DELETED' && versionOf(known) === entry.version ? entryOf(known, entry) : entry
     },
     tellAll(version, find) {
-      // One that is still there is told of later; no event comes for the others.
+      // An object that still exists will be reported later; no event comes for the others.
       for (const [uid, key] of untold) if (find(key)?.uid !== uid) tellRemoval(uid)
       for (const [key, known] of writes) if (isTold(known, version)) writes.delete(key)
     },

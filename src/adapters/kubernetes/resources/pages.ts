@@ -1,4 +1,4 @@
-// Lists in pages over one snapshot: what the watch told, with the changes after the snapshot undone.
+// Lists in pages over one snapshot: the watch's state, with changes after the snapshot undone.
 import { setImmediate as yieldTurn } from 'node:timers/promises'
 import type { Kind, ResourceOf } from '../../../contract/resources/index.ts'
 import type { ListQuery, ResourcePage, ResourceText } from '../../../ports/resources.ts'
@@ -10,28 +10,28 @@ import { labelField } from '../../resource-store/stored-object.ts'
 import { type CacheKey, type Entry, formatKey, formatMark, formatValue, parseEntry } from './entry.ts'
 import type { KindCache } from './kind-cache.ts'
 
-/** Objects made into items at a time: a long list must not hold up the requests of others. */
+/** How many objects are converted at a time: a long list must not block other requests. */
 const batchSize = 250
-/** A value that fewer than one in so many objects have is searched by its index, others by walking in order. */
+/** A value that fewer than one in this many objects has is found by its index, others by scanning in order. */
 const rareShare = 8
 
 type Filter = {
   namespace: string | undefined
-  /** Of all namespaces only these. */
+  /** Limits all namespaces to these. */
   namespaces: ReadonlySet<string> | undefined
   order: ListOrder
-  /** Pairs of field and value that the object has, as `formatValue` makes them. */
+  /** Pairs of field and value that the object must have, as `formatValue` makes them. */
   pairs: string[]
   requirements: LabelRequirement[]
   isFiltering: boolean
 }
 
-/** Where a page starts; `remaining` counts what there is from there on, unfiltered. */
+/** Where a page starts; `remaining` counts the objects from there on, unfiltered. */
 type Start = { after: Position | undefined; snapshot: number; remaining: number | undefined; limit: number }
 
 type Gathered = { entries: Entry[]; isCut: boolean }
 
-/** InvalidRequest when the selector or a field is not understood. */
+/** InvalidRequest when the selector or a field is invalid. */
 function parseFilter(kind: Kind, query: ListQuery): Filter {
   const fields = query.fields ?? {}
   checkFields(kind, fields)
@@ -53,7 +53,7 @@ function matchesFilter(
   return pairs.every((pair) => entry.values.includes(pair)) && matchesLabels(requirements, entry.labels)
 }
 
-/** Pairs that every match has, one of which may lead the search. */
+/** Pairs that every match has; one of them may drive the search. */
 function listLeads({ pairs, requirements }: Filter): string[] {
   const labels = requirements.flatMap((requirement) => {
     const value = requirement.operator === 'in' && requirement.values.length === 1 ? requirement.values[0] : undefined
@@ -62,21 +62,21 @@ function listLeads({ pairs, requirements }: Filter): string[] {
   return [...pairs, ...labels]
 }
 
-/** Where an object stands, and the object as it is to be listed; none where the list had none. */
+/** An object's position, and the object as it is listed; undefined when the list did not contain it. */
 type Placed = Position & { entry: Entry | undefined }
 
 function place(entry: Entry): Placed {
   return { namespace: entry.namespace, name: entry.name, created: entry.created, entry }
 }
 
-/** The keys that follow the position in order of creation. */
+/** The keys after the position in creation order. */
 function* listByCreation({ told }: KindCache, order: ListOrder, after: Position | undefined): Generator<CacheKey> {
   const mark = after && formatMark({ created: after.created, key: formatKey(after) })
   const marks = order === 'created' ? told.byCreation().after(mark) : told.byCreation().before(mark)
   for (const found of marks) yield found.slice(found.indexOf('\0') + 1)
 }
 
-/** Keys are in order of namespaces: beyond this one nothing is of the filter's. */
+/** Keys are sorted by namespace: after this one nothing matches. */
 function endOf({ namespace }: Filter): CacheKey {
   return namespace === undefined ? '\uffff' : `${namespace}\0\uffff`
 }
@@ -91,7 +91,7 @@ function* listByName({ told }: KindCache, filter: Filter, after: Position | unde
   }
 }
 
-/** Objects that may match, in order, from after the position on. */
+/** Objects that may match, in order, after the position. */
 function* listCandidates(cache: KindCache, filter: Filter, after: Position | undefined): Generator<Placed> {
   const { told } = cache
   const { order } = filter
@@ -113,7 +113,7 @@ function* listCandidates(cache: KindCache, filter: Filter, after: Position | und
   }
 }
 
-/** Two ordered runs as one; where both have an object, it is that of the second. */
+/** Merges two sorted runs; where both have an object, the second one's is used. */
 function* mergeRuns(
   left: Iterable<Placed>,
   right: Placed[],
@@ -135,13 +135,13 @@ function* mergeRuns(
   yield* right.slice(next)
 }
 
-/** State at the snapshot of each object that changed after it, in order and from after the position on. */
+/** State at the snapshot of each object that changed after it, in order, after the position. */
 function undoChanges(cache: KindCache, filter: Filter, { snapshot, after }: Start): Placed[] {
   const compare = comparePositions(filter.order)
   const undone = new Map<string, Placed>()
   for (const change of cache.ring.listSince(snapshot, { kind: cache.kind, namespace: filter.namespace }) ?? []) {
     const { namespace, name, created, before } = change
-    // One that was made again stands elsewhere in the order of creation, but not in that of names.
+    // An object that was created again has another position in creation order, but not in name order.
     const key = filter.order === 'name' ? formatKey(change) : formatMark({ created, key: formatKey(change) })
     if (undone.has(key)) continue
     const entry = before === undefined ? undefined : parseEntry(before)
@@ -190,20 +190,20 @@ export function createPages(cache: KindCache) {
     return { after: undefined, snapshot: ring.head(), remaining, limit }
   }
 
-  /** The page as it is now: nothing is awaited before everything on it is gathered. */
+  /** The page as of now: nothing is awaited until everything on it is collected. */
   async function readPage<R>(query: ListQuery, present: (entry: Entry) => R): Promise<ResourcePage<R>> {
     const filter = parseFilter(kind, query)
     const start = startAt(query, filter)
     const { snapshot, remaining } = start
     const { entries, isCut } = gather(cache, filter, start)
-    // What follows is known where the listing is not filtered and its snapshot not forgotten.
+    // The number of further objects is known when the listing is not filtered and its snapshot is not forgotten.
     const isCounted = remaining !== undefined && ring.remembers(snapshot)
     const follows = isCounted ? Math.max(remaining - entries.length, 1) : undefined
     const items = await presentAll(entries, present)
     return { items, resourceVersion: String(snapshot), ...(isCut && makeNext(query, { snapshot, follows }, entries)) }
   }
 
-  /** How the page after this one is found. */
+  /** How the next page is found. */
   function makeNext(query: ListQuery, page: { snapshot: number; follows: number | undefined }, entries: Entry[]) {
     const { snapshot, follows } = page
     const { namespace = '', name = '', created = '' } = entries.at(-1) ?? {}
@@ -217,7 +217,7 @@ export function createPages(cache: KindCache) {
     }
   }
 
-  /** Own writes show on a first page, and a page goes on where another replica's one ended. */
+  /** Own writes appear on a first page, and a page continues where another replica's page ended. */
   async function catchUp(query: ListQuery): Promise<void> {
     parseFilter(kind, query)
     if (query.continue === undefined) return cache.settle()
@@ -226,7 +226,7 @@ export function createPages(cache: KindCache) {
   }
 
   return {
-    /** The page over what the watch told so far. */
+    /** The page over what the watch has reported so far. */
     listTold: (query: ListQuery): Promise<ResourcePage<ResourceOf<Kind>>> =>
       readPage(query, ({ text }) => JSON.parse(text)),
     /** The same as text. */

@@ -1,14 +1,14 @@
-// Waits until the watch has told of something, for those who wrote it or were given its version by another replica.
+// Waits until the watch has reported something, for callers who wrote it or got its version from another replica.
 import type { Clock } from '../../../ports/clock.ts'
 
 export type Progress = {
-  /** The watch has told something: whoever waits looks again. */
+  /** The watch has reported something: waiting callers check again. */
   check(): void
-  /** Resolves when the condition holds, when the signal aborts, or when it takes too long. */
+  /** Resolves when the condition holds, when the signal aborts, or after too long. */
   wait(isReached: () => boolean, signal?: AbortSignal): Promise<void>
 }
 
-/** As long as the API server itself waits for a version that is still to come. */
+/** As long as the API server itself waits for a future version. */
 const longestWaitMs = 3000
 
 export function createProgress(clock: Clock): Progress {

@@ -1,4 +1,4 @@
-// Removal: the API server answers with the object while finalizers hold it, and with a mere Status when it is gone.
+// Removal: the API server answers with the object while finalizers hold it, and with a plain Status when it is gone.
 import type { Kind, ResourceOf } from '../../../contract/resources/index.ts'
 import { isSvcError } from '../../../errors.ts'
 import type { DeletePreconditions, ResourceKey, ResourceWriter } from '../../../ports/resources.ts'
@@ -14,9 +14,9 @@ export function createRemoval({ api, caches, find, readLive, accept }: Exchange)
     { uid, resourceVersion }: DeletePreconditions,
   ): Promise<ResourceOf<K>> {
     const { namespace, name } = known
-    // The uid makes sure that what is removed is what is returned.
+    // The uid ensures that the removed object is the returned one.
     const preconditions = { uid: uid || known.uid, ...(resourceVersion && { resourceVersion }) }
-    // The garbage collector removes what the object owned after it.
+    // The garbage collector then removes what the object owned.
     const body = { apiVersion: 'v1', kind: 'DeleteOptions', propagationPolicy: 'Background', preconditions }
     const target = { collection: collectionOf(kind), namespace, name }
     const answer = await api.request<ApiObject>({ verb: 'delete', ...target, body })
@@ -25,7 +25,7 @@ export function createRemoval({ api, caches, find, readLive, accept }: Exchange)
     return JSON.parse(known.text)
   }
 
-  /** Undefined when the one in memory was replaced by another of the same name, and no particular one is meant. */
+  /** Undefined when the cached one was replaced by another of the same name, and no particular one was requested. */
   async function tryRemoval<K extends Kind>(kind: K, known: Entry, preconditions: DeletePreconditions) {
     try {
       return await removeKnown(kind, known, preconditions)

@@ -1,19 +1,19 @@
-// Keys in bytewise order: names are ASCII, so that UTF-16 units compare as bytes do.
+// Keys in bytewise order: names are ASCII, so UTF-16 units compare like bytes.
 import type { CacheKey } from './entry.ts'
 
 export type SortedKeys = {
   add(key: CacheKey): void
   remove(key: CacheKey): void
-  /** The keys after `after` (from the first on when absent), in order. */
+  /** The keys after `after` (all when absent), in order. */
   after(after: CacheKey | undefined): IterableIterator<CacheKey>
-  /** The keys before `before` (from the last on when absent), in reverse order. */
+  /** The keys before `before` (all when absent), in reverse order. */
   before(before: CacheKey | undefined): IterableIterator<CacheKey>
-  /** How many begin with the prefix. */
+  /** How many start with the prefix. */
   countPrefix(prefix: string): number
   size(): number
 }
 
-/** `sorted` becomes the store of the keys. */
+/** Takes over `sorted` as its storage. */
 export function createSortedKeys(sorted: CacheKey[]): SortedKeys {
   /** Index of the first key that is not below. */
   function findPlace(key: CacheKey): number {

@@ -1,4 +1,4 @@
-// The objects of one kind as the watch told them: in order, by key and by value.
+// The objects of one kind as reported by the watch: in order, by key and by value.
 import { type CacheKey, type Entry, formatMark } from './entry.ts'
 import { createSortedKeys, type SortedKeys } from './sorted-keys.ts'
 import { createValueIndex, type ValueIndex } from './value-index.ts'

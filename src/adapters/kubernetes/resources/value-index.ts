@@ -1,10 +1,10 @@
-// Which objects have a value. Most values of a big store are had by one object alone, so that a lone key needs no set.
+// Which objects have a value. In a big store most values belong to one object, so a single key needs no set.
 import type { CacheKey, Entry } from './entry.ts'
 
 export type ValueIndex = {
   add(entry: Entry): void
   remove(entry: Entry): void
-  /** Of a pair of field and value as `formatValue` makes it. */
+  /** For a pair of field and value from `formatValue`. */
   count(pair: string): number
   keys(pair: string): CacheKey[]
   /** How many objects have each value of a field. */

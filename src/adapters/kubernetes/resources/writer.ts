@@ -1,4 +1,4 @@
-// Writes of resources: each a request that the API server judges.
+// Writes of resources, each one a request that the API server judges.
 import { apiVersion, type Kind, type ResourceOf } from '../../../contract/resources/index.ts'
 import { isSvcError } from '../../../errors.ts'
 import type { ResourceDraft, ResourceKey, ResourceWriter, StatusWriter } from '../../../ports/resources.ts'
@@ -9,7 +9,7 @@ import { appliedAnnotation } from './entry.ts'
 import { collectionOf, type Exchange, translate } from './exchange.ts'
 import { createRemoval } from './removal.ts'
 
-/** Named in `managedFields`, and the strictness that turns unknown fields into errors instead of dropping them. */
+/** The name in `managedFields`, and strict validation, which makes unknown fields errors instead of dropping them. */
 const writeQuery = { fieldManager: 'svc', fieldValidation: 'Strict' }
 
 type Metadata = Partial<StoredObject['metadata']> & ResourceKey
@@ -20,7 +20,7 @@ function pickWritable({ labels, annotations, finalizers, ownerReferences }: Part
   return { labels, annotations, finalizers, ownerReferences }
 }
 
-/** Name and uid of the object that is meant; an empty uid means whichever there is. */
+/** Name and uid of the intended object; an empty uid means any. */
 function pickIdentity({ namespace, name, uid }: Metadata) {
   return { namespace, name, ...(uid && { uid }) }
 }
@@ -35,7 +35,7 @@ export function createWriter(exchange: Exchange): ResourceWriter & StatusWriter 
   ): Promise<ResourceOf<K>> {
     const { namespace, name } = parts.metadata
     const body = { apiVersion, kind, ...parts }
-    // Refuses what is over 1 MiB before it is sent (HTTP-032).
+    // Refuses more than 1 MiB before it is sent (HTTP-032).
     stringifyObject(body as unknown as StoredObject)
     const target = { collection: collectionOf(kind), namespace, ...(request.verb !== 'create' && { name }) }
     try {
@@ -45,7 +45,9 @@ export function createWriter(exchange: Exchange): ResourceWriter & StatusWriter 
     }
   }
 
-  /** Writes over whatever there is: the API server knows no blind writes of custom resources, so it is read before. */
+  /**
+   * Overwrites the current state: the API server has no unconditional writes of custom resources, so it is read first.
+   */
   async function overwrite<T extends object>(
     kind: Kind,
     metadata: Metadata,
@@ -66,7 +68,7 @@ export function createWriter(exchange: Exchange): ResourceWriter & StatusWriter 
     return metadata.resourceVersion ? send(metadata.resourceVersion) : overwrite(kind, metadata, send)
   }
 
-  /** What `kubectl apply` compares with next time is not in memory, and must survive an update. */
+  /** The state that `kubectl apply` compares with next time is not in memory, and must survive an update. */
   async function keepApplied(kind: Kind, metadata: Metadata): Promise<Record<string, string> | undefined> {
     const { annotations } = metadata
     if (caches[kind].find(metadata)?.isApplied !== true) return annotations

@@ -1,4 +1,4 @@
-// The files of a workspace that go with a command into its pod, and what the command did to them.
+// The files of a workspace that are sent with a command into its pod, and the command's changes to them.
 import { workspaceLimits } from '../../../contract/api/code-runs.ts'
 import { messageOf } from '../../../errors.ts'
 import type { WorkspaceChanges, WorkspaceFile } from '../../../ports/sandbox.ts'
@@ -9,10 +9,10 @@ import { execInPod } from './exec.ts'
 import { unpackFiles } from './tar.ts'
 
 const collectTimeoutMs = 10_000
-/** Headers of the archive beside the files, folders among them. */
+/** Headers of the archive, for files and folders. */
 const archiveLimit = workspaceLimits.bytes + 2 * workspaceLimits.files * 1024
 
-/** Whatever still runs there ends first, so that nothing is cut in the middle of a write. */
+/** Ends whatever still runs there first, so that nothing is interrupted in the middle of a write. */
 const collectScript =
   'kill -9 -1 2> /dev/null; exec tar -c -C /workspace --format=ustar --hard-dereference --owner=0 --group=0 .'
 
@@ -41,7 +41,7 @@ function judge(before: WorkspaceFile[], archive: Buffer): Collected {
 const tooMuch = `afterwards there were more than ${workspaceLimits.files} files or ${workspaceLimits.bytes / 1024 ** 2} MiB`
 const full = Symbol('more than the limit')
 
-/** What the command did to the files; never rejects but for the caller's signal. */
+/** The command's changes to the files; only rejects when the caller's signal aborts. */
 export async function collectChanges(
   connection: ApiConnection,
   pod: Pod,

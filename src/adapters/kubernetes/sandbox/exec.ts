@@ -1,4 +1,5 @@
-// Runs a program in a container over the exec subresource: a web socket with channels for its streams (v5.channel.k8s.io).
+// Runs a program in a container over the exec subresource: a web socket with channels for its streams
+// (v5.channel.k8s.io).
 import type { WebSocket } from 'undici'
 import { messageOf, SvcError } from '../../../errors.ts'
 import type { ApiConnection } from '../api/connection.ts'
@@ -8,7 +9,7 @@ export type ExecCommand = {
   pod: string
   container: string
   argv: string[]
-  /** Written to its standard input, which then stays open: the program knows how much it must read. */
+  /** Written to its standard input, which then stays open: the program knows how much to read. */
   input: Buffer
   onStdout(chunk: Buffer): void
   onStderr(chunk: Buffer): void
@@ -16,7 +17,7 @@ export type ExecCommand = {
 
 const channels = { stdin: 0, stdout: 1, stderr: 2, error: 3 } as const
 const protocol = 'v5.channel.k8s.io'
-/** Frames of a size that every proxy takes. */
+/** A frame size that every proxy accepts. */
 const frameBytes = 32 * 1024
 
 /** The `Status` on the error channel: success, or the exit code among the causes of a failure. */

@@ -1,4 +1,4 @@
-// How a command reaches its pod: everything by standard input, since the address of an exec is in the server's log.
+// How a command reaches its pod: entirely over standard input, because the server logs the URL of an exec.
 
 import type { SandboxCommand } from '../../../ports/sandbox.ts'
 import { baseEnvironment, workspaceInside } from '../../attempts/inside.ts'
@@ -7,7 +7,7 @@ import { packFiles } from './tar.ts'
 
 const inputFolder = '/run/svc/input'
 
-/** Reads the parts of the input, of known sizes, into numbered files; then the first of them is run. */
+/** Reads the parts of the input, of known sizes, into numbered files; then runs the first one. */
 const receiveScript = `number=0
 for size in "$@"; do head -c "$size" > ${inputFolder}/$number || exit 125; number=$((number + 1)); done
 exec /bin/sh ${inputFolder}/0`
@@ -18,7 +18,7 @@ function quote(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`
 }
 
-/** The waiting shell and its sleep, the shell of the exec. */
+/** The waiting shell and its sleep, and the shell of the exec. */
 const ownProcesses = 3
 
 function limitCommand(command: SandboxCommand): string[] {
@@ -35,8 +35,8 @@ function limitCommand(command: SandboxCommand): string[] {
 }
 
 /**
- * The environment is made anew: that of the pod names the cluster's own services. What a program leaves running goes with
- * it, or the exec would wait until its output is closed; the pod's first process is spared (kill(2)).
+ * The environment is built from scratch, because the pod's own names the cluster's services. Programs left running are
+ * killed, or the exec would wait until their output is closed; the pod's first process survives (kill(2)).
  */
 function makeScript(command: SandboxCommand, first: { readOnly: number; archive: number | undefined }): string {
   const environment = { ...baseEnvironment(workspaceInside), ...command.env }

@@ -1,4 +1,4 @@
-// The pod that one run of untrusted code gets: no network, no account, no secret, nothing of the service.
+// The pod for one run of untrusted code: no network, no account, no secret, nothing of the service.
 import { hardenContainer, hardenPod, makeResources } from '../workloads/hardening.ts'
 import { listPullSecrets } from '../workloads/manifests.ts'
 import { containerName, labels } from '../workloads/names.ts'
@@ -8,14 +8,14 @@ export type SandboxPod = {
   name: string
   namespace: string
   instance: string
-  /** Of this replica's pool. */
+  /** Identifies this replica's pool. */
   pool: string
   image: string
-  /** A user of its own on the node: limits of processes are counted by user. */
+  /** A separate user on the node, because process limits are counted by user. */
   user: number
   memoryBytes: number
   cpu: number
-  /** Of each of its two writable folders, which are memory. */
+  /** Size of each of its two writable folders, which are in memory. */
   diskBytes: number
   /** A pod that nobody takes ends by itself. */
   lifeSeconds: number
@@ -29,14 +29,14 @@ const secretBytes = 4 * 1024 * 1024
 
 export const poolLabel = 'svc.ai/sandbox-pool'
 
-/** Signals are taken at once: a waiting pod has nothing to finish. */
+/** Handles signals at once: a waiting pod has nothing to finish. */
 const waitScript = 'trap "exit 0" TERM INT; while :; do sleep 3600 & wait $!; done'
 
 function makeFolder(name: string, bytes: number) {
   return { name, emptyDir: { medium: 'Memory', sizeLimit: String(bytes) } }
 }
 
-/** The folders are memory of the pod beside what the code may use. */
+/** The folders use memory of the pod, in addition to the code's own limit. */
 function makeLimits({ memoryBytes, diskBytes, cpu }: SandboxPod) {
   return makeResources('sandbox', { cpu, memoryBytes: memoryBytes + 2 * diskBytes })
 }
@@ -60,7 +60,7 @@ export function makeSandboxPod(pod: SandboxPod): object {
       enableServiceLinks: false,
       hostname: 'svc',
       ...listPullSecrets(pod.imagePullSecrets ?? []),
-      // Nothing to ask, even where the network plugin enforces no policy.
+      // Without DNS, even where the network plugin enforces no policy.
       dnsPolicy: 'None',
       dnsConfig: { nameservers: ['127.0.0.1'] },
       securityContext: hardenPod(pod.user),

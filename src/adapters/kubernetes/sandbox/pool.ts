@@ -1,4 +1,4 @@
-// A few pods that wait for code to run: each is taken once, by this replica alone, and deleted after it.
+// A few pods that wait for code to run: each is used once, only by this replica, and then deleted.
 import { isSvcError, messageOf, SvcError } from '../../../errors.ts'
 import type { Clock, Ids } from '../../../ports/clock.ts'
 import type { KubernetesApi } from '../api.ts'
@@ -13,27 +13,27 @@ export type SandboxPoolOptions = {
   clock: Clock
   ids: Ids
   log: { warn(fields: Record<string, unknown>, message: string): void }
-  /** Names this installation on the cluster, as for workloads. */
+  /** Identifies this installation on the cluster, as for workloads. */
   instance: string
-  /** Where sandboxes run: a namespace without secrets is best. */
+  /** The namespace of sandboxes: best one without secrets. */
   namespace: string
-  /** Has sh, env, head, cp, and the languages. */
+  /** Must contain sh, env, head, cp, and the languages. */
   image: string
-  /** Pods that wait; 2. */
+  /** Number of waiting pods; default 2. */
   size?: number
-  /** Pods at once, waiting and busy; 8. */
+  /** The most pods, waiting and busy; default 8. */
   most?: number
   memoryBytes: number
   diskBytes: number
   cpu?: number
-  /** This replica's own pod: its sandboxes go with it. */
+  /** This replica's own pod: its sandboxes are removed with it. */
   owner?: OwnerReference
   /** Secrets with the registries' credentials, by name. */
   imagePullSecrets?: readonly string[]
 }
 
 export type SandboxPool = {
-  /** A pod that has run nothing; Unavailable when none comes in time. Must be given back. */
+  /** An unused pod; Unavailable when none is ready in time. Must be released. */
   take(signal: AbortSignal): Promise<Pod>
   /** Deletes the pod. */
   giveBack(pod: Pod): Promise<void>
@@ -43,28 +43,28 @@ export type SandboxPool = {
 
 const usualSize = 2
 const usualMost = 8
-/** Waiting pods are made anew each hour or so: nothing lives for ever. */
+/** Waiting pods are replaced about every hour: none lives forever. */
 const lifeSeconds = 3600
 const startGraceMs = 60_000
 const takeTimeoutMs = 60_000
 const retryMs = 2000
-/** Far from the users of nodes and images. */
+/** Outside the ranges that nodes and images use. */
 const users = { first: 1_000_000_000, count: 1_000_000_000 }
 
 function isReady(pod: Pod): boolean {
   return pod.metadata.deletionTimestamp === undefined && !hasEnded(pod) && containerStateOf(pod).running !== undefined
 }
 
-/** Remembers what went wrong last, for whoever waits in vain. */
+/** Remembers the last error, to explain why no pod was ready. */
 function createFaultNote({ log, clock }: SandboxPoolOptions) {
   let last = 'none was ready in time'
   return {
     cause: () => last,
     note(error: unknown): void {
       last = messageOf(error)
-      log.warn({ error: last }, 'the pool of sandboxes met a fault')
+      log.warn({ error: last }, 'the pool of sandboxes reported an error')
     },
-    /** Whether a waiting pod is of no use any more. */
+    /** Whether a waiting pod can no longer be used. */
     hasFailed(pod: Pod): boolean {
       const { state } = judge({ job: undefined, pod }, { now: clock.now(), startGraceMs, nodeGraceMs: startGraceMs })
       if ('message' in state && state.message !== undefined) last = state.message
@@ -73,7 +73,7 @@ function createFaultNote({ log, clock }: SandboxPoolOptions) {
   }
 }
 
-/** Makes and deletes the pods of one pool. */
+/** Creates and deletes the pods of one pool. */
 function createPodMaker(options: SandboxPoolOptions, pool: string, note: (error: unknown) => void) {
   const { api, ids, namespace, instance, image, memoryBytes, diskBytes, cpu = 1, owner, imagePullSecrets } = options
   return {
@@ -95,7 +95,7 @@ function createPodMaker(options: SandboxPoolOptions, pool: string, note: (error:
 
 type Place = { resolve(pod: Pod): void }
 
-/** Waits in the line; the error names why none came. */
+/** Waits in the queue; the error says why no pod came. */
 async function queueUp(line: Place[], signals: { caller: AbortSignal; closing: AbortSignal }, cause: () => string) {
   const { promise, resolve, reject } = Promise.withResolvers<Pod>()
   const place = { resolve }
@@ -107,7 +107,7 @@ async function queueUp(line: Place[], signals: { caller: AbortSignal; closing: A
     reject(signals.caller.aborted ? signals.caller.reason : new SvcError('Unavailable', message))
   }
   line.push(place)
-  // A signal that has aborted tells nobody who comes later.
+  // A signal that has aborted does not notify later listeners.
   if (limit.aborted) leave()
   else limit.addEventListener('abort', leave, { once: true })
   return promise.finally(() => limit.removeEventListener('abort', leave))
@@ -127,7 +127,7 @@ function createWarmPods({ all, remove, faults }: WarmPodParts) {
   return {
     /** Ready now or soon. */
     listFree,
-    /** Deletes what ended before it was taken, and forgets what is gone. */
+    /** Deletes pods that ended before they were taken, and forgets deleted ones. */
     tidy(): void {
       const present = new Set(all().map(({ metadata }) => metadata.name))
       for (const name of taken) if (!present.has(name)) taken.delete(name)
@@ -136,7 +136,7 @@ function createWarmPods({ all, remove, faults }: WarmPodParts) {
         void remove(pod.metadata.name)
       }
     },
-    /** Gives ready pods to those who wait, in their order. */
+    /** Hands ready pods to waiting callers, in order. */
     serve(waiting: Place[]): void {
       for (const pod of listFree().filter(isReady).slice(0, waiting.length)) {
         taken.add(pod.metadata.name)
@@ -150,7 +150,7 @@ export function createSandboxPool(options: SandboxPoolOptions): SandboxPool {
   const { api, clock, ids, namespace, instance, size = usualSize, most = usualMost } = options
   const pool = ids.hex(12)
   const closing = new AbortController()
-  /** Names that were asked for and are not in the cache yet. */
+  /** Names of requested pods that are not in the cache yet. */
   const starting = new Set<string>()
   const waiting: Place[] = []
   const faults = createFaultNote(options)
@@ -200,7 +200,7 @@ export function createSandboxPool(options: SandboxPoolOptions): SandboxPool {
 
   const arrangeWhenReady = () => cache.ready.then(arrange, () => undefined)
 
-  /** A cluster that does not answer is waited for no longer than a pod. */
+  /** A cluster that does not answer is given no more time than a pod. */
   function take(signal: AbortSignal): Promise<Pod> {
     const pod = queueUp(waiting, { caller: signal, closing: closing.signal }, faults.cause)
     void arrangeWhenReady()

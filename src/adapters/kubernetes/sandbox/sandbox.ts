@@ -1,4 +1,4 @@
-// The Sandbox port on a cluster: each command in a pod of its own that ran nothing before (BUILT-024).
+// The Sandbox port on a cluster: each command gets its own, unused pod (BUILT-024).
 
 import { isSvcError, messageOf, SvcError } from '../../../errors.ts'
 import type { Sandbox, SandboxAvailability, SandboxCommand, SandboxOutcome } from '../../../ports/sandbox.ts'
@@ -52,7 +52,7 @@ async function runInPod(
     })
     .finally(time.stop)
   signal.throwIfAborted()
-  // Nobody but the kernel kills in a sandbox that was not stopped, and that for memory.
+  // Within a sandbox that was not stopped only the kernel kills, and only for memory.
   const memoryKills = exit.signal === 'SIGKILL' ? 1 : 0
   const [stdout, stderr] = [buffers.stdout.read(), buffers.stderr.read()]
   const events = { memoryKills, refusedForks: 0 }
@@ -70,7 +70,7 @@ async function createPolicy({ api, namespace, instance }: KubernetesSandboxOptio
   }
 }
 
-/** The deny-all policy is made before the first pod; without it no code is run. */
+/** The deny-all policy is created before the first pod; without it no code runs. */
 async function openPool(options: KubernetesSandboxOptions & { memoryBytes: number; diskBytes: number }) {
   await createPolicy(options)
   return createSandboxPool(options)
@@ -103,7 +103,7 @@ export function createKubernetesSandbox(given: KubernetesSandboxOptions): Kubern
       return { available: true, kind: 'pod', languages }
     } catch (error) {
       const suggestion = 'let the service make pods and network policies in its sandbox namespace'
-      return { available: false, reason: `no sandbox can be made: ${messageOf(error)}`, suggestion }
+      return { available: false, reason: `no sandbox can be created: ${messageOf(error)}`, suggestion }
     }
   }
 

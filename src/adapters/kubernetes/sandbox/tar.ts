@@ -1,11 +1,11 @@
-// Files to and from a sandbox as one archive: the `ustar` format (POSIX.1-1988, pax(1)), which every tar reads and writes.
+// Files to and from a sandbox as one archive in the `ustar` format (POSIX.1-1988, pax(1)), which every tar supports.
 import { SvcError } from '../../../errors.ts'
 import type { WorkspaceFile } from '../../../ports/sandbox.ts'
 
 const block = 512
 const longestName = 100
 const longestPrefix = 155
-/** Where the fields of a header lie. */
+/** Offsets of the fields of a header. */
 const fields = {
   name: [0, 100],
   mode: [100, 8],
@@ -37,7 +37,7 @@ function take(header: Buffer, field: Field): string {
   return bytes.subarray(0, end === -1 ? length : end).toString('utf8')
 }
 
-/** A path of over 100 bytes is cut at a slash into prefix and name. */
+/** A path of over 100 bytes is split at a slash into prefix and name. */
 function splitPath(path: string): { prefix: string; name: string } {
   if (Buffer.byteLength(path) <= longestName) return { prefix: '', name: path }
   for (let at = path.indexOf('/'); at !== -1; at = path.indexOf('/', at + 1)) {
@@ -79,10 +79,10 @@ function pathOf(header: Buffer): string {
   return (prefix === '' ? name : `${prefix}/${name}`).replace(/^(\.\/)+/, '')
 }
 
-/** The regular files of an archive; links, folders and what else there may be are left out. */
+/** The regular files of an archive; links, folders and other entries are left out. */
 export function unpackFiles(archive: Buffer): WorkspaceFile[] {
   const files: WorkspaceFile[] = []
-  // A whole archive ends with blocks of zeros.
+  // A complete archive ends with blocks of zeros.
   for (let at = 0; archive[at] !== 0; ) {
     const header = archive.subarray(at, at + block)
     const size = Number.parseInt(take(header, 'size').trim(), 8)

@@ -1,4 +1,4 @@
-// What is known of each attempt: its Job, its pod, who follows its log, what was last told of it.
+// What is known about each attempt: its Job, its pod, who follows its log, the last reported state.
 import type { AttemptKey, WorkloadSpec, WorkloadState } from '../../../ports/workloads.ts'
 import type { OutputTail } from '../../attempts/output/output-tail.ts'
 import type { LogFollower } from './log-follower.ts'
@@ -16,20 +16,20 @@ export type AttemptOutput = {
 export type Attempt = AttemptNames & {
   job: Job | undefined
   pods: Map<string, Pod>
-  /** There is a Secret of it. */
+  /** It has a Secret. */
   hasSecret: boolean
-  /** It was started or looked at here: this replica follows its log. */
+  /** It was started or observed here: this replica follows its log. */
   isFollowed: boolean
   /** Resolves to the values that its log must not show, once they are known. */
   secrets: Promise<string[]> | undefined
-  /** Its secrets are being read, after which its log is followed. */
+  /** Its secrets are being read; then its log is followed. */
   isSeekingLog: boolean
   output: AttemptOutput | undefined
-  /** When it is looked at again though nothing was reported of it. */
+  /** When to look at it again even without a report. */
   alarm: AbortController | undefined
-  /** Called whenever something of it changed. */
+  /** Called whenever something about it has changed. */
   watchers: Set<() => void>
-  /** The state that listeners were told, in short. */
+  /** The state last reported to listeners, in short. */
   told: string
 }
 
@@ -39,9 +39,9 @@ export function nameAttempt({ taskUid, attempt }: AttemptKey): string {
 
 export type AttemptTable = {
   find(key: AttemptKey): Attempt | undefined
-  /** The entry of a spec, made when there is none. */
+  /** The entry of a spec, created when missing. */
   enter(names: Pick<WorkloadSpec, 'key' | 'namespace' | 'taskName'>): Attempt
-  /** The entry of an object, made when there is none; undefined for what is no attempt's. */
+  /** The entry of an object, created when missing; undefined when the object belongs to no attempt. */
   enterObject(object: StoredObject): Attempt | undefined
   all(): Attempt[]
   remove(attempt: Attempt): void
@@ -82,13 +82,13 @@ export function createAttemptTable(): AttemptTable {
   }
 }
 
-/** The pod that counts: a Job makes one, and another only when the first was lost without a trace. */
+/** The pod that counts: a Job creates one, and another only when the first was lost without a trace. */
 export function podOf(attempt: Attempt): Pod | undefined {
   const found = [...attempt.pods.values()]
   return found.sort((a, b) => b.metadata.creationTimestamp.localeCompare(a.metadata.creationTimestamp))[0]
 }
 
-/** Two states that listeners need not be told apart have the same word. */
+/** Two states that listeners need not distinguish have the same text. */
 export function summarize(state: WorkloadState): string {
   return state.phase === 'Pending' ? `Pending ${state.message ?? ''}` : state.phase
 }

@@ -1,10 +1,10 @@
-// What every pod of ours gets: no privilege, no writable root, limits (reference-core 7.1).
+// The security settings of every pod: no privilege, no writable root, limits (reference-core 7.1).
 import type { WorkloadLimits } from '../../../ports/workloads.ts'
 import type { Component } from './names.ts'
 
 const mebibyte = 1024 * 1024
 
-/** What the scheduler sets aside; small, so that a node takes as many pods as it may hold. */
+/** What the scheduler reserves; small, so that a node takes as many pods as it can hold. */
 const requests: Record<Component, { milliCpu: number; memoryBytes: number }> = {
   command: { milliCpu: 10, memoryBytes: 32 * mebibyte },
   worker: { milliCpu: 50, memoryBytes: 128 * mebibyte },
@@ -32,7 +32,7 @@ function formatCpu(cores: number): string {
   return `${Math.max(1, Math.round(cores * 1000))}m`
 }
 
-/** Limits as they are given; requests are those of the task or small ones, and never above the limits. */
+/** Limits as given; requests are the task's or small ones, and never above the limits. */
 export function makeResources(component: Component, limits: WorkloadLimits) {
   const usual = requests[component]
   const { cpu, memoryBytes: most, diskBytes, requests: asked = {}, extended } = limits
@@ -42,7 +42,7 @@ export function makeResources(component: Component, limits: WorkloadLimits) {
       ...extended?.requests,
       cpu: formatCpu(Math.min(asked.cpu ?? usual.milliCpu / 1000, cpu ?? Number.POSITIVE_INFINITY)),
       memory: String(Math.round(Math.min(memoryBytes, most ?? Number.POSITIVE_INFINITY))),
-      // Said, or it would be as much as the limit.
+      // Set explicitly, or it would equal the limit.
       ...(diskBytes !== undefined && { 'ephemeral-storage': String(Math.round(asked.diskBytes ?? 0)) }),
     },
     limits: {

@@ -1,5 +1,5 @@
-// The files that a command leaves on a cluster: a second container of its pod has the folder too, and outlives the command,
-// whatever image that runs in, until the service has read them there.
+// The files that a command leaves on a cluster: a second container of its pod shares the folder and outlives the
+// command, whatever its image, until the service has read them there.
 import { artifactLimits, recordLimit } from '../../../contract/api/internal.ts'
 import { ArtifactName } from '../../../contract/api/tasks.ts'
 import { messageOf, SvcError } from '../../../errors.ts'
@@ -11,11 +11,11 @@ import { unpackFiles } from '../sandbox/tar.ts'
 import { keeperName } from './names.ts'
 import type { Pod } from './objects.ts'
 
-/** Where the keeper has the folder. */
+/** The keeper's path of the folder. */
 export const keptFolder = '/run/svc/artifacts'
 
 const blockBytes = 512
-/** Regular files directly in the folder that have something in them and are not too large; no link is followed. */
+/** Regular files directly in the folder that are not empty and not too large; follows no links. */
 const listScript = [
   `find . -maxdepth 1 -type f -size +0 ! -size +${recordLimit / blockBytes} -print0`,
   'sort -z',
@@ -26,7 +26,7 @@ const readScript = `cd ${keptFolder} && ${listScript} | tar -c --no-recursion --
 /** Headers of the archive beside the files. */
 const archiveLimit = artifactLimits.bytes + 2 * artifactLimits.entries * blockBytes * 2
 const readTimeoutMs = 60_000
-/** The keeper starts after the command, which may be quicker than that. */
+/** The keeper starts after the command, which may be faster. */
 const startTries = 20
 const startPauseMs = 500
 
@@ -61,7 +61,7 @@ async function readArchive(connection: ApiConnection, { metadata }: Pod): Promis
   return Buffer.concat(chunks)
 }
 
-/** An exec is refused for as long as the keeper does not run. */
+/** An exec is refused while the keeper is not running. */
 async function readPatiently(connection: ApiConnection, clock: Clock, pod: Pod): Promise<Buffer> {
   for (let left = startTries; ; left -= 1) {
     try {
@@ -83,6 +83,6 @@ export async function* readPodFiles(connection: ApiConnection, clock: Clock, pod
     const isFit = ArtifactName.safeParse(name).success
     yield isFit
       ? { name, size: bytes.length, open: () => once(bytes) }
-      : { name, skipped: 'its name is not a fit file name' }
+      : { name, skipped: 'its name is not a valid file name' }
   }
 }

@@ -1,5 +1,5 @@
-// Follows the log of one container into the Logs port while it runs, and gathers its output. Starts again where it was
-// after a cut connection; a service that starts anew reads the log again and leaves out what is stored.
+// Follows the log of one container into the Logs port while it runs, and collects its output. Resumes after a broken
+// connection; after a restart the service reads the log again and skips what is stored.
 import { isSvcError, messageOf } from '../../../errors.ts'
 import type { Redactor } from '../../../observability/redaction.ts'
 import type { Clock } from '../../../ports/clock.ts'
@@ -19,37 +19,37 @@ export type FollowedLog = {
   key: AttemptKey
   namespace: string
   pod: string
-  /** Whether a sidecar has it, in marked lines. */
+  /** Whether a sidecar writes it, in marked lines. */
   hasSeparateStreams: boolean
   redact: Redactor
   tail: OutputTail
-  /** How far an earlier life of the service had come, when it said so. */
+  /** How far an earlier run of the service had come, if it recorded that. */
   position: LogPosition | undefined
-  /** Whether the container runs no more: then the end of the stream is the end of the log. */
+  /** Whether the container has ended: then the end of the stream is the end of the log. */
   isOver(): boolean
-  /** Keeps how far the log is stored, now and then. */
+  /** Records from time to time how far the log is stored. */
   savePosition(position: LogPosition): Promise<void>
 }
 
 export type FollowerOptions = { api: KubernetesApi; logs: Logs; clock: Clock }
 
 export type LogFollower = {
-  /** Resolves when everything is stored, or cannot be had; never rejects. */
+  /** Resolves when everything is stored, or cannot be read; never rejects. */
   done: Promise<void>
-  /** The last of what was written to stderr; undefined where that is not known by itself. */
+  /** The last part of stderr; undefined when it is not separate. */
   errorTail(): string | undefined
-  /** Since when it has waited for bytes; undefined while it does something with them. */
+  /** Since when it has been waiting for bytes; undefined while it processes some. */
   waitsSince(): Date | undefined
   stop(): Promise<void>
 }
 
-/** After the end of the container its log is asked for so often. */
+/** How often the log is read again after the end of the container. */
 const triesAfterEnd = 6
 const firstPauseMs = 250
 const longestPauseMs = 5000
-/** Lines lost to a store that is away are the one thing that is waited for, as long as it takes. */
+/** The only unlimited wait: for an unavailable store, so that no lines are lost. */
 const storePauseMs = 1000
-/** A log that may have been rotated meanwhile can end early for whoever follows it: it is read once more after its end. */
+/** A log that was rotated can end early for a follower, so it is read once more after the container's end. */
 const rotatedBytes = 1024 * 1024
 const savedEachBytes = 1024 * 1024
 
@@ -65,7 +65,7 @@ type Progress = {
   intake: Intake | undefined
   received: number
   waitsSince: Date | undefined
-  /** The log says itself that it is over. */
+  /** The log itself marks its end. */
   isOver: boolean
 }
 
@@ -74,14 +74,14 @@ async function store({ logs, clock }: FollowerOptions, log: FollowedLog, lines: 
     try {
       return await logs.append(log.key, lines.map(log.redact))
     } catch (error) {
-      // Any other complaint of the store stays: the attempt goes on without these lines.
+      // Any other error of the store is permanent: the attempt continues without these lines.
       if (!isSvcError(error, 'Unavailable')) return
       await clock.sleep(storePauseMs, signal)
     }
   }
 }
 
-/** Keeps how far the log is stored, now and then. */
+/** Records from time to time how far the log is stored. */
 function createPositionKeeper({ logs }: FollowerOptions, log: FollowedLog) {
   let sinceSaved = 0
   return async (stamp: bigint, bytes: number): Promise<void> => {
@@ -113,7 +113,7 @@ async function takeChunk(
   await progress.intake?.flush()
 }
 
-/** Reads once, to the end of the stream, or of the log where that says so itself. */
+/** Reads once, to the end of the stream, or to the end mark of the log. */
 async function readOnce(reading: Reading): Promise<void> {
   const { api, clock, log, signal, sieve, progress } = reading
   const from = sieve.rewind()
@@ -137,7 +137,7 @@ function isGone(error: unknown): boolean {
 
 type Round = 'end' | 'again' | { error: unknown }
 
-/** One reading; `end` when that was the end of the log, or when there is none. */
+/** One reading; `end` when that was the end of the log, or there is none. */
 async function readRound(reading: Reading): Promise<Round> {
   const wasOver = reading.log.isOver()
   try {
@@ -168,7 +168,7 @@ async function noteLoss({ logs, log }: Reading, message: string): Promise<void> 
   await logs.append(log.key, [`[the end of the log could not be read: ${message}]`]).catch(() => undefined)
 }
 
-/** A store that is away when the container starts is waited for: nothing is lost meanwhile. */
+/** Waits for a store that is unavailable when the container starts: nothing is lost meanwhile. */
 async function findStored({ logs, clock }: FollowerOptions, log: FollowedLog, signal: AbortSignal): Promise<Stored> {
   for (;;) {
     try {

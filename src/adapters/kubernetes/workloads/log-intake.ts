@@ -1,5 +1,5 @@
-// Where the records of a log go: stdout to the output, the last of stderr to the attempt's message, and the lines of both that
-// are not stored yet to the logs.
+// Distributes the records of a log: stdout to the output, the end of stderr to the attempt's message, and the lines of
+// both that are not stored yet to the logs.
 import { StringDecoder } from 'node:string_decoder'
 import { createLineSplitter } from '../../attempts/output/line-reader.ts'
 import type { OutputTail } from '../../attempts/output/output-tail.ts'
@@ -10,16 +10,16 @@ export type IntakeOptions = {
   tail: OutputTail
   stored: Stored
   store(lines: string[]): Promise<void>
-  /** Told of the last line of each batch, once it is stored; its number in the store is for the taker to find. */
+  /** Called with the last line of each batch once it is stored; the receiver finds its number in the store. */
   noteStored(stamp: bigint, bytes: number): Promise<void>
 }
 
 export type Intake = {
   write(record: LogRecord): void
-  /** Resolves when all that was written is where it goes. */
+  /** Resolves when everything written has been delivered. */
   flush(): Promise<void>
   end(): Promise<void>
-  /** The last of what was written to stderr. */
+  /** The last part of stderr. */
   errorTail(): string
 }
 
@@ -38,7 +38,7 @@ function createLines() {
 export function createIntake({ tail, stored, store, noteStored }: IntakeOptions): Intake {
   const streams = { stdout: createLines(), stderr: createLines() }
   let output: Buffer[] = []
-  /** Records of one stream that follow each other, to be cut into lines at once. */
+  /** Consecutive records of one stream, to be split into lines together. */
   let run: LogRecord[] = []
   let fresh: string[] = []
   let errors = ''
@@ -81,7 +81,7 @@ export function createIntake({ tail, stored, store, noteStored }: IntakeOptions)
       if (stream === 'stdout') output.push(bytes)
       unsaved += bytes.length
       run.push(record)
-      // What may be stored is asked for line by line.
+      // Lines that may be stored already are checked one by one.
       if (isCutOff || !stored.endsBefore(stamp)) takeRun()
     },
     flush,

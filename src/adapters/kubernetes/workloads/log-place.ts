@@ -1,20 +1,20 @@
-// Which parts of a log are new when it is read again after a cut connection. Counted, not compared: the moments of lines
-// do not always rise, since two streams are written by two hands and clocks are set back.
+// Which parts of a log are new when it is read again after a broken connection. Lines are counted, not compared: their
+// timestamps do not always increase, since two streams are written independently and clocks are set back.
 import type { LogPart } from './log-stream.ts'
 
 export type LogSieve = {
-  /** What of the part was not taken before; empty when all was. */
+  /** The part that was not taken before; empty when all of it was. */
   take(part: LogPart): Buffer
-  /** From when the log is to be read now; undefined: from its start. What was taken since then is left out once. */
+  /** From when to read the log now; undefined: from its start. Lines taken since then are skipped once. */
   rewind(): bigint | undefined
 }
 
 const nothing = Buffer.alloc(0)
 const second = 1_000_000_000n
-/** How far moments may go back within a log. */
+/** How far timestamps may go back within a log. */
 const keptSeconds = 3n
 
-/** Lines taken in each of the last seconds. */
+/** Number of lines taken in each of the last seconds. */
 function createLineCount() {
   const counts = new Map<bigint, number>()
   let latest = -1n
@@ -39,9 +39,9 @@ function createLineCount() {
 
 export function createLogSieve(): LogSieve {
   const lines = createLineCount()
-  /** Bytes that were taken of a line whose end has not come; undefined between two lines. */
+  /** Bytes taken of an incomplete line; undefined between two lines. */
   let open: number | undefined
-  /** Lines to leave out, and bytes that came of the present one. */
+  /** Lines to skip, and bytes received of the current one. */
   let left = 0
   let seen = 0
 
@@ -51,7 +51,7 @@ export function createLogSieve(): LogSieve {
     return part.bytes
   }
 
-  /** The rest of the line of which `taken` bytes were taken. */
+  /** The rest of a line of which `taken` bytes were taken. */
   function goOn(part: LogPart, taken: number, before: number): Buffer {
     const length = before + part.bytes.length
     if (length <= taken) return nothing
@@ -70,7 +70,7 @@ export function createLogSieve(): LogSieve {
 
   return {
     take(part) {
-      // Later than all that was taken: the log was rotated, and what is left to leave out is not in it any more.
+      // Later than everything taken: the log was rotated, and the lines to skip are no longer in it.
       if (left > 0 && seen === 0 && part.stamp > lines.latest()) {
         left = 0
         open = undefined

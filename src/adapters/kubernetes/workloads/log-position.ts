@@ -1,8 +1,8 @@
-// How much of an attempt's log is stored: by the position that was kept with the Job, and by the lines in the store.
+// How much of an attempt's log is stored: from the position recorded with the Job, and the lines in the store.
 import type { Logs } from '../../../ports/logs.ts'
 import type { AttemptKey } from '../../../ports/workloads.ts'
 
-/** The line of this stamp is the task's line `seq` in the store. */
+/** The line with this timestamp is the task's line `seq` in the store. */
 export type LogPosition = { stamp: bigint; seq: number }
 
 export function writePosition({ stamp, seq }: LogPosition): string {
@@ -14,7 +14,7 @@ export function readPosition(text: string | undefined): LogPosition | undefined 
   return match === null ? undefined : { stamp: BigInt(match[1] ?? 0), seq: Number(match[2]) }
 }
 
-/** Tells what is stored already: asked once for each line, from the start of the log, when the line is whole. */
+/** Tells what is already stored: called once for each line from the start of the log, when the line is complete. */
 export type Stored = {
   covers(stamp: bigint): boolean
   /** Whether nothing from there on is stored. */
@@ -27,7 +27,7 @@ export async function readLastSeq(logs: Logs, taskUid: string): Promise<number> 
   return 0
 }
 
-/** The number of the last line that is not this attempt's; its own lines come after those of the attempts before. */
+/** The number of the last line of earlier attempts; the lines of this one follow. */
 async function readBase(logs: Logs, key: AttemptKey): Promise<number> {
   if (key.attempt === 1) return 0
   let base = 0

@@ -1,11 +1,11 @@
-// Reads the log of a container as the kubelet gives it: each line after the moment at which it was written.
+// Reads the log of a container as the kubelet sends it: each line after its timestamp.
 
 /** Bytes of one line; a long line comes in several parts. */
 export type LogPart = {
   /** In nanoseconds since 1970. */
   stamp: bigint
   bytes: Buffer
-  /** With the line end in `bytes`. */
+  /** Whether `bytes` includes the line end. */
   isEnd: boolean
 }
 
@@ -24,7 +24,7 @@ export function readStamp(text: string): bigint | undefined {
   return BigInt(milliseconds) * 1_000_000n + BigInt((match[2] ?? '').padEnd(9, '0'))
 }
 
-/** Reads stamps that follow each other: most differ only in their fraction of one second. */
+/** Parses consecutive timestamps: most differ only in their fraction of a second. */
 function createStampReader(): (text: string) => bigint | undefined {
   let known = { second: '', zone: '', base: 0n }
 
@@ -43,7 +43,7 @@ function createStampReader(): (text: string) => bigint | undefined {
   }
 }
 
-/** Back to RFC 3339, to the second below: what `sinceTime` is read with. */
+/** Back to RFC 3339, rounded down to the second, for `sinceTime`. */
 export function writeSecond(stamp: bigint): string {
   return new Date(Number(stamp / 1_000_000_000n) * 1000).toISOString()
 }
@@ -52,13 +52,13 @@ export type LogReader = { push(chunk: Uint8Array): LogPart[] }
 
 type Line = { stamp: bigint }
 
-/** Gives each line its stamp, and what of the bytes is the line's own. */
+/** Separates the timestamp of each line from its content. */
 function createLineStarter() {
   const read = createStampReader()
   let head: Buffer = Buffer.alloc(0)
   let last = 0n
 
-  /** Undefined while the stamp is not there whole. */
+  /** Undefined while the timestamp is incomplete. */
   return (bytes: Buffer): { line: Line; rest: Buffer } | undefined => {
     const gathered = head.length === 0 ? bytes : Buffer.concat([head, bytes])
     const end = gathered.indexOf(space)
@@ -68,18 +68,19 @@ function createLineStarter() {
     }
     head = Buffer.alloc(0)
     const stamp = end === -1 ? undefined : read(gathered.toString('latin1', 0, end))
-    // What has no stamp is the kubelet's own word, such as that a file is gone: it belongs to the line before.
+    // A line without a timestamp is from the kubelet itself, for example that a file is gone: it belongs to the line
+    // before.
     last = stamp ?? last
     return { line: { stamp: last }, rest: stamp === undefined ? gathered : gathered.subarray(end + 1) }
   }
 }
 
-/** Cuts chunks, however they fall, into parts of lines. */
+/** Splits chunks of any size into parts of lines. */
 export function createLogReader(): LogReader {
   const begin = createLineStarter()
   let line: Line | undefined
 
-  /** The first part of the bytes, and what follows it. */
+  /** The first part of the bytes, and the rest. */
   function cut(bytes: Buffer): { part: LogPart; rest: Buffer } | undefined {
     const started = line === undefined ? begin(bytes) : { line, rest: bytes }
     if (started === undefined) return undefined

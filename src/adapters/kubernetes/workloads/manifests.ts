@@ -15,25 +15,25 @@ export type WorkerImage = {
   image: string
   /** Starts the worker program in the image; its arguments follow. */
   command: string[]
-  /** Of worker pods, made in each namespace; it has no rights. */
+  /** The account of worker pods, created in each namespace; it has no rights. */
   serviceAccount: string
   /** Certificates (PEM) that workers trust beside the public ones. */
   authorities?: string
-  /** Beside HOME and TMPDIR. */
+  /** In addition to HOME and TMPDIR. */
   environment?: Record<string, string>
 }
 
 export type ManifestOptions = {
   instance: string
   worker: WorkerImage
-  /** From TERM to KILL. */
+  /** Grace period from TERM to KILL. */
   graceSeconds: number
-  /** Of /tmp. */
+  /** Size of /tmp. */
   scratchBytes: number
   ownerOf: (spec: WorkloadSpec) => OwnerReference | undefined
   /** Secrets with the registries' credentials, looked for in the namespace of each pod. */
   imagePullSecrets: readonly string[]
-  /** The class of pods of tasks with at least this priority; the highest that a task reaches counts. */
+  /** The priority class for tasks with at least this priority; the highest one that a task reaches applies. */
   priorityClasses: readonly PriorityClass[]
 }
 
@@ -41,11 +41,11 @@ export type PriorityClass = { name: string; atLeast: number }
 
 type Command = Extract<WorkloadRun, { kind: 'command' }>
 
-/** Of worker tokens (AUTH-007). */
+/** The audience of worker tokens (AUTH-007). */
 export const tokenAudience = 'svc-internal'
-/** The kubelet renews a token when four fifths of its life are over. */
+/** The kubelet renews a token when four fifths of its lifetime are over. */
 const tokenSeconds = 3600
-/** Of the whole Secret (MaxSecretSize of the API). */
+/** Limit for the whole Secret (MaxSecretSize of the API). */
 const largestSecret = 1024 * 1024
 
 const assignmentKey = 'assignment.json.gz'
@@ -57,7 +57,7 @@ function componentOf(spec: WorkloadSpec): Component {
   return spec.run.kind === 'worker' ? 'worker' : 'command'
 }
 
-/** The kubelet puts variables in place of `$(NAME)` and makes `$$` one: what a user wrote is meant as it stands. */
+/** The kubelet expands `$(NAME)` and turns `$$` into `$`; a user's text must stay unchanged. */
 function escapeExpansion(text: string): string {
   return text.replaceAll('$', '$$$$')
 }
@@ -66,7 +66,7 @@ function holdsSecret(value: string, secrets: string[]): boolean {
   return secrets.some((secret) => secret !== '' && value.includes(secret))
 }
 
-/** Names of variables need not be names of keys. */
+/** Names of variables need not be valid keys. */
 function nameEntry(index: number): string {
   return `env-${index}`
 }
@@ -80,7 +80,7 @@ function hasSecret(run: WorkloadRun): boolean {
   return run.kind === 'worker' || (run.redact ?? []).length > 0 || run.transactionToken !== undefined
 }
 
-/** A Secret of another namespace cannot be mounted: what it holds goes with the attempt's own. */
+/** A Secret of another namespace cannot be mounted, so its values are copied into the attempt's own. */
 function listForeign({ namespace, secrets = [] }: WorkloadSpec): MountedSecret[] {
   return secrets.filter((secret) => secret.namespace !== namespace)
 }
@@ -127,7 +127,7 @@ function describeObject(spec: WorkloadSpec, options: ManifestOptions) {
   }
 }
 
-/** What must not stand in a pod's spec: the assignment, secret variables. Undefined when there is nothing of it. */
+/** What must not be in a pod spec: the assignment, secret variables. Undefined when there is none. */
 export function makeSecret(spec: WorkloadSpec, options: ManifestOptions): object | undefined {
   if (!hasSecret(spec.run)) return undefined
   const data = makeSecretData(spec, options)
@@ -148,13 +148,13 @@ function makeEnv(run: Command, secretName: string): object[] {
     if (!secret.has(key)) return { name, value: escapeExpansion(value) }
     return { name, valueFrom: { secretKeyRef: { name: secretName, key } } }
   })
-  // The image's own home cannot be written: the root is read-only and the user another.
+  // The image's own home is not writable: the root is read-only and the user differs.
   return 'HOME' in run.env ? given : [...given, { name: 'HOME', value: '/tmp' }]
 }
 
-/** Of a workspace whose task says nothing. */
+/** Size of the workspace of a task that sets none. */
 const usualDiskBytes = 2 * 1024 ** 3
-/** What the kubelet keeps of a command's output, before it turns the files over. */
+/** How much of a command's output the kubelet keeps before it rotates the files. */
 const logBytes = 256 * 1024 ** 2
 
 function diskBytesOf({ limits }: WorkloadSpec): number {
@@ -191,7 +191,7 @@ function mountSecrets(spec: WorkloadSpec, secretName: string) {
   return { volumes, mounts }
 }
 
-/** What an image starts by itself only the kubelet knows, so nothing can be put in front of it. */
+/** Only the kubelet knows what an image starts by default, so nothing can be put in front of it. */
 function chooseStreams(run: Command, { worker }: ManifestOptions) {
   if (run.command.length === 0) return { launcher: [], mounts: [], volumes: [], sidecars: [] }
   return separateStreams(worker.image, escapeExpansion, logBytes)
@@ -211,7 +211,7 @@ function makeCommandPod(run: Command, spec: WorkloadSpec, options: ManifestOptio
     ...(run.args.length > 0 && { args: lines(run.args) }),
     ...(!hasImage && { workingDir: '/workspace' }),
     env: [...makeEnv(run, secretName), ...token.env],
-    // The last words of what failed come with the pod's status.
+    // The last output of a failed program is part of the pod's status.
     terminationMessagePolicy: 'FallbackToLogsOnError',
     volumeMounts: [
       { name: 'tmp', mountPath: '/tmp' },
@@ -234,10 +234,10 @@ function makeCommandPod(run: Command, spec: WorkloadSpec, options: ManifestOptio
 }
 
 const artifactsVolume = 'artifacts'
-/** The service reads what was left before the kubelet ends the pod: its own clock comes first. */
+/** The service reads the files before the kubelet ends the pod: its own limit is earlier. */
 const keeperSeconds = 120
 
-/** A sidecar starts before the command, which has its time all the same. */
+/** A sidecar starts before the command, which still has its full time. */
 const sidecarSeconds = 2
 
 /** Outlives the command, so that its files can be read; ends with the pod. */
@@ -313,7 +313,7 @@ function makePodSpec(spec: WorkloadSpec, options: ManifestOptions) {
     run.kind === 'worker' ? makeWorkerPod(spec, options) : makeCommandPod(run, spec, options)
   return {
     restartPolicy: 'Never',
-    // Of the pod, not the Job: the time that a pod waits for a place on a node does not count (TASK-041).
+    // On the pod, not the Job: the time that a pod waits for a node does not count (TASK-041).
     ...(limits.deadlineSeconds !== undefined && {
       activeDeadlineSeconds:
         Math.max(1, Math.ceil(limits.deadlineSeconds)) +
@@ -345,7 +345,7 @@ function makePodSpec(spec: WorkloadSpec, options: ManifestOptions) {
   }
 }
 
-/** The Job of an attempt. It runs once: what follows a failure is the task controller's decision. */
+/** The Job of an attempt. It runs once: the task controller decides what follows a failure. */
 export function makeJob(spec: WorkloadSpec, options: ManifestOptions): object {
   const metadata = describeObject(spec, options)
   return {

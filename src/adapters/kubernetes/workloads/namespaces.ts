@@ -1,4 +1,4 @@
-// What a namespace must have before pods of the service run in it: the account of workers, the policy of their network.
+// What a namespace needs before the service creates pods in it: the workers' account and network policy.
 import { isSvcError } from '../../../errors.ts'
 import type { Collection } from '../api/paths.ts'
 import type { KubernetesApi } from '../api.ts'
@@ -12,11 +12,11 @@ type PreparerOptions = {
   api: KubernetesApi
   instance: string
   serviceAccount: string
-  /** Told when something could not be made; work goes on without it. */
+  /** Called when something could not be created; work continues without it. */
   onFault: (error: unknown, what: string) => void
 }
 
-/** Without rights, and without a token unless the pod asks for one of its own. */
+/** Without rights, and without a token unless the pod requests one. */
 function makeAccount(namespace: string, { instance, serviceAccount }: PreparerOptions) {
   return {
     apiVersion: 'v1',
@@ -34,7 +34,7 @@ async function createOnce(api: KubernetesApi, collection: Collection, namespace:
   }
 }
 
-/** Once per namespace and life of the service; what failed is tried again with the next attempt. */
+/** Once per namespace and run of the service; a failure is retried with the next attempt. */
 export function createNamespacePreparer(options: PreparerOptions): NamespacePreparer {
   const { api, instance, onFault } = options
   const prepared = new Map<string, Promise<void>>()

@@ -1,4 +1,4 @@
-// A cache of one labelled kind over its list and watch: what all attempts are read from without asking the server.
+// A cache of one labelled kind over its list and watch: all attempts are read from it, without requests to the server.
 import type { SvcError } from '../../../errors.ts'
 import type { Clock, Ids } from '../../../ports/clock.ts'
 import { type Collection, listScopes } from '../api/paths.ts'
@@ -25,7 +25,7 @@ export type ObjectCache<T extends StoredObject> = {
   ready: Promise<void>
   get(namespace: string, name: string): T | undefined
   all(): T[]
-  /** Takes what a write answered, unless something newer is there. */
+  /** Adds the answer to a write, unless something newer is there. */
   put(object: T): void
   close(): Promise<void>
 }
@@ -34,13 +34,13 @@ function keyOf({ metadata }: StoredObject): string {
   return `${metadata.namespace}/${metadata.name}`
 }
 
-/** Versions of one kind rise (KEP-5504; before it they came from one counter all the same). */
+/** Versions of one kind increase (KEP-5504; in practice also before it). */
 function isUpTo(object: StoredObject, version: string): boolean {
   return BigInt(object.metadata.resourceVersion) <= BigInt(version)
 }
 
 function readObject<T extends StoredObject>(object: ApiObject): T {
-  // Who set which field is half of a small object and of no interest here.
+  // managedFields is half of a small object and of no interest here.
   const { managedFields: _, ...metadata } = object.metadata
   return { ...object, metadata } as unknown as T
 }
@@ -57,7 +57,7 @@ export function createObjectCache<T extends StoredObject>(options: ObjectCacheOp
   }
 
   function drop(object: T): void {
-    // A deletion that is told late must not take away what was made anew under the name.
+    // A late deletion must not remove an object that was created again under the name.
     if (objects.get(keyOf(object))?.metadata.uid !== object.metadata.uid) return
     objects.delete(keyOf(object))
     options.onChange({ object, isGone: true })
@@ -65,7 +65,7 @@ export function createObjectCache<T extends StoredObject>(options: ObjectCacheOp
 
   function reset(scope: string | undefined, items: T[], version: string): void {
     const present = new Set(items.map((item) => item.metadata.uid))
-    // What was put here while the list was read is newer than the list.
+    // What was added while the list was being read is newer than the list.
     const isWithin = (object: T) => scope === undefined || object.metadata.namespace === scope
     const isLost = (object: T) => isWithin(object) && !present.has(object.metadata.uid) && isUpTo(object, version)
     for (const object of [...objects.values()].filter(isLost)) drop(object)

@@ -1,4 +1,5 @@
-// What is read of Jobs and pods (batch/v1, core/v1), as the API server writes them: moments are RFC 3339 texts.
+// The parts of Jobs and pods that are read (batch/v1, core/v1), as the API server writes them: times are RFC 3339
+// texts.
 import type { Collection } from '../api/paths.ts'
 
 export const jobs: Collection = { group: 'batch', version: 'v1', plural: 'jobs' }

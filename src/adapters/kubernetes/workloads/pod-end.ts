@@ -1,4 +1,4 @@
-// How a pod ended: in the words of what ran in it, of the kubelet, or of whoever took it away. Pure.
+// How a pod ended, as reported by its program, by the kubelet, or by whoever removed it. Pure.
 
 import type { WorkloadState } from '../../../ports/workloads.ts'
 import { type AttemptEnd, describeEnd, describeMemory } from '../../attempts/end.ts'
@@ -17,12 +17,12 @@ function stop(message: string): AttemptEnd {
   return { ok: false, reason: 'Stopped', message: `the attempt was lost: ${message}` }
 }
 
-/** The pod's own fault: it filled the disk that it was given. */
+/** The pod's own fault: it filled its disk. */
 function isOverfull(message: string): boolean {
   return /exceed/.test(message) && /ephemeral|EmptyDir|emptyDir/.test(message)
 }
 
-/** Ends that the kubelet gives its own word for. */
+/** Ends for which the kubelet has a reason of its own. */
 function judgeReason(reason: string | undefined, message: string): AttemptEnd | undefined {
   if (reason === 'DeadlineExceeded') {
     return { ok: false, reason: 'DeadlineExceeded', message: `The attempt ran longer than its limit: ${message}` }
@@ -34,7 +34,7 @@ function judgeReason(reason: string | undefined, message: string): AttemptEnd | 
 
 /** Ends of a pod that came from outside. */
 function judgeDisruption({ pod, terminated, disruption }: EndedPod): AttemptEnd | undefined {
-  // The program may have ended by itself before it was disrupted.
+  // The program may have ended by itself before the disruption.
   if (terminated?.exitCode === 0) return undefined
   if (disruption !== undefined) return stop(disruption)
   if (terminated?.reason === 'ContainerStatusUnknown') return stop('its node forgot its container')
@@ -54,7 +54,9 @@ function failStart(cause: string | undefined): AttemptEnd {
 
 const startFailures = new Set(['StartError', 'ContainerCannotRun'])
 
-/** A kernel that ends one process of many says so to the container only sometimes; nobody else sends KILL. */
+/**
+ * When the kernel kills one process of many, the container's status shows it only sometimes; nobody else sends KILL.
+ */
 function wasOutOfMemory({ reason, exitCode }: Terminated, memoryBytes: number | undefined): boolean {
   return reason === 'OOMKilled' || (exitCode === 137 && memoryBytes !== undefined)
 }
@@ -70,12 +72,14 @@ function judgeWorker(terminated: Terminated, memoryBytes: number | undefined): A
 
 const lastLines = 3
 
-/** Where both streams are in one log, they are not always in the order in which they were written: its last lines, as one. */
+/**
+ * With both streams in one log, they are not always in the order in which they were written: its last lines, joined.
+ */
 function pickLastWords(message = ''): string {
   return message.trim().split('\n').slice(-lastLines).join(' / ')
 }
 
-/** The words of the shell that should have become the command, without where in its script it was. */
+/** The error of the shell that should have become the command, without its position in the script. */
 function describeNotStarted(errorTail: string): string {
   const words = errorTail.split('\n').at(-1) ?? ''
   return words.replace(/^svc: line \d+: (exec: )?/, '')
@@ -97,7 +101,7 @@ function judgeTerminated({ pod }: EndedPod, terminated: Terminated, settings: En
   return component === 'worker' ? judgeWorker(terminated, settings.memoryBytes) : judgeCommand(terminated, settings)
 }
 
-/** A pod that is gone leaves these moments out; they are in whole seconds. */
+/** A deleted pod lacks these times; they are in whole seconds. */
 function readTimes(terminated: Terminated | undefined, pod: Pod, now: Date) {
   const started = terminated?.startedAt ?? pod.status?.startTime
   const finishedAt = terminated?.finishedAt === undefined ? now : new Date(terminated.finishedAt)

@@ -9,9 +9,9 @@ export type StoredBlob = BlobReference & { size: number }
 export type BlobLimits = {
   /** Largest body in bytes. */
   limit: number
-  /** The sentence of TooLarge. */
+  /** The message of TooLarge. */
   tooLarge: string
-  /** The sentence of InvalidRequest for a body without a byte. Absent: it is taken. */
+  /** The message of InvalidRequest for an empty body. Absent: empty is allowed. */
   empty?: string
 }
 
@@ -19,14 +19,14 @@ export interface Blobs {
   /**
    * Streams the body to durable storage, then runs `commit`, which writes the row that refers to it. When anything
    * fails nothing is left of the body. TooLarge as soon as the limit is passed: the body is then left paused, neither
-   * read on nor destroyed, so that an HTTP answer can still be sent. InvalidRequest when empty, StorageFull,
+   * read to its end nor destroyed, so that an HTTP answer can still be sent. InvalidRequest when empty, StorageFull,
    * ClientClosed when the body breaks off.
    */
   store<T>(body: Readable, limits: BlobLimits, commit: (blob: StoredBlob) => Promise<T>): Promise<T>
-  /** The bytes. Conflict when they were replaced or removed since the row was read. */
+  /** The bytes. Conflict when they were replaced or removed after the row was read. */
   open(blob: BlobReference): Readable
-  /** Removes bodies whose rows are gone. Harmless when they are gone too. */
+  /** Removes bodies whose rows are gone. Harmless when the bodies are gone too. */
   remove(blobIds: readonly (string | null)[]): Promise<void>
-  /** Removes what a crash left between body and row; `findReferenced` says which of the ids have a row. How many. */
+  /** Removes what a crash left between body and row; `findReferenced` says which ids have a row. Returns how many. */
   sweepOrphans(findReferenced: (blobIds: string[]) => Promise<Set<string>>): Promise<number>
 }

@@ -1,4 +1,5 @@
-// Bodies as files. A file is written under tmp/, made durable, renamed, its folder made durable; only then comes the row.
+// Bodies as files. A file is written under tmp/, made durable, renamed, its folder made durable; only then comes the
+// row.
 import { createReadStream, openSync } from 'node:fs'
 import { type FileHandle, mkdir, open, readdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -13,7 +14,7 @@ const SWEEP_BATCH = 500
 const TEMPORARY = 'tmp'
 
 export type DiskBlobsOptions = {
-  /** Folder of the files; made when missing. One process at a time may sweep it. */
+  /** Folder of the files; created when missing. Only one process at a time may sweep it. */
   folder: string
   ids: Ids
   /** Opens a file for writing; tests give one that fails. */
@@ -86,7 +87,7 @@ async function sweepFolder(
 ): Promise<number> {
   let removed = 0
   const names = await listFiles(join(disk.folder, shard))
-  // Asked after the folder was read: what is not active now has its row already, or never gets one.
+  // Checked after the folder was read: an id that is not active now has its row already, or never gets one.
   const idle = names.filter((name) => !disk.active.has(name))
   for (let start = 0; start < idle.length; start += SWEEP_BATCH) {
     const batch = idle.slice(start, start + SWEEP_BATCH)

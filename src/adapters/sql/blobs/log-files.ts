@@ -7,16 +7,16 @@ import { decodeLogLine, findSoundLength, splitLines } from './log-format.ts'
 import { hasCode, toStorageError } from './storage-errors.ts'
 
 const SEGMENT_BYTES = 1024 * 1024
-/** What is kept of a task at least, if it wrote as much (TASK-050). */
+/** How much of a task's log is kept at least, if it wrote that much (TASK-050). */
 const KEPT_BYTES = 10 * 1024 * 1024
 const MARK_BYTES = 32 * 1024
 const NAME = /^(\d{16})\.log$/
 
 type Segment = { first: number; bytes: number }
-/** Where a line of the last segment begins, so that a follower need not read the segment from its start. */
+/** The position of a line in the last segment, so that a follower need not read the segment from its start. */
 type Mark = { seq: number; offset: number }
 
-/** What is known of a task's files; the last segment is the one that grows. */
+/** What is known about a task's files; the last segment is the one that grows. */
 export type TaskLog = {
   folder: string
   segments: Segment[]
@@ -55,7 +55,7 @@ async function scanLast(log: TaskLog, segment: Segment): Promise<void> {
   }
 }
 
-/** Reads what there is; nothing on disk is changed. */
+/** Reads the current state; changes nothing on disk. */
 export async function loadTaskLog(folder: string, openFile: TaskLog['openFile']): Promise<TaskLog> {
   const log: TaskLog = { folder, segments: await listSegments(folder), next: 1, marks: [], openFile }
   for (const segment of log.segments.slice(0, -1)) segment.bytes = (await stat(locate(log, segment))).size
@@ -70,13 +70,13 @@ async function openLast(log: TaskLog): Promise<{ handle: FileHandle; segment: Se
   if (log.handle === undefined) {
     await mkdir(log.folder, { recursive: true })
     log.handle = await log.openFile(locate(log, segment))
-    // Drops what a crash left of a line, or a full disk of a batch.
+    // Drops an incomplete line after a crash, or an incomplete batch after a full disk.
     await log.handle.truncate(segment.bytes)
   }
   return { handle: log.handle, segment }
 }
 
-/** Makes durable what was written to the open segment, and closes it. */
+/** Makes what was written to the open segment durable, and closes it. */
 export async function closeTaskLog(log: TaskLog): Promise<void> {
   const handle = log.handle
   if (handle === undefined) return
@@ -141,7 +141,7 @@ function takeSnapshot(log: TaskLog): Snapshot {
   return { next: log.next, marks: [...log.marks], segments: log.segments.map((segment) => ({ ...segment })) }
 }
 
-/** As before the batch: files begun by it go, and the one it added to is cut. */
+/** Restores the state before the batch: new files are removed, and the one it extended is cut. */
 async function rollBack(log: TaskLog, before: Snapshot): Promise<void> {
   await log.handle?.close().catch(() => undefined)
   log.handle = undefined
@@ -168,7 +168,7 @@ export async function writeLines(log: TaskLog, lines: Buffer[]): Promise<void> {
 /** A piece of a segment file: its lines begin with number `seq` at offset `start`. */
 export type LogRange = { path: string; seq: number; start: number; end: number }
 
-/** The pieces of files that hold the lines from `seq` on, as of now; what is appended later is not in them. */
+/** The pieces of files with the lines from `seq` on, as of now; lines appended later are not included. */
 export function findRanges(log: TaskLog, seq: number): LogRange[] {
   return log.segments.flatMap((segment, index) => {
     const isLast = index === log.segments.length - 1
@@ -191,7 +191,7 @@ async function readRange(range: LogRange): Promise<Buffer> {
   }
 }
 
-/** The lines of the pieces from `seq` on; a segment that was dropped meanwhile is passed over. */
+/** The lines of the pieces from `seq` on; skips a segment that was dropped meanwhile. */
 export async function* readRanges(ranges: LogRange[], seq: number): AsyncGenerator<LogLine> {
   for (const range of ranges) {
     const bytes = await readRange(range).catch((error: unknown) => {

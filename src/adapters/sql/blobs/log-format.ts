@@ -1,4 +1,4 @@
-// A log line as it lies in a segment file: `<attempt> <text>` and a line end, the text escaped by stored-text.ts.
+// A log line in a segment file: `<attempt> <text>` and a line end, with the text escaped by stored-text.ts.
 import { decodeText, encodeLine } from '../stored-text.ts'
 
 /** Longest text of a line in bytes of UTF-8, the note of a cut included (TASK-050). */
@@ -11,11 +11,11 @@ function takePrefix(text: string, limit: number): string {
   for (let bytes = Buffer.byteLength(prefix); bytes > limit; bytes = Buffer.byteLength(prefix)) {
     prefix = prefix.slice(0, Math.floor((prefix.length * limit) / bytes))
   }
-  // Half of a surrogate pair would not be what the writer wrote.
+  // Half of a surrogate pair would not be what was written.
   return /[\uD800-\uDBFF]$/.test(prefix) ? prefix.slice(0, -1) : prefix
 }
 
-/** The line, or its head and a note when it is too long. */
+/** The line, or its beginning and a note when it is too long. */
 function cutLine(text: string): string {
   // A code unit takes at most three bytes.
   if (text.length * 3 <= LINE_BYTES) return text
@@ -33,7 +33,7 @@ export function decodeLogLine(stored: string): { attempt: number; text: string }
   return { attempt: Number(stored.slice(0, space)), text: decodeText(stored.slice(space + 1)) }
 }
 
-/** The whole lines of the bytes, with the offset of each; what follows the last line end is not one. */
+/** The complete lines of the bytes, with the offset of each; anything after the last line end is left out. */
 export function* splitLines(bytes: Buffer): Generator<{ start: number; end: number }> {
   let start = 0
   for (let end = bytes.indexOf(LINE_END); end !== -1; end = bytes.indexOf(LINE_END, start)) {
@@ -43,8 +43,8 @@ export function* splitLines(bytes: Buffer): Generator<{ start: number; end: numb
 }
 
 /**
- * How many bytes at the front are whole lines. A power cut may leave half a line, or zeros where data was not written
- * yet; no line holds a NUL byte, so both are told from lines.
+ * How many bytes at the start are complete lines. A power cut may leave half a line, or zeros where data was not
+ * written yet; no line contains a NUL byte, so both can be recognized.
  */
 export function findSoundLength(bytes: Buffer): number {
   const damage = bytes.indexOf(0)

@@ -1,11 +1,11 @@
-// The logs that are in use: jobs of one task run one after the other, and only so many tasks keep their file open.
+// The logs in use: jobs of one task run one after the other, and only a limited number of tasks keep their files open.
 import type { FileHandle } from 'node:fs/promises'
 import { closeTaskLog, loadTaskLog, type TaskLog } from './log-files.ts'
 
 export type OpenLogsOptions = {
   /** Where the files of a task are. */
   locate: (taskUid: string) => string
-  /** How many tasks stay open when nobody uses them. */
+  /** How many unused tasks stay open. */
   openTasks: number
   openFile: (path: string) => Promise<FileHandle>
 }
@@ -16,7 +16,7 @@ export type OpenLog = { load(): Promise<TaskLog>; close(): Promise<void> }
 export type OpenLogs = {
   /** Runs the job after those before it of the same task. */
   run<T>(taskUid: string, job: (log: OpenLog) => Promise<T>): Promise<T>
-  /** Makes everything durable and lets go of the files; later jobs open them again. */
+  /** Makes everything durable and closes the files; later jobs open them again. */
   closeAll(): Promise<void>
 }
 
@@ -60,7 +60,7 @@ export function createOpenLogs(options: OpenLogsOptions): OpenLogs {
     return done
   }
 
-  /** Closes the task's file; the entry goes unless somebody came for it meanwhile. */
+  /** Closes the task's file; removes the entry unless somebody started to use it meanwhile. */
   async function forget(taskUid: string, entry: Entry): Promise<void> {
     const closed = enqueue(entry, (log) => log.close())
     await entry.jobs
@@ -71,7 +71,7 @@ export function createOpenLogs(options: OpenLogsOptions): OpenLogs {
   function evictIdle(): void {
     const surplus = entries.size - options.openTasks
     const idle = surplus <= 0 ? [] : [...entries].filter(([, entry]) => entry.users === 0).slice(0, surplus)
-    // A failure to make lines durable has nobody to hear it here; the lines are with the operating system all the same.
+    // Nobody here could handle a failure to make lines durable; the operating system has the lines anyway.
     for (const [taskUid, entry] of idle) forget(taskUid, entry).catch(() => undefined)
   }
 

@@ -1,4 +1,4 @@
-// How a body comes in, wherever it goes: small ones are kept for their row, larger ones stream to where bodies are.
+// Receives a body for any destination: small ones are kept for their row, larger ones are streamed to the body store.
 import type { Readable } from 'node:stream'
 import { isSvcError, SvcError } from '../../../errors.ts'
 import type { BlobLimits, BlobReference, StoredBlob } from './blobs.ts'
@@ -8,7 +8,7 @@ import { toStorageError } from './storage-errors.ts'
 // costs one sync where a file costs three.
 const INLINE_BYTES = 16 * 1024
 
-/** Where larger bodies go. */
+/** The destination of larger bodies. */
 export type BodySink = {
   write(id: string, chunks: AsyncIterable<Buffer>): Promise<void>
   /** Removes what was written of it. */

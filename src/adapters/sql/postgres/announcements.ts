@@ -18,7 +18,7 @@ function fits(from: string, notes: Payload['notes']): boolean {
   return Buffer.byteLength(encodePayload(from, notes)) <= PAYLOAD_BYTES
 }
 
-/** As few payloads as hold the notes, each once; one that fits into none becomes "look at everything". */
+/** The fewest payloads that hold the notes, each once; a note that fits in none becomes "check everything". */
 export function encodeNotes(from: string, notes: readonly Note[]): string[] {
   const parts: Payload['notes'][] = []
   const unique = new Map(notes.map(({ channel, note }) => [JSON.stringify([channel, note]), { channel, note }]))
@@ -31,13 +31,13 @@ export function encodeNotes(from: string, notes: readonly Note[]): string[] {
   return parts.map((part) => encodePayload(from, part))
 }
 
-/** What another process announced; nothing for what this one did, which it has heard already. */
+/** What another process announced; nothing for this process's own notes, which it has received already. */
 export function decodeNotes(self: string, payload: string): Note[] {
   const { from, notes } = JSON.parse(payload) as Payload
   return from === self ? [] : notes.map(([channel, note]) => ({ channel, note: note ?? undefined }))
 }
 
-/** The commit, and the notes that go out with it, in one round trip. */
+/** The commit together with its notes, in one round trip. */
 export function composeCommit(from: string, notes: readonly Note[]): string {
   const calls = encodeNotes(from, notes).map((payload) => `select pg_notify('${CHANNEL}', ${escapeLiteral(payload)}); `)
   return `${calls.join('')}commit`

@@ -1,5 +1,5 @@
-// Bodies in pieces of rows, so that every replica has them and none is ever in memory whole. A body in use, one that
-// comes in or one that is read, is held under its id: other processes pass over it when they remove what nobody needs.
+// Bodies in pieces of rows, so that every replica has them and none is ever in memory as a whole. A body that is being
+// written or read is locked by its id: other processes skip it when they remove what nobody needs.
 import { Readable } from 'node:stream'
 import { SvcError } from '../../../errors.ts'
 import type { Ids } from '../../../ports/clock.ts'
@@ -32,7 +32,9 @@ async function* regroup(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   if (size > 0) yield Buffer.concat(parts)
 }
 
-/** Its pieces need no sync of their own: the commit of the row that refers to them makes all before it durable. */
+/**
+ * Its pieces need no sync of their own: the commit of the row that refers to them makes everything before it durable.
+ */
 async function insertPiece(database: Database, id: string, piece: { number: number; bytes: Buffer }): Promise<void> {
   await database.write((tx) =>
     tx.run(sql`insert into blob_pieces (blob_id, number, bytes)
@@ -66,7 +68,7 @@ async function* readPieces(database: Database, id: string): AsyncGenerator<Buffe
   }
 }
 
-/** Removes it unless somebody holds it, or a row refers to it after all (then the database refuses). */
+/** Removes it unless somebody holds it, or a row does refer to it (then the database refuses). */
 async function removeIdle(database: Database, id: string): Promise<boolean> {
   const { changes } = await database.write((tx) =>
     tx.run(sql`delete from blobs where id = ${id} and pg_try_advisory_xact_lock(hashtextextended(id, 0))`),
@@ -77,14 +79,14 @@ async function removeIdle(database: Database, id: string): Promise<boolean> {
 async function removeOrphans(database: Database, ids: string[], referenced: Set<string>): Promise<number> {
   let removed = 0
   for (const id of ids.filter((candidate) => !referenced.has(candidate))) {
-    // A row may have come to refer to it since: then it stays.
+    // A row may refer to it by now: then it stays.
     if (await removeIdle(database, id).catch(() => false)) removed += 1
   }
   return removed
 }
 
 export function createPostgresBlobs({ database, holds, ids }: PostgresBlobsOptions): Blobs {
-  /** Not needed any more, but in use here: they go when that ends. */
+  /** No longer needed, but in use here: removed when that ends. */
   const doomed = new Set<string>()
 
   async function release(id: string): Promise<void> {
@@ -99,7 +101,7 @@ export function createPostgresBlobs({ database, holds, ids }: PostgresBlobsOptio
       await holds.hold(id)
       await writePieces(database, id, chunks)
     },
-    // What cannot be removed now is an orphan, and swept later; why the body was given up is what matters here.
+    // What cannot be removed now is an orphan, and swept later; the error that ended the body matters more here.
     discard: (id) =>
       database.write((tx) => tx.run(sql`delete from blobs where id = ${id}`)).then(undefined, () => undefined),
   }

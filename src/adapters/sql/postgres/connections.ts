@@ -1,4 +1,4 @@
-// How connections are made: the limits of each, the pool of those that work, one alone for steps that take long.
+// Creates connections: the limits of each, the pool for normal work, and a separate one for steps that take long.
 import { Client, type ClientConfig, Pool, type PoolClient, types } from 'pg'
 import { describeStart } from './errors.ts'
 
@@ -6,15 +6,15 @@ const INT8 = 20
 const NUMERIC = 1700
 
 export type ConnectionOptions = {
-  /** `postgres://user:password@host:5432/name`, with `sslmode` and the rest as libpq has them. */
+  /** `postgres://user:password@host:5432/name`, with `sslmode` and other options as in libpq. */
   url: string
-  /** Connections at most; one more listens. */
+  /** The most connections; one more listens. */
   poolSize?: number
   /** How long a unit waits for a connection, free or new, in milliseconds. */
   connectTimeoutMs?: number
   /** The longest run of one statement, waiting for locks included, in milliseconds. */
   statementTimeoutMs?: number
-  /** Told of faults that nobody waits for, such as the loss of an idle connection. */
+  /** Called with errors that nobody waits for, such as the loss of an idle connection. */
   report?: (error: unknown) => void
 }
 
@@ -33,7 +33,7 @@ function describeConnection(options: ConnectionOptions): ClientConfig {
   }
 }
 
-/** Ends what a peer that hangs would keep waiting for ever, on the server and here. */
+/** Ends what an unresponsive peer would keep waiting forever, on the server and here. */
 function describeLimits({ statementTimeoutMs = 10_000 }: ConnectionOptions): ClientConfig {
   return {
     statement_timeout: statementTimeoutMs,
@@ -45,18 +45,18 @@ function describeLimits({ statementTimeoutMs = 10_000 }: ConnectionOptions): Cli
 export function createPool(options: ConnectionOptions): Pool {
   const config = { ...describeConnection(options), ...describeLimits(options) }
   const pool = new Pool({ ...config, max: options.poolSize ?? 10, idleTimeoutMillis: 60_000 })
-  // A connection that is lost in use tells whoever uses it; without a listener here it would end the process.
+  // The user of a lost connection is told; without a listener here the process would end.
   pool.on('connect', (client: PoolClient) => void client.on('error', () => undefined))
   pool.on('error', (error: unknown) => options.report?.(error))
   return pool
 }
 
-/** A connection with the limits of the pool that is not open yet. */
+/** A connection with the limits of the pool, not yet open. */
 export function createClient(options: ConnectionOptions): Client {
   return new Client({ ...describeConnection(options), ...describeLimits(options) })
 }
 
-/** Runs the work on a connection of its own, without a limit of time. Unavailable when none can be had. */
+/** Runs the work on a separate connection, without a time limit. Unavailable when there is none. */
 export async function useClient<T>(options: ConnectionOptions, work: (client: Client) => Promise<T>): Promise<T> {
   const client = new Client(describeConnection(options))
   client.on('error', () => undefined)

@@ -18,12 +18,12 @@ import { runRead, runUnit } from './units.ts'
 export type PostgresOptions = ConnectionOptions & {
   clock: Clock
   ids: Ids
-  /** Tests open older versions; everybody else leaves this out. */
+  /** Tests open older versions; all others leave this out. */
   migrations?: readonly Migration[]
 }
 
 export interface PostgresDatabase extends Database {
-  /** What this process uses now, known to every process on the database. */
+  /** What this process is using, visible to every process on the database. */
   holds: Holds
 }
 
@@ -47,7 +47,7 @@ async function listen(options: PostgresOptions, hub: Hub, instance: string): Pro
   }
 }
 
-/** Opens (and migrates) the database. Unavailable when it cannot be reached, or is one of a newer version. */
+/** Opens (and migrates) the database. Unavailable when it cannot be reached, or has a newer schema. */
 export async function openPostgres(options: PostgresOptions): Promise<PostgresDatabase> {
   const { clock, ids } = options
   await useClient(options, (client) => applyMigrations(client, options.migrations ?? allMigrations))

@@ -1,8 +1,8 @@
-// Runs statements on one connection; texts that come again and again are prepared there once.
+// Runs statements on one connection; repeated statements are prepared there once.
 import type { QueryConfig, QueryResult } from 'pg'
 import type { Statement } from '../database.ts'
 
-/** Texts that get a name; lists of varying length make new texts without end, which go unprepared. */
+/** Statements that get a name; lists of varying length give new texts without end, which are not prepared. */
 const maxNamed = 300
 
 export type QueryRunner = { query(query: QueryConfig): Promise<QueryResult> }
@@ -26,7 +26,7 @@ function numberPlaceholders(text: string): string {
 
 export type Preparer = {
   prepare(statement: Statement): QueryConfig
-  /** Has every text prepared anew, on every connection. */
+  /** Has every statement prepared again, on every connection. */
   forget(): void
 }
 

@@ -1,5 +1,5 @@
-// Logs in pieces of rows: each append that was made together is one or more pieces, numbered under the lock of the
-// task's head, so that lines of several replicas become visible in the order of their numbers.
+// Logs in pieces of rows: appends that are made together become one or more pieces, numbered under the lock of the
+// task's head, so that lines from several replicas become visible in the order of their numbers.
 import type { LogLine, UnfinishedLine } from '../../../ports/logs.ts'
 import { decodeLogLine, encodeLogLine, splitLines } from '../blobs/log-format.ts'
 import type { Database, Tx } from '../database.ts'
@@ -10,7 +10,9 @@ import { sql } from '../statement.ts'
 const MEBIBYTE = 1024 * 1024
 const PIECE_BYTES = 64 * 1024
 const PIECES_PER_READ = 64
-/** What is kept of a task at least, if it wrote as much (TASK-050); more than that is cut a mebibyte at a time. */
+/**
+ * How much of a task's log is kept at least, if it wrote that much (TASK-050); the rest is cut a mebibyte at a time.
+ */
 const KEPT_BYTES = 10.5 * MEBIBYTE
 const CUT_BYTES = KEPT_BYTES + MEBIBYTE
 
@@ -109,7 +111,7 @@ async function* readLines(database: Database, taskUid: string, range: { from: nu
   }
 }
 
-/** Appends of one task that come while one is under way are stored together. */
+/** Appends of one task that arrive while one is in progress are stored together. */
 function createAppender(store: (taskUid: string, added: Added) => Promise<void>) {
   const waiting = new Map<string, Waiting[]>()
   const running = new Map<string, Promise<void>>()

@@ -1,4 +1,5 @@
-// Brings a database to the present schema, or refuses it unharmed. Of several processes that start at once one does it.
+// Migrates a database to the current schema, or refuses it unharmed. Of several processes that start together, one does
+// it.
 import type { Client } from 'pg'
 import { SvcError } from '../../../errors.ts'
 import { type AppliedMigration, checkApplied, computeChecksum, type Migration } from '../migrations.ts'
@@ -31,7 +32,7 @@ async function applyMissing(client: Client, known: readonly Migration[]): Promis
   }
 }
 
-/** Applies what is missing in one transaction. Unavailable, and the database untouched, when it is a newer one. */
+/** Applies missing steps in one transaction. Unavailable, with the database untouched, when its schema is newer. */
 export async function applyMigrations(client: Client, known: readonly Migration[]): Promise<void> {
   await checkEncoding(client)
   await client.query('begin')

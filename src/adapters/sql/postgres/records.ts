@@ -10,20 +10,20 @@ import { createPostgresLogs } from './logs.ts'
 export type PostgresRecords = {
   database: PostgresDatabase
   records: RecordStores
-  /** Unavailable while the database is away. */
+  /** Unavailable while the database cannot be reached. */
   health: HealthCheck
-  /** Finishes what was asked for and lets go of every connection. */
+  /** Completes pending work and closes every connection. */
   close(): Promise<void>
 }
 
-/** The record stores over a database that is open, bodies and logs in it too. */
+/** The record stores over an open database, which also holds bodies and logs. */
 export function createPostgresRecords(deps: { database: PostgresDatabase; clock: Clock; ids: Ids }): RecordStores {
   const { database, clock, ids } = deps
   const blobs = createPostgresBlobs({ database, holds: database.holds, ids })
   return composeRecords({ database, blobs, logs: createPostgresLogs({ database }), clock })
 }
 
-/** Opens the database (migrating it if need be) and the record stores in it. Unavailable when it cannot be used. */
+/** Opens the database (migrating it if necessary) and its record stores. Unavailable when it cannot be used. */
 export async function openPostgresRecords(options: PostgresOptions): Promise<PostgresRecords> {
   const database = await openPostgres(options)
   const records = createPostgresRecords({ database, clock: options.clock, ids: options.ids })

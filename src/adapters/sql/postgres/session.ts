@@ -1,17 +1,17 @@
-// The one connection that lasts: it hears what other processes announce, and holds locks on what this process uses.
-// Lost, it comes back by itself, takes its locks again, and has everything looked at that it may have missed.
+// The one permanent connection: it receives what other processes announce, and holds locks on what this process uses.
+// When it is lost it reconnects by itself, takes its locks again, and has everything checked that it may have missed.
 import type { Client, Notification } from 'pg'
 import type { Clock, Ids } from '../../../ports/clock.ts'
 import { CHANNEL } from './announcements.ts'
 
 const FIRST_PAUSE_MS = 100
 const LONGEST_PAUSE_MS = 5_000
-/** A connection whose other end is gone without a word is noticed after so long. */
+/** How long it takes to notice a connection whose other end has vanished. */
 const PROBE_MS = 15_000
 
-/** Names that this process uses: while it lives no other one may take them away. */
+/** Names that this process uses: while it lives, no other process may remove them. */
 export type Holds = {
-  /** Resolves when the others know; also when the connection is away, which costs the protection until it is back. */
+  /** Resolves when the others know; also while disconnected, when there is no protection until it is back. */
   hold(name: string): Promise<void>
   release(name: string): Promise<void>
   isHeld(name: string): boolean
@@ -24,7 +24,7 @@ export type SessionOptions = {
   makeClient: () => Client
   clock: Clock
   ids: Ids
-  /** Hears the payload of a note. */
+  /** Receives the payload of a note. */
   hear: (payload: string) => void
   /** The connection was lost and is back: notes may have been missed. */
   onReturn: () => void
@@ -66,7 +66,7 @@ async function connect(options: SessionOptions): Promise<Connection> {
   return { ask, ended: ending.signal, end }
 }
 
-/** Resolves when the connection is at its end, found out by asking if need be. */
+/** Resolves when the connection has ended, which is tested with a query if necessary. */
 async function watch({ ended, ask, end }: Connection, clock: Clock): Promise<void> {
   while (!ended.aborted) {
     await clock.sleep(PROBE_MS, ended).catch(() => undefined)
@@ -93,7 +93,7 @@ export async function openSession(options: SessionOptions): Promise<Session> {
     return undefined
   }
 
-  /** What is held is taken again first: what is held or released from here on is asked for after it. */
+  /** Existing locks are taken again first; later ones are requested after them. */
   function resume(connection: Connection): void {
     current = connection
     for (const name of counts.keys()) connection.ask(TAKE, [name]).catch(() => undefined)
@@ -126,7 +126,7 @@ export async function openSession(options: SessionOptions): Promise<Session> {
     isHeld: (name) => counts.has(name),
     async close() {
       closing.abort()
-      // The server has let go of the locks when the connection is closed.
+      // The server releases the locks when the connection is closed.
       await current?.end()
       await serving
     },

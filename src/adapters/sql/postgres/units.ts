@@ -1,4 +1,4 @@
-// Units of work on connections of a pool, each a transaction; what was in the way of another runs again.
+// Units of work on pooled connections, each a transaction; one that conflicts with another runs again.
 import type { Client, Pool, PoolClient } from 'pg'
 import { isSvcError } from '../../../errors.ts'
 import type { Clock, Ids } from '../../../ports/clock.ts'
@@ -13,7 +13,7 @@ const PAUSE_MS = 10
 export type UnitDeps = {
   pool: Pool
   preparer: Preparer
-  /** Which process announces. */
+  /** Identifies the announcing process. */
   instance: string
   clock: Clock
   ids: Ids
@@ -91,7 +91,7 @@ async function readOnce<T>(deps: UnitDeps, read: (execute: Executor) => Promise<
   }
 }
 
-/** A connection may have been lost before it was taken from the pool: another one is tried, once. */
+/** A connection may have been lost while in the pool: another one is tried, once. */
 function mayTryAgain(error: unknown, attempt: number): boolean {
   if (isContention(error) || isStalePlan(error)) return attempt < TRIES
   return isConnectionLoss(error) && attempt === 1 && !String(error).includes('timeout')
@@ -112,7 +112,7 @@ async function tryAgain<T>(deps: UnitDeps, run: () => Promise<T>, attempt = 1): 
   return tryAgain(deps, run, attempt + 1)
 }
 
-/** Runs the work in a transaction, again when it was in the way of another. Nothing of it is kept when it fails. */
+/** Runs the work in a transaction, and again after a conflict. Nothing of it is kept when it fails. */
 export function runUnit<T>(deps: UnitDeps, work: (tx: Tx) => Promise<T>, tell: Tell): Promise<Unit<T>> {
   return tryAgain(deps, () => runOnce(deps, work, tell))
 }

@@ -1,11 +1,11 @@
-// How many objects there are, so that no list has to count rows.
+// The number of objects, kept up to date so that no list has to count rows.
 import type { Kind } from '../../../contract/resources/index.ts'
 import type { Change, Scope } from '../../resource-store/change-ring.ts'
 
 export type ResourceCounts = {
   apply(change: Change): void
   count(scope: Scope): number
-  /** Those that hold objects of the kind, in order. */
+  /** The namespaces that contain objects of the kind, in order. */
   namespaces(kind: Kind): string[]
 }
 

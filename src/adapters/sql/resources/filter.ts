@@ -1,4 +1,4 @@
-// A list's filters: what SQL narrows down by the index, and the test of each object that is left.
+// A list's filters: the part that the SQL index can answer, and the test of each remaining object.
 import type { Kind } from '../../../contract/resources/index.ts'
 import type { ListQuery } from '../../../ports/resources.ts'
 import { type LabelRequirement, matchesLabels, parseLabelSelector } from '../../../rules/label-selector.ts'
@@ -10,7 +10,7 @@ import { encodeText } from '../stored-text.ts'
 export type IndexCondition = { field: string; values: string[]; isNegated: boolean }
 
 export type ResourceFilter = {
-  /** Each of these the object has; one of them can lead the search. */
+  /** The object has all of these; one of them can drive the search. */
   equalities: IndexEntry[]
   /** Further conditions that the index can answer. */
   conditions: IndexCondition[]
@@ -18,7 +18,7 @@ export type ResourceFilter = {
   isFiltering: boolean
   /** Whether an object that meets the equalities and the conditions matches. */
   isIndexed: boolean
-  /** The whole truth; equalities and conditions may only narrow the search. */
+  /** The complete test; equalities and conditions only narrow the search. */
   matches(object: StoredObject): boolean
 }
 
@@ -36,12 +36,12 @@ function toConditions(requirements: LabelRequirement[]): IndexCondition[] {
   }))
 }
 
-/** InvalidRequest when the selector or a field is not understood. */
+/** InvalidRequest when the selector or a field is invalid. */
 export function parseFilter(kind: Kind, query: ListQuery): ResourceFilter {
   const fields = query.fields ?? {}
   checkFields(kind, fields)
   const requirements = parseLabelSelector(query.labelSelector ?? '')
-  // Of values that many objects have, the earlier one leads: labels, then fields from the most selective on.
+  // Of values that many objects have, the earlier one drives the search: labels first, then fields by selectivity.
   const ofFields = listFields(kind).flatMap((field) => {
     const value = fields[field]
     return value === undefined ? [] : [{ field, values: [encodeText(value)], isNegated: false }]

@@ -10,7 +10,7 @@ import type { StoredRow } from './stored-row.ts'
 import { isUnchanged } from './transitions.ts'
 
 export type MutationParts = {
-  /** The next resourceVersion; those of failed writes are left out. */
+  /** The next resourceVersion; failed writes leave gaps. */
   nextVersion(): number
   publish(change: Change): void
   owners: OwnerQueue

@@ -1,4 +1,4 @@
-// Removes the dependants of absent owners, in small writes beside the requests, and goes on where a crash stopped it.
+// Removes the dependants of absent owners, in small writes beside the requests, and resumes after a crash.
 import { type Kind, kindNames } from '../../../contract/resources/index.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { Database, Tx } from '../database.ts'
@@ -10,9 +10,9 @@ import { readRow } from './rows.ts'
 import { ownerField, type StoredRow } from './stored-row.ts'
 import { markDeleted } from './transitions.ts'
 
-/** Dependants dealt with in one write. */
+/** Dependants handled in one write. */
 const batchSize = 50
-/** Wait after a write that failed (a full disk, mostly). */
+/** Wait after a failed write (mostly a full disk). */
 const retryMs = 2000
 
 export type OwnerCollectorParts = {
@@ -20,11 +20,11 @@ export type OwnerCollectorParts = {
   mutations: Mutations
   clock: Clock
   queue: OwnerBacklog
-  /** Told of a write that failed; it is tried again. */
+  /** Called with a failed write, which is retried. */
   reportFault(error: unknown): void
 }
 
-/** Owners waiting to be dealt with; the collector is woken by each that is added. */
+/** Owners waiting to be handled; adding one wakes the collector. */
 export type OwnerBacklog = {
   add(owner: AbsentOwner): void
   take(): AbsentOwner | undefined
@@ -64,7 +64,7 @@ async function removeDependant(mutations: Mutations, tx: Tx, row: StoredRow, now
   await (isHeld ? mutations.replace(tx, row, markDeleted(row.object, now)) : mutations.erase(tx, row, row.object))
 }
 
-/** Removes the object, or only the reference when another owner is still there. */
+/** Removes the object, or only the reference when another owner still exists. */
 async function releaseDependant(parts: OwnerCollectorParts, tx: Tx, row: StoredRow, owner: AbsentOwner): Promise<void> {
   const { metadata } = row.object
   const others = []
@@ -76,11 +76,11 @@ async function releaseDependant(parts: OwnerCollectorParts, tx: Tx, row: StoredR
   await parts.mutations.replace(tx, row, { ...row.object, metadata: { ...metadata, ownerReferences: others } })
 }
 
-/** Deals with one owner: its dependants kind by kind, then the note of it, unless that was renewed meanwhile. */
+/** Handles one owner: its dependants kind by kind, then its entry, unless that was renewed meanwhile. */
 function createCollection(parts: OwnerCollectorParts, stopped: AbortSignal): (owner: AbsentOwner) => Promise<void> {
   const { database } = parts
 
-  /** Name of the last dependant dealt with; undefined when there is none left of the kind. */
+  /** Name of the last dependant handled; undefined when none of the kind is left. */
   function collectBatch(owner: AbsentOwner, kind: Kind, after: string): Promise<string | undefined> {
     return database.write(async (tx) => {
       const dependants = await listDependants(tx, owner, kind, after)
@@ -142,7 +142,7 @@ export function createOwnerCollector(parts: OwnerCollectorParts): { start(): Pro
   }
 
   return {
-    /** Takes up what was noted before the last stop. */
+    /** Resumes what was recorded before the last stop. */
     async start() {
       queue.onAdd(wake)
       const noted = await database.read.all(sql<AbsentOwner>`select namespace, uid from absent_owners`)

@@ -1,4 +1,4 @@
-// Owners that are gone: noted in the write that makes them so, durable until their dependants have been dealt with.
+// Absent owners: recorded in the write that makes them absent, durable until their dependants have been handled.
 import { isKind, kindNames, type ObjectMeta } from '../../../contract/resources/index.ts'
 import type { OwnerReference } from '../../../contract/resources/metadata.ts'
 import type { StoredObject } from '../../resource-store/stored-object.ts'
@@ -11,12 +11,15 @@ import { ownerField } from './stored-row.ts'
 /** An owner that does not exist (any more), and the namespace of what it owned. */
 export type AbsentOwner = { namespace: string; uid: string }
 
-/** Told of absent owners after the commit that noted them. */
+/** Called with absent owners after the commit that recorded them. */
 export type OwnerQueue = { add(owner: AbsentOwner): void }
 
 type OwnedMetadata = Pick<ObjectMeta, 'namespace' | 'ownerReferences' | 'resourceVersion'>
 
-/** Owners are looked for in the dependant's namespace. Those of foreign kinds cannot be judged, so they count as there. */
+/**
+ * Owners are looked up in the dependant's namespace. Owners of foreign kinds cannot be checked, so they count as
+ * existing.
+ */
 export async function hasOwner(reader: Reader, namespace: string, owner: OwnerReference): Promise<boolean> {
   if (!isKind(owner.kind)) return true
   const row = await readRow(reader, owner.kind, { namespace, name: owner.name })
@@ -25,14 +28,14 @@ export async function hasOwner(reader: Reader, namespace: string, owner: OwnerRe
 
 async function noteOwner(tx: Tx, queue: OwnerQueue, uid: string, metadata: OwnedMetadata): Promise<void> {
   const { namespace } = metadata
-  // The version tells a collection under way that more dependants came after it had begun.
+  // The version tells a running collection that more dependants were added after it started.
   const version = Number(metadata.resourceVersion)
   await tx.run(sql`insert into absent_owners (namespace, uid, version) values (${namespace}, ${uid}, ${version})
     on conflict (namespace, uid) do update set version = excluded.version`)
   tx.afterCommit(() => queue.add({ namespace, uid }))
 }
 
-/** Notes the owners that an object names newly (not in `before`) and that do not exist. */
+/** Records the owners that an object newly names (not in `before`) and that do not exist. */
 export async function noteAbsentOwners(
   tx: Tx,
   queue: OwnerQueue,
@@ -47,7 +50,7 @@ export async function noteAbsentOwners(
   }
 }
 
-/** Notes an object that was just removed, if it owned anything. */
+/** Records an object that was just removed, if it owned anything. */
 export async function noteDependants(tx: Tx, queue: OwnerQueue, object: StoredObject): Promise<void> {
   const { namespace, uid } = object.metadata
   const dependant = await tx.first(sql`select name from resource_index

@@ -1,4 +1,4 @@
-// Lists in pages over one snapshot: the present rows, with what changed after the snapshot undone.
+// Lists in pages over one snapshot: the current rows, with changes after the snapshot undone.
 import { setImmediate as yieldTurn } from 'node:timers/promises'
 import type { Kind, ResourceOf } from '../../../contract/resources/index.ts'
 import type { ListQuery, ResourceKey, ResourcePage, ResourceText } from '../../../ports/resources.ts'
@@ -12,13 +12,13 @@ import type { ResourceCounts } from './counts.ts'
 import { parseFilter, type ResourceFilter } from './filter.ts'
 import { parseObject } from './stored-row.ts'
 
-/** Index rows looked at in one statement: doubled while a filter finds too little. */
+/** Index rows examined in one statement: doubled while a filter finds too little. */
 const firstBatch = 250
 const largestBatch = 1000
 
 export type PageParts = { database: Database; ring: ChangeRing; counts: ResourceCounts }
 
-/** An object that the list has, parsed only where that was needed to tell. */
+/** An object of the list, parsed only if that was needed to decide. */
 type Match = { text: string; version: number | string; object?: StoredObject }
 
 /** Where a page starts; `after` is absent on the first one. */
@@ -28,7 +28,7 @@ type Walk<R> = Start & {
   scope: CandidateScope
   /** Objects on the page; Infinity for all. */
   limit: number
-  /** Makes an item of an object. */
+  /** Converts an object to an item. */
   present: (match: Match) => R
 }
 
@@ -41,7 +41,7 @@ function joinKey(key: ResourceKey): Key {
   return `${key.namespace}\0${key.name}`
 }
 
-/** State at the snapshot of each object that changed after it; no text where there was none. */
+/** State at the snapshot of each object that changed after it; no text when it did not exist then. */
 function undoChanges(changes: Change[]): Map<Key, Candidate> {
   const undone = new Map<Key, Candidate>()
   for (const { namespace, name, created, before } of changes) {
@@ -51,7 +51,7 @@ function undoChanges(changes: Change[]): Map<Key, Candidate> {
   return undone
 }
 
-/** Replaces the candidates that changed, and puts those in that were candidates then, up to the end of the batch. */
+/** Replaces candidates that changed, and inserts those that were candidates then, up to the end of the batch. */
 function restoreBatch(
   batch: Candidate[],
   changes: Change[],
@@ -88,14 +88,14 @@ function gatherMatches<R>(candidates: Candidate[], walk: Walk<R>, gathered: Gath
   }
 }
 
-/** What changed since the snapshot, in the namespaces that are listed. */
+/** What changed since the snapshot, in the listed namespaces. */
 function listChanges(ring: ChangeRing, { scope, snapshot }: Walk<unknown>): Change[] {
   const { namespaces } = scope
   const changes = ring.listSince(snapshot, scope) ?? []
   return namespaces === undefined ? changes : changes.filter(({ namespace }) => namespaces.includes(namespace))
 }
 
-/** The objects that the list had at the snapshot; when that is forgotten, those it has now. */
+/** The objects of the list at the snapshot; when that is forgotten, the current ones. */
 async function walkObjects<R>({ database, ring }: PageParts, walk: Walk<R>): Promise<Gathered<R>> {
   const { scope } = walk
   const leader = await chooseLeader(database.read, scope)
@@ -110,7 +110,7 @@ async function walkObjects<R>({ database, ring }: PageParts, walk: Walk<R>): Pro
     if (end === undefined || gathered.isCut) return gathered
     after = end
     size = Math.min(size * 2, largestBatch)
-    // A long walk must not hold up the requests of others.
+    // A long walk must not block other requests.
     await yieldTurn()
   }
 }

@@ -72,7 +72,7 @@ export async function deleteRow(tx: Tx, object: StoredObject): Promise<void> {
   await deleteEntries(tx, object, listIndexRows(object))
 }
 
-/** The version of the last write, kept apart from the rows because the last write may have removed one. */
+/** The version of the last write, stored apart from the rows because the last write may have removed one. */
 export async function readCounter(reader: Reader): Promise<number> {
   const row = await reader.first(sql<{ version: number }>`select resource_version as version from resource_counter`)
   return row?.version ?? 0

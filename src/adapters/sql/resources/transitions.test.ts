@@ -73,9 +73,9 @@ describe('transitions of an object', () => {
       'none',
       'none',
     ])
-    expect(reasonOf({ uid: 'v' })).toContain('Conflict: Task "n/a" is another object')
+    expect(reasonOf({ uid: 'v' })).toContain('Conflict: Task "n/a" is not the object')
     expect(reasonOf({ resourceVersion: '6' })).toContain(
-      'Conflict: Task "n/a" was changed meanwhile (resourceVersion is 7, not 6)',
+      'Conflict: Task "n/a" was changed in the meantime (resourceVersion is 7, not 6)',
     )
   })
 })

@@ -1,18 +1,18 @@
-// What a write makes of an object: generation, finalizers and preconditions as the Kubernetes API has them. Pure.
+// The effect of a write on an object: generation, finalizers and preconditions as in the Kubernetes API. Pure.
 import { isDeepStrictEqual } from 'node:util'
 import { apiVersion, type Kind, type ObjectMeta } from '../../../contract/resources/index.ts'
 import { SvcError } from '../../../errors.ts'
 import type { DeletePreconditions } from '../../../ports/resources.ts'
 import { describeKey, type StoredObject } from '../../resource-store/stored-object.ts'
 
-/** What callers may write of an object's metadata. */
+/** The metadata that callers may write. */
 type WritableMetadata = Pick<ObjectMeta, 'labels' | 'annotations' | 'finalizers' | 'ownerReferences'>
 
 export type Draft = { metadata: Partial<WritableMetadata> & { namespace: string; name: string }; spec: unknown }
 
 type Incoming = { metadata: Partial<ObjectMeta>; spec?: unknown; status?: unknown }
 
-/** Equal whatever the order of keys. What is nested too deeply to be compared counts as changed. */
+/** Equal regardless of the order of keys. Objects nested too deeply to compare count as changed. */
 function isSame(left: unknown, right: unknown): boolean {
   try {
     return isDeepStrictEqual(left, right)
@@ -61,18 +61,18 @@ export function makeObject(kind: Kind, draft: Draft, made: { uid: string; now: D
   }
 }
 
-/** Conflict when the object is not, or no longer, the one that the caller means. Absent and empty values match. */
+/** Conflict when the object is not, or no longer, the intended one. Absent and empty values match. */
 export function checkPreconditions(current: StoredObject, expected: DeletePreconditions): void {
   const { uid, resourceVersion } = current.metadata
   const subject = describeKey(current.kind, current.metadata)
   if (expected.uid && expected.uid !== uid) {
-    throw new SvcError('Conflict', `${subject} is another object than the one with uid ${expected.uid}: read it again`)
+    throw new SvcError('Conflict', `${subject} is not the object with uid ${expected.uid}: read it again`)
   }
   if (expected.resourceVersion && expected.resourceVersion !== resourceVersion) {
     const versions = `resourceVersion is ${resourceVersion}, not ${expected.resourceVersion}`
     throw new SvcError(
       'Conflict',
-      `${subject} was changed meanwhile (${versions}): read it again and repeat the change`,
+      `${subject} was changed in the meantime (${versions}): read it again and repeat the change`,
     )
   }
 }
@@ -98,7 +98,7 @@ function keepServerSet(metadata: ObjectMeta): ObjectMeta {
   }
 }
 
-/** The object after an update: spec and writable metadata are the incoming ones, the rest stays. */
+/** The object after an update: spec and writable metadata come from the caller, the rest stays. */
 export function applyUpdate(current: StoredObject, incoming: Incoming): StoredObject {
   const writable = pickWritable(incoming.metadata)
   checkFinalizers(current, writable)
@@ -107,13 +107,13 @@ export function applyUpdate(current: StoredObject, incoming: Incoming): StoredOb
   return { ...current, metadata, spec: incoming.spec }
 }
 
-/** The object after a status write: nothing but status is taken. */
+/** The object after a status write: only status is taken over. */
 export function applyStatus(current: StoredObject, incoming: Incoming): StoredObject {
   const { status: _replaced, ...rest } = current
   return incoming.status === undefined ? rest : { ...rest, status: incoming.status }
 }
 
-/** The object with its deletion begun; unchanged when it had begun before. */
+/** The object with its deletion started; unchanged when it was started before. */
 export function markDeleted(current: StoredObject, now: Date): StoredObject {
   if (current.metadata.deletionTimestamp !== undefined) return current
   const { labels, annotations, finalizers, ownerReferences, ...rest } = current.metadata
