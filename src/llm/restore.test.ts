@@ -62,7 +62,7 @@ describe('an llma conversation that comes back', () => {
   it('never leaves a call without a result, nor a message empty', () => {
     const said = { type: 'tool_result', tool_use_id: id('1'), content: 'no such tool' }
     expect(restoreLlma([user(text('x')), assistant(use(id('1')))]).messages.at(-1)).toMatchObject(
-      user({ type: 'tool_result', tool_use_id: '1', content: expect.stringContaining('was not kept') }),
+      user({ type: 'tool_result', tool_use_id: '1', content: expect.stringContaining('no longer available') }),
     )
     expect(
       restoreLlma([user(text('x')), assistant(use(id('1')), text(ok), text('done')), user(said)]).messages.at(-1),
@@ -119,7 +119,7 @@ describe('an llmo conversation that comes back', () => {
     const { messages } = restoreLlmo([{ role: 'assistant', content, tool_calls }])
     expect(messages).toMatchObject([
       { role: 'assistant', tool_calls: [{ id: '1' }, { id: 'mine' }] },
-      { role: 'tool', tool_call_id: '1', content: expect.stringContaining('was not kept') },
+      { role: 'tool', tool_call_id: '1', content: expect.stringContaining('no longer available') },
     ])
   })
 })

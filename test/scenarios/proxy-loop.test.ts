@@ -144,7 +144,7 @@ describe.each(upstreams)('five turns with mixed tools over two instances and a v
       expect(last).toContain('found call_')
       expect(last).not.toContain('svc_')
       expect(last).not.toContain('[Tool')
-      expect(last).not.toContain('was not kept')
+      expect(last).not.toContain('no longer available')
     },
   )
 
@@ -158,7 +158,7 @@ describe.each(upstreams)('five turns with mixed tools over two instances and a v
     const last = JSON.stringify(vendor.asked.at(-1)?.body.messages)
     expect(last).toContain('found call_')
     expect(last).not.toContain('[Tool')
-    expect(last).not.toContain('was not kept')
+    expect(last).not.toContain('no longer available')
   })
 })
 

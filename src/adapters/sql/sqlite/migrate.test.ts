@@ -99,11 +99,12 @@ describe('migrations', () => {
     'open what release %i minus one has left',
     async (number) => {
       const older = migrations.slice(0, number - 1)
+      const object = JSON.stringify({ metadata: { uid: 'u-1', creationTimestamp: '2026-01-01T00:00:00.000Z' } })
       const insert = sql`insert into resources (kind, namespace, name, resource_version, object)
-      values ('Task', 'default', 'a', 1, '{}')`
+      values ('Task', 'default', 'a', 1, ${object})`
       await open(older, (database) => database.write((tx) => tx.run(insert)))
       const kept = await open(migrations, (database) => database.read.all(sql`select name, object from resources`))
-      expect(kept).toEqual([{ name: 'a', object: '{}' }])
+      expect(kept).toEqual([{ name: 'a', object }])
     },
   )
 
