@@ -167,7 +167,7 @@ describe('what is no token of the task', () => {
     const env = [{ name: 'STOLEN', valueFrom: { secretKeyRef: { name: key.name, key: 'token' } } }]
     await bench.submitTask('thief', { env })
     const failed = await bench.phase('thief', 'Failed')
-    expect(failed.status?.message).toContain('for one task alone')
+    expect(failed.status?.message).toContain('belongs to a single task')
   })
 })
 

@@ -179,7 +179,7 @@ describe('a creation with an Idempotency-Key', () => {
     expect(created.length).toBeGreaterThanOrEqual(1)
     expect(new Set(created.map((answer) => answer.json().metadata.uid)).size).toBe(1)
     for (const answer of answers.filter((entry) => entry.statusCode !== 201)) {
-      expect([answer.statusCode, answer.json().error.message]).toEqual([409, expect.stringContaining('under way')])
+      expect([answer.statusCode, answer.json().error.message]).toEqual([409, expect.stringContaining('in progress')])
     }
   })
 
@@ -197,7 +197,7 @@ describe('a creation with an Idempotency-Key', () => {
     await create()
     await service.call('DELETE /api/v1/agents/fleeting')
     const again = await create()
-    expect([again.statusCode, again.json().error.message]).toEqual([409, expect.stringContaining('gone')])
+    expect([again.statusCode, again.json().error.message]).toEqual([409, expect.stringContaining('no longer exists')])
   })
 
   it('is 409 when the object was deleted and made again under its name since', async () => {
@@ -210,7 +210,7 @@ describe('a creation with an Idempotency-Key', () => {
     await service.call('DELETE /api/v1/agents/replaced')
     const second = await create('key-8')
     const again = await create('key-7')
-    expect([again.statusCode, again.json().error.message]).toEqual([409, expect.stringContaining('made again')])
+    expect([again.statusCode, again.json().error.message]).toEqual([409, expect.stringContaining('created again')])
     const other = await create('key-8')
     expect([other.statusCode, other.json().metadata.uid]).toEqual([201, second.json().metadata.uid])
     expect(second.json().metadata.uid).not.toBe(first.json().metadata.uid)

@@ -133,13 +133,15 @@ const task = (more: object = {}) => ({ name: 'made', type: 'container', command:
 
 /** Routes that say who the caller is and what chat is set to, and nothing of anybody's. */
 const openToAll = new Set(['/api/v1/auth/whoami', '/api/v1/auth/validate', '/api/v1/chat/config'])
+/** What a route cannot be asked without. */
+const required: Partial<Record<string, string>> = { '/api/v1/watch': '?kinds=Task' }
 const userRoutes = routes.filter((route) => route.auth === 'user' && !openToAll.has(route.path))
 
 describe('a context token', () => {
   it.each(
     userRoutes
       .filter(({ verb, method, family }) => method === 'GET' || (verb !== undefined && family === undefined))
-      .map((r) => [lineOf(r)]),
+      .map((r) => [`${lineOf(r)}${required[r.path] ?? ''}`]),
   )('without a scope of any use does nothing at %s', async (line) => {
     const payload = bodies.find(([pattern]) => pattern.test(line))?.[1]
     const answer = await ask('enforce', line, { scope: 'openid' }, payload)

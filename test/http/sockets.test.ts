@@ -109,7 +109,7 @@ describe('a header that must be there once', () => {
   ])('is refused when it is there twice: %s', async (_name, headers) => {
     const answer = await exchange(`${['GET /healthz HTTP/1.1', ...headers, 'Connection: close'].join('\r\n')}\r\n\r\n`)
     expect(answer).toMatch(/^HTTP\/1\.1 400 /)
-    expect(answer).toContain('is there 2 times')
+    expect(answer).toContain('occurs 2 times')
   })
 })
 
