@@ -115,14 +115,14 @@ describe('svc login', () => {
   })
 
   it('says what is missing, and refuses an issuer without https', async () => {
-    expect((await runSvc(['login'], env)).stderr).toContain('say --issuer, or set SVC_OIDC_ISSUER')
+    expect((await runSvc(['login'], env)).stderr).toContain('give --issuer, or set SVC_OIDC_ISSUER')
     const plain = await runSvc(['login', '--issuer', 'http://issuer.example', '--client-id', 'x'], env)
     expect([plain.code, plain.stderr]).toEqual([
       2,
       expect.stringContaining('must be an address that begins with https://'),
     ])
     const { SVC_SERVER: _server, ...without } = env
-    expect((await runSvc(loginArgs(), without)).stderr).toContain('name the service with --server or SVC_SERVER')
+    expect((await runSvc(loginArgs(), without)).stderr).toContain('name the service with --server, SVC_SERVER or a context')
   })
 })
 
