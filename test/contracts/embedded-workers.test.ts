@@ -6,6 +6,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { probeBubblewrap } from '../../src/adapters/embedded/confinement/bubblewrap.ts'
 import { findControlGroups } from '../../src/adapters/embedded/confinement/control-groups.ts'
 import type { EmbeddedWorkloadsOptions } from '../../src/adapters/embedded/workloads.ts'
+import { systemClock } from '../../src/adapters/system/clock.ts'
+import type { Clock } from '../../src/ports/clock.ts'
 import type { AttemptKey, WorkloadLimits, WorkloadState } from '../../src/ports/workloads.ts'
 import { waitFor } from '../fixtures/time.ts'
 import { findProcesses, makeFolder, removeFolder, testIds } from './embedded-bench.ts'
@@ -170,6 +172,20 @@ describe('the pool of workers', () => {
     await waitFor(() => existsSync(cacheFolder) && readdirSync(cacheFolder).length === 1, 'the cache is there')
     expect(await finish({ prompt: 'succeed' })).toMatchObject({ phase: 'Succeeded' })
     await bench.workloads.close()
+    removeFolder(cacheFolder)
+  })
+
+  it('ends while its first worker waits, before there is a compile cache', async () => {
+    const cacheFolder = makeFolder('cache-test')
+    const slept: number[] = []
+    const sleep: Clock['sleep'] = (ms, signal) => {
+      slept.push(ms)
+      return systemClock.sleep(ms, signal)
+    }
+    await reopen({ cacheFolder, clock: { ...systemClock, sleep } })
+    await bench.workloads.warmUp()
+    await waitFor(() => slept.includes(1000), 'the pause before the cache is made')
+    await expect(bench.workloads.close()).resolves.toBeUndefined()
     removeFolder(cacheFolder)
   })
 })

@@ -51,7 +51,8 @@ export function createWorkerAttempts(options: WorkerAttemptsOptions): WorkerAtte
   const warmAfter = async (worker: WorkerProcess) => {
     if (cacheFolder === undefined || compileCache !== undefined) return
     await worker.settled
-    await Promise.race([worker.ended, clock.sleep(warmAfterMs, closing.signal)])
+    await Promise.race([worker.ended, clock.sleep(warmAfterMs, closing.signal)]).catch(() => undefined)
+    if (closing.signal.aborted) return
     const id = ids.next(`${prefix}-warm`)
     // Without a cache every start takes longer; nothing else changes.
     const signal = AbortSignal.any([closing.signal, AbortSignal.timeout(warmingMs)])
