@@ -53,9 +53,7 @@ describe('svc usage', () => {
     expect(models.find((line) => line.startsWith('model-of-second'))).not.toContain('USD')
     const { items } = { items: JSON.parse((await svc('usage', '--by', 'caller', '-o', 'json')).stdout) }
     expect(items[0].caller).toMatchObject({ kind: 'token', id: 'owner' })
-    expect((await svc('usage', '--since', '1h', '--until', '2020-01-01T00:00:00Z')).stderr).toContain(
-      'no usage yet',
-    )
+    expect((await svc('usage', '--since', '1h', '--until', '2020-01-01T00:00:00Z')).stderr).toContain('no usage yet')
     expect((await svc('usage', '--since', 'soon')).code).toBe(2)
   })
 })

@@ -122,7 +122,9 @@ describe('svc login', () => {
       expect.stringContaining('must be an address that begins with https://'),
     ])
     const { SVC_SERVER: _server, ...without } = env
-    expect((await runSvc(loginArgs(), without)).stderr).toContain('name the service with --server, SVC_SERVER or a context')
+    expect((await runSvc(loginArgs(), without)).stderr).toContain(
+      'name the service with --server, SVC_SERVER or a context',
+    )
   })
 })
 
