@@ -85,7 +85,7 @@ type Named = { kind?: string; name?: string; metadata?: { name?: string } }
 export function nameOf(value: unknown, ofKind?: string): string {
   const { kind = ofKind, name, metadata } = (value ?? {}) as Named
   const found = metadata?.name ?? name
-  if (found === undefined) throw new SvcError('InvalidRequest', 'this answer has no name; take -o json')
+  if (found === undefined) throw new SvcError('InvalidRequest', 'this answer has no name; use -o json')
   return kind === undefined ? found : `${kind.toLowerCase()}/${found}`
 }
 

@@ -73,7 +73,7 @@ async function requireShown({ output }: GlobalOptions): Promise<void> {
   if (output === 'table' || (await formatData(output, sample))?.includes(marker)) return
   throw new SvcError(
     'InvalidRequest',
-    `-o ${output} would hide the token, which is shown only now; leave it out, or take -o json`,
+    `-o ${output} would hide the token, which is shown only now; leave it out, or use -o json`,
   )
 }
 
