@@ -17,7 +17,10 @@ async function finish(name: string, spec: object = {}): Promise<string> {
   const { metadata } = await bench.submitTask(name, spec)
   await bench.running(name)
   bench.workloads.succeed(name)
-  await bench.taskWhen(name, ({ status }) => status?.phase === 'Succeeded', 'has ended').catch(() => undefined)
+  await waitFor(async () => {
+    const task = await bench.getTask(name)
+    return task === undefined || task.status?.phase === 'Succeeded' || undefined
+  }, `${name} ends`)
   return metadata.uid
 }
 const gone = (name: string) =>
