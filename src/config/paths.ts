@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto'
 import { homedir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { isAbsolute, join, resolve } from 'node:path'
 import type { Environment } from './environment.ts'
 
 export type Paths = {
@@ -18,10 +18,19 @@ export type Paths = {
 
 type PathSettings = { dataDir?: string | undefined; configDir?: string | undefined; secretKeyFile?: string | undefined }
 
+/** An empty or relative value of an XDG variable counts as unset (XDG Base Directory Specification). */
+export function readBaseFolder(value: string | undefined): string | undefined {
+  return value !== undefined && isAbsolute(value) ? value : undefined
+}
+
 export function resolvePaths(env: Environment, given: PathSettings): Paths {
   const home = env.HOME ?? homedir()
-  const dataDir = resolve(given.dataDir ?? join(env.XDG_DATA_HOME ?? join(home, '.local', 'share'), 'svc'))
-  const configDir = resolve(given.configDir ?? join(env.XDG_CONFIG_HOME ?? join(home, '.config'), 'svc'))
+  const dataDir = resolve(
+    given.dataDir ?? join(readBaseFolder(env.XDG_DATA_HOME) ?? join(home, '.local', 'share'), 'svc'),
+  )
+  const configDir = resolve(
+    given.configDir ?? join(readBaseFolder(env.XDG_CONFIG_HOME) ?? join(home, '.config'), 'svc'),
+  )
   const instance = createHash('sha256').update(dataDir).digest('hex').slice(0, 12)
   return {
     dataDir,

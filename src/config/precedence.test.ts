@@ -46,6 +46,8 @@ describe('the configuration', () => {
     expect(dataDirOf({ SVC_DATA_DIR: '/data', XDG_DATA_HOME: '/xdg', HOME: '/home/u' })).toBe('/data')
     expect(dataDirOf({ XDG_DATA_HOME: '/xdg', HOME: '/home/u' })).toBe('/xdg/svc')
     expect(dataDirOf({ HOME: '/home/u' })).toBe('/home/u/.local/share/svc')
+    for (const XDG_DATA_HOME of ['', 'here'])
+      expect(dataDirOf({ XDG_DATA_HOME, HOME: '/home/u' })).toBe('/home/u/.local/share/svc')
   })
 
   it('cannot be changed once it is made', () => {

@@ -8,6 +8,7 @@ import type { GlobalOptions, InstalledService, ServiceFile, ServiceManager } fro
 import { typed } from '../cli/typed.ts'
 import { type Environment, readEnvironment } from '../config/environment.ts'
 import type { Config } from '../config/load.ts'
+import { readBaseFolder } from '../config/paths.ts'
 import { environmentNameOf, flagOf, type Setting, type SettingName, settings } from '../config/settings.ts'
 import { SvcError } from '../errors.ts'
 import { configOf } from './connect.ts'
@@ -46,7 +47,7 @@ function managerOf(platform: NodeJS.Platform): ServiceManager {
 function placeOf(manager: ServiceManager, env: Environment): string {
   const home = env.HOME ?? homedir()
   if (manager === 'launchd') return join(home, 'Library', 'LaunchAgents', `${agentLabel}.plist`)
-  return join(env.XDG_CONFIG_HOME ?? join(home, '.config'), 'systemd', 'user', unitName)
+  return join(readBaseFolder(env.XDG_CONFIG_HOME) ?? join(home, '.config'), 'systemd', 'user', unitName)
 }
 
 /** What was given here, by flags or by the environment, holds for the service; a secret stands in no such file. */
