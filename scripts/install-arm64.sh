@@ -14,11 +14,8 @@ cd "$work"
 # Lists of packages of the other architecture, apart from those of this machine.
 mkdir -p state/lists/partial cache/archives/partial
 : >status
-. /etc/os-release
-echo "deb http://deb.debian.org/debian $VERSION_CODENAME main" >sources
-apart="-o Dir::State=$work/state -o Dir::State::status=$work/status -o Dir::Cache=$work/cache -o Dir::Etc::sourcelist=$work/sources
-  -o Dir::Etc::sourceparts=/dev/null -o APT::Architecture=arm64 -o APT::Architectures=arm64 -o APT::Sandbox::User=root
-  -o Acquire::Languages=none"
+apart="-o Dir::State=$work/state -o Dir::State::status=$work/status -o Dir::Cache=$work/cache
+  -o APT::Architecture=arm64 -o APT::Architectures=arm64 -o APT::Sandbox::User=root -o Acquire::Languages=none"
 apt-get download -qq qemu-user-static
 # shellcheck disable=SC2086
 apt-get $apart update -qq

@@ -59,7 +59,7 @@ function layProgram(): { program: string; runtime: string } {
 
 describe.skipIf(missing !== undefined)('on arm64', () => {
   it(
-    'the service starts and does a task of a model [PLAT-001]',
+    'the service starts and does a task of a model',
     async () => {
       const { program, runtime } = layProgram()
       expect(execFileSync(runtime, ['-p', 'process.arch'], { encoding: 'utf8' })).toBe('arm64\n')
