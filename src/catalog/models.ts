@@ -2,7 +2,7 @@
 // current state.
 import type { ModelChoice } from '../contract/api/assignment.ts'
 import type { Provider } from '../contract/resources/provider.ts'
-import { isSvcError, SvcError } from '../errors.ts'
+import { isSvcError, messageOf, SvcError } from '../errors.ts'
 import type { ResourceKey, ResourceReader } from '../ports/resources.ts'
 import type { Secrets } from '../ports/secrets.ts'
 import {
@@ -100,6 +100,12 @@ export async function assignProvider(
     ...(isTrustedAddress(provider) && { trusted: true }),
     ...credential,
   }
+}
+
+/** Why `assignProvider` could not assign it, in words; every other error is thrown again. */
+export function explainUnassigned(error: unknown): string {
+  if (!isSvcError(error, 'NotFound') && !isSvcError(error, 'InvalidRequest')) throw error
+  return messageOf(error)
 }
 
 async function readProviderKey(secrets: Secrets, provider: Provider) {

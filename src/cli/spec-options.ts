@@ -1,5 +1,6 @@
 // Options that fill fields of a spec: the same ones where an object is made and where it is changed.
 import { type Command, Option } from 'commander'
+import { isJsonObject } from '../contract/json.ts'
 import { SvcError } from '../errors.ts'
 import type { CliContext } from './context.ts'
 import { gather } from './global-options.ts'
@@ -90,17 +91,13 @@ export function requireSome(given: Typed, flags: readonly string[], group: strin
   throw new SvcError('InvalidRequest', `say what is to change, such as ${flags[0]}; \`${help}\` tells what can`)
 }
 
-function isSpec(value: unknown): value is Spec {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
 function getAt(spec: Spec, path: string): unknown {
-  return path.split('.').reduce<unknown>((at, step) => (isSpec(at) ? at[step] : undefined), spec)
+  return path.split('.').reduce<unknown>((at, step) => (isJsonObject(at) ? at[step] : undefined), spec)
 }
 
 function setAt(spec: Spec, path: string, value: unknown): Spec {
   const [step = '', ...rest] = path.split('.')
   const { [step]: before, ...others } = spec
-  if (rest.length > 0) return { ...spec, [step]: setAt(isSpec(before) ? before : {}, rest.join('.'), value) }
+  if (rest.length > 0) return { ...spec, [step]: setAt(isJsonObject(before) ? before : {}, rest.join('.'), value) }
   return value === undefined ? others : { ...spec, [step]: value }
 }

@@ -4,6 +4,22 @@ import { createOpenRedactor, createRedactor } from './redaction.ts'
 
 const secret = 'p@ss word/with+"odd" chars'
 
+/** Beginnings of secrets, each of which a pattern could try again at every repetition. */
+const repeatedParts = [
+  'a',
+  'a.',
+  'eyJa-',
+  'sk-',
+  'svc_',
+  '-svc_',
+  '-xoxb-',
+  'a://',
+  'secret ',
+  'password="',
+  '-----BEGIN ',
+  'Bearer ',
+]
+
 describe('a redactor', () => {
   const redact = createRedactor([secret, 'short', 'plainvalue123'])
 
@@ -76,20 +92,7 @@ describe('a redactor', () => {
     expect(clean).toBe('cat: [REDACTED] and short')
   })
 
-  it.each([
-    'a',
-    'a.',
-    'eyJa-',
-    'sk-',
-    'svc_',
-    '-svc_',
-    '-xoxb-',
-    'a://',
-    'secret ',
-    'password="',
-    '-----BEGIN ',
-    'Bearer ',
-  ])('takes long input of %j in linear time', (part) => {
+  it.each(repeatedParts)('takes long input of %j in linear time', (part) => {
     const redact = createRedactor(['abcdefgh'])
     expect(redact(part.repeat(1_000_000 / part.length)).length).toBeGreaterThan(0)
   })
@@ -223,21 +226,7 @@ describe('a redactor for a line that grows', () => {
     expect(redactOpen('password: hunter22 and')).toBe('password: [REDACTED] and')
   })
 
-  it.each([
-    'a',
-    'a.',
-    'eyJa-',
-    'sk-',
-    'svc_',
-    '-xoxb-',
-    'a://',
-    'secret ',
-    'password="',
-    'password=',
-    '-----BEGIN ',
-    'Bearer ',
-    'abcdefg',
-  ])('takes long input of %j in linear time', (part) => {
+  it.each([...repeatedParts, 'password=', 'abcdefg'])('takes long input of %j in linear time', (part) => {
     const redactOpen = createOpenRedactor(['abcdefgh', 'a'.repeat(5000)])
     expect(typeof redactOpen(part.repeat(65_536 / part.length))).toBe('string')
   })

@@ -1,5 +1,5 @@
 // Tries a provider without spending a token: asks the vendor, with the provider's own key, which models it offers.
-import { assignProvider } from '../catalog/models.ts'
+import { assignProvider, explainUnassigned } from '../catalog/models.ts'
 import type { CallFailure } from '../contract/failures.ts'
 import type { Provider } from '../contract/resources/provider.ts'
 import { isSvcError, messageOf } from '../errors.ts'
@@ -115,6 +115,5 @@ export async function tryProvider(deps: TrialDeps, provider: Provider, signal: A
 }
 
 function explainKey(error: unknown): { fault: TrialFault } {
-  if (!isSvcError(error, 'NotFound') && !isSvcError(error, 'InvalidRequest')) throw error
-  return { fault: { reason: 'MissingApiKey', message: messageOf(error) } }
+  return { fault: { reason: 'MissingApiKey', message: explainUnassigned(error) } }
 }

@@ -90,7 +90,7 @@ export function createTaskLog(options: TaskLogOptions): TaskLog {
     },
     begin(text) {
       beginning = text
-      // One that is gone is told of with the line that it became.
+      // It is a whole line now, and is sent with the others.
       if (text === '') return
       hasNews = true
       void start()

@@ -1,6 +1,7 @@
 // config contexts, use, set and remove; whoami: which service the commands go to, and as whom.
 import type { Command } from 'commander'
 import { getWhoami } from '../../contract/api/auth.ts'
+import { dropUndefined } from '../../contract/json.ts'
 import { SvcError } from '../../errors.ts'
 import { printAnswer } from '../answers.ts'
 import type { CliContext } from '../context.ts'
@@ -108,23 +109,15 @@ async function setContext(name: string, given: SetOptions, { command, context }:
   const options = readGlobalOptions(command)
   const contexts = context.contexts(options)
   const before = Object.hasOwn(contexts.list(), name) ? contexts.find(name) : undefined
-  const named =
-    options.server === undefined ? before?.server : context.serverAddress({ ...options, server: options.server })
-  if (named === undefined) throw new SvcError('InvalidRequest', 'name the service with --server')
-  const token = (await readToken(given, context)) ?? options.token
+  const server = options.server === undefined ? before?.server : context.serverAddress(options)
+  if (server === undefined) throw new SvcError('InvalidRequest', 'name the service with --server')
   // A token was given for one address: it does not go to another.
-  const isMoved = before !== undefined && before.server !== named
-  const kept = { ...(isMoved ? { namespace: before.namespace } : before), server: named }
-  const changes = { token, namespace: options.namespace }
-  const defined = Object.entries({ ...kept, ...omitUndefined(changes) }).filter(([, value]) => value !== undefined)
-  contexts.keep(name, Object.fromEntries(defined) as KeptContext)
+  const keptToken = before?.server === server ? before.token : undefined
+  const token = (await readToken(given, context)) ?? options.token ?? keptToken
+  contexts.keep(name, dropUndefined({ server, token, namespace: options.namespace ?? before?.namespace }))
   context.terminal.note(
-    `context ${name} is ${named}; \`${typedAnywhere(`config use ${name}`)}\` makes it the one in use`,
+    `context ${name} is ${server}; \`${typedAnywhere(`config use ${name}`)}\` makes it the one in use`,
   )
-}
-
-function omitUndefined(fields: Record<string, string | undefined>): Record<string, string> {
-  return Object.fromEntries(Object.entries(fields).filter((entry): entry is [string, string] => entry[1] !== undefined))
 }
 
 async function tellWho({ command, context }: Invocation): Promise<void> {

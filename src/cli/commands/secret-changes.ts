@@ -52,11 +52,11 @@ const preface = `# The keys of the secret; its values are not shown. A key that 
 async function edit(place: Place): Promise<void> {
   const { name, context } = place
   const keys = await findKeys(place)
-  const before = `${preface}${await formatYaml(Object.fromEntries(keys.map((key) => [key, ''])))}\n`
+  const unchanged = Object.fromEntries(keys.map((key) => [key, '']))
+  const before = `${preface}${await formatYaml(unchanged)}\n`
   const after = await context.editText(before, `${name}.yaml`)
   const { parse } = await import('yaml')
-  const left = after === before ? undefined : readDocument(() => parse(after))
-  const changes = readChanges(keys, left ?? Object.fromEntries(keys.map((key) => [key, ''])))
+  const changes = readChanges(keys, after === before ? unchanged : readDocument(() => parse(after)))
   const isNothing = changes.remove.length === 0 && Object.keys(changes.stringData).length === 0
   if (isNothing) return context.terminal.note(`secret ${name} is unchanged`)
   await send(place, changes)

@@ -4,6 +4,7 @@ import { z } from 'zod'
 import type { Problem } from '../../errors.ts'
 import { PositiveDuration } from '../duration.ts'
 import { field } from '../field.ts'
+import { isJsonObject } from '../json.ts'
 import { Condition, defineResource, ForeignName, Name, Timestamp } from './metadata.ts'
 import { FreeForm, SecretKeyRef, WebAddress } from './references.ts'
 
@@ -127,10 +128,7 @@ function parameterProblems(parameters: Record<string, unknown>): Problem[] {
   const problems: Problem[] = []
   if (parameters.type !== 'object') problems.push({ path: 'parameters.type', message: 'must be "object"' })
   const { properties, required } = parameters
-  if (
-    properties !== undefined &&
-    (typeof properties !== 'object' || properties === null || Array.isArray(properties))
-  ) {
+  if (properties !== undefined && !isJsonObject(properties)) {
     problems.push({ path: 'parameters.properties', message: 'must be an object of schemas by name' })
   }
   if (required !== undefined && !(Array.isArray(required) && required.every((name) => typeof name === 'string'))) {

@@ -1,8 +1,7 @@
 // Tries providers: at once when one is made, or what its calls are made with changes; then less and less often.
 import { createHash } from 'node:crypto'
-import { assignProvider } from '../../catalog/models.ts'
+import { assignProvider, explainUnassigned } from '../../catalog/models.ts'
 import type { Provider } from '../../contract/resources/provider.ts'
-import { isSvcError, messageOf } from '../../errors.ts'
 import type { ProviderTrial } from '../../ports/provider-trial.ts'
 import {
   type Controller,
@@ -42,10 +41,7 @@ type Entry = Tried & { nextAt: Date; pauseMs: number }
 
 /** What calls of the provider are made with, keys and all, as a digest; why they cannot be made is part of it. */
 export async function nameSubject(deps: Pick<CatalogDeps, 'secrets'>, provider: Provider): Promise<string> {
-  const assigned = await assignProvider(deps, provider).catch((error) => {
-    if (!isSvcError(error, 'NotFound') && !isSvcError(error, 'InvalidRequest')) throw error
-    return { problem: messageOf(error) }
-  })
+  const assigned = await assignProvider(deps, provider).catch((error) => ({ problem: explainUnassigned(error) }))
   const { rateLimit: _limit, ...subject } = { rateLimit: undefined, ...assigned }
   return createHash('sha256').update(JSON.stringify(subject)).digest('base64url')
 }

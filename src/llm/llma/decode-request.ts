@@ -1,5 +1,5 @@
 // llma to neutral: the request of a proxy client. Every part keeps its original JSON.
-import type { JsonObject } from '../../contract/json.ts'
+import { dropUndefined, type JsonObject } from '../../contract/json.ts'
 import type { ContentBlock, Message, ModelRequest, Raw, TextBlock, ToolChoice } from '../messages.ts'
 import type { LlmaBlock, LlmaMessage, LlmaRequest } from './schema.ts'
 
@@ -71,11 +71,6 @@ function decodeSystem(system: LlmaRequest['system']): TextBlock[] {
 function decodeToolChoice(choice: LlmaRequest['tool_choice']): ToolChoice | undefined {
   if (choice === undefined) return undefined
   return choice.type === 'tool' ? { type: 'tool', name: choice.name ?? '' } : { type: choice.type }
-}
-
-function dropUndefined<T extends object>(value: T): { [K in keyof T]: Exclude<T[K], undefined> } {
-  const entries = Object.entries(value).filter(([, entry]) => entry !== undefined)
-  return Object.fromEntries(entries) as { [K in keyof T]: Exclude<T[K], undefined> }
 }
 
 /** A validated request in neutral form. */

@@ -46,7 +46,7 @@ export type PassedCall = {
 export type Passage = {
   target: Target
   request: PipeRequest
-  /** The service requested the counts, not the caller, who does not see them. */
+  /** The service asked for the counts. The caller did not, and is not sent them. */
   usageWish?: UsageWish
   writer: ReplyWriter
   clock: Pick<Clock, 'now'>

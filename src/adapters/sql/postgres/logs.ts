@@ -158,14 +158,15 @@ export function createPostgresLogs({ database }: { database: Database }): LogSto
     }),
   )
   const encode = (attempt: number, text: string) => Buffer.from(encodeLogLine(attempt, text))
+  /** Nothing is left of a line that has become whole. */
+  const encodeUnfinished = (attempt: number, text: string) => (text === '' ? Buffer.alloc(0) : encode(attempt, text))
   return {
     async append({ taskUid, attempt }, lines, text) {
       checkTaskUid(taskUid)
       if (lines.length === 0 && text === undefined) return
-      const unfinished = text === '' ? Buffer.alloc(0) : text && encode(attempt, text)
       await appender.append(taskUid, {
         lines: lines.map((line) => encode(attempt, line)),
-        unfinished: unfinished || undefined,
+        unfinished: text === undefined ? undefined : encodeUnfinished(attempt, text),
       })
     },
 
