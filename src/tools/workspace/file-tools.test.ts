@@ -199,7 +199,8 @@ describe('paths that lead elsewhere [BUILT-026]', () => {
     }
     const swapping = swap()
     const outcomes = new Set<unknown>()
-    for (let round = 0; round < 300; round += 1) {
+    // How often a write meets the folder in its place is up to the machine; that one does is part of the test.
+    for (let round = 0; round < 300 || (!outcomes.has(true) && round < 30_000); round += 1) {
       const mode = round % 2 === 0 ? 'append' : 'write'
       outcomes.add((await write('sub/secret.txt', 'x', { mode, create_dirs: false })).success)
       expect((await read('sub/secret.txt')).content).not.toBe('outside')
