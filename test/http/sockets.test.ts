@@ -7,15 +7,19 @@ import { aiTask, ownerToken, type Service, startService } from './service.ts'
 let service: Service
 let port: number
 beforeAll(async () => {
-  service = await startService({ http: { headersTimeoutMs: 300, requestTimeoutMs: 600, timeoutCheckMs: 50 } })
-  port = Number(new URL(await service.listen()).port)
+  service = await startService()
+  port = await listen(service)
 })
 afterAll(() => service.stop())
 
 const mebibyte = 1_048_576
 
-function open(): { socket: Socket; ended: Promise<string> } {
-  const socket = connect(port, '127.0.0.1')
+async function listen(on: Service): Promise<number> {
+  return Number(new URL(await on.listen()).port)
+}
+
+function open(at = port): { socket: Socket; ended: Promise<string> } {
+  const socket = connect(at, '127.0.0.1')
   let text = ''
   socket.on('data', (chunk) => {
     text += chunk
@@ -36,23 +40,33 @@ const post = (headers: string[]) =>
     '',
   ].join('\r\n')
 
-async function exchange(text: string): Promise<string> {
-  const { socket, ended } = open()
+async function exchange(text: string, at = port): Promise<string> {
+  const { socket, ended } = open(at)
   socket.write(text)
   return ended
 }
 
-describe('a client that', () => {
-  it('sends its headers too slowly is let go', async () => {
-    const answer = await exchange('GET /healthz HTTP/1.1\r\nHost: local')
+describe('a client that takes its time', () => {
+  let hasty: Service
+  let at: number
+  beforeAll(async () => {
+    hasty = await startService({ http: { headersTimeoutMs: 300, requestTimeoutMs: 600, timeoutCheckMs: 50 } })
+    at = await listen(hasty)
+  })
+  afterAll(() => hasty.stop())
+
+  it('is let go in the middle of its headers', async () => {
+    const answer = await exchange('GET /healthz HTTP/1.1\r\nHost: local', at)
     expect(answer).toMatch(/^HTTP\/1\.1 408 /)
     expect(answer).toContain('"code":408')
   })
 
-  it('sends its body too slowly is let go', async () => {
-    expect(await exchange(`${post(['Content-Length: 100'])}{"name":`)).toMatch(/^HTTP\/1\.1 408 /)
+  it('is let go in the middle of its body', async () => {
+    expect(await exchange(`${post(['Content-Length: 100'])}{"name":`, at)).toMatch(/^HTTP\/1\.1 408 /)
   })
+})
 
+describe('a client that', () => {
   it('names no Host is refused [HTTP-043]', async () => {
     const unnamed = await exchange('GET /healthz HTTP/1.1\r\nConnection: close\r\n\r\n')
     expect(unnamed).toMatch(/^HTTP\/1\.1 400 /)
