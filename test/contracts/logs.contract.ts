@@ -72,6 +72,19 @@ export function describeLogs(name: string, open: OpenBench): void {
       expect(await logs().unfinished('task-1')).toBeUndefined()
     })
 
+    it('leaves the unfinished line of a later attempt alone when an earlier one is over', async () => {
+      const later = { taskUid: 'task-1', attempt: 2 }
+      await logs().append(key, ['a'], 'left in the mid')
+      await logs().append(later, [], 'still being writ')
+      await logs().finishLine(key)
+      expect(await logs().unfinished('task-1')).toEqual({ attempt: 2, text: 'still being writ' })
+      await logs().finishLine(later)
+      expect(await read()).toEqual([
+        { seq: 1, attempt: 1, text: 'a' },
+        { seq: 2, attempt: 2, text: 'still being writ' },
+      ])
+    })
+
     it('tells followers of what is unfinished', async () => {
       let told = 0
       const stop = logs().onAppend('task-1', () => {

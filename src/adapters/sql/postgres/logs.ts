@@ -1,6 +1,7 @@
 // Logs in pieces of rows: appends that are made together become one or more pieces, numbered under the lock of the
 // task's head, so that lines from several replicas become visible in the order of their numbers.
 import type { LogLine, UnfinishedLine } from '../../../ports/logs.ts'
+import type { AttemptKey } from '../../../ports/workloads.ts'
 import { decodeLogLine, encodeLogLine, splitLines } from '../blobs/log-format.ts'
 import type { Database, Tx } from '../database.ts'
 import { createSharedListeners } from '../listeners.ts'
@@ -67,11 +68,18 @@ async function setUnfinished(tx: Tx, taskUid: string, line: Buffer): Promise<voi
     on conflict (task_uid) do update set bytes = excluded.bytes`)
 }
 
-async function takeUnfinished(tx: Tx, taskUid: string): Promise<Buffer | undefined> {
+async function dropUnfinished(tx: Tx, taskUid: string): Promise<void> {
+  await tx.run(sql`delete from unfinished_lines where task_uid = ${taskUid}`)
+}
+
+/** Removes and returns the unfinished line if it is the attempt's: it may be that of a later attempt already. */
+async function takeUnfinished(tx: Tx, { taskUid, attempt }: AttemptKey): Promise<Buffer | undefined> {
   const row = await tx.first(
-    sql<{ bytes: Buffer }>`delete from unfinished_lines where task_uid = ${taskUid} returning bytes`,
+    sql<{ bytes: Buffer }>`select bytes from unfinished_lines where task_uid = ${taskUid} for update`,
   )
-  return row?.bytes
+  if (row === undefined || decodeUnfinished(row.bytes).attempt !== attempt) return undefined
+  await dropUnfinished(tx, taskUid)
+  return row.bytes
 }
 
 function decodeUnfinished(bytes: Buffer): UnfinishedLine {
@@ -152,7 +160,7 @@ export function createPostgresLogs({ database }: { database: Database }): LogSto
   const appender = createAppender((taskUid, { lines, unfinished }) =>
     database.write(async (tx) => {
       if (lines.length > 0) await insertLines(tx, taskUid, lines)
-      if (unfinished?.length === 0) await takeUnfinished(tx, taskUid)
+      if (unfinished?.length === 0) await dropUnfinished(tx, taskUid)
       else if (unfinished !== undefined) await setUnfinished(tx, taskUid, unfinished)
       listeners.announce(tx, taskUid)
     }),
@@ -176,12 +184,12 @@ export function createPostgresLogs({ database }: { database: Database }): LogSto
       return row && decodeUnfinished(row.bytes)
     },
 
-    async finishLine({ taskUid, attempt }) {
+    async finishLine(key) {
       await database.write(async (tx) => {
-        const line = await takeUnfinished(tx, taskUid)
+        const line = await takeUnfinished(tx, key)
         if (line === undefined) return
-        if (decodeUnfinished(line).attempt === attempt) await insertLines(tx, taskUid, [line])
-        listeners.announce(tx, taskUid)
+        await insertLines(tx, key.taskUid, [line])
+        listeners.announce(tx, key.taskUid)
       })
     },
 
@@ -201,7 +209,7 @@ export function createPostgresLogs({ database }: { database: Database }): LogSto
       await database.write(async (tx) => {
         await tx.run(sql`delete from log_heads where task_uid = ${taskUid}`)
         await tx.run(sql`delete from log_pieces where task_uid = ${taskUid}`)
-        await takeUnfinished(tx, taskUid)
+        await dropUnfinished(tx, taskUid)
       })
     },
 
