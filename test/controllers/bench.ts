@@ -133,6 +133,7 @@ export async function openBench({ settings, catalog, withCatalog = false, tokenE
   return {
     ...stores,
     clock,
+    egress,
     workloads,
     log,
     lines,

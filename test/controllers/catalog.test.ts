@@ -1,8 +1,10 @@
 // What agents, providers, tools and skills say of themselves.
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { Kind, ResourceOf } from '../../src/contract/resources/index.ts'
+import { createProviderControllers } from '../../src/controllers/catalog/provider-controller.ts'
+import { defaultCatalogSettings } from '../../src/controllers/catalog/settings.ts'
 import type { ProviderNote } from '../../src/ports/provider-health.ts'
 import { waitFor } from '../fixtures/time.ts'
 import { type Bench, openBench } from './bench.ts'
@@ -72,9 +74,10 @@ describe('a provider', () => {
   it('is ready once its key is there, and says what is missing until then', async () => {
     await bench.create('Provider', 'vendor', { type: 'llmo', baseURL: url, secretRef: { name: 'keys' } })
     const lacking = await readyWhen('Provider', 'vendor', false)
-    expect(lacking.status).toMatchObject({ message: 'secret "keys" does not exist in namespace "default"; create it' })
+    const missing = 'secret "keys" in namespace "default", named by provider "vendor", does not exist; create it'
+    expect(lacking.status).toMatchObject({ message: missing })
     await bench.secrets.create({ namespace: 'default', name: 'keys', stringData: { other: 'x' } })
-    await when('Provider', 'vendor', ({ status }) => /has no API key under "api-key"/.test(status?.message ?? ''))
+    await when('Provider', 'vendor', ({ status }) => /has no value under "api-key"/.test(status?.message ?? ''))
     await bench.secrets.remove({ namespace: 'default', name: 'keys' })
     await bench.secrets.create({ namespace: 'default', name: 'keys', stringData: { 'api-key': 'sk-1' } })
     const ready = await readyWhen('Provider', 'vendor', true)
@@ -82,6 +85,20 @@ describe('a provider', () => {
       conditions: [{ type: 'Ready', status: 'True', reason: 'ValidationSucceeded' }, { type: 'Reachable' }],
     })
     expect(JSON.stringify(ready)).not.toContain('sk-1')
+  })
+
+  it('has its key read once each time that it is looked at', async () => {
+    await bench.secrets.create({ namespace: 'default', name: 'keys', stringData: { 'api-key': 'sk-1' } })
+    await bench.create('Provider', 'vendor', { type: 'llmo', baseURL: url, secretRef: { name: 'keys' } })
+    await bench.pause()
+    const tryProvider = async () => ({ models: [] })
+    const controllers = createProviderControllers({ ...bench, tryProvider, settings: defaultCatalogSettings })
+    const reads = vi.spyOn(bench.secrets, 'read')
+    for (const controller of controllers) {
+      reads.mockClear()
+      await controller.reconcile('default/vendor', new AbortController().signal)
+      expect(reads, controller.name).toHaveBeenCalledTimes(1)
+    }
   })
 
   it('is tried, and says when it answered [PROV-011]', async () => {

@@ -27,8 +27,9 @@ import {
 import {
   createProviderTrials,
   listReferences,
-  nameSubject,
   type ProviderTrials,
+  readSubject,
+  type Subject,
   type Tried,
 } from './provider-trials.ts'
 import { createReferenceIndex } from './reference-index.ts'
@@ -41,26 +42,20 @@ import { writeCatalogStatus } from './status.ts'
  */
 const pollMs = 30_000
 
-/** Why the provider cannot be used, or undefined. Distinguishes a missing key from a bad address (PROV-013). */
-async function findProblem({ secrets }: CatalogDeps, { spec, metadata }: Provider): Promise<string | undefined> {
+/** What is missing before any call, or undefined. Distinguishes a missing key from a bad address (PROV-013). */
+function findLacking({ spec }: Provider, { problem }: Subject): string | undefined {
   const problems = providerProblems(spec)
-  if (problems.length > 0) return summarize('provider', problems)
-  if (spec.secretRef === undefined) return undefined
-  const { name, key } = spec.secretRef
-  const values = await secrets.read({ namespace: metadata.namespace, name })
-  if (values === undefined) return `secret "${name}" does not exist in namespace "${metadata.namespace}"; create it`
-  const value = values[key]
-  return value === undefined || value === '' ? `secret "${name}" has no API key under "${key}"; add it` : undefined
+  return problems.length > 0 ? summarize('provider', problems) : problem
 }
 
 type ProviderContext = CatalogDeps & { trials: ProviderTrials }
 
-async function gather(context: ProviderContext, provider: Provider): Promise<Seen> {
+async function gather(context: ProviderContext, provider: Provider, subject: Subject): Promise<Seen> {
   const { rateLimits, providerHealth } = context.records
   const cooling = await rateLimits.coolingDown(provider.metadata)
   const calls = ownCalls(provider, await providerHealth.read(provider.metadata))
   const last = context.trials.find(formatKey(provider.metadata))
-  const tried = last !== undefined && last.subject === (await nameSubject(context, provider)) ? last : undefined
+  const tried = last?.subject === subject.digest ? last : undefined
   return { calls, tried, cooling, now: context.clock.now() }
 }
 
@@ -73,7 +68,7 @@ const reasons: Partial<Record<TrialFault['reason'], string>> = {
   Unreachable: 'NotReached',
 }
 
-/** What it was found to be last, by this replica or another; a cool-down is no fault. */
+/** What it was found to be last, by this replica or another; a cool-down is not a fault. */
 function judge(provider: Provider, seen: Seen): Verdict {
   const fault = findFault(seen)
   if (fault?.reason === 'AddressRefused') return refuse(validationFailed, fault.message)
@@ -120,8 +115,9 @@ async function reconcileProvider(context: ProviderContext, key: string): Promise
   const { resources, settings } = context
   const provider = await resources.get('Provider', parseKey(key))
   if (provider === undefined) return undefined
-  const lacking = await findProblem(context, provider)
-  const seen = await gather(context, provider)
+  const subject = await readSubject(context, provider)
+  const seen = await gather(context, provider, subject)
+  const lacking = findLacking(provider, subject)
   const verdict = lacking === undefined ? judge(provider, seen) : refuse(validationFailed, lacking)
   const { now } = seen
   const ready = verdict.status === 'Unknown' ? undefined : verdict.status === 'True'

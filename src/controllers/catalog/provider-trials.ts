@@ -39,11 +39,21 @@ const spacingMs = 100
 
 type Entry = Tried & { nextAt: Date; pauseMs: number }
 
-/** What calls of the provider are made with, keys and all, as a digest; why they cannot be made is part of it. */
-export async function nameSubject(deps: Pick<CatalogDeps, 'secrets'>, provider: Provider): Promise<string> {
+/** What calls of the provider are made with: its key is read once. */
+export type Subject = {
+  /** Of the key and all else; why calls cannot be made is part of it. */
+  digest: string
+  /** Why they cannot be made. */
+  problem: string | undefined
+}
+
+export async function readSubject(deps: Pick<CatalogDeps, 'secrets'>, provider: Provider): Promise<Subject> {
   const assigned = await assignProvider(deps, provider).catch((error) => ({ problem: explainUnassigned(error) }))
-  const { rateLimit: _limit, ...subject } = { rateLimit: undefined, ...assigned }
-  return createHash('sha256').update(JSON.stringify(subject)).digest('base64url')
+  const { rateLimit: _limit, problem, ...rest } = { rateLimit: undefined, problem: undefined, ...assigned }
+  const digest = createHash('sha256')
+    .update(JSON.stringify({ problem, ...rest }))
+    .digest('base64url')
+  return { digest, problem }
 }
 
 export function listReferences({ metadata, spec }: Provider): string[] {
@@ -55,7 +65,7 @@ function isNew({ metadata, status }: Provider): boolean {
   return status?.observedGeneration !== metadata.generation || status.ready === undefined
 }
 
-/** After a start those that a former leader has tried come one after another: hundreds of them are no flood. */
+/** After a start those that a former leader has tried come one after another: hundreds of them do not flood it. */
 function createProviderSource(deps: CatalogDeps, index: ReferenceIndex): Source {
   let waiting = 0
   return createKindSource({
@@ -111,7 +121,7 @@ export function createProviderTrials(deps: CatalogDeps): ProviderTrials {
       entries.delete(key)
       return undefined
     }
-    const subject = await nameSubject(deps, provider)
+    const { digest: subject } = await readSubject(deps, provider)
     const before = entries.get(key)
     const isCurrent = before?.subject === subject && !wasReached(provider, before)
     const leftMs = isCurrent ? before.nextAt.getTime() - clock.now().getTime() : 0
