@@ -94,7 +94,7 @@ function completeValue(line: Line, option: Option, context: CliContext): Promise
   return kind === undefined ? [] : listNames(kind, line, context)
 }
 
-/** Of commands whose one argument is no name that the service knows. */
+/** Of commands whose one argument is not a name that the service knows. */
 const ownArguments: Record<string, (last: string) => Promise<string[]>> = {
   completion: async () => ['bash', 'zsh', 'fish'],
   explain: async (last) => (await import('./commands/explain.ts')).listPaths(last),

@@ -45,7 +45,7 @@ function readAll(path: string): File {
     // Also where the folder is none, or somebody else's: what needs it says so.
     if (['ENOENT', 'ENOTDIR', 'EACCES'].includes((error as NodeJS.ErrnoException).code ?? '')) return { contexts: {} }
     const reason = error instanceof z.ZodError ? z.prettifyError(error) : messageOf(error)
-    throw new SvcError('InvalidRequest', `${path} is no file of contexts; repair or remove it: ${reason}`)
+    throw new SvcError('InvalidRequest', `${path} is not a file of contexts; repair or remove it: ${reason}`)
   }
 }
 

@@ -33,7 +33,7 @@ async function describeForEditor(word: string, stored: Stored): Promise<string> 
   return `# Save and leave the editor to change the ${word}; leave it unchanged to change nothing.\n${text}\n`
 }
 
-/** InvalidRequest when it is no YAML. */
+/** InvalidRequest when it is not YAML. */
 export function readDocument(parse: () => unknown): object {
   try {
     return parse() as object

@@ -45,7 +45,7 @@ async function addFile({ files }: FolderListing, folder: string, path: string): 
   const stat = await lstat(join(folder, path)).catch(() => undefined)
   // Git also lists files that have been removed since.
   if (stat === undefined) return undefined
-  if (!stat.isFile()) return 'a link, or no file'
+  if (!stat.isFile()) return 'a link, or not a regular file'
   if (stat.size > inputLimits.fileBytes) return `larger than ${formatSize(inputLimits.fileBytes)}`
   files.push({ path, size: stat.size })
   return undefined

@@ -14,7 +14,7 @@ export function addValueOptions(command: Command): Command {
       gather,
     )
     .option('--from-file <key=path>', 'the same from a file, `-` for standard input; may be repeated', gather)
-    .addHelpText('after', '\nA line break at the end of a file is no part of the value.')
+    .addHelpText('after', '\nA line break at the end of a file is not part of the value.')
 }
 
 export async function collectValues(given: ValueOptions, context: CliContext): Promise<Record<string, string>> {

@@ -52,7 +52,7 @@ export type Access = {
   /** Of a task that is to be created. */
   task?: TaskFacts
   /**
-   * The tool is the service's own and no object, so roles know nothing of it. `coordination`: what it does takes a right of
+   * The tool is the service's own and not an object, so roles know nothing of it. `coordination`: what it does takes a right of
    * its own, asked for when it does it.
    */
   serviceTool?: 'builtIn' | 'coordination'

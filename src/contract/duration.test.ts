@@ -45,7 +45,7 @@ describe('durations', () => {
     )
   })
 
-  it('has no spelling for what is no span', () => {
+  it('has no spelling for what is not a span', () => {
     expect(() => formatDuration(-1)).toThrow(RangeError)
     expect(() => formatDuration(Number.NaN)).toThrow(RangeError)
   })

@@ -14,7 +14,7 @@ export function dropUndefined<T extends object>(value: T): { [K in keyof T]: Exc
   return Object.fromEntries(entries) as { [K in keyof T]: Exclude<T[K], undefined> }
 }
 
-/** Undefined for a text that is no JSON. For what untrusted code or a vendor sent in bulk, see `parseForeignJson`. */
+/** Undefined for text that is not JSON. For what untrusted code or a vendor sent in bulk, see `parseForeignJson`. */
 export function tryParseJson(text: string): unknown {
   try {
     return JSON.parse(text)

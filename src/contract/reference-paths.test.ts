@@ -4,7 +4,7 @@ import { findReferences, listReferencePaths, walkSchema } from './reference-path
 import { type Kind, kindNames, kinds } from './resources/index.ts'
 import { ForeignName, Name } from './resources/metadata.ts'
 
-/** Names of other things that are no marked references, with the reason. */
+/** Names of other things that are not marked references, with the reason. */
 const unmarked: Record<string, string> = {
   'Task.env[].valueFrom.fieldRef': 'a field of the pod itself',
   'Task.env[].valueFrom.resourceFieldRef': 'a field of the pod itself',

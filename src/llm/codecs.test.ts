@@ -395,7 +395,7 @@ describe('unusual llmo answers', () => {
     ])
   })
 
-  it('with arguments that are no JSON object are kept as they were written', async () => {
+  it('with arguments that are not a JSON object are kept as they were written', async () => {
     const { content } = await readStream(
       'llmo',
       { choices: [{ delta: { tool_calls: [{ index: 0, id: 'a', function: { name: 'one', arguments: '{"x": ' } }] } }] },

@@ -327,7 +327,7 @@ describe('what goes wrong in a tool', () => {
     ])
   })
 
-  it('answers unknown tools and arguments that are no JSON object without running anything', async () => {
+  it('answers unknown tools and arguments that are not a JSON object without running anything', async () => {
     const { state, host } = await play({
       scripts: [
         callTools([

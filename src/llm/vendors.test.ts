@@ -202,7 +202,7 @@ describe('a vendor that misbehaves on its socket', () => {
       expect(turn.error?.reason).toBe('AnswerBrokenOff')
     })
 
-    it('by not speaking HTTP is no answer', async () => {
+    it('by not speaking HTTP is not an answer', async () => {
       const baseUrl = await serveRaw((socket) => socket.end('hello?\r\n\r\n'))
       const turn = await collectTurn(makeClient(family, { baseUrl }), askText('x'), open)
       expect(turn.error?.reason).toBe('ProviderUnreachable')

@@ -12,7 +12,7 @@ describe('the text of a body', () => {
     }
   })
 
-  it('leaves what is no list of tools to the vendor', () => {
+  it('leaves what is not a list of tools to the vendor', () => {
     expect(writeBody({ model: 'm', tools: undefined })).toBe('{"model":"m"}')
   })
 

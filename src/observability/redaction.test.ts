@@ -97,7 +97,7 @@ describe('a redactor', () => {
     expect(redact(part.repeat(1_000_000 / part.length)).length).toBeGreaterThan(0)
   })
 
-  it('takes values that are no well-formed text', () => {
+  it('takes values that are not well-formed text', () => {
     expect(createRedactor(['broken\ud800value'])('a broken\ud800value b')).toBe('a [REDACTED] b')
   })
 })

@@ -118,7 +118,7 @@ export interface ResourceTextReader {
   listText(kind: Kind, query: ListQuery): Promise<ResourcePage<ResourceText>>
   /**
    * Changes of several kinds, those of one kind in order; every one of them, or an error. Expired, at once or where the reader
-   * is too slow, when changes after the position are no longer remembered; InvalidRequest for what is no position. Nothing is
+   * is too slow, when changes after the position are no longer remembered; InvalidRequest for what is not a position. Nothing is
    * kept for a slow reader. Ends when the signal aborts or the store is closed.
    */
   watchText(options: TextWatchOptions): TextWatch

@@ -37,7 +37,7 @@ export async function testProvider(deps: UsecaseDeps, caller: Caller, key: Resou
 }
 
 function describe({ metadata: { name }, spec: { type, defaultModel } }: Provider, { status, models }: ProviderTrial) {
-  if (type === 'demo') return `provider "${name}" is the demo provider: it answers, and is no language model`
+  if (type === 'demo') return `provider "${name}" is the demo provider: it answers, and is not a language model`
   if (models.length === 0) {
     const how = status === 200 ? 'names no models' : `answers HTTP ${status} when it is asked for its models`
     return `provider "${name}" is there and ${how}`

@@ -100,7 +100,7 @@ function clean({ fault, ...trial }: ProviderTrial, redact: Redactor): ProviderTr
   return { ...trial, fault: { ...fault, message } }
 }
 
-/** The demo provider is no vendor: there is nothing to ask. */
+/** The demo provider is not a vendor: there is nothing to ask. */
 export async function tryProvider(deps: TrialDeps, provider: Provider, signal: AbortSignal): Promise<ProviderTrial> {
   if (provider.spec.type === 'demo') return { models: [] }
   const found = await assignProvider(deps.ports, provider).catch(explainKey)

@@ -33,9 +33,9 @@ const explanations: Record<string, string> = {
   ENOENT: 'there is no such file or folder',
   EACCES: 'it may not be read or written by this user',
   EPERM: 'the system does not allow it',
-  ENOTDIR: 'a part of the path is no folder',
+  ENOTDIR: 'a part of the path is not a folder',
   EISDIR: 'it is a folder',
-  EEXIST: 'it is there already and no folder',
+  EEXIST: 'it exists already and is not a folder',
   EROFS: 'the file system is read-only',
   ENOSPC: 'the disk is full',
 }

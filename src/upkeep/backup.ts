@@ -140,7 +140,7 @@ async function placeKey(source: string, target: string): Promise<void> {
   throw new SvcError('Conflict', `${target} is another key than the backup's; ${choice}`)
 }
 
-/** The database comes last, under its own name: before that the folder is no store. */
+/** The database comes last, under its own name: before that the folder is not a store. */
 async function placeStore(source: string, dataDir: string): Promise<void> {
   for (const name of [names.blobs, names.logs]) await copyTree(join(source, name), join(dataDir, name))
   const partial = join(dataDir, `${names.database}.partial`)

@@ -31,7 +31,7 @@ describe('the worker program', () => {
     expect(worker.lines()).toEqual(['{"ready":true}'])
   })
 
-  it('reads a line that comes in pieces and refuses what is no assignment without repeating it', async () => {
+  it('reads a line that comes in pieces and refuses what is not an assignment without repeating it', async () => {
     const worker = start()
     const text = '{"version":1,"api":{"url":"u","token":"tok-secret"}}\n'
     for (const letter of text) worker.stdin.write(letter)

@@ -5,7 +5,7 @@ import { createProgram } from '../../src/cli/program.ts'
 import { recordContext } from '../fixtures/cli/recording-context.ts'
 import { listFiles, readSource } from './source-tree.ts'
 
-/** What is no hint: scripts that complete the word `svc`, and names that keys are derived for. */
+/** What is not a hint: scripts that complete the word `svc`, and names that keys are derived for. */
 const others = [/^complete -o default -F _svc svc$/m, /^complete -c svc -f /m, /^svc agent tokens$/, /^svc \{\}$/]
 
 /** Texts of string literals and templates, with `{}` for what is put in. */

@@ -87,7 +87,7 @@ const bad: Case[] = [
   ['Task', 'settings of a model for a container', { ...container, ai: { prompt: 'x' } }],
   ['Task', 'settings of a runtime for a model', { ...ai, agentRuntime: { maxTurns: 3 } }],
   ['Task', 'a time zone without a schedule', { ...ai, timeZone: 'Europe/Berlin' }],
-  ['Task', 'a reference that is no name', { ...agent, agentRef: { name: 'Not A Name' } }],
+  ['Task', 'a reference that is not a name', { ...agent, agentRef: { name: 'Not A Name' } }],
   ['Task', 'an empty image', { ...container, image: '' }],
   ['Task', 'a temperature beyond the range', { type: 'ai', ai: { prompt: 'x', temperature: 3 } }],
   ['Skill', 'no content', { description: 'x' }],

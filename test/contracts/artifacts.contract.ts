@@ -59,7 +59,7 @@ export function describeArtifacts(name: string, open: OpenBench): void {
       expect(await readText(await artifacts().open('task-1', 'both'))).toBe('two')
     })
 
-    it('refuses names that are no plain file names', async () => {
+    it('refuses names that are not plain file names', async () => {
       const bad = [
         '',
         '.',

@@ -87,7 +87,7 @@ export function describeResourceTextWatches(open: OpenResources): void {
       }
     })
 
-    it('refuses what is no position', () => {
+    it('refuses what is not a position', () => {
       for (const after of ['x', '-1', '1.5']) {
         const options = { kinds: ['Task'] as const, after, signal: new AbortController().signal }
         expect(() => opened.resources.watchText(options)).toThrow('not one that this service gave')

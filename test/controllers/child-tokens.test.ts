@@ -149,7 +149,7 @@ describe('a run of a schedule in a transaction', () => {
   })
 })
 
-describe('what is no token of the task', () => {
+describe('what is not a token of the task', () => {
   it('is not mounted, whatever an annotation names', async () => {
     await open()
     const key = { namespace: 'default', name: 'prod' }

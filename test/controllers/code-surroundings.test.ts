@@ -98,7 +98,7 @@ describe('secretRef', () => {
     expect(redact).toEqual(expect.arrayContaining(['value-123', 'value-456']))
   })
 
-  it('waits for a secret that is not there, and refuses an entry that can be no file', async () => {
+  it('waits for a secret that is not there, and refuses an entry that cannot be a file', async () => {
     await bench.submitTask('build', { secretRef: { name: 'late' } })
     const waiting = await bench.taskWhen('build', ({ status }) => status?.message !== undefined, 'says why it waits')
     expect(waiting.status?.message).toMatch(/secret "late".*spec.secretRef, does not exist; create it/)

@@ -140,7 +140,7 @@ describe('a task that can never run', () => {
     [
       'a variable from nowhere',
       { env: [{ name: 'A', valueFrom: { fieldRef: { fieldPath: 'status.podIP' } } }] },
-      /env\[0\].valueFrom.fieldRef.fieldPath is no field of a task/,
+      /env\[0\].valueFrom.fieldRef.fieldPath is not a field of a task/,
     ],
   ])('fails at once: %s [TASK-046]', async (_what, spec, message) => {
     await bench.create('Provider', 'default', { type: 'llmo' })

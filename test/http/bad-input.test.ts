@@ -62,7 +62,7 @@ describe('a body', () => {
     expect((await postRaw('')).statusCode).toBe(400)
   })
 
-  it('that is no JSON by its type is 415, a form of a web page too [HTTP-010]', async () => {
+  it('that is not JSON by its type is 415, a form of a web page too [HTTP-010]', async () => {
     for (const type of [
       'application/x-www-form-urlencoded',
       'text/plain',
@@ -145,7 +145,7 @@ describe('a body', () => {
 
 describe('a name', () => {
   it.each(['UPPER', 'under_score', '-dash', 'dot.ted', 'a'.repeat(64), 'ümlaut', 'a b', 'nul\u0000', ''])(
-    'that is no DNS label is 400: %j',
+    'that is not a DNS label is 400: %j',
     async (name) => {
       const answer = await service.call('POST /api/v1/tasks', { payload: aiTask(name) })
       expect(answer.statusCode).toBe(400)

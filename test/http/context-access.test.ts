@@ -257,7 +257,7 @@ describe('a context token', () => {
   })
 
   it.each(['../x', 'Default', 'default ', 'default\n', 'a/b', 'x'.repeat(5000)])(
-    'has no right whatever the mode when its namespace is no name: %j [CTX-019]',
+    'has no right whatever the mode when its namespace is not a name: %j [CTX-019]',
     async (namespace) => {
       for (const mode of ['enforce', 'audit', 'off'] as const) {
         const claims = { scope: everyScope, tctx: { namespace } }

@@ -113,7 +113,7 @@ describe('the provider that answers where none is named', () => {
     expect((await complete()).statusCode).toBe(200)
   })
 
-  it('is never the demo, which is no language model [PROV-014]', async () => {
+  it('is never the demo, which is not a language model [PROV-014]', async () => {
     await service.call('POST /api/v1/providers', { payload: { name: 'demo', spec: { type: 'demo' } } })
     expect((await chat({})).json().error.message).toContain('no provider is named')
     expect((await complete('m')).statusCode).toBe(404)

@@ -135,13 +135,13 @@ const ways: [string, string, object][] = [
 ]
 
 describe.each(modes)('in mode %s', (mode) => {
-  it.each(ways)('what %s does not offer is no refusal [CTX-020]', async (_way, path, body) => {
+  it.each(ways)('what %s does not offer is not a refusal [CTX-020]', async (_way, path, body) => {
     expect((await send(mode, path, tctx, { body })).status).toBe(200)
     expect(refusals()).toEqual([])
     expect(told).not.toEqual([])
   })
 
-  it('what a list leaves out is no refusal', async () => {
+  it('what a list leaves out is not a refusal', async () => {
     for (const path of ['/api/v1/providers', '/api/v1/tools', '/llma/v1/models', '/llmo/v1/models']) {
       expect((await send(mode, path, tctx)).status).toBe(200)
     }

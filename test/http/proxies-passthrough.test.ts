@@ -305,7 +305,7 @@ describe('a refusal of the vendor', () => {
     expect(await answer.text()).not.toContain(vendorKey)
   })
 
-  it('that is no JSON is put into words', async () => {
+  it('that is not JSON is put into words', async () => {
     proxied.upstream.script.answer = ({ response }) => {
       response.writeHead(500, { 'content-type': 'text/html' })
       response.end('<h1>oops</h1>')

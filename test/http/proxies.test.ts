@@ -166,7 +166,7 @@ describe('a request', () => {
     expect((await send('/llma', { method: 'GET' })).status).toBe(404)
   })
 
-  it('that is no JSON is 415, malformed 400, too large 413', async () => {
+  it('that is not JSON is 415, malformed 400, too large 413', async () => {
     const headers = { 'content-type': 'text/plain' }
     expect((await send(messages, { method: 'POST', headers, body: '{}' })).status).toBe(415)
     const json = { 'content-type': 'application/json' }

@@ -111,7 +111,7 @@ describe.each(ways)('%s', (_way, tools, stream) => {
     expect([answer.status, await answer.text()]).toEqual([200, expect.stringContaining('hello')])
   })
 
-  it('a head without an end, or that is no HTTP, is a 502', async () => {
+  it('a head without an end, or that is not HTTP, is a 502', async () => {
     for (const head of ['HTTP/1.1 200 OK\r\nx-a: '.padEnd(1_000_000, 'a'), 'SSH-2.0-x\r\n', 'HTTP/1.1 101 x\r\n\r\n']) {
       proxied.upstream.script.answer = ({ response }) => void response.socket?.end(head)
       const answer = await ask(tools, stream)

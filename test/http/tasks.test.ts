@@ -278,7 +278,7 @@ describe('cancelling a task', () => {
     expect(again.json().metadata.resourceVersion).toBe(first.json().metadata.resourceVersion)
   })
 
-  it('is no error when it is cancelled, and 409 when it has ended otherwise', async () => {
+  it('is not an error when it is cancelled, and 409 when it has ended otherwise', async () => {
     await post(aiTask('over'))
     await service.setStatus('Task', 'over', { phase: 'Cancelled' })
     expect((await service.call('POST /api/v1/tasks/over/cancel')).statusCode).toBe(200)

@@ -152,7 +152,7 @@ describe('every answer', () => {
   })
   afterAll(() => service.stop())
 
-  it('tells a browser that it is no page, whatever it says', async () => {
+  it('tells a browser that it is not a page, whatever it says', async () => {
     const url = await service.listen()
     const port = Number(new URL(url).port)
     const paths = ['/healthz', '/api/v1/tasks', '/api/v1/none', '/llma/v1/models', '/llmo/none', '/internal/v1/none']

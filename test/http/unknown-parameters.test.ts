@@ -24,7 +24,7 @@ it('is told with every other problem of the request', async () => {
   expect(error.details.map(({ path }: { path: string }) => path).sort()).toEqual(['fase', 'limit'])
 })
 
-it('is no matter of the proxies, whose clients send their own', async () => {
+it('is not a matter for the proxies, whose clients send their own', async () => {
   const { statusCode } = await service.call('GET /llmo/v1/models?beta=true')
   expect(statusCode).toBe(200)
 })

@@ -22,7 +22,7 @@ describe('svc run', () => {
     expect(outcome.stderr).toContain('started a service at http://127.0.0.1:')
     expect(outcome.stderr).toContain('no language model is set up')
     expect(outcome.stdout).toContain('hello')
-    expect(outcome.stdout.toLowerCase()).toContain('no language model')
+    expect(outcome.stdout.toLowerCase()).toContain('not a language model')
     expect(outcome.code).toBe(0)
     expect(outcome.stderr).toContain('svc task logs')
   })

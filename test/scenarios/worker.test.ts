@@ -309,7 +309,7 @@ describe('an ai run', () => {
     expect(service.usage.map(({ provider }) => provider)).toEqual([{ namespace: 'default', name: 'demo' }])
   })
 
-  it('says which providers failed and why, which the key is no part of [PROV-011] [SECRET-008]', async () => {
+  it('says which providers failed and why, of which the key is not part [PROV-011] [SECRET-008]', async () => {
     const vendor = createServer((_request, response) => {
       response.writeHead(401, { 'content-type': 'application/json' })
       response.end('{"error":{"type":"authentication_error","message":"no such key: key-0815"}}')

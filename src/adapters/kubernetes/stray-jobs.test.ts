@@ -58,7 +58,7 @@ describe('the sweep of stray Jobs', () => {
     )
   })
 
-  it('leaves alone what is young, what runs, and what is no attempt', async () => {
+  it('leaves alone what is young, what runs, and what is not an attempt', async () => {
     const items = [
       makeJob('over', 1, { ageMs: 29_000 }),
       makeJob('runs', 1),

@@ -152,7 +152,7 @@ function toUsageSum(row: SumRow, groupBy: UsageGroup): UsageSum {
   }
 }
 
-/** Within bounds; what is no number is none. */
+/** Within bounds; 0 for what is not a number. */
 function limitNumber(value: number | undefined, most: number): number {
   return Math.min(Math.max(value || 0, 0), most)
 }

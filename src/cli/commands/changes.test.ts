@@ -131,7 +131,7 @@ describe('svc provider set-default', () => {
     const answers = answersFor([named('default'), named('a'), named('demo', { type: 'demo' })])
     for (const [name, words] of [
       ['none', 'not found'],
-      ['demo', 'no language model'],
+      ['demo', 'not a language model'],
       ['a', 'goes before'],
     ] as const) {
       const { code, sent, noted } = await run(['provider', 'set-default', name], { answers })

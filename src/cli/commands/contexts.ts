@@ -104,7 +104,7 @@ async function setContext(name: string, given: SetOptions, { command, context }:
   if (!/^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/.test(name) || name === localContext)
     throw new SvcError(
       'InvalidRequest',
-      `\`${name}\` is no name for a context: small letters, digits, - and .; not ${localContext}`,
+      `\`${name}\` is not a name for a context: small letters, digits, - and .; not ${localContext}`,
     )
   const options = readGlobalOptions(command)
   const contexts = context.contexts(options)

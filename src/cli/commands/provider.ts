@@ -150,7 +150,10 @@ async function setDefault(client: Client, name: string, query: { namespace?: str
   const chosen = items.find(({ metadata }) => metadata.name === name)
   if (chosen === undefined) throw new SvcError('NotFound', `provider not found: "${name}"`)
   if (chosen.spec.type === 'demo') {
-    throw new SvcError('InvalidRequest', 'the demo provider is no language model, and answers only where it is named')
+    throw new SvcError(
+      'InvalidRequest',
+      'the demo provider is not a language model, and answers only where it is named',
+    )
   }
   if (name !== defaultProviderName && items.some(({ metadata }) => metadata.name === defaultProviderName)) {
     const way = typed(`provider delete ${defaultProviderName}`)

@@ -65,10 +65,10 @@ async function edit(place: Place): Promise<void> {
 /** What is said of a fault names keys alone. */
 function readChanges(keys: readonly string[], left: unknown): Changes {
   if (!isJsonObject(left))
-    throw new SvcError('InvalidRequest', 'what the editor left is no list of keys; nothing was changed')
+    throw new SvcError('InvalidRequest', 'what the editor left is not a list of keys; nothing was changed')
   const given = Object.entries(left).filter(([, value]) => value !== '' && value !== null)
   const odd = given.find(([, value]) => typeof value !== 'string' && typeof value !== 'number')
-  if (odd !== undefined) throw new SvcError('InvalidRequest', `the value of ${odd[0]} is no text: put it into quotes`)
+  if (odd !== undefined) throw new SvcError('InvalidRequest', `the value of ${odd[0]} is not text: put it into quotes`)
   return {
     stringData: Object.fromEntries(given.map(([key, value]) => [key, String(value)])),
     remove: keys.filter((key) => !Object.hasOwn(left, key)),

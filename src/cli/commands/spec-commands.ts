@@ -26,7 +26,7 @@ export type SpecCommands = {
   description: string
   /** What can be done with a new one. */
   hint?: (name: string, spec: Spec) => string
-  /** Options that are no fields of the spec, and what they do. */
+  /** Options that are not fields of the spec, and what they do. */
   extra?: {
     options: readonly { flags: string; description: string }[]
     make(spec: Spec, call: SpecCall): Promise<Prepared>

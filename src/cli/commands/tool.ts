@@ -17,7 +17,7 @@ async function readSchema(path: string, context: CliContext): Promise<unknown> {
     return parse(await readText(path, context))
   } catch (error) {
     if (error instanceof SvcError) throw error
-    throw new SvcError('InvalidRequest', `${path} is no JSON: ${(error as Error).message}`)
+    throw new SvcError('InvalidRequest', `${path} is not JSON: ${(error as Error).message}`)
   }
 }
 

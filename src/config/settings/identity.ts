@@ -33,7 +33,7 @@ export const callerSettings = {
     help: 'keep every caller but the owner in their own namespace, and references of resources in theirs; callers without a namespace are refused',
   }),
   authFailuresPerMinute: define(whole(0).default(100), {
-    help: 'failed authentications per minute and address above which more get 429 (the same credential again counts once); 0 is no limit',
+    help: 'failed authentications per minute and address above which more get 429 (the same credential again counts once); 0 means no limit',
   }),
   trustedProxies: define(networks.default([]), {
     help: 'proxies whose headers say where a request comes from (X-Forwarded-For, Forwarded)',

@@ -4,7 +4,7 @@ import { define, whole } from '../fields.ts'
 /** Limits of the model proxies. */
 export const proxiesSettings = {
   proxyMaxConcurrent: define(whole(0).default(0), {
-    help: 'concurrent proxy requests of one caller; more get 429; 0 is no limit',
+    help: 'concurrent proxy requests of one caller; more get 429; 0 means no limit',
   }),
   proxyMaxLoops: define(whole(1).default(200), {
     help: 'concurrent proxy requests that run server-side tools or are translated; more get 429',
@@ -16,6 +16,6 @@ export const proxiesSettings = {
     help: 'concurrent requests of that sort of one caller; owners have no such limit',
   }),
   proxyRequestsPerMinute: define(whole(0).default(0), {
-    help: 'proxy requests of one caller per minute; more get 429; 0 is no limit',
+    help: 'proxy requests of one caller per minute; more get 429; 0 means no limit',
   }),
 } as const

@@ -35,7 +35,7 @@ export const workspaceChangesName = '.svc-changes.json'
 export const WorkspaceChanges = z
   .object({
     removed: field(z.array(z.string()), 'Paths of files that it was given and that are gone.', ['old.txt']),
-    emptied: field(z.array(z.string()), 'Paths of files without a byte, which are no artifacts.', ['__init__.py']),
+    emptied: field(z.array(z.string()), 'Paths of files without a byte, which are not artifacts.', ['__init__.py']),
   })
   .meta({ id: 'WorkspaceChanges' })
 export type WorkspaceChanges = z.infer<typeof WorkspaceChanges>
@@ -222,7 +222,7 @@ export const appendLogs = defineRoute({
   summary: 'Append to the logs of the task; the body is read as it comes',
   description:
     'Appends lines to the log of the task. The body is read while it is sent. With `unfinished`, the text after the last line ' +
-    'end is no line yet: followers see it, and each request replaces it, by more of the same line or by the whole line.',
+    'end is not a line yet: followers see it, and each request replaces it, by more of the same line or by the whole line.',
   params: task,
   query: z.object({
     unfinished: field(booleanParameter(false), 'Whether the text after the last line end is the beginning of a line.'),
@@ -307,7 +307,10 @@ export const UsageSubmit = z
     cacheWriteTokens: field(tokens.default(0), "Input tokens that were written to the vendor's cache.", 500),
     estimatedInputTokens: field(tokens.default(0), 'Input tokens that the vendor did not count, estimated.', 80),
     estimatedOutputTokens: field(tokens.default(0), 'Output tokens that the vendor did not count, estimated.', 20),
-    demo: field(z.boolean().default(false), 'The call was answered by the demo provider, which is no language model.'),
+    demo: field(
+      z.boolean().default(false),
+      'The call was answered by the demo provider, which is not a language model.',
+    ),
     brokeOff: field(
       z.boolean().default(false),
       'The answer was not complete: its tokens count, but not as a sign that the provider works.',

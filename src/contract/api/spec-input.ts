@@ -31,7 +31,7 @@ function omitKeys(input: unknown, path: readonly PropertyKey[], keys: readonly s
 
 /** The input without its unknown fields, parsed; undefined when other things are wrong too. */
 function parseKnown<S extends z.ZodType>(schema: S, input: unknown, error: z.core.$ZodError): z.output<S> | undefined {
-  // One issue per object with unknown fields: beyond a few the input is no slip of the pen.
+  // One issue per object with unknown fields: beyond a few the input is not a slip of the pen.
   if (error.issues.length > 20) return undefined
   let known = input
   for (const issue of error.issues) {

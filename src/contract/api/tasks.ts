@@ -148,7 +148,7 @@ export const cancelTask = defineRoute({
   bodyOptional: true,
   responses: {
     ...errorResponses(404, 409),
-    200: { description: 'The task; already cancelled is no error, otherwise ended is 409', schema: Task },
+    200: { description: 'The task; already cancelled is not an error, otherwise ended is 409', schema: Task },
   },
   auth: 'user',
   verb: { verb: 'update', kind: 'Task' },

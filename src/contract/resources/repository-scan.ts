@@ -62,7 +62,7 @@ export const RepositoryScanSpec = z
       PolicyRef.optional(),
       'Entry of a ConfigMap with further instructions for the scan.',
     ),
-    falsePositivePolicyRef: field(PolicyRef.optional(), 'Entry of a ConfigMap that says what is no finding.'),
+    falsePositivePolicyRef: field(PolicyRef.optional(), 'Entry of a ConfigMap that says what is not a finding.'),
     analysisAgentRef: field(AgentRef, 'Agent that looks for findings.'),
     patchAgentRef: field(AgentRef.optional(), 'Agent that writes patches. Without it: the one in `analysisAgentRef`.'),
     maxFindingsPerRun: field(z.int().min(1).default(10), 'Findings that one run reports at most.', 10),

@@ -117,7 +117,7 @@ export type AgentRuntimeSettings = z.infer<typeof AgentRuntimeSettings>
 
 const systemFolders = ['bin', 'boot', 'dev', 'etc', 'lib', 'lib64', 'proc', 'root', 'run', 'sbin', 'sys', 'usr']
 
-/** An absolute path, without `.` and `..`, that is no folder of the system's. */
+/** An absolute path, without `.` and `..`, that is not a folder of the system's. */
 export const ArtifactsDir = z
   .string()
   .max(255)

@@ -47,7 +47,7 @@ function findSourceProblems({ valueFrom = {} }: EnvVar): Problem[] {
   const add = (path: string, message: string) => problems.push({ path: `valueFrom.${path}`, message })
   if (fieldRef !== undefined && !Object.hasOwn(fields, fieldRef.fieldPath) && !mapPattern.test(fieldRef.fieldPath)) {
     const known = `${Object.keys(fields).join(', ')}, metadata.labels['key'] or metadata.annotations['key']`
-    add('fieldRef.fieldPath', `is no field of a task; use ${known}`)
+    add('fieldRef.fieldPath', `is not a field of a task; use ${known}`)
   }
   if ((fieldRef?.apiVersion ?? 'v1') !== 'v1') add('fieldRef.apiVersion', 'must be v1')
   if (resourceFieldRef !== undefined && !Object.hasOwn(amounts, resourceFieldRef.resource)) {

@@ -1,7 +1,7 @@
 // The neutral words for LLM vendors' APIs, and the vendor names accepted for them.
 import { z } from 'zod'
 
-/** Stored words (decisions section 1). `demo` is no language model (PROV-014). */
+/** Stored words (decisions section 1). `demo` is not a language model (PROV-014). */
 export const vendorTypes = ['llma', 'llmo', 'azure-llmo', 'demo'] as const
 /** Interfaces that vendors speak. */
 export type VendorType = (typeof vendorTypes)[number]

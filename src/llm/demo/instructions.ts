@@ -1,7 +1,7 @@
 // The instructions that the demo provider follows, and how it describes itself (PROV-014).
 import { isJsonObject, type JsonObject, tryParseJson } from '../../contract/json.ts'
 
-export const demoLabel = '[demo provider: this is no language model]'
+export const demoLabel = '[demo provider: this is not a language model]'
 
 export type DemoAction =
   | { kind: 'tool'; name: string; args: JsonObject }

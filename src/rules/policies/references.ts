@@ -14,7 +14,7 @@ function resourceOf(target: ReferenceTarget): { group: string; resource: string 
   return { group: apiGroup, resource: kinds[target].plural }
 }
 
-/** Every part of the path is optional, so that a missing one is no error. */
+/** Every part of the path is optional, so that a missing one is not an error. */
 function select(root: string, parts: readonly string[]): string {
   return [root, ...parts.map((part) => `?${part}`)].join('.')
 }

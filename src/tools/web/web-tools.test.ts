@@ -109,7 +109,7 @@ describe('web_fetch', () => {
     })
   })
 
-  it('leaves JSON alone, decodes other encodings and reports what is no text', async () => {
+  it('leaves JSON alone, decodes other encodings and reports what is not text', async () => {
     pages['/json'] = () => ({ type: 'application/json', body: '{"a":1}' })
     pages['/latin'] = () => ({ type: 'text/plain; charset=iso-8859-1', body: Buffer.from('caf\xe9', 'latin1') })
     pages['/image'] = () => ({ type: 'image/png', body: Buffer.from([137, 80, 0, 1]) })

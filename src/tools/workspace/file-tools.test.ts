@@ -72,7 +72,7 @@ describe('file_read', () => {
     expect(await read('u.txt', { offset: 2, limit: 10 })).toMatchObject({ offset: 3 })
   })
 
-  it('says of a file with NUL bytes that it is no text', async () => {
+  it('says of a file with NUL bytes that it is not text', async () => {
     await writeFile(join(root, 'b.bin'), Buffer.from([1, 0, 2]))
     expect(await read('b.bin')).toMatchObject({ success: false, errorType: 'invalid_arguments' })
   })

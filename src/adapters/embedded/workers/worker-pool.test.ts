@@ -5,7 +5,7 @@ import type { WorkerEnd } from '../../attempts/worker-end.ts'
 import { createWorkerPool, type WorkerPool, type WorkerPoolOptions } from './worker-pool.ts'
 import type { WorkerProcess } from './worker-process.ts'
 
-/** A worker that is no process: it ends when told to, or when the test says that it died. */
+/** A worker that is not a process: it ends when told to, or when the test says that it died. */
 type FakeWorker = WorkerProcess & { die(): void; hasEnded: boolean }
 
 function makeWorker(id: string): FakeWorker {

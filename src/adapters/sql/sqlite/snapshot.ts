@@ -31,7 +31,7 @@ export type SnapshotFacts = {
   secrets: number
 }
 
-/** InvalidRequest when the file is no sound database of this service. */
+/** InvalidRequest when the file is not a sound database of this service. */
 export function inspectSnapshot(path: string): SnapshotFacts {
   try {
     const database = new Sqlite(path, { readonly: true, fileMustExist: true })
@@ -41,7 +41,7 @@ export function inspectSnapshot(path: string): SnapshotFacts {
       database.close()
     }
   } catch (error) {
-    throw new SvcError('InvalidRequest', `${path} is no sound database of this service: ${messageOf(error)}`)
+    throw new SvcError('InvalidRequest', `${path} is not a sound database of this service: ${messageOf(error)}`)
   }
 }
 
