@@ -79,7 +79,7 @@ function ignoreMissing(error: unknown): undefined {
 
 async function assignModel(deps: CatalogDeps, { provider, model }: ChosenModel): Promise<ModelChoice> {
   const price = findPrice(provider.spec, model)
-  return { model, provider: { ...(await assignProvider(deps, provider)), ...(price && { price }) } }
+  return { model, provider: { ...(await assignProvider(deps, provider)), price } }
 }
 
 /** What it takes to call a provider, whatever the model. NotFound when its key does not exist. */
@@ -95,8 +95,8 @@ export async function assignProvider(
     name: metadata.name,
     type: spec.type,
     ...(isLimited && { rateLimit: spec.rateLimit }),
-    ...(spec.baseURL !== undefined && { baseUrl: spec.baseURL }),
-    ...(spec.azure !== undefined && { azure: spec.azure }),
+    baseUrl: spec.baseURL,
+    azure: spec.azure,
     ...(isTrustedAddress(provider) && { trusted: true }),
     ...credential,
   }
@@ -114,5 +114,5 @@ async function readProviderKey(secrets: Secrets, provider: Provider) {
   const owner = `provider "${provider.metadata.name}"`
   const key = { namespace: provider.metadata.namespace, name: reference.name }
   const { value, allowedHosts } = await readEntry(secrets, key, { entry: reference.key, owner })
-  return { apiKey: value, ...(allowedHosts && { allowedHosts }) }
+  return { apiKey: value, allowedHosts }
 }

@@ -34,6 +34,6 @@ async function readToolToken(secrets: Secrets, tool: Tool) {
   const key = { namespace: tool.metadata.namespace, name: authSecretRef.name }
   const entry = { entry: authSecretRef.key, owner: `tool "${tool.metadata.name}"` }
   const { value, allowedHosts } = await readEntry(secrets, key, entry)
-  const auth = { inject: authInject, token: value, ...(authBodyKey !== undefined && { bodyKey: authBodyKey }) }
-  return { auth, ...(allowedHosts && { allowedHosts }) }
+  const auth = { inject: authInject, token: value, bodyKey: authBodyKey }
+  return { auth, allowedHosts }
 }

@@ -32,10 +32,7 @@ function nameInstance(dataDir: string): string {
 
 export function openEngine(config: Config): ContainerEngine {
   const host = config.containerSocket === undefined ? config.dockerHost : `unix://${config.containerSocket}`
-  return createContainerEngine({
-    ...(host === undefined ? {} : { host }),
-    ...(config.runtimeDir === undefined ? {} : { runtimeDir: config.runtimeDir }),
-  })
+  return createContainerEngine({ host, runtimeDir: config.runtimeDir })
 }
 
 export function openLocalWork(config: Config, logs: Logs, log: Logger): LocalWork {

@@ -66,7 +66,7 @@ async function openContext(
       settings: config,
       deps,
       observe: metrics.countContextToken,
-      ...(incoming === undefined ? {} : { incomingTokens: incoming }),
+      incomingTokens: incoming,
     }),
     acceptsBearer: config.headers.some(
       ({ header, scheme }) => header === 'authorization' && scheme?.toLowerCase() === 'bearer',
@@ -78,7 +78,7 @@ async function openContext(
 function authorizerOf(config: Config, { ports, log, metrics }: IdentityParts) {
   return createContextAuthorizer({
     rules: contextRulesOf(config),
-    ...(ports.authorizer === undefined ? {} : { next: ports.authorizer }),
+    next: ports.authorizer,
     observe({ action, result, reason, caller, access }) {
       metrics.countContextAuthorization({ action, result, reason })
       if (result === 'allowed') return
@@ -94,8 +94,8 @@ export function propagationOf(config: Config): PropagationSettings | undefined {
   if (readIdentityConfig(config).context === undefined) return undefined
   const { contextTokenChildScope: childScope, contextTokenOutboundScope: outboundScope } = config
   return {
-    ...(childScope === undefined ? {} : { childScope }),
-    ...(outboundScope === undefined ? {} : { outboundScope }),
+    childScope,
+    outboundScope,
     childTtlMs: parseDuration(config.contextTokenChildTokenTtl),
     toolTtlMs: parseDuration(config.contextTokenToolTokenTtl),
   }
@@ -121,8 +121,8 @@ async function openExchange(config: Config, { ports, log, metrics }: IdentityPar
     url,
     timeoutMs: parseDuration(config.contextTokenTtsTimeout),
     source,
-    ...(audience === undefined ? {} : { audience }),
-    ...(subjectTokenType === undefined ? {} : { subjectTokenType }),
+    audience,
+    subjectTokenType,
   }
   const tokenExchange = createTokenExchange({
     settings,
@@ -162,7 +162,7 @@ export async function withIdentity(config: Config, parts: AllIdentityParts): Pro
     ...ports,
     authenticator: withAgentTokens(placeCallers(authenticator, { served, isolated }), agentTokens),
     agentTokens,
-    ...(authorizer === undefined ? {} : { authorizer }),
-    ...(exchange === undefined ? {} : { tokenExchange: exchange.tokenExchange }),
+    authorizer,
+    tokenExchange: exchange?.tokenExchange,
   }
 }

@@ -67,7 +67,7 @@ export async function startService(config: Config, opened: OpenedMode, log: Logg
   listening.isEncrypted = tls !== undefined
   const traces = openTraces(config)
   const ledger = createBudgetLedger(mode.ports)
-  const app = composeHttp(config, mode, { log, metrics, ownAddresses, ledger, traces, ...(tls && { tls: tls.pair }) })
+  const app = composeHttp(config, mode, { log, metrics, ownAddresses, ledger, traces, tls: tls?.pair })
   metrics.attach(mode.metrics)
   await app.server.listen({ host: config.host, port: await choosePort(config) })
   listening.port = (app.server.server.address() as AddressInfo).port
@@ -137,7 +137,7 @@ function composeHttp(config: Config, mode: OpenedMode, parts: HttpParts): HttpAp
   const { ports } = mode
   const search = searchOf(config)
   const builtinTools = createBuiltinTools(
-    { sandbox: ports.sandbox, ...(search === undefined ? {} : { search }) },
+    { sandbox: ports.sandbox, search },
     { hideUnavailable: config.hideUnavailableTools },
   )
   const propagation = propagationOf(config)
@@ -150,9 +150,9 @@ function composeHttp(config: Config, mode: OpenedMode, parts: HttpParts): HttpAp
     chat: readChatSettings(config, mode.ownNamespace),
     audit: { level: config.auditLevel, report: tellAuditFailure(log) },
     contextMode: config.contextTokenAuthzMode,
-    ...(propagation === undefined ? {} : { propagation }),
+    propagation,
     idempotencyKey: mode.idempotencyKey,
-    ...(mode.ownerSecret === undefined ? {} : { ownerSecret: mode.ownerSecret }),
+    ownerSecret: mode.ownerSecret,
   }
   const usecaseParts = { ports, settings, builtinTools, ledger }
   const usecases = createUsecases(usecaseParts)
@@ -166,7 +166,7 @@ function composeHttp(config: Config, mode: OpenedMode, parts: HttpParts): HttpAp
     settings: {
       publicHosts: [...config.publicHost, ...mode.serviceNames],
       corsAllowedOrigins: config.corsAllowedOrigins,
-      ...(tls === undefined ? {} : { tls }),
+      tls,
       tokenHeaders: readIdentityConfig(config).context?.headers ?? [],
       authFailuresPerMinute: config.authFailuresPerMinute,
       trustedProxies: config.trustedProxies,
@@ -214,8 +214,8 @@ function composeControllers(
         toolTimeoutMs: parseDuration(config.toolTimeout),
         keep: { files: config.keepFiles, bytes: parseQuantity(config.keepSize) },
         referenceWaitMs: parseDuration(config.referenceWait),
-        ...(search === undefined ? {} : { search }),
-        ...(propagation === undefined ? {} : { propagation }),
+        search,
+        propagation,
       },
     }),
     ...createCatalogControllers({
@@ -260,9 +260,5 @@ function parseDays(text: string): number {
 
 function searchOf(config: Config) {
   if (config.searchBackend === undefined) return undefined
-  return {
-    backend: config.searchBackend,
-    ...(config.searchUrl === undefined ? {} : { url: config.searchUrl }),
-    ...(config.searchApiKey === undefined ? {} : { apiKey: config.searchApiKey }),
-  }
+  return { backend: config.searchBackend, url: config.searchUrl, apiKey: config.searchApiKey }
 }

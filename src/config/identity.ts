@@ -57,7 +57,7 @@ function readHeader(text: string): TokenHeader | undefined {
   const header = name?.toLowerCase()
   if (header === undefined || takenHeaders.has(header)) return undefined
   if (header === 'authorization' && scheme === undefined) return undefined
-  return { header, ...(scheme === undefined ? {} : { scheme }) }
+  return { header, scheme }
 }
 
 function findHeaderProblems(config: Given): Problem[] {
@@ -91,7 +91,7 @@ function readOidc(config: Given): OidcConfig | undefined {
   return {
     issuer: oidcIssuer,
     audiences: oidcAudience,
-    ...(oidcJwksUrl === undefined ? {} : { jwksUrl: oidcJwksUrl }),
+    jwksUrl: oidcJwksUrl,
     allowedSubjects: oidcAllowedSubjects,
     namespace: homeOf(config, 'oidcNamespace'),
   }
@@ -103,7 +103,7 @@ function readContext(config: Given): ContextTokenConfig | undefined {
   return {
     issuer: contextTokenIssuer,
     audiences: contextTokenAudience,
-    ...(contextTokenJwksUrl === undefined ? {} : { jwksUrl: contextTokenJwksUrl }),
+    jwksUrl: contextTokenJwksUrl,
     headers: contextTokenHeaders.map(readHeader).filter((header) => header !== undefined),
     namespace: homeOf(config, 'contextTokenNamespace'),
     mode: config.contextTokenAuthzMode,
@@ -118,5 +118,5 @@ export function readIdentityConfig(config: Given): IdentityConfig {
     throw new SvcError('InvalidRequest', `bad configuration: ${told}`, { details: problems })
   }
   const [oidc, context] = [readOidc(config), readContext(config)]
-  return { ...(oidc === undefined ? {} : { oidc }), ...(context === undefined ? {} : { context }) }
+  return { oidc, context }
 }

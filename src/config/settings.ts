@@ -90,7 +90,7 @@ function describeSetting(name: string, setting: Setting, group: string): Setting
     placeholder: standsAlone ? '[true|false]' : `<${setting.placeholder ?? sort}>`,
     default: String(schema.safeParse(undefined).data ?? ''),
     values,
-    ...(example === undefined ? {} : { example }),
+    example,
   }
 }
 

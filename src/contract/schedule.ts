@@ -31,7 +31,7 @@ export function parseSchedule(text: string): ParsedSchedule | undefined {
 }
 
 function isCron(text: string): boolean {
-  // croner also reads six and seven fields; the contract has five (reference-core 1.5).
+  // croner also reads six and seven fields; the contract has five, as crontab does.
   if (text.split(/\s+/).length !== 5) return false
   try {
     new CronPattern(text)

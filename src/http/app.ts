@@ -190,7 +190,7 @@ function makeProxyEdge(deps: HttpDeps, { guards, tokenHeaders, addressOf, draini
 }
 
 function streamOptionsOf({ heartbeatMs = 15_000, recheckMs }: HttpSettings, drain: AbortSignal): EventStreamOptions {
-  return { heartbeatMs, drain, ...(recheckMs !== undefined && { recheckMs }) }
+  return { heartbeatMs, drain, recheckMs }
 }
 
 /** The service's HTTP side; `server.listen` starts it. */

@@ -18,7 +18,7 @@ import { type ServiceNote, writePrivateFile } from './service-file.ts'
 export function configOf(options: GlobalOptions): Config {
   const env = readEnvironment()
   const file = options.config ?? env.SVC_CONFIG
-  return loadConfig({ flags: options.settings, env, ...(file === undefined ? {} : { file }) })
+  return loadConfig({ flags: options.settings, env, file })
 }
 
 export function targetOf(options: GlobalOptions): Target {

@@ -9,8 +9,8 @@ export function summarizeChild(child: Task, result: string | undefined): ChildTa
     result !== undefined && result.length > longestResult ? `${result.slice(0, longestResult)}\n[truncated]` : result
   return {
     name: child.metadata.name,
-    ...(agent !== undefined && { agent }),
+    agent,
     phase: child.status?.phase ?? 'Pending',
-    ...(text !== undefined && { result: text }),
+    result: text,
   }
 }

@@ -108,7 +108,7 @@ export function defineTool<S extends z.ZodObject, C = ToolContext>(definition: T
     parameters: describeParameters(definition.parameters),
     repeatable,
     ownsOutputLimit: definition.ownsOutputLimit ?? false,
-    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    timeoutMs,
     check,
     async invoke(args, context, signal) {
       const parsed = definition.parameters.safeParse(dropNulls(args))

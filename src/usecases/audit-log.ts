@@ -101,7 +101,7 @@ export function createAuditLog({ ports, settings }: UsecaseDeps): AuditLog {
 export function describeWho(identity: Caller | WorkerIdentity): Pick<AuditNote, 'caller' | 'taskUid'> {
   if (!('username' in identity)) return { caller: identifyTask(identity), taskUid: identity.taskUid }
   const { agent } = identity
-  return { caller: identifyCaller(identity), ...(agent === undefined ? {} : { taskUid: agent.taskUid }) }
+  return { caller: identifyCaller(identity), taskUid: agent?.taskUid }
 }
 
 type Target = { verb: AccessVerb; kind: AccessKind; namespace: string; name?: string }

@@ -26,7 +26,7 @@ export type ConfigMapUsecases = {
 
 function draftOf(key: ResourceKey, { data, metadata = {} }: ConfigMapBody): ConfigMapDraft {
   const { labels, annotations } = metadata
-  return { ...key, data, ...(labels && { labels }), ...(annotations && { annotations }) }
+  return { ...key, data, labels, annotations }
 }
 
 function nameIn({ name, metadata }: ConfigMapBody): string | undefined {

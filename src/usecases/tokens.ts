@@ -32,8 +32,8 @@ export function createTokenUsecases({ ports }: UsecaseDeps): TokenUsecases {
         name,
         role: role ?? (readOnly ? 'viewer' : 'editor'),
         serverTools,
-        ...(namespace === undefined ? {} : { namespace }),
-        ...(expiresAt === undefined ? {} : { expiresAt }),
+        namespace,
+        expiresAt,
       })
     },
     async list(caller) {

@@ -1,5 +1,6 @@
 // A context token for one call of a custom tool: exchanged for that call, and never with more than the transaction's
 // rights.
+import { dropUndefined } from '../contract/json.ts'
 import { SvcError } from '../errors.ts'
 import type { CallerTransaction } from '../ports/identity.ts'
 import { chooseOutboundScope } from '../rules/token-propagation.ts'
@@ -30,7 +31,7 @@ export async function issueToolToken(
   const choice = chooseOutboundScope(propagation.outboundScope, request.transaction)
   if (choice.outcome === 'refused') throw new SvcError('Forbidden', choice.message)
   const { tool, namespace, task } = request
-  const details = { operation: 'httpTool', tool, namespace, ...(task === undefined ? {} : { task }) }
+  const details = dropUndefined({ operation: 'httpTool', tool, namespace, task })
   const exchange = { ...request.subject, scope: choice.scope, ttlMs: propagation.toolTtlMs, details }
   const { requesterContext = {} } = request.subject.incoming ?? {}
   const about = Object.keys(requesterContext).length === 0 ? {} : { requesterContext }

@@ -34,12 +34,7 @@ function makeCursor(offset: number): string {
 export function createToolUsecases({ builtinTools, ports }: UsecaseDeps, resources: ResourceUsecases): ToolUsecases {
   async function listCustom(caller: Caller, query: ToolQuery): Promise<ToolPage> {
     const { items, continue: next, remainingItemCount } = await resources.list(caller, 'Tool', query)
-    return {
-      builtins: [],
-      tools: items,
-      ...(next === undefined ? {} : { continue: next }),
-      ...(remainingItemCount === undefined ? {} : { remainingItemCount }),
-    }
+    return { builtins: [], tools: items, continue: next, remainingItemCount }
   }
 
   async function listBuiltins(caller: Caller, { namespace }: ToolQuery): Promise<BuiltinTool[]> {

@@ -22,7 +22,7 @@ function readOutcome(value: Record<string, unknown>): WorkerOutcome | undefined 
   if (typeof value.ok !== 'boolean') return undefined
   const reason = readText(value.reason)
   const message = readText(value.message)
-  return { ok: value.ok, ...(reason === undefined ? {} : { reason }), ...(message === undefined ? {} : { message }) }
+  return { ok: value.ok, reason, message }
 }
 
 /** Adds one line to the report. A worker is not trusted: other lines are ignored. */

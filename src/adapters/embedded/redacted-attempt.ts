@@ -16,7 +16,7 @@ export function redactAttempt(sink: AttemptSink, values: string[]): Redaction {
     wrap: (attempt) => ({
       ...attempt,
       ended: attempt.ended.then((end) => (end.ok ? end : { ...end, message: redact(end.message) })),
-      ...(attempt.readOutput && { readOutput: redactOutput(attempt.readOutput, redact) }),
+      readOutput: attempt.readOutput && redactOutput(attempt.readOutput, redact),
     }),
   }
 }

@@ -72,7 +72,7 @@ function readHeader(value: Record<string, unknown> | undefined): TokenHeader | u
   if (typeof alg !== 'string') return undefined
   if (kid !== undefined && (typeof kid !== 'string' || kid === '' || kid.length > 1024)) return undefined
   if (typ !== undefined && typeof typ !== 'string') return undefined
-  return { alg, ...(kid === undefined ? {} : { kid }), ...(typ === undefined ? {} : { typ }) }
+  return { alg, kid, typ }
 }
 
 const shape = /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*$/

@@ -92,7 +92,7 @@ function toFault(error: unknown): SvcError {
 /** List and watch of one collection, which share the version reached. */
 function createSession<T>(options: ReflectorOptions<T>, signal: AbortSignal) {
   const { api, clock, ids, collection, namespace, labelSelector, fieldSelector, metadataOnly } = options
-  const target = { collection, metadataOnly, ...(namespace !== undefined && { namespace }) }
+  const target = { collection, metadataOnly, namespace }
   const filter = { labelSelector, fieldSelector }
   let version: string | undefined
   let isOpen = false

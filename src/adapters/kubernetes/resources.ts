@@ -49,7 +49,7 @@ function startReflector(cache: KindCache, options: KubernetesResourcesOptions): 
     clock,
     ids,
     collection: collectionOf(kind),
-    ...(options.namespace === undefined ? {} : { namespace: options.namespace }),
+    namespace: options.namespace,
     convert: (object) => makeEntry(kind, object),
     onReset: (entries, version) => cache.reset(entries, Number(version)),
     onEvent: (type, entry) => cache.apply(type, entry),
@@ -94,7 +94,7 @@ function makeSource(
   const { kind, ring } = cache
   return {
     kind,
-    ...(namespace !== undefined && { namespace }),
+    namespace,
     ring: { head: ring.head, follow: (scope, version) => ring.follow(scope, Math.min(version, ring.head())) },
     listText: pages.listTextTold,
     settle: cache.settle,

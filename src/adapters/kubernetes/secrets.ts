@@ -107,7 +107,7 @@ function createSecretRequests(api: KubernetesApi) {
 
   async function create({ namespace, name, stringData, annotations, owner }: SecretDraft): Promise<Secret> {
     const owned = owner && describeOwner(owner)
-    const metadata = { namespace, name, ...(annotations && { annotations }), ...owned }
+    const metadata = { namespace, name, annotations, ...owned }
     if (owned) metadata.annotations = { ...annotations, ...owned.annotations }
     const body = { apiVersion: 'v1', kind: 'Secret', metadata, type: 'Opaque', data: encodeValues(stringData) }
     try {

@@ -36,7 +36,7 @@ export function encodePageToken(token: PageToken, filter: string): string {
     key: [after.namespace, after.name, ...(after.created === '' ? [] : [after.created])] as Encoded['key'],
     filter,
     version: snapshot,
-    ...(remaining !== undefined && { remaining }),
+    remaining,
   }
   return Buffer.from(JSON.stringify(encoded)).toString('base64url')
 }
@@ -72,5 +72,5 @@ export function decodePageToken(text: string, filter: string): PageToken {
   }
   const [namespace, name, created = ''] = encoded.key
   const { version, remaining } = encoded
-  return { after: { namespace, name, created }, snapshot: version, ...(remaining !== undefined && { remaining }) }
+  return { after: { namespace, name, created }, snapshot: version, remaining }
 }

@@ -66,10 +66,10 @@ function describePresent(kind: Kind, text: string): TextChange {
 
 /** What there is of a source, at the version that its lane was opened at: nothing is awaited between the two. */
 async function* listPresent(source: KindSource, namespaces: readonly string[] | undefined): AsyncGenerator<TextChange> {
-  const place = source.namespace === undefined ? { ...(namespaces && { namespaces }) } : { namespace: source.namespace }
+  const place = source.namespace === undefined ? { namespaces } : { namespace: source.namespace }
   let next: string | undefined
   do {
-    const page = await source.listText({ ...place, limit: listingPage, ...(next !== undefined && { continue: next }) })
+    const page = await source.listText({ ...place, limit: listingPage, continue: next })
     for (const { text } of page.items) yield describePresent(source.kind, text)
     next = page.continue
   } while (next !== undefined)

@@ -47,7 +47,7 @@ export function createWatches({ ring, list }: WatchParts) {
 
   /** Every object there is, at the version that the follower starts from: nothing is awaited between the two. */
   async function* listPresent<K extends Kind>(kind: K, namespace: string | undefined) {
-    const query = { ...(namespace !== undefined && { namespace }), limit: listingPage }
+    const query = { namespace, limit: listingPage }
     let token: string | undefined
     do {
       const page: ResourcePage<ResourceOf<K>> = await list(

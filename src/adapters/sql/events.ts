@@ -32,8 +32,8 @@ function toEvent(row: EventRow): TimelineEvent {
     namespace: decodeText(row.namespace),
     taskName: decodeText(row.task_name),
     type: decodeText(row.type),
-    ...(phase === undefined ? {} : { phase }),
-    ...(reason === undefined ? {} : { reason }),
+    phase,
+    reason,
     message: decodeText(row.message),
     createdAt: row.created_at,
   }

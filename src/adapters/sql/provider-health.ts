@@ -49,11 +49,7 @@ function countFailures(known: ProviderContact, note: ProviderContact): number {
 function merge(known: ProviderContact, note: ProviderContact): ProviderContact {
   const goodAt = isAfter(note.goodAt, known.goodAt) ? note.goodAt : known.goodAt
   const failed = isAfter(note.failed?.at, known.failed?.at) ? note.failed : known.failed
-  return {
-    ...(goodAt === undefined ? {} : { goodAt }),
-    ...(failed === undefined ? {} : { failed }),
-    failures: countFailures(known, note),
-  }
+  return { goodAt, failed, failures: countFailures(known, note) }
 }
 
 function stateOf({ goodAt, failures }: ProviderContact): 'failing' | 'good' | 'unknown' {

@@ -36,7 +36,7 @@ export function toSession(row: SessionRow): Session {
     namespace: decodeText(row.namespace),
     name: decodeText(row.name),
     sessionType: row.session_type,
-    ...(activeTask === undefined ? {} : { activeTask }),
+    activeTask,
     ...toAnsweredBy(row),
     messageCount: Number(row.message_count),
     inputTokens: Number(row.input_tokens),

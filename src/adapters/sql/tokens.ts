@@ -52,12 +52,12 @@ function toRecord(row: Omit<TokenRow, 'hash'>): TokenRecord {
   return {
     id: row.id,
     name: decodeText(row.name),
-    ...(namespace === undefined ? {} : { namespace }),
+    namespace,
     role: row.role,
     serverTools: row.server_tools === 1,
     createdAt: row.created_at,
-    ...(row.expires_at === null ? {} : { expiresAt: row.expires_at }),
-    ...(row.last_used_at === null ? {} : { lastUsedAt: row.last_used_at }),
+    expiresAt: row.expires_at ?? undefined,
+    lastUsedAt: row.last_used_at ?? undefined,
   }
 }
 

@@ -93,10 +93,10 @@ function toSums(row: SumColumns): Omit<UsageSum, 'key'> {
     outputTokens: toCount(row.output_tokens),
     cachedTokens: toCount(row.cached_tokens),
     llmCalls: toCount(row.llm_calls),
-    ...(row.cost_nanos === null ? {} : { cost: Number(row.cost_nanos) / NANOS }),
+    cost: row.cost_nanos === null ? undefined : Number(row.cost_nanos) / NANOS,
     ...(Number(row.unpriced_calls) > 0 && { unpricedCalls: toCount(row.unpriced_calls) }),
     ...toEstimates(row),
-    ...(currency === undefined ? {} : { currency }),
+    currency,
   }
 }
 
@@ -131,22 +131,22 @@ function addSums(total: Omit<UsageSum, 'key'>, sum: Omit<UsageSum, 'key'>): Omit
     llmCalls: total.llmCalls + sum.llmCalls,
     ...addMoney(total, sameMoney ? sum : {}),
     ...addEstimates(total, sum, sameMoney),
-    ...(currency === undefined ? {} : { currency }),
+    currency,
   }
 }
 
 function toCaller({ caller_kind: kind, caller_id, caller_name: name }: SumRow): Pick<UsageSum, 'caller'> {
   if (name === null) return {}
   const id = decodeOptional(caller_id)
-  return { caller: { ...(kind === null ? {} : { kind }), ...(id === undefined ? {} : { id }), name: decodeText(name) } }
+  return { caller: { kind: kind ?? undefined, id, name: decodeText(name) } }
 }
 
 function toUsageSum(row: SumRow, groupBy: UsageGroup): UsageSum {
   const namespace = decodeOptional(row.namespace)
   return {
     key: decodeText(row.key),
-    ...(namespace === undefined ? {} : { namespace }),
-    ...(row.task_uid === null ? {} : { taskUid: row.task_uid }),
+    namespace,
+    taskUid: row.task_uid ?? undefined,
     ...(groupBy === 'caller' ? toCaller(row) : {}),
     ...toSums(row),
   }

@@ -61,7 +61,7 @@ export function findUnknownKeys(body: Record<string, unknown>, allowed: Readonly
     .map((key) => ({ path: key.slice(0, 200), message: 'is not a known field' }))
 }
 
-/** Annotations of the service's own domain, which clients cannot set on tasks (reference-core 1.1). */
+/** Annotations of the service's own domain, which clients cannot set on tasks: the service keeps its own state there. */
 export function findReservedAnnotations(annotations: unknown, path: string): Problem[] {
   return Object.keys(isJsonObject(annotations) ? annotations : {})
     .filter((key) => key.startsWith(reservedPrefix))

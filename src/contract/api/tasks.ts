@@ -291,7 +291,7 @@ export const ArtifactName = z
   .string()
   .min(1, 'must not be empty')
   .max(255)
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: names with control characters are refused (reference-core 3)
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: names with control characters are refused
   .regex(/^(?!\.{1,2}$)[^\x00-\x1f\x7f/\\]+$/, 'must be a file name without folders and control characters')
 
 /** Path of an artifact from the workspace: `report.md`, `src/main.py`. In an address its `/` is written `%2F`. */

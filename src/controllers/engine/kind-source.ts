@@ -37,7 +37,7 @@ async function readLists<K extends Kind>(reader: Reader<K>, lists: Lists, enqueu
   for (const fields of lists) {
     let token: string | undefined
     do {
-      const query = { limit: reader.pageSize ?? 500, ...(fields && { fields }), ...(token && { continue: token }) }
+      const query = { limit: reader.pageSize ?? 500, fields, continue: token }
       const page = await reader.resources.list(reader.kind, query)
       for (const object of page.items) reader.onObject({ type: 'LISTED', object }, enqueue)
       token = page.continue
@@ -75,7 +75,7 @@ export function createKindSource<K extends Kind>(options: KindSourceOptions<K>):
   }
 
   async function follow(enqueue: Enqueue, signal: AbortSignal): Promise<void> {
-    for await (const event of resources.watch(kind, { ...(version && { resourceVersion: version }), signal })) {
+    for await (const event of resources.watch(kind, { resourceVersion: version, signal })) {
       version = event.object.metadata.resourceVersion
       options.onObject(event, enqueue)
     }

@@ -1,6 +1,7 @@
 // Assembles what one attempt is started with.
 import type { WorkAssignment } from '../../contract/api/assignment.ts'
 import { tryParseDuration } from '../../contract/duration.ts'
+import { dropUndefined } from '../../contract/json.ts'
 import { tryParseQuantity } from '../../contract/quantity.ts'
 import type { Agent } from '../../contract/resources/agent.ts'
 import type { ResourceRequirements } from '../../contract/resources/execution.ts'
@@ -74,11 +75,7 @@ function readAmounts(quantities: NonNullable<ResourceRequirements['limits']> = {
   const cpu = tryParseQuantity(quantities.cpu ?? '')
   const memoryBytes = tryParseQuantity(quantities.memory ?? '')
   const diskBytes = tryParseQuantity(quantities['ephemeral-storage'] ?? '')
-  return {
-    ...(cpu !== undefined && { cpu }),
-    ...(memoryBytes !== undefined && { memoryBytes }),
-    ...(diskBytes !== undefined && { diskBytes }),
-  }
+  return dropUndefined({ cpu, memoryBytes, diskBytes })
 }
 
 function timeoutOf(task: Task): number | undefined {
@@ -123,9 +120,9 @@ async function buildAssignment(
     keep: settings.keep,
     ...(given.length > 0 && { inputs: given.map(({ filename }) => filename) }),
     egress: settings.egress,
-    ...(settings.search && { search: settings.search }),
-    ...(propagation && { propagation }),
-    ...(session && { session }),
+    search: settings.search,
+    propagation,
+    session,
     redact: listSecrets([token, taskToken, settings.search?.apiKey, ...environment.secrets], references),
   }
 }
@@ -145,9 +142,9 @@ function describeTask(task: Task, attempt: number): WorkAssignment['task'] {
     uid,
     attempt,
     type: task.spec.type,
-    ...(agentName !== undefined && { agentName }),
-    ...(sessionName !== undefined && { sessionName }),
-    ...(parentTask !== undefined && { parentTask }),
+    agentName,
+    sessionName,
+    parentTask,
   }
 }
 
@@ -182,8 +179,8 @@ function makeLoop(deps: TaskControllerDeps, { task, references }: Attempt): Work
     maxIterations: limitIterations(wanted, deps.settings.maxIterations),
     maxToolCalls: deps.settings.maxToolCalls,
     toolTimeoutMs: deps.settings.toolTimeoutMs,
-    ...(maxTokens !== undefined && { maxTokens }),
-    ...(temperature !== undefined && { temperature }),
+    maxTokens,
+    temperature,
     systemPrompt: references.systemPrompt,
     prompt: promptOf(task.spec),
     tools: references.builtInTools,

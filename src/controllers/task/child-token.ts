@@ -1,6 +1,7 @@
 // Context tokens of child tasks: exchanged by the service, kept in a Secret that belongs first to the parent, then to
 // the child.
 import { nameTokenSecret, readTaskToken } from '../../catalog/task-token.ts'
+import { dropUndefined } from '../../contract/json.ts'
 import type { Task } from '../../contract/resources/task.ts'
 import { isSvcError, SvcError } from '../../errors.ts'
 import type { ResourceDraft, ResourceKey } from '../../ports/resources.ts'
@@ -25,13 +26,13 @@ async function exchangeForChild(deps: TokenDeps, parent: Task): Promise<string |
   if (choice.outcome === 'refused') throw new SvcError('Forbidden', choice.message)
   const subjectToken = (await readTaskToken(secrets, parent))?.token
   const { namespace, name } = parent.metadata
-  const details = {
+  const details = dropUndefined({
     operation: 'childTask',
     parentTask: name,
     namespace,
-    ...(agentRef !== undefined && { agent: agentRef.name }),
-    ...(transaction.id !== undefined && { txn: transaction.id }),
-  }
+    agent: agentRef?.name,
+    txn: transaction.id,
+  })
   const ttlMs = settings.propagation.childTtlMs
   const subject = subjectToken === undefined ? {} : { subjectToken }
   return (await tokenExchange.exchange({ ...subject, scope: choice.scope, ttlMs, details })).token

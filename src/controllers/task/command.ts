@@ -1,4 +1,5 @@
 // The command of a container task with its resolved environment.
+import { dropUndefined } from '../../contract/json.ts'
 import type { Task } from '../../contract/resources/task.ts'
 import type { WorkloadRun } from '../../ports/workloads.ts'
 import { parentOf } from '../../rules/family.ts'
@@ -7,17 +8,15 @@ import type { Environment } from './environment.ts'
 
 /** Variables that the service sets; they overwrite the task's own values. */
 function listOwnVariables(task: Task): Record<string, string> {
-  const parent = parentOf(task)
-  const session = task.spec.sessionRef?.name
-  return {
+  return dropUndefined({
     SVC_TASK_NAME: task.metadata.name,
     SVC_TASK_NAMESPACE: task.metadata.namespace,
     SVC_TASK_UID: task.metadata.uid,
-    ...(parent !== undefined && { SVC_PARENT_TASK: parent.name }),
-    ...(session !== undefined && { SVC_SESSION_NAME: session }),
-    ...(task.spec.artifactsDir !== undefined && { SVC_ARTIFACTS_DIR: task.spec.artifactsDir }),
+    SVC_PARENT_TASK: parentOf(task)?.name,
+    SVC_SESSION_NAME: task.spec.sessionRef?.name,
+    SVC_ARTIFACTS_DIR: task.spec.artifactsDir,
     ...listTransactionVariables(task.spec.transaction),
-  }
+  })
 }
 
 type CommandParts = {
@@ -32,12 +31,12 @@ export function buildCommand(task: Task, { environment, secrets, token }: Comman
   const { image, command = [], args = [], artifactsDir } = task.spec
   return {
     kind: 'command',
-    ...(image !== undefined && { image }),
-    ...(artifactsDir !== undefined && { artifactsDir }),
+    image,
+    artifactsDir,
     command,
     args,
     env: { ...environment.variables, ...listOwnVariables(task) },
     redact: [...(token === undefined ? [] : [token]), ...environment.secrets, ...secrets],
-    ...(token !== undefined && { transactionToken: token }),
+    transactionToken: token,
   }
 }

@@ -31,7 +31,7 @@ async function sweepPhase(
   let removed = 0
   let next: string | undefined
   do {
-    const page = await resources.list('Task', { fields: { phase }, limit: pageSize, ...(next && { continue: next }) })
+    const page = await resources.list('Task', { fields: { phase }, limit: pageSize, continue: next })
     const due = page.items.filter((task) => timeToRemoval(task, clock.now(), options.keptMs) === 0)
     for (const task of due) if (await removeEnded(resources, task)) removed += 1
     next = page.continue

@@ -61,7 +61,7 @@ export function describeRequest({ route, identity, trail, status }: AuditedAnswe
   return {
     ...(identity === undefined ? {} : describeWho(identity)),
     ...describeRoute(route),
-    ...(namespace === undefined ? {} : { namespace }),
+    namespace,
     ...(name === undefined ? {} : { name: name.slice(0, longestName) }),
     route: route.path,
     allowed: isAllowed(identity, trail),

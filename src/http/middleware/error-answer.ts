@@ -43,7 +43,7 @@ export function toSvcError(error: unknown): SvcError {
 
 export function toErrorBody(error: SvcError, requestId: string): ErrorBody {
   const { status: code, reason, message, details } = error
-  return { error: { code, reason, message, ...(details === undefined ? {} : { details }), requestId } }
+  return { error: { code, reason, message, details, requestId } }
 }
 
 export function challengeFor(error: SvcError): string {

@@ -41,7 +41,7 @@ export function findProxyRoute(method: string, target: string): Found {
   const isRead = known.method === 'GET'
   if (method === known.method || (isRead && method === 'HEAD')) {
     const query = mark === -1 ? '' : target.slice(mark + 1)
-    const place = { path, endpoint: known.endpoint, query, ...(model === undefined ? {} : { model }) }
+    const place = { path, endpoint: known.endpoint, query, model }
     return { place, methods: [], path: asked }
   }
   return { place: undefined, methods: isRead ? ['GET', 'HEAD'] : ['POST'], path: asked }

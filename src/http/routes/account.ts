@@ -53,8 +53,8 @@ export function bindUsage(bind: Bind, { usecases }: RouteContext): void {
     const { groupBy, namespace, name, since, until } = query
     const sums = await usecases.usage.sum(caller, {
       groupBy,
-      ...(namespace === undefined ? {} : { namespace }),
-      ...(name === undefined ? {} : { name }),
+      namespace,
+      name,
       ...(since === undefined ? {} : { since: new Date(since) }),
       ...(until === undefined ? {} : { until: new Date(until) }),
     })

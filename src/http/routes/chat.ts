@@ -58,7 +58,7 @@ function nameSession(failure: SvcError, sessionId: string): SvcError {
   return new SvcError(reason, message, {
     details: [...(failure.details ?? []), { path: 'sessionId', message: sessionId }],
     cause: failure,
-    ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+    retryAfterSeconds,
   })
 }
 

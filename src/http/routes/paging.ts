@@ -9,10 +9,7 @@ import { tagOfText } from '../middleware/conditional.ts'
 type Page<T> = { items: T[]; continue?: string; remainingItemCount?: number }
 
 function describePage(page: Page<unknown>): ListMetadata {
-  return {
-    ...(page.continue === undefined ? {} : { continue: page.continue }),
-    ...(page.remainingItemCount === undefined ? {} : { remainingItemCount: page.remainingItemCount }),
-  }
+  return { continue: page.continue, remainingItemCount: page.remainingItemCount }
 }
 
 /** The envelope of every list (HTTP-020). */

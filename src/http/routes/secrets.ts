@@ -7,7 +7,7 @@ import { pageOf, placeOf, wrapPage } from './paging.ts'
 
 function presentSecret({ annotations, ...secret }: SecretMetadata): routes.SecretItem {
   const hosts = annotations['svc.ai/allowed-hosts']
-  return { ...secret, ...(hosts === undefined ? {} : { allowedHosts: hosts.split(',') }) }
+  return { ...secret, allowedHosts: hosts?.split(',') }
 }
 
 export function bindSecrets(bind: Bind, { usecases }: RouteContext): void {

@@ -75,8 +75,8 @@ export function writePolicy(rules: PolicyRules, { prefix, scope }: PolicySetting
       spec: {
         failurePolicy: 'Fail',
         matchConstraints: { resourceRules: [matched] },
-        ...(rules.conditions === undefined ? {} : { matchConditions: rules.conditions }),
-        ...(rules.variables === undefined ? {} : { variables: rules.variables }),
+        matchConditions: rules.conditions,
+        variables: rules.variables,
         validations: rules.validations,
       },
     },

@@ -116,7 +116,7 @@ function buildRequest({ http }: HttpToolDefinition, { args, context, token: tran
   if (http.auth?.inject === 'header') headers.authorization = `Bearer ${http.auth.token}`
   if (transaction !== undefined) headers[propagationHeader.toLowerCase()] = transaction
   const { allowNetworks, deny } = context.egressPolicy
-  const policy = { allowNetworks, deny, ...(http.allowedHosts ? { allowedHosts: http.allowedHosts } : {}) }
+  const policy = { allowNetworks, deny, allowedHosts: http.allowedHosts }
   const bounds = { maxBytes: largestAnswer, timeoutMs: http.timeoutMs, maxRedirects: 5, policy }
   if (http.method === 'GET') return { url: addQuery(http.url, args), method: 'GET', headers, ...bounds }
   const token = http.auth?.inject === 'body' ? { [http.auth.bodyKey ?? 'token']: http.auth.token } : {}

@@ -48,7 +48,7 @@ export const webFetch = defineTool({
       length: text.length,
       truncated: content.length < text.length || answer.truncated,
       extractor,
-      ...(note === undefined ? {} : { note }),
+      note,
     }
   },
 })

@@ -63,9 +63,9 @@ function buildCommand(args: { language: Language; code: string; timeout: number 
     argv: isLong ? [...piped] : [...inline, args.code],
     ...(isLong ? { stdin: args.code } : {}),
     ...(context.sharesWorkspace ? { workspace: context.workspaceRoot } : {}),
-    ...(context.caller === undefined ? {} : { caller: context.caller }),
-    ...(context.variables === undefined ? {} : { env: { ...context.variables } }),
-    ...(context.files === undefined ? {} : { readOnlyFiles: { ...context.files } }),
+    caller: context.caller,
+    env: context.variables && { ...context.variables },
+    readOnlyFiles: context.files && { ...context.files },
     limits: {
       timeoutMs: args.timeout * 1000,
       memoryBytes: 1024 * mebibyte,
@@ -91,8 +91,8 @@ function describeOutcome(outcome: SandboxOutcome, timeout: number) {
     exit_code: outcome.exitCode,
     timed_out: outcome.timedOut,
     ...cuts,
-    ...(outcome.signal === null ? {} : { signal: outcome.signal }),
-    ...(outcome.exceeded === undefined ? {} : { exceeded: outcome.exceeded }),
+    signal: outcome.signal ?? undefined,
+    exceeded: outcome.exceeded,
     ...describeNote(outcome, cuts, timeout),
   }
 }

@@ -20,14 +20,14 @@ function listWorkspaces(spec: TaskSpec): TaskFacts['workspaces'] {
   return [spec.workspace, spec.agentRuntime?.workspace].flatMap((workspace) => {
     if (workspace?.gitRepo === undefined) return []
     const { gitRepo: repo, branch, ref } = workspace
-    return [{ repo, ...(branch === undefined ? {} : { branch }), ...(ref === undefined ? {} : { ref }) }]
+    return [{ repo, branch, ref }]
   })
 }
 
 async function findModel(wish: ProviderWish, { ports }: UsecaseDeps): Promise<TaskFacts['models'][number]> {
   const { namespace, name } = wish
   const model = wish.model ?? (await ports.resources.get('Provider', { namespace, name }))?.spec.defaultModel
-  return { namespace, provider: name, ...(model === undefined ? {} : { model }) }
+  return { namespace, provider: name, model }
 }
 
 /** When the agent names no model, its command line chooses one itself; then the model is unknown. */
@@ -82,7 +82,7 @@ async function describeTask(request: ContextRequest, spec: TaskSpec, deps: Useca
   const models = await listModels(task, agent, deps)
   const facts: TaskFacts = {
     type: spec.type,
-    ...(key === undefined ? {} : { agent: key }),
+    agent: key,
     workspaces: listWorkspaces(spec),
     models,
     tools: listTools(task, agent),

@@ -67,7 +67,7 @@ export function openAccount(limit: Limit): Account {
       const before = { ...account.recent, costs: { ...account.recent.costs } }
       const until = new Date(Math.max(now.getTime() - settledAfterMs, since?.getTime() ?? 0))
       const [older, newer] = await Promise.all([
-        usage.spent(limit.scope, { ...(since && { since }), until }),
+        usage.spent(limit.scope, { since, until }),
         usage.spent(limit.scope, { since: until }),
       ])
       if (isWhole) {

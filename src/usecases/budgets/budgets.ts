@@ -24,7 +24,7 @@ function toItem({ limit, spent, since, usedUp }: BudgetState): BudgetItem {
       tokens: spent.tokens,
       cost: spent.costs[currency] ?? 0,
       unpricedCalls: spent.unpricedCalls,
-      ...(since && { since: since.toISOString() }),
+      since: since?.toISOString(),
     },
     usedUp,
   }

@@ -53,7 +53,7 @@ function costsOf({ usage, estimated, price }: Used): Cost | undefined {
 function toSpent(used: Used): SpentSums {
   const cost = costsOf(used)
   return {
-    tokens: countAll(tokensOf({ usage: used.usage, ...(used.estimated && { estimated: used.estimated }) })),
+    tokens: countAll(tokensOf({ usage: used.usage, estimated: used.estimated })),
     costs: cost === undefined ? {} : { [cost.currency]: cost.cost },
     unpricedCalls: cost === undefined ? 1 : 0,
   }

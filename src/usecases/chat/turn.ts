@@ -56,7 +56,7 @@ export async function runTurn(
   listener.sink('done', { usage: sums })
   const message = [ending.text, ...closing].filter((part) => part !== '').join('\n\n')
   const response = { sessionId: hold.key.name, message, toolCalls: recorder.calls(), usage: sums }
-  return { response, ...(failure === undefined ? {} : { failure }) }
+  return { response, failure }
 }
 
 /** One listener is much cheaper than a signal combined from two. */
@@ -79,7 +79,7 @@ async function runGuarded(deps: UsecaseDeps, parts: TurnParts, running: Running)
     const closing = state.finished?.closing ?? ''
     // The loop's text ends with its closing; here the two are separated.
     const text = closing === '' ? state.text : state.text.slice(0, -closing.length).trimEnd()
-    return { text, closing, state, historyBytes, ...(failure === undefined ? {} : { failure }) }
+    return { text, closing, state, historyBytes, failure }
   } catch (error) {
     const failure =
       error instanceof SvcError ? error : new SvcError('Internal', `chat error: ${messageOf(error)}`, { cause: error })
@@ -119,7 +119,7 @@ function runModel(deps: UsecaseDeps, parts: TurnParts, running: Running & { hist
     limits: limitsOf(parts, deps.ports.clock.now()),
     settings: {
       maxTokens: request.maxTokens ?? agent?.spec.model?.maxTokens ?? defaultMaxTokens,
-      ...(temperature === undefined ? {} : { temperature }),
+      temperature,
     },
     async save() {
       const messages = recorder.take()
@@ -186,7 +186,7 @@ function noteUsage({ id, hold, agent, caller }: TurnParts, call: ServedCall): Co
     model,
     session: name,
     caller: identifyCaller(caller),
-    ...(agent === undefined ? {} : { agent: agent.metadata.name }),
+    agent: agent?.metadata.name,
     ...cost,
     demo,
   }

@@ -119,7 +119,7 @@ export function createTaskVerbs(deps: OrchestrationDeps, scope: OrchestrationSco
       return deps.resources.remove(caller, 'Task', key)
     },
     async listTasks({ namespace, phase, limit }) {
-      const query = { namespace: locateNamespace(scope, namespace), ...(phase && { fields: { phase } }) }
+      const query = { namespace: locateNamespace(scope, namespace), fields: phase && { phase } }
       return findNewest(limit, (next) => deps.resources.list(caller, 'Task', { ...query, ...next, limit: listPage }))
     },
   }

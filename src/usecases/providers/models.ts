@@ -15,7 +15,7 @@ export function policyOf(
   return {
     allowNetworks: [...settings.allowNetworks],
     deny: [...settings.ownAddresses()],
-    ...(provider.allowedHosts === undefined ? {} : { allowedHosts: provider.allowedHosts }),
+    allowedHosts: provider.allowedHosts,
     ...trustOf(provider),
   }
 }
@@ -42,7 +42,7 @@ export function openModel(
     clock: ports.clock,
     random: () => ports.ids.random(),
     rateLimits: inMemory(ports.records.rateLimits),
-    ...(health === undefined ? {} : { onEnd: health.noteEnd }),
+    onEnd: health?.noteEnd,
     ...options,
   })
 }

@@ -58,10 +58,10 @@ export function createWorkerCodeRuns({ ports }: UsecaseDeps): WorkerCodeRuns {
       const command = {
         ...run,
         caller: nameCreator(task),
-        ...(stdin !== undefined && { stdin }),
-        ...(env !== undefined && { env }),
-        ...(readOnlyFiles !== undefined && { readOnlyFiles }),
-        ...(workspaceFiles !== undefined && { workspaceFiles: workspaceFiles.map(unpack) }),
+        stdin,
+        env,
+        readOnlyFiles,
+        workspaceFiles: workspaceFiles?.map(unpack),
       }
       return present(await sandbox.run(command, signal))
     },

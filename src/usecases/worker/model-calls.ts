@@ -41,14 +41,7 @@ export type WorkerModelCalls = {
 }
 
 function describeTask(task: Task): Pick<UsageRecord, 'session' | 'agent' | 'caller'> {
-  const session = task.spec.sessionRef?.name
-  const agent = task.spec.agentRef?.name
-  const caller = readCaller(task)
-  return {
-    ...(session === undefined ? {} : { session }),
-    ...(agent === undefined ? {} : { agent }),
-    ...(caller === undefined ? {} : { caller }),
-  }
+  return { session: task.spec.sessionRef?.name, agent: task.spec.agentRef?.name, caller: readCaller(task) }
 }
 
 /** Cost of what the vendor counted, and of the estimate. */
@@ -58,7 +51,7 @@ function costOf(
 ): Pick<UsageRecord, 'cost' | 'currency' | 'estimatedCost'> {
   const { estimatedInputTokens: inputTokens, estimatedOutputTokens: outputTokens } = usage
   const estimated = computeCost({ inputTokens, outputTokens, cachedTokens: 0 }, price)
-  return { ...computeCost(usage, price), ...(estimated?.cost ? { estimatedCost: estimated.cost } : {}) }
+  return { ...computeCost(usage, price), estimatedCost: estimated?.cost }
 }
 
 function toUsed(usage: UsageSubmit, price: Price | undefined): Used {

@@ -56,6 +56,6 @@ export function composeOutcome({ exit, stdout, stderr, events, timedOut, wasOver
     stdoutTruncated: stdout.truncated,
     stderrTruncated: stderr.truncated,
     timedOut,
-    ...(exceeded === undefined ? {} : { exceeded }),
+    exceeded,
   }
 }

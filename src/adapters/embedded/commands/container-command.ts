@@ -118,8 +118,9 @@ export function hardenContainer(limits: { memoryBytes?: number; cpu?: number; pr
     Tmpfs: { '/tmp': 'rw,nosuid,nodev,size=256m,mode=1777' },
     // The output is read as it arrives: a second copy in the engine would have no limit.
     LogConfig: { Type: 'none', Config: {} },
-    ...(limits.memoryBytes === undefined ? {} : { Memory: limits.memoryBytes, MemorySwap: limits.memoryBytes }),
-    ...(limits.cpu === undefined ? {} : { NanoCpus: Math.round(limits.cpu * 1e9) }),
+    Memory: limits.memoryBytes,
+    MemorySwap: limits.memoryBytes,
+    NanoCpus: limits.cpu && Math.round(limits.cpu * 1e9),
   }
 }
 
@@ -232,7 +233,7 @@ async function runContainer(
     terminate: () => ignoreAbsence(container.kill({ signal: 'SIGTERM' })),
     kill: () => ignoreAbsence(container.kill({ signal: 'SIGKILL' })),
     readOutput: tail.read,
-    ...(kept.artifacts && { readLeftFiles: kept.artifacts.read }),
+    readLeftFiles: kept.artifacts?.read,
     release: async () => {
       await removeContainer(container)
       await removeKept(kept)

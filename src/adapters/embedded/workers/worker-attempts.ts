@@ -76,20 +76,18 @@ export function createWorkerAttempts(options: WorkerAttemptsOptions): WorkerAtte
     clock,
     ids,
     prefix,
-    ...(options.idle === undefined ? {} : { idle: options.idle }),
-    ...(options.idleMs === undefined ? {} : { idleMs: options.idleMs }),
+    idle: options.idle,
+    idleMs: options.idleMs,
   })
 
   return {
     prepare: pool.prepare,
     start: async ({ assignment, limits, sink }) => {
       const { diskBytes, memoryBytes = options.launcher.memoryBytes } = limits
-      const worker = await pool
-        .take({ ...(diskBytes === undefined ? {} : { diskBytes }), memoryBytes })
-        .catch((error: unknown) => {
-          throw new StartRefused('StartFailed', `The worker could not be started: ${messageOf(error)}`)
-        })
-      await worker.limit({ memoryBytes, ...(limits.cpu === undefined ? {} : { cpu: limits.cpu }) })
+      const worker = await pool.take({ diskBytes, memoryBytes }).catch((error: unknown) => {
+        throw new StartRefused('StartFailed', `The worker could not be started: ${messageOf(error)}`)
+      })
+      await worker.limit({ memoryBytes, cpu: limits.cpu })
       worker.assign(assignment, sink)
       return {
         ended: worker.ended.then((end) => judgeWorkerEnd(end, memoryBytes)),

@@ -114,7 +114,7 @@ export function createContextAuthenticator(given: ContextAuthenticatorOptions): 
   const { settings, deps, observe, incomingTokens } = given
   const { clock, onFailure } = deps
   const load = () => fetchObject(jwksUrlOf(settings), deps.fetch === undefined ? {} : { fetch: deps.fetch })
-  const keys = createKeySet({ load, clock, ...(onFailure === undefined ? {} : { onFailure }) })
+  const keys = createKeySet({ load, clock, onFailure })
   const callers = createVerifiedCallers({ clock, keys })
   const options = verifyOptionsOf(settings, clock, keys)
 

@@ -102,7 +102,7 @@ async function send(form: URLSearchParams, options: ExchangeOptions, signal: Abo
   const { settings } = options
   const init = { method: 'POST', body: form, headers: { accept: 'application/json' } }
   const reach = options.fetch === undefined ? {} : { fetch: options.fetch }
-  const limits = { timeoutMs: settings.timeoutMs, ...(signal === undefined ? {} : { signal }) }
+  const limits = { timeoutMs: settings.timeoutMs, signal }
   try {
     return await fetchText(endpointOf(settings.url), { ...reach, ...limits, init })
   } catch {

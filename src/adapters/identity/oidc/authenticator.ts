@@ -39,9 +39,9 @@ function acceptsType({ typ }: TokenHeader): boolean {
 export function createOidcAuthenticator(settings: OidcSettings, deps: IssuerDeps): Authenticator {
   const { issuer, jwksUrl } = settings
   const { clock, onFailure } = deps
-  const address = { issuer, ...(jwksUrl === undefined ? {} : { jwksUrl }) }
+  const address = { issuer, jwksUrl }
   const load = () => loadIssuerKeys(address, deps.fetch === undefined ? {} : { fetch: deps.fetch })
-  const keys = createKeySet({ load, clock, ...(onFailure === undefined ? {} : { onFailure }) })
+  const keys = createKeySet({ load, clock, onFailure })
   const callers = createVerifiedCallers({ clock, keys })
   const isAllowed = createSubjectCheck(settings.allowedSubjects)
   const options: VerifyOptions = {

@@ -38,7 +38,7 @@ export function toCaller(claims: Claims, rights: IssuerRights): Caller {
     groups,
     subject: claims.sub,
     issuer: claims.iss,
-    ...(email === undefined ? {} : { email }),
+    email,
     roles,
     ...requireStanding({ subject: claims.sub, groups }, rights),
     serverTools: true,

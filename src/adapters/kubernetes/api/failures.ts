@@ -99,7 +99,7 @@ export function describeFailure(status: ApiStatus): SvcError {
   const retryAfterSeconds = reason === 'Unavailable' ? (status.details?.retryAfterSeconds ?? 1) : undefined
   return new SvcError(reason, advice === undefined ? message : `${advice} (${message})`, {
     ...(details.length > 0 && { details }),
-    ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+    retryAfterSeconds,
   })
 }
 

@@ -60,7 +60,7 @@ const isNamed = (verb: Access['verb']) => verb !== 'create' && verb !== 'list'
 function describeAccess({ verb: asked, kind, namespace, name }: Access): object {
   const verb = clusterVerbs[asked]
   if (kind === 'Metrics' || kind === 'Token') return { nonResourceAttributes: { verb, path: `/${kind.toLowerCase()}` } }
-  const place = { ...(namespace === undefined ? {} : { namespace }), ...(isNamed(asked) && name ? { name } : {}) }
+  const place = { namespace, ...(isNamed(asked) && name ? { name } : {}) }
   return { resourceAttributes: { ...targetOf(kind), verb, ...place } }
 }
 

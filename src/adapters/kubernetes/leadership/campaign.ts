@@ -54,7 +54,7 @@ function followLease({ api, clock, ids, namespace, name, elapsed, onFault }: Cam
     convert: (object: ApiObject) => object as unknown as Lease,
     onReset: ([lease]) => see(lease),
     onEvent: (type, lease) => see(type === 'DELETED' ? undefined : lease),
-    ...(onFault && { onFault }),
+    onFault,
   })
   return {
     ready: reflector.ready,

@@ -50,7 +50,7 @@ export function makeSandboxPod(pod: SandboxPod): object {
       name,
       namespace,
       labels: { [labels.instance]: instance, [labels.component]: 'sandbox', [poolLabel]: pool },
-      ...(owner !== undefined && { ownerReferences: [owner] }),
+      ownerReferences: owner && [owner],
     },
     spec: {
       restartPolicy: 'Never',

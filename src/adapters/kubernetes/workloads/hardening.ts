@@ -1,4 +1,4 @@
-// The security settings of every pod: no privilege, no writable root, limits (reference-core 7.1).
+// The security settings of every pod: no privilege, no writable root, limits.
 import type { WorkloadLimits } from '../../../ports/workloads.ts'
 import type { Component } from './names.ts'
 

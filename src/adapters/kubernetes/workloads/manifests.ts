@@ -123,7 +123,7 @@ function describeObject(spec: WorkloadSpec, options: ManifestOptions) {
       [annotations.taskName]: spec.taskName,
       ...(hasSecret(spec.run) && { [annotations.hasSecret]: 'true' }),
     },
-    ...(owner !== undefined && { ownerReferences: [owner] }),
+    ownerReferences: owner && [owner],
   }
 }
 

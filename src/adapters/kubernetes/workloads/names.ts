@@ -34,7 +34,7 @@ export const streamsName = 'streams'
 
 const longestName = 63
 
-/** `<task>-job-<uid8>-<attempt>` (reference-core 7.1), at most 63 characters, because it is also a label value. */
+/** `<task>-job-<uid8>-<attempt>`, at most 63 characters, because it is also a label value. */
 export function nameJob(taskName: string, { taskUid, attempt }: AttemptKey): string {
   const ending = `-job-${taskUid.slice(0, 8)}-${attempt}`
   const head = taskName.slice(0, longestName - ending.length).replace(/[^a-z0-9]+$/, '')

@@ -150,12 +150,12 @@ export function createPages(parts: PageParts) {
     const resourceVersion = String(snapshot)
     if (!isCut || last === undefined) return { items, resourceVersion }
     const remaining = countAfter(start, items.length)
-    const token: PageToken = { after: positionOf(last, order), snapshot, ...(remaining !== undefined && { remaining }) }
+    const token: PageToken = { after: positionOf(last, order), snapshot, remaining }
     return {
       items,
       resourceVersion,
       continue: encodePageToken(token, hashFilter(kind, query)),
-      ...(remaining !== undefined && { remainingItemCount: remaining }),
+      remainingItemCount: remaining,
     }
   }
 
