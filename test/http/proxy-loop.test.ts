@@ -291,7 +291,7 @@ describe('the loop for an llma caller and an llma provider', () => {
       { text: 'Step one.', calls: [write] },
       { text: 'I was about to', stall: true },
     ]
-    const { loop } = await start((_body, count) => says[count - 1] ?? {}, { loop: { maxDurationMs: 700 } })
+    const { loop } = await start((_body, count) => says[count - 1] ?? {}, { loop: { maxDurationMs: 2_500 } })
     const frames = await stream(loop, ask())
     expect(frames.at(-2)).toMatchObject({ delta: { stop_reason: 'end_turn' } })
     const text = collectBlocks(frames).map((block) => block.text)
