@@ -1,12 +1,12 @@
-// Where the service can be reached, and what that means for those who must not reach it.
+// The addresses of the service: the ones that people and workers use, and the ones that tools must never dial.
 import { isIPv6 } from 'node:net'
 
 export type Listening = {
   host: string
   port: number
-  /** HTTPS. */
+  /** True for HTTPS. */
   isEncrypted?: boolean
-  /** On loopback, for workers of this machine. */
+  /** A second port on loopback for workers on this machine, when the first one speaks TLS. */
   workerPort?: number
 }
 
@@ -17,21 +17,21 @@ function writeHost(host: string): string {
   return isIPv6(host) ? `[${host}]` : host
 }
 
-/** The address for people, and for workers on this machine unless they have one of their own. */
+/** The address for people; workers on this machine use it too, unless they have a port of their own. */
 export function urlOf({ host, port, isEncrypted }: Listening): string {
   return `${isEncrypted ? 'https' : 'http'}://${writeHost(everywhere.includes(host) ? '127.0.0.1' : host)}:${port}`
 }
 
-/** Where workers on this machine find their API. */
+/** Where workers on this machine reach their API. */
 export function workerUrlOf(listening: Listening): string {
   return listening.workerPort === undefined ? urlOf(listening) : `http://127.0.0.1:${listening.workerPort}`
 }
 
-/** Where the service is found beside the address it listens on. */
+/** Where the service can be reached, apart from the address it listens on. */
 export type OtherPlaces = {
-  /** Names and addresses of its Services and of every replica, as far as they are known now. */
+  /** The names and addresses of its Services and of every replica that are known now. */
   hosts(): readonly string[]
-  /** Of its Service. */
+  /** The port of its Service. */
   servicePort?: number | undefined
   metrics?: Listening | undefined
 }
@@ -56,8 +56,8 @@ function listOwnAddresses(
 }
 
 /**
- * `host:port` pairs under which tools would find the service itself, its metrics and its other replicas, by every name they
- * have; never dialled (NET-003). Asked for each call of a model, and made anew when one of them changes.
+ * Every `host:port` at which a tool would reach the service itself, its metrics or another replica; none of them is ever
+ * dialled (NET-003). The list is read for each model call and rebuilt only when an address changes.
  */
 export function createOwnAddresses(listening: Listening, places: OtherPlaces = nowhereElse): () => string[] {
   let known: { at: string; addresses: string[] } | undefined

@@ -1,9 +1,9 @@
-// Stops things in the reverse of the order in which they were started, each once, whatever fails.
+// Stops things in the reverse of the order in which they were started. Each is stopped once, even when others fail.
 
 export type Closing = {
-  /** Adds what is to be done when all that was added later is done. */
+  /** Adds a step, which runs after all steps that are added later. */
   add(close: () => Promise<unknown> | unknown): void
-  /** Rejects with the first failure, after everything was tried. */
+  /** Runs every step, then rejects with the first failure if there was one. */
   run(): Promise<void>
 }
 

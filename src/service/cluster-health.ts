@@ -1,11 +1,11 @@
-// Whether what a replica knows of the cluster is good enough to serve from.
+// Whether a replica's knowledge of the cluster is recent enough to serve requests from.
 import { SvcError } from '../errors.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { HealthCheck } from '../ports/index.ts'
 
 /**
- * Reads go on from memory while the API server is away, for callers who are remembered (60 s). A replica that is cut off
- * for longer can let nobody in and knows old things only: another may be better off.
+ * While the API server is away, callers who are remembered (60 s) are still served from memory. A replica that is cut off
+ * for longer can authenticate nobody and only has old data, so another replica may serve better.
  */
 const patienceMs = 120_000
 

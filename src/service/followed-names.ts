@@ -1,8 +1,8 @@
-// The addresses behind names that change while the service runs: those of its Service, and of every replica.
+// Keeps up with names whose addresses change while the service runs: those of its Service and of every replica.
 import { lookup } from 'node:dns/promises'
 
 export type FollowedNames = {
-  /** The names, and the addresses that were found last. */
+  /** The names, and the addresses that the last lookups found. */
   hosts(): readonly string[]
   close(): void
 }
@@ -12,7 +12,7 @@ type Lookup = (name: string) => Promise<{ address: string }[]>
 /** Replicas come and go within minutes. */
 const usualIntervalMs = 15_000
 
-/** A name that nobody knows has no addresses; what was found stays when it cannot be asked any more. */
+/** An unknown name has no addresses. When a lookup fails, the addresses found before stay. */
 export function followNames(
   names: readonly string[],
   {

@@ -1,4 +1,4 @@
-// Tells when a service that was started on the side is no longer needed.
+// Notices when a service that a command started in the background is no longer needed.
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../config/load.ts'
 import { parseDuration } from '../contract/duration.ts'
@@ -6,7 +6,7 @@ import type { Ports } from '../ports/index.ts'
 
 const checkIntervalMs = 1000
 
-/** The signal aborts after `--idle-exit` without a request and without a task that runs, waits or is scheduled. */
+/** The signal aborts when, for `--idle-exit`, there was no request and no task was running, pending or scheduled. */
 export function watchIdleness(config: Config, parts: { server: FastifyInstance; ports: Ports }): AbortSignal {
   const idle = new AbortController()
   if (config.idleExit === undefined) return idle.signal

@@ -1,11 +1,11 @@
-// What a replica may do only while it leads: its term begins with the lease and ends when that is lost.
+// A replica may start and remove workloads only during its term, which begins when it gets the lease and ends when it loses it.
 import { SvcError } from '../errors.ts'
 import type { Leadership } from '../ports/leadership.ts'
 import type { Workloads } from '../ports/workloads.ts'
 
 type TermParts<W extends Workloads> = { leadership: Leadership; workloads: W & { letGo(): Promise<void> } }
 
-/** Leadership and workloads that know of each other. */
+/** Ties the two together: workloads refuse to act outside a term and let go of their logs when it ends. */
 export function bindTerm<W extends Workloads>({
   leadership,
   workloads,
@@ -15,7 +15,7 @@ export function bindTerm<W extends Workloads>({
 } {
   let lost: AbortSignal | undefined
 
-  /** One that slept and does not know yet that another leads starts and ends nothing any more. */
+  /** A replica that was suspended may not know yet that another one leads; it must not start or remove anything. */
   function requireTerm(): void {
     if (lost === undefined || lost.aborted) throw new SvcError('Unavailable', 'this replica does not lead any more')
   }
@@ -25,7 +25,7 @@ export function bindTerm<W extends Workloads>({
       async acquire(signal) {
         const term = await leadership.acquire(signal)
         lost = term
-        // Who leads no longer follows no logs: the next leader does.
+        // From now on the next leader follows the logs.
         term.addEventListener('abort', () => void workloads.letGo(), { once: true })
         return term
       },

@@ -20,7 +20,7 @@ export function tlsFilesOf({ tlsCertFile, tlsKeyFile }: Config): TlsFiles | unde
   throw new SvcError('InvalidRequest', 'bad configuration: --tls-cert-file and --tls-key-file need each other')
 }
 
-/** InvalidRequest when a file cannot be read, or the two do not belong together. */
+/** InvalidRequest when a file cannot be read or the certificate and the key do not match. */
 export async function readTls({ certFile, keyFile }: TlsFiles): Promise<TlsPair> {
   try {
     const [cert, key] = await Promise.all([readFile(certFile), readFile(keyFile)])
@@ -31,12 +31,12 @@ export async function readTls({ certFile, keyFile }: TlsFiles): Promise<TlsPair>
   }
 }
 
-/** Files of a mounted Secret are swapped under a link, which no notice of the file system tells in every case: so it is looked. */
+/** The files of a mounted Secret change by swapping a link, which file watchers do not always notice, so they are polled. */
 const lookMs = 5000
 
 export type TlsWatch = {
   files: TlsFiles
-  /** What is in use. */
+  /** The pair in use. */
   current: TlsPair
   clock: Clock
   log: Logger
@@ -44,7 +44,7 @@ export type TlsWatch = {
   everyMs?: number
 }
 
-/** Runs until the signal aborts. A pair that cannot be used, such as one half written, leaves the one before in use. */
+/** Runs until the signal aborts. While a new pair cannot be used, for example because it is half written, the old one stays. */
 export async function watchTls(watch: TlsWatch, signal: AbortSignal): Promise<void> {
   const { files, clock, log, renew, everyMs = lookMs } = watch
   let { current } = watch
@@ -70,7 +70,10 @@ export async function watchTls(watch: TlsWatch, signal: AbortSignal): Promise<vo
 
 export type OpenedTls = {
   pair: TlsPair
-  /** Keeps the server's certificate fresh; with `listening`, workers get a listener of their own. Resolves to what ends it. */
+  /**
+   * Renews the server's certificate when its files change; with `listening`, workers get a listener of their own.
+   * Resolves to the function that ends this.
+   */
   follow(server: FastifyInstance, listening: Listening | undefined): Promise<() => Promise<void>>
 }
 

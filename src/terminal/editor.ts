@@ -1,4 +1,4 @@
-// Has a person change a text in the editor of their choice.
+// Lets a person change a text in their own editor.
 import { spawn } from 'node:child_process'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { readEnvironment } from '../config/environment.ts'
 import { SvcError } from '../errors.ts'
 
-/** The shell splits what `$EDITOR` says, which may have arguments. */
+/** Run by a shell, because `$EDITOR` may contain arguments. */
 function runEditor(editor: string, file: string): Promise<number | null> {
   return new Promise((resolve, reject) => {
     const child = spawn('/bin/sh', ['-c', `${editor} "$1"`, 'sh', file], { stdio: 'inherit' })
@@ -15,7 +15,7 @@ function runEditor(editor: string, file: string): Promise<number | null> {
   })
 }
 
-/** The text as it was saved. InvalidRequest when there is no editor, or when it fails. */
+/** Resolves to the saved text. InvalidRequest when there is no editor or it fails. */
 export async function editText(text: string, name: string): Promise<string> {
   const { VISUAL, EDITOR } = readEnvironment()
   const editor = VISUAL ?? EDITOR ?? 'vi'

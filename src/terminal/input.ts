@@ -1,4 +1,4 @@
-// Texts that a command reads: files, folders of manifests, standard input.
+// Reads the input of commands: files, folders of manifests, standard input.
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
@@ -7,7 +7,7 @@ import { SvcError } from '../errors.ts'
 
 const manifestName = /\.(ya?ml|json)$/
 
-/** InvalidRequest when it cannot be read. */
+/** InvalidRequest when the file cannot be read. */
 export async function readTexts(path: string): Promise<NamedText[]> {
   if (path === '-') return [{ name: '-', text: await text(process.stdin) }]
   try {
@@ -24,7 +24,7 @@ async function listManifests(folder: string): Promise<string[]> {
   return names.toSorted().map((name) => join(folder, name))
 }
 
-/** All of standard input; undefined where a person would have to type it. */
+/** All of standard input; undefined when it is a terminal, where a person would have to type it. */
 export async function readInput(): Promise<string | undefined> {
   return process.stdin.isTTY ? undefined : text(process.stdin)
 }
@@ -40,7 +40,7 @@ const explanations: Record<string, string> = {
   ENOSPC: 'the disk is full',
 }
 
-/** What a system error about a file means, in words. */
+/** A system error about a file in plain words. */
 export function describeFileError(error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException
   return explanations[code ?? ''] ?? message

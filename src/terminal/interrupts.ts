@@ -1,14 +1,14 @@
-// What Ctrl-C does to a command.
+// Handles Ctrl-C for a command.
 
 export type Interrupts = {
-  /** While `work` runs, Ctrl-C aborts its signal and undefined is given. */
+  /** While `work` runs, Ctrl-C aborts its signal; the result is then undefined. */
   interruptible<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T | undefined>
-  /** From now on Ctrl-C is somebody else's. */
+  /** Stops handling Ctrl-C. */
   release(): void
 }
 
 const interruptedCode = 130
-/** A terminal and a program that was started by another may both pass on one and the same Ctrl-C. */
+/** One Ctrl-C may arrive twice: from the terminal, and from the program that started this one. */
 const sameKeyMs = 300
 
 export function handleInterrupts(now: () => Date): Interrupts {

@@ -1,4 +1,4 @@
-// Asks a person at the terminal for lines, and keeps what they type while nobody asks.
+// Prompts a person for lines at the terminal, and keeps what they type between prompts.
 import { createInterface, type Interface } from 'node:readline'
 import { PassThrough } from 'node:stream'
 import { StringDecoder } from 'node:string_decoder'
@@ -7,20 +7,20 @@ import { createTypedInput, type Piece } from './typed-input.ts'
 
 type Terminal = { stdin: NodeJS.ReadStream; stdout: NodeJS.WriteStream }
 
-/** Asks the terminal to mark what is pasted (xterm, "Bracketed Paste Mode"). */
+/** Tells the terminal to mark pasted text (xterm, "Bracketed Paste Mode"). */
 const marks = { on: '\u001b[?2004h', off: '\u001b[?2004l' }
 
-/** Undefined where nobody can type or see. */
+/** Undefined when input or output is not a terminal. */
 export function createLinePrompt(terminal: Terminal, { isDumb }: { isDumb: boolean }): OpenPrompt | undefined {
   if (!terminal.stdin.isTTY || !terminal.stdout.isTTY) return undefined
   return () => openPrompt(terminal, isDumb ? { on: '', off: '' } : marks)
 }
 
-/** `end`: nobody types any more. */
+/** `end`: the input has ended. */
 type Taken = Piece | { type: 'end' }
 type Asking = { lines: Interface; keys: PassThrough; output: NodeJS.WriteStream; resolve: (typed: Typed) => void }
 
-/** Until it is closed the terminal is raw: what is typed is kept, and shown when it is asked for. */
+/** The terminal is in raw mode until the prompt is closed: what is typed is kept, and shown at the next question. */
 function openPrompt({ stdin, stdout }: Terminal, { on, off }: typeof marks): LinePrompt {
   const waiting: Taken[] = []
   const decoder = new StringDecoder('utf8')
@@ -54,7 +54,7 @@ function openPrompt({ stdin, stdout }: Terminal, { on, off }: typeof marks): Lin
 
   function take(piece: Taken): void {
     if (piece.type === 'suspend') suspend()
-    // While a turn runs nobody asks: Ctrl-C is for it.
+    // Without an open question a turn is running, and Ctrl-C is meant for it.
     else if (piece.type === 'interrupt' && asking === undefined) process.kill(process.pid, 'SIGINT')
     else {
       waiting.push(piece)
@@ -70,7 +70,7 @@ function openPrompt({ stdin, stdout }: Terminal, { on, off }: typeof marks): Lin
   }
   const onExit = () => void stdout.write(off)
   process.once('exit', onExit)
-  // Closing a prompt pauses the input, which the next one must undo.
+  // Closing the previous prompt paused the input.
   stdin.on('data', onData).once('end', onEnd).once('error', onEnd).resume()
   enterRaw()
   return {
@@ -115,7 +115,7 @@ function openLines(output: NodeJS.WriteStream, history: readonly string[], give:
 
 function applyPiece(asking: Asking, piece: Taken): void {
   const { lines, keys, resolve } = asking
-  // Not written to the stream, which would give it on later than what comes next.
+  // Emitted, not written: a written piece would reach the editor after later ones.
   const press = (text: string) => void keys.emit('data', Buffer.from(text))
   if (piece.type === 'keys') press(piece.text)
   else if (piece.type === 'text') insert(lines, piece.text)
@@ -125,7 +125,7 @@ function applyPiece(asking: Asking, piece: Taken): void {
   else resolve('end')
 }
 
-/** Not by the key: the editor keeps a line for its history, where it turns a text of several lines round. */
+/** Done here and not by the editor's Enter key, which would put a text of several lines into the history in reverse. */
 function send({ lines, output, resolve }: Asking): void {
   const { line } = lines
   setText(lines, line, line.length)
@@ -133,7 +133,7 @@ function send({ lines, output, resolve }: Asking): void {
   resolve({ line })
 }
 
-/** The line editor takes a line end for the end of the line; in the text that it holds it may stand. */
+/** The editor would treat a typed line end as Enter, but its text may contain one, so the text is set directly. */
 function insert(lines: Interface, text: string): void {
   const { line, cursor } = lines
   setText(lines, line.slice(0, cursor) + text + line.slice(cursor), cursor + text.length)

@@ -1,20 +1,20 @@
-// What a person types or pastes, told apart: a text of several lines that comes at once is one text, not many lines.
+// Tells typing and pasting apart: several lines that arrive at once are one text, not several lines.
 
 export type Piece =
-  /** As the terminal sent them, without line ends. */
+  /** Keys as the terminal sent them, without line ends. */
   | { type: 'keys'; text: string }
-  /** Pasted; lines end with `\n`. */
+  /** Pasted text; its lines end with `\n`. */
   | { type: 'text'; text: string }
   | { type: 'newline' | 'enter' | 'interrupt' | 'suspend' }
 
 export type TypedInput = {
   feed(chunk: string): void
-  /** Hands on what is held back, at the end of the input. */
+  /** Passes on what is held back; called at the end of the input. */
   end(): void
 }
 
 const paste = { start: '\u001b[200~', end: '\u001b[201~' }
-/** Nobody types so fast, and a text that is pasted comes faster. */
+/** No one types this fast, and pasted text arrives faster. */
 const quietMs = 15
 const lineEnd = /\r\n|\r|\n/
 // biome-ignore lint/suspicious/noControlCharactersInRegex: one is the escape key
@@ -23,7 +23,7 @@ const mayGoOn = /[\r\n\u001b]/
 const control = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/
 const controls = new RegExp(control, 'g')
 
-/** `emit` gets the pieces in order; `hold` calls back once nothing has come for a while. */
+/** `emit` receives the pieces in order; `hold` calls back once no input has arrived for a while. */
 export function createTypedInput(
   emit: (piece: Piece) => void,
   hold: (work: () => void, ms: number) => () => void = holdBack,
@@ -40,7 +40,7 @@ export function createTypedInput(
     feed(chunk) {
       held += chunk
       letGo()
-      // A line end may be the first of many, and an escape the first sign of a mark: what follows at once tells.
+      // A line end may begin a paste and an escape may begin a mark; what follows immediately decides.
       if (mayGoOn.test(held) && !held.includes('\u0003')) letGo = hold(release, quietMs)
       else release()
     },
@@ -57,7 +57,7 @@ function holdBack(work: () => void, ms: number): () => void {
   return () => clearTimeout(timer)
 }
 
-/** Gives back the beginning of a paste whose end has not come yet. */
+/** Returns the beginning of a paste whose end has not arrived yet. */
 function emitPieces(text: string, emit: (piece: Piece) => void): string {
   let rest = text
   for (let start = rest.indexOf(paste.start); start !== -1; start = rest.indexOf(paste.start)) {
@@ -72,12 +72,12 @@ function emitPieces(text: string, emit: (piece: Piece) => void): string {
   return ''
 }
 
-/** Lines end with `\n`, and nothing in it drives the terminal. */
+/** Pasted text with `\n` at line ends and without control characters. */
 function cleanText(text: string): string {
   return text.split(lineEnd).join('\n').replace(controls, '')
 }
 
-/** What came at once, outside of marks. */
+/** Input that arrived at once, outside of paste marks. */
 function emitBurst(text: string, emit: (piece: Piece) => void): void {
   const body = text.replace(/(?:\r\n|\r|\n)$/, '')
   if (lineEnd.test(body) && !control.test(body)) {
@@ -99,7 +99,7 @@ const ownKeys: Record<string, Piece> = {
   '\u001a': { type: 'suspend' },
 }
 
-/** Ctrl-J sends `\n` alone; after a text that was sent along it is the end of the line. */
+/** Ctrl-J sends a lone `\n`; a `\n` that arrives together with text is Enter. */
 function readPart(part: string, burst: string): Piece {
   if (part === '\n') return { type: burst === '\n' ? 'newline' : 'enter' }
   return ownKeys[part] ?? { type: 'keys', text: part }

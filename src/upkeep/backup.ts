@@ -1,4 +1,4 @@
-// `svc backup` and `svc restore`: everything of an embedded service in a folder, taken while it runs.
+// `svc backup` and `svc restore`: all data of an embedded service in one folder, copied while the service runs.
 import { chmodSync, constants, existsSync } from 'node:fs'
 import { copyFile, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -10,7 +10,7 @@ import { messageOf, SvcError } from '../errors.ts'
 import { version } from '../launch/program-files.ts'
 import { describeFileError } from '../terminal/input.ts'
 
-/** Of the layout of a backup. */
+/** The version of a backup's layout. */
 const format = 1
 
 const names = { note: 'backup.json', database: 'svc.db', blobs: 'blobs', logs: 'logs', key: 'secret.key' }
@@ -23,7 +23,7 @@ function isMissing(error: unknown): boolean {
   return (error as NodeJS.ErrnoException).code === 'ENOENT'
 }
 
-/** A body lies in the folder of the last two letters of its name. */
+/** A body is in a folder named after the last two letters of its name. */
 function blobPath(folder: string, id: string): string {
   return join(folder, names.blobs, id.slice(-2), id)
 }
@@ -40,7 +40,7 @@ async function copyOne(from: string, to: string): Promise<boolean> {
   }
 }
 
-/** Bodies never change: what is there already is whole. The number that is gone from the service. */
+/** Bodies never change, so existing copies are complete. Returns how many are gone from the service. */
 async function copyBlobs(from: string, to: string, ids: string[]): Promise<number> {
   let missing = 0
   for (const id of ids) {
@@ -51,8 +51,8 @@ async function copyBlobs(from: string, to: string, ids: string[]): Promise<numbe
 }
 
 /**
- * A body goes as soon as its row does, so one that a copy of the database refers to may be gone by the time it is asked
- * for. Then the database is copied again; most bodies are there already.
+ * A body is removed as soon as its row is, so one that the copied database refers to may be gone before it is copied.
+ * Then the database is copied again; by then most bodies have been copied.
  */
 async function copyStore(from: string, to: string) {
   for (let round = 0; round < mostRounds; round++) {
@@ -72,7 +72,7 @@ async function listFolder(folder: string) {
   })
 }
 
-/** Logs grow while they are copied: a line that is cut at the end of one is dropped when it is read. */
+/** Logs grow while they are copied; readers drop an incomplete last line. */
 async function copyTree(from: string, to: string): Promise<void> {
   for (const entry of await listFolder(from)) {
     const [source, target] = [join(from, entry.name), join(to, entry.name)]
@@ -93,7 +93,7 @@ async function requireEmpty(folder: string, what: string): Promise<void> {
 
 export type BackupOptions = { withKey: boolean }
 
-/** Takes a backup into a new or empty folder. NotFound when there is no store; the service may run. */
+/** Makes a backup in a new or empty folder; the service may be running. NotFound when there is no store. */
 export async function takeBackup(config: Config, target: string, { withKey }: BackupOptions): Promise<BackupNote> {
   const { dataDir, secretKeyFile } = config.paths
   if (!existsSync(join(dataDir, names.database)))
@@ -105,7 +105,7 @@ export async function takeBackup(config: Config, target: string, { withKey }: Ba
   await copyTree(join(dataDir, names.logs), join(target, names.logs))
   if (withKey) await copyKey(secretKeyFile, join(target, names.key))
   const manifest: Manifest = { format, version, takenAt, bodies: blobs.length, secrets, hasKey: withKey }
-  // Last: a backup without it was broken off.
+  // Written last: without it a backup is incomplete.
   await writeFile(join(target, names.note), `${JSON.stringify(manifest, null, 2)}\n`, { mode: 0o600 })
   return manifest
 }
@@ -129,7 +129,7 @@ async function readManifest(folder: string): Promise<Manifest> {
   )
 }
 
-/** Conflict rather than a key replaced: what is sealed under the other one would be lost. */
+/** Conflict when another key is in use: replacing it would make everything sealed with it unreadable. */
 async function placeKey(source: string, target: string): Promise<void> {
   if (!existsSync(target)) {
     await mkdir(dirname(target), { recursive: true, mode: 0o700 })
@@ -150,8 +150,8 @@ async function placeStore(source: string, dataDir: string): Promise<void> {
 }
 
 /**
- * Puts a backup into an empty data folder. InvalidRequest when it is none or is damaged, Conflict when the data folder
- * holds something or another key is in use.
+ * Restores a backup into an empty data folder. InvalidRequest when the folder is not a backup or is damaged, Conflict
+ * when the data folder is not empty or another key is in use.
  */
 export async function restoreBackup(config: Config, source: string): Promise<BackupNote> {
   const { dataDir, secretKeyFile } = config.paths
@@ -171,7 +171,7 @@ export async function restoreBackup(config: Config, source: string): Promise<Bac
   return manifest
 }
 
-/** Moves a data folder out of the way; where it is now. The service that held it must have stopped. */
+/** Moves a data folder aside and returns its new path. The service that used it must have stopped. */
 export async function putAside(config: Config): Promise<string | undefined> {
   const { dataDir } = config.paths
   if (!existsSync(dataDir)) return undefined

@@ -1,4 +1,4 @@
-// `svc doctor`: what this machine has for running tasks, what is missing and how to get it.
+// `svc doctor`: what this machine has for running tasks, what it lacks and how to get that.
 import { execFile } from 'node:child_process'
 import { mkdtempSync, rmSync, statfsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -18,7 +18,7 @@ import { findLocalService } from '../launch/local-service.ts'
 
 const run = promisify(execFile)
 
-/** What is looked at; another machine than this one in tests. */
+/** What is examined; tests describe another machine. */
 export type Machine = { platform: NodeJS.Platform; engine: ContainerEngine; workspaceSize: WorkspaceSize }
 
 export async function diagnose(config: Config, machine: Machine): Promise<Finding[]> {
@@ -119,7 +119,7 @@ function checkDisk(config: Config): Finding {
   }
 }
 
-/** Tried here as the service tries it: the launcher gives both the same rights to mount. */
+/** Tried in the same way as the service does; the launcher gives both programs the same rights to mount. */
 async function checkWorkspaces({ workspaceSize }: Machine): Promise<Finding> {
   const what = 'workspaces'
   const size = describeSize(workspaceSize)
@@ -139,7 +139,7 @@ async function checkWorkspaces({ workspaceSize }: Machine): Promise<Finding> {
   }
 }
 
-/** Of the nearest folder that exists. */
+/** For the nearest existing folder above the path. */
 function freeBytes(folder: string): number {
   try {
     const { bavail, bsize } = statfsSync(folder)

@@ -1,5 +1,5 @@
-// Artifacts, and files that tasks are given, in SQL: one row per task and path. A later attempt's file takes the place
-// of an earlier one's.
+// Artifacts and input files of tasks in SQL: one row per task and path. A later attempt's file replaces that of an
+// earlier one.
 import { SvcError } from '../../errors.ts'
 import type { ArtifactInfo, Artifacts } from '../../ports/artifacts.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -13,7 +13,7 @@ const FILE_LIMIT = 10 * MEBIBYTE
 const TASK_LIMIT = 50 * MEBIBYTE
 const NAME_BYTES = 255
 
-/** Where they are stored, and how errors name them. */
+/** The table of one sort of files, and what errors call them. */
 type Kind = { table: Fragment; locks: Fragment; isEmptyRefused: boolean; one: string; taskFull: string }
 
 const named = (text: string): Fragment => ({ text, parameters: [] })
@@ -76,14 +76,14 @@ function checkFilename(filename: string): void {
   )
 }
 
-/** Bytes that the task's other files take. */
+/** The size of the task's other files in bytes. */
 async function sumOthers(reader: Reader, { table }: Kind, taskUid: string, filename: string): Promise<number> {
   const row = await reader.first(sql<{ bytes: number }>`select coalesce(sum(size), 0) as bytes from ${table}
     where task_uid = ${taskUid} and filename <> ${filename}`)
   return Number(row?.bytes ?? 0)
 }
 
-/** Limits while others are uploaded too; the total is checked again when the row is written. */
+/** Limits for one upload; because others may run at the same time, the total is checked again when the row is written. */
 async function findLimits(reader: Reader, kind: Kind, taskUid: string, filename: string): Promise<BlobLimits> {
   const empty = kind.isEmptyRefused ? { empty: `the ${kind.one} is empty: send at least one byte` } : {}
   const left = TASK_LIMIT - (await sumOthers(reader, kind, taskUid, filename))
@@ -144,7 +144,7 @@ function createFiles({ database, blobs, clock }: Deps, kind: Kind): Artifacts {
     },
 
     async open(taskUid, filename) {
-      // PostgreSQL refuses to look for a NUL character.
+      // PostgreSQL rejects queries with a NUL character.
       if (findNameProblem(filename) !== undefined) return undefined
       const row = await database.read.first(sql<ArtifactRow>`select * from ${table}
         where task_uid = ${taskUid} and filename = ${filename}`)
@@ -167,7 +167,7 @@ export function createArtifacts(deps: Deps): Artifacts {
   return createFiles(deps, artifactKind)
 }
 
-/** The files that tasks are given; they may be empty. */
+/** Input files of tasks; they may be empty. */
 export function createInputs(deps: Deps): Artifacts {
   return createFiles(deps, inputKind)
 }

@@ -82,7 +82,7 @@ export function createLogs(options: LogsOptions): LogStore {
   const logs = createOpenLogs({ locate, openTasks, openFile })
   const listeners = createListeners()
   const waiting = new Map<string, Waiting[]>()
-  /** In memory only: tasks write to this process, and readers ask this process. */
+  /** Kept in memory: this process is the only one, so all writers and readers use it. */
   const unfinishedLines = new Map<string, UnfinishedLine>()
 
   function setUnfinished(taskUid: string, line: UnfinishedLine | undefined): void {

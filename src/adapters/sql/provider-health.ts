@@ -9,7 +9,7 @@ import { decodeText, encodeText } from './stored-text.ts'
 
 type HealthRow = { good_at: number | null; failed_at: number | null; reason: string | null; failures: number }
 
-// PostgreSQL gives big integers as text.
+// PostgreSQL returns big integers as text.
 function toContact(row: HealthRow): ProviderContact {
   const { good_at: good, failed_at: failed, reason } = row
   return {
@@ -64,7 +64,7 @@ async function addNote(tx: Tx, { provider, ...note }: ProviderNote, changes: Pro
   if (stateOf(merged) !== stateOf(known)) changes.announce(tx, provider)
 }
 
-/** In the same order on every replica, so that no two units wait for each other. */
+/** In the same order on every replica, so that units cannot deadlock. */
 function sortNotes(notes: readonly ProviderNote[]): ProviderNote[] {
   const spell = ({ provider }: ProviderNote) => `${provider.namespace}/${provider.name}`
   return notes.toSorted((a, b) => Number(spell(a) > spell(b)) - Number(spell(a) < spell(b)))

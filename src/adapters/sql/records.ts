@@ -58,7 +58,7 @@ async function findReferenced(database: Database, blobIds: string[]): Promise<Se
   return new Set(rows.map((row) => row.blob_id))
 }
 
-/** The record stores over a database and the places of bodies and logs. */
+/** The record stores over a database, a store of bodies and a store of logs. */
 export function composeRecords({ database, blobs, logs, clock }: RecordParts): RecordStores {
   const records = {
     results: createResults({ database, blobs, clock }),

@@ -1,4 +1,4 @@
-// The messages of sessions in SQL: numbered from 1 per session, so that a reader's place never skips one.
+// The messages of sessions in SQL: numbered from 1 per session, so that a reader never misses one.
 import { SvcError } from '../../errors.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { SessionKey, Sessions, TranscriptMessage } from '../../ports/sessions.ts'

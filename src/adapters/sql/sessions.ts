@@ -1,4 +1,4 @@
-// Sessions in SQL: who they are and who holds them; their messages are in session-transcripts.ts.
+// Sessions in SQL: their rows and who holds them. Their messages are in session-transcripts.ts.
 import { SvcError } from '../../errors.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Session, SessionKey, Sessions } from '../../ports/sessions.ts'
@@ -20,7 +20,7 @@ import { decodeCursor, decodeText, encodeCursor, encodeText } from './stored-tex
 
 const SWEEP_BATCH = 200
 
-/** Those whose time is over are gone, though they may not be swept yet. */
+/** Expired sessions do not count, even if they have not been swept yet. */
 function isKept(now: string): Fragment {
   return sql`(expires_at is null or expires_at > ${now} or active_task is not null)`
 }
@@ -38,7 +38,7 @@ function readCursor(token: string, namespace: string): Fragment {
   return sql`(created_at, namespace, name) < (${createdAt}, ${afterNamespace}, ${afterName})`
 }
 
-/** No namespaces have nothing in them; PostgreSQL takes no empty list. */
+/** An empty list of namespaces matches nothing; PostgreSQL does not accept `in ()`. */
 function isIn(namespaces: readonly string[]): Fragment {
   return namespaces.length === 0 ? sql`1 = 0` : sql`namespace in (${listSql(namespaces.map(encodeText))})`
 }

@@ -2,10 +2,10 @@
 // Both dialects read `?` as a placeholder, so no literal or operator in a statement may contain one.
 import type { Parameter, Statement } from './database.ts'
 
-/** A piece of SQL to put into another statement. */
+/** A piece of SQL that can be part of a statement. */
 export type Fragment = Statement
 
-// A template without nested pieces has the same text each time: its identity is the key, so it is joined once.
+// A template without nested fragments always has the same text, so it is joined once and found by its identity.
 const flatTexts = new WeakMap<TemplateStringsArray, string>()
 
 function isFragment(value: Parameter | Fragment): value is Fragment {

@@ -1,6 +1,6 @@
-// The one way free text is kept: any JavaScript string survives any store, NUL characters and lone surrogates included.
+// How all free text is stored: any JavaScript string survives in every database, even with NUL or lone surrogates.
 // PostgreSQL refuses NUL in text (https://www.postgresql.org/docs/current/datatype-character.html) and UTF-8 has no form
-// for a lone surrogate, so these two are escaped, and the backslash with them. Every other text is stored as it is.
+// for a lone surrogate, so both are escaped, and so is the backslash. All other text is stored as it is.
 import { SvcError } from '../../errors.ts'
 
 const UNSTORABLE = /[\\\0]|[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/g
@@ -13,17 +13,17 @@ function escapeCharacter(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).toUpperCase()}`
 }
 
-/** The text as it is stored. Equal texts give equal forms and different ones different forms. */
+/** The stored form of a text; different texts have different forms. */
 export function encodeText(text: string): string {
   return text.replace(UNSTORABLE, escapeCharacter)
 }
 
-/** Like encodeText, on one line. */
+/** Like encodeText, but without line ends. */
 export function encodeLine(text: string): string {
   return encodeText(text).replaceAll('\n', '\\n')
 }
 
-/** The text that encodeText or encodeLine was given. */
+/** Reverses encodeText and encodeLine. */
 export function decodeText(stored: string): string {
   if (!stored.includes('\\')) return stored
   return stored.replace(ESCAPED, (_, short: string | undefined, code: string | undefined) =>
@@ -41,12 +41,12 @@ export function decodeOptional(stored: string | null): string | undefined {
   return stored === null ? undefined : decodeText(stored)
 }
 
-/** The part of a page token that a list hands out: opaque to callers, checked when it comes back. */
+/** Makes the opaque cursor that a list hands out; decodeCursor checks it. */
 export function encodeCursor(parts: string[]): string {
   return Buffer.from(JSON.stringify(parts)).toString('base64url')
 }
 
-/** The parts of a cursor made by encodeCursor. InvalidRequest when it is anything else. */
+/** The parts of a cursor made by encodeCursor. InvalidRequest for any other text. */
 export function decodeCursor(cursor: string, length: number): string[] {
   const bad = () => new SvcError('InvalidRequest', 'continue is not a token of this list: start again without it')
   let parts: unknown

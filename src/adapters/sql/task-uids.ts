@@ -1,11 +1,11 @@
-// Whose records there are, over all record tables and logs, so that what has no task any more can be removed (TASK-063).
+// Finds the tasks that have records or logs, so that those of deleted tasks can be removed (TASK-063).
 import type { Records } from '../../ports/index.ts'
 import type { RecordOwners, TaskNoun } from '../../ports/retention.ts'
 import type { Database } from './database.ts'
 import type { LogStore } from './logs.ts'
 import { joinSql, sql } from './statement.ts'
 
-/** Where uids of tasks stand, of every noun whose records go with a task; logs know their own. */
+/** The tables and columns with uids of tasks, for all records that are removed with their task; logs list their own. */
 const columns: Record<Exclude<TaskNoun, 'logs'>, [table: string, ...columns: string[]]> = {
   results: ['results', 'task_uid'],
   artifacts: ['artifacts', 'task_uid'],

@@ -1,4 +1,4 @@
-// Who a token stands for: the owner's token, kept here as a hash only, or one of the stored tokens.
+// Finds the caller of a token: the owner, whose token is kept here as a hash only, or that of a stored token.
 import { timingSafeEqual } from 'node:crypto'
 import { SvcError } from '../../errors.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -6,16 +6,16 @@ import type { Authenticator, Caller, TokenRecord } from '../../ports/identity.ts
 import { hashToken, type TokenStore } from './tokens.ts'
 
 const TOUCH_MS = 60_000
-// Another replica may revoke a token: nobody is believed longer than this without a look at the store.
+// Another replica may revoke a token, so the store is checked again after this time.
 const CACHE_MS = 5_000
 const CACHE_SIZE = 1_000
 
 export type TokenAuthenticatorOptions = {
   tokens: TokenStore
   clock: Clock
-  /** The bootstrap token's text; whoever shows it is the owner. Never stored. */
+  /** The bootstrap token; whoever presents it is the owner. Never stored. */
   ownerToken?: string
-  /** Told when the time of last use could not be noted; requests go on. */
+  /** Called when the time of last use cannot be stored; the request is served all the same. */
   onTouchFailure?: (error: unknown) => void
 }
 
@@ -53,7 +53,7 @@ function isExpired(record: TokenRecord, now: number): boolean {
   return record.expiresAt !== undefined && Date.parse(record.expiresAt) <= now
 }
 
-/** One sentence for every failure, so that nothing is learnt about tokens. */
+/** The same sentence for every failure, so that it reveals nothing about tokens. */
 function refuse(): never {
   throw new SvcError('Unauthenticated', 'the credential is missing or not valid: send a valid token')
 }
@@ -93,7 +93,7 @@ export function createTokenAuthenticator(options: TokenAuthenticatorOptions): Au
     const found = await tokens.find(hash)
     if (found === undefined || !isSameHash(toBytes(found.hash), toBytes(hash))) return undefined
     const entry = { record: found.record, caller: toCaller(found.record), checkedAt: now }
-    // What was read before a revocation may be the revoked token: good for this request, not to be kept.
+    // A record that was read before a revocation may be the revoked one: it serves this request but is not cached.
     if (before === revocations) remember(hash, entry)
     return entry
   }

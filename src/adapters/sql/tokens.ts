@@ -1,4 +1,4 @@
-// Access tokens in SQL, kept as SHA-256: with 256 random bits behind it, a hash needs no salt and no slowness.
+// Access tokens in SQL, stored as SHA-256: tokens have 256 random bits, so the hash needs no salt and may be fast.
 import { hash, randomBytes } from 'node:crypto'
 import type { Role } from '../../contract/access.ts'
 import { SvcError } from '../../errors.ts'
@@ -24,13 +24,13 @@ type TokenRow = {
   last_used_at: string | null
 }
 
-/** What the authenticator needs beyond the port. */
+/** What the authenticator needs in addition to the port. */
 export interface TokenStore extends Tokens {
   /** The record whose token has this hash, expired or not. */
   find(hash: string): Promise<{ record: TokenRecord; hash: string } | undefined>
   /** Notes that the token was used. */
   touch(id: string, at: Date): Promise<void>
-  /** Calls back when a token was revoked, by whichever process; without an id when that may have been missed. */
+  /** Calls back when any process revokes a token; without an id when a revocation may have been missed. */
   onRevoke(listener: (id: string | undefined) => void): void
 }
 
@@ -38,7 +38,7 @@ export type TokensOptions = {
   database: Database
   clock: Clock
   ids: Ids
-  /** Random bytes for new tokens; the system's by default. */
+  /** Makes random bytes for new tokens; default: the system's. */
   randomBytes?: (size: number) => Uint8Array
 }
 

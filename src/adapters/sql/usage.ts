@@ -1,5 +1,5 @@
-// Usage in SQL: one row per model call. Money is kept as whole billionths, so that sums do not depend on their order
-// and a single token's price is not rounded away.
+// Usage in SQL: one row per model call. Money is stored in whole billionths, so that sums do not depend on their order
+// and the price of a single token is not rounded to 0.
 import type { CallerKind } from '../../contract/api/caller.ts'
 import { isSvcError, messageOf } from '../../errors.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -38,7 +38,7 @@ type SumRow = {
 
 const NOBODY = sql`null as caller_kind, null as caller_id`
 
-// Names are unique in their namespace only; a caller acts in several.
+// Names are unique within a namespace only, but a caller may act in several.
 const GROUPS: Record<UsageGroup, { key: Fragment; columns: Fragment }> = {
   task: { key: sql`coalesce(task_name, task_uid)`, columns: sql`namespace, task_uid, ${NOBODY}` },
   session: { key: sql`session`, columns: sql`namespace, null as task_uid, ${NOBODY}` },
@@ -46,7 +46,7 @@ const GROUPS: Record<UsageGroup, { key: Fragment; columns: Fragment }> = {
   provider: { key: sql`provider`, columns: sql`namespace, null as task_uid, ${NOBODY}` },
   namespace: { key: sql`namespace`, columns: sql`namespace, null as task_uid, ${NOBODY}` },
   model: { key: sql`model`, columns: sql`null as namespace, null as task_uid, ${NOBODY}` },
-  // Times are in UTC and begin with the day.
+  // Stored times are in UTC and begin with the date.
   day: { key: sql`substr(created_at, 1, 10)`, columns: sql`null as namespace, null as task_uid, ${NOBODY}` },
   caller: {
     key: sql`coalesce(caller_id, caller)`,
@@ -57,7 +57,7 @@ const GROUPS: Record<UsageGroup, { key: Fragment; columns: Fragment }> = {
 // Times have 24 characters, so the greatest is the newest name.
 const LAST_NAME = sql`substr(max(created_at || caller), 25)`
 
-// As floating-point numbers, exact up to 2^53: sums of integers overflow, in SQLite with an error.
+// Summed as floating-point numbers, which are exact up to 2^53; sums of integers can overflow, in SQLite with an error.
 const sumOf = (column: string): Fragment => ({
   text: `sum(cast(${column} as double precision)) as ${column}`,
   parameters: [],
@@ -76,7 +76,7 @@ function toCount(sum: number | null): number {
   return Math.min(Math.round(Number(sum ?? 0)), Number.MAX_SAFE_INTEGER)
 }
 
-/** Only what there is: most sums have no estimates. */
+/** Leaves out what is zero: most sums have no estimates. */
 function toEstimates(row: Pick<SumRow, 'estimated_input' | 'estimated_output' | 'estimated_cost_nanos'>) {
   const estimates = {
     estimatedInputTokens: toCount(row.estimated_input),
@@ -120,7 +120,7 @@ function addMoney(total: Money, sum: Money): Money {
   }
 }
 
-/** Adds tokens and calls; money of another currency than the first (the one with the most output) is left out. */
+/** Adds tokens and calls. Money counts only in the currency of the first sum, the one with the most output. */
 function addSums(total: Omit<UsageSum, 'key'>, sum: Omit<UsageSum, 'key'>): Omit<UsageSum, 'key'> {
   const currency = total.currency ?? sum.currency
   const sameMoney = sum.currency === undefined || sum.currency === currency
@@ -228,7 +228,7 @@ function toSpent(rows: SpentRow[]): SpentSums {
   return spent
 }
 
-/** The store is away, or full: the same records may be taken later. */
+/** The database is unavailable or full; the records may be accepted later. */
 function isPassing(error: unknown): boolean {
   return isSvcError(error, 'Unavailable') || isSvcError(error, 'StorageFull')
 }

@@ -166,7 +166,7 @@ export function createPostgresLogs({ database }: { database: Database }): LogSto
     }),
   )
   const encode = (attempt: number, text: string) => Buffer.from(encodeLogLine(attempt, text))
-  /** Nothing is left of a line that has become whole. */
+  /** Removes the unfinished line once it is complete. */
   const encodeUnfinished = (attempt: number, text: string) => (text === '' ? Buffer.alloc(0) : encode(attempt, text))
   return {
     async append({ taskUid, attempt }, lines, text) {

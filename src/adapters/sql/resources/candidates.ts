@@ -6,13 +6,13 @@ import type { Reader, Statement } from '../database.ts'
 import { type Fragment, joinSql, sql } from '../statement.ts'
 import type { IndexCondition, ResourceFilter } from './filter.ts'
 
-/** Index rows counted at most to compare two values: beyond it they are equally bad. */
+/** How many index rows are counted to compare two values; beyond this both are equally bad. */
 const probeLimit = 1000
 
 export type CandidateScope = {
   kind: Kind
   namespace: string | undefined
-  /** Of all namespaces only these. */
+  /** Limits a list over all namespaces to these. */
   namespaces: readonly string[] | undefined
   filter: ResourceFilter
   order: ListOrder
@@ -23,8 +23,8 @@ export type Candidate = Position & { text: string | null; version: number | null
 
 const nothing = sql``
 
-// SQLite plans a statement anew for each value of a parameter that its plan looked at (as sqlite3_bind does with STAT4,
-// https://sqlite.org/queryplanner-ng.html#qpsg), which takes a third of the time of a page. It does not look into a cast.
+// When a query plan depends on the value of a parameter, SQLite makes a new plan for each value
+// (https://sqlite.org/queryplanner-ng.html#qpsg), which takes a third of the time of a page. A cast hides the value.
 function castText(value: string): Fragment {
   return sql`cast(${value} as text)`
 }
@@ -68,8 +68,8 @@ async function countEntry(reader: Reader, scope: CandidateScope, entry: IndexEnt
 }
 
 /**
- * The equality that the fewest objects meet; undefined when the filter has none. The index is in order of names: for
- * another order everything that it finds is sorted, so that a value that many have leads nothing there.
+ * The equality that the fewest objects meet; undefined when the filter has none. The index is sorted by name: in any
+ * other order all that it finds has to be sorted, so a value that many objects have is not used then.
  */
 export async function chooseLeader(reader: Reader, scope: CandidateScope): Promise<IndexEntry | undefined> {
   const { equalities } = scope.filter
@@ -97,7 +97,7 @@ function listTests(scope: CandidateScope, leader: IndexEntry | undefined): Fragm
   return [...others, ...conditions].map((condition) => testCondition(scope.kind, condition))
 }
 
-/** Where the leader's objects are found, with when they were made if the order asks for it. */
+/** Where the leading value's objects are found, with their creation times if the order needs them. */
 function selectLed(scope: CandidateScope, leader: IndexEntry): Fragment {
   const where = matchEntry(scope, leader)
   if (scope.order === 'name') return sql`select k.namespace, k.name, '' as created from resource_index k where ${where}`

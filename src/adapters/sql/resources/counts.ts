@@ -16,7 +16,7 @@ export function createCounts(initial: { kind: Kind; namespace: string; count: nu
   function add(kind: Kind, namespace: string, amount: number): void {
     const key = `${kind}/${namespace}`
     const count = (byNamespace.get(key) ?? 0) + amount
-    // Namespaces come and go: an empty one leaves nothing behind.
+    // Namespaces come and go, so the entry of an empty one is removed.
     if (count === 0) byNamespace.delete(key)
     else byNamespace.set(key, count)
     byKind.set(kind, (byKind.get(kind) ?? 0) + amount)

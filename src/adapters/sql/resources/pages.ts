@@ -115,7 +115,7 @@ async function walkObjects<R>({ database, ring }: PageParts, walk: Walk<R>): Pro
   }
 }
 
-/** What the order of the list needs of where its last object stands. */
+/** The position of the last object in the order of the list. */
 function positionOf({ namespace, name, created }: Position, order: ListOrder): Position {
   return { namespace, name, created: order === 'name' ? '' : created }
 }
@@ -134,7 +134,7 @@ export function createPages(parts: PageParts) {
     return { snapshot, remaining: counts.count({ kind, namespace: query.namespace }) }
   }
 
-  /** What follows the page, unless the listing is filtered or its snapshot was forgotten. */
+  /** How many objects follow the page; undefined when the list is filtered or its snapshot was forgotten. */
   function countAfter({ remaining, snapshot }: Start, served: number): number | undefined {
     return remaining === undefined || !ring.remembers(snapshot) ? undefined : Math.max(remaining - served, 1)
   }

@@ -1,4 +1,4 @@
-// SQLite behind the Database interface: one connection writes, another reads, many writers share one commit.
+// SQLite behind the Database interface: one connection for writing and one for reading; concurrent writers share a commit.
 import { chmodSync, closeSync, existsSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import Sqlite from 'better-sqlite3'
@@ -13,28 +13,28 @@ import { applyMigrations } from './migrate.ts'
 import { migrations as allMigrations } from './migrations/index.ts'
 
 export type SqliteOptions = {
-  /** The database file; its folder is made when it is missing. */
+  /** The database file; its folder is created when missing. */
   path: string
-  /** Tests open older versions; everybody else leaves this out. */
+  /** Tests open older versions; all others leave this out. */
   migrations?: readonly Migration[]
 }
 
 export interface SqliteDatabase extends Database {
-  /** The most pages the file may have from now on: stands for a full disk in tests. */
+  /** Limits the pages of the file from now on; tests simulate a full disk with it. */
   limitPages(count: number): void
-  /** Unavailable once it was found to be damaged: it stays so until it is opened anew. */
+  /** Unavailable once damage was found, until the database is opened again. */
   check(): Promise<void>
   /** Copies the database as of now into a new file while it is in use. */
   backup(path: string): Promise<void>
 }
 
-/** For its owner alone, also in a folder that others may read: the files beside it get the rights of this one. */
+/** Readable by its owner only, even in a shared folder; SQLite gives the files beside it the same permissions. */
 function makePrivate(path: string): void {
   closeSync(openSync(path, 'a', 0o600))
   for (const file of [path, `${path}-wal`, `${path}-shm`]) if (existsSync(file)) chmodSync(file, 0o600)
 }
 
-/** Remembers that a statement met with damage, and passes everything on. */
+/** Remembers when a statement reports damage; passes every error on. */
 function createDamageWatch() {
   let damage: SvcError | undefined
   const note = (error: unknown): never => {
@@ -78,7 +78,7 @@ function createReader(connection: Sqlite.Database): Reader {
   }
 }
 
-/** Opens (and migrates) the database in a file. `:memory:` does not work: reads have a connection of their own. */
+/** Opens (and migrates) the database in a file. `:memory:` does not work, because reads use a second connection. */
 export function openSqlite(options: SqliteOptions): SqliteDatabase {
   mkdirSync(dirname(options.path), { recursive: true })
   const writer = openWriter(options.path)

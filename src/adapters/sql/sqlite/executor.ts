@@ -3,7 +3,7 @@ import type Sqlite from 'better-sqlite3'
 import { SvcError } from '../../../errors.ts'
 import type { Statement } from '../database.ts'
 
-/** Statements kept prepared; lists of varying length make new texts, so the oldest are dropped. */
+/** How many statements stay prepared; lists of varying length give new texts without end, so the oldest are dropped. */
 const maxPrepared = 300
 
 export type Executor = {
@@ -12,7 +12,7 @@ export type Executor = {
   run(statement: Statement): { changes: number }
 }
 
-/** SQLite's code as an error of the service; anything else stays what it is (https://sqlite.org/rescode.html). */
+/** SQLite's code as an error of the service; any other error stays as it is (https://sqlite.org/rescode.html). */
 export function translateError(error: unknown): unknown {
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   if (code === 'SQLITE_FULL') {

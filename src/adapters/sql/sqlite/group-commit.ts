@@ -1,14 +1,14 @@
-// Group commit: writers that come together share one transaction and one fsync, each in a savepoint of its own.
+// Group commit: concurrent writers share one transaction and one fsync, each in its own savepoint.
 import type Sqlite from 'better-sqlite3'
 import { SvcError } from '../../../errors.ts'
 import { runHook } from '../commit-hooks.ts'
 import type { Database, Tx } from '../database.ts'
 import { createExecutor, type Executor, translateError } from './executor.ts'
 
-/** Units in one commit at most, so that a flood of writers does not hold up the event loop. */
+/** Limits the units in one commit, so that a flood of writers does not block the event loop. */
 const maxBatch = 128
 
-/** A unit of work, its promise, and what it publishes. Its outcome is settled only after the commit. */
+/** A unit of work, its promise and its announcements. The promise is settled only after the commit. */
 type Unit = {
   run(tx: Tx): Promise<void>
   resolve(): void
@@ -55,7 +55,7 @@ function settle(units: Unit[]): void {
   }
 }
 
-/** Runs units in one transaction of their own and settles them. Never rejects. */
+/** Runs the units in one transaction and settles them. Never rejects. */
 function createBatchRunner(connection: Sqlite.Database, announce: Announce): (units: Unit[]) => Promise<void> {
   const execute = createExecutor(connection)
   const begin = connection.prepare('begin immediate')
@@ -65,7 +65,7 @@ function createBatchRunner(connection: Sqlite.Database, announce: Announce): (un
   const release = connection.prepare('release unit')
   const rollbackUnit = connection.prepare('rollback to unit')
 
-  /** Leaves the transaction as it was before the unit; throws when SQLite has given up the whole transaction. */
+  /** Restores the transaction to its state before the unit; throws when SQLite has rolled back all of it. */
   async function runUnit(unit: Unit): Promise<void> {
     savepoint.run()
     try {
@@ -82,7 +82,7 @@ function createBatchRunner(connection: Sqlite.Database, announce: Announce): (un
     try {
       if (connection.inTransaction) rollback.run()
     } catch {
-      // What failed before is what the writers are told; the next `begin` fails if the connection is beyond use.
+      // Writers get the error that came first; if the connection is unusable, the next `begin` fails.
     }
   }
 
@@ -99,7 +99,7 @@ function createBatchRunner(connection: Sqlite.Database, announce: Announce): (un
   }
 }
 
-/** `announce` is called after the commit with what its units announced. */
+/** After the commit, `announce` is called with what its units announced. */
 export function createCommitQueue(connection: Sqlite.Database, announce: Announce): CommitQueue {
   const commitBatch = createBatchRunner(connection, announce)
   let waiting: Unit[] = []
@@ -110,7 +110,7 @@ export function createCommitQueue(connection: Sqlite.Database, announce: Announc
   function flushSoon(): void {
     if (flushing) return
     flushing = true
-    // After the requests that arrived in this turn of the event loop have asked for their writes.
+    // Only after all requests that arrived in this turn of the event loop have asked for their writes.
     setImmediate(() => void flush())
   }
 

@@ -1,4 +1,4 @@
-// Brings a database file to the present schema, or refuses it unharmed.
+// Migrates a database file to the current schema, or refuses it unharmed.
 import type Sqlite from 'better-sqlite3'
 import { type AppliedMigration, checkApplied, computeChecksum, type Migration } from '../migrations.ts'
 
@@ -17,7 +17,7 @@ function applyMissing(connection: Sqlite.Database, known: readonly Migration[]):
   }
 }
 
-/** Applies what is missing in one transaction. Unavailable, and the file untouched, when it is a newer one. */
+/** Applies missing steps in one transaction. Unavailable, with the file untouched, when its schema is newer. */
 export function applyMigrations(connection: Sqlite.Database, known: readonly Migration[]): void {
   connection.transaction(() => applyMissing(connection, known)).immediate()
 }

@@ -1,19 +1,19 @@
-// A whole copy of a database that others may be writing to, and what its rows refer to.
+// Copies a database while others may be writing to it, and lists the bodies that its rows refer to.
 import { chmodSync } from 'node:fs'
 import Sqlite from 'better-sqlite3'
 import { messageOf, SvcError } from '../../../errors.ts'
 
-/** All pages in one step: a copy in several begins anew whenever somebody writes, and under load it would never end. */
+/** All pages in one step: a copy in several steps starts again after each write, and under load would never end. */
 const allPages = 2 ** 31 - 1
 
-/** One file, which can be read from anywhere: the service turns its log of writes on again. */
+/** A single file that can be read from anywhere; the service turns write-ahead logging on again. */
 function settleFile(path: string): void {
   const copy = new Sqlite(path)
   copy.pragma('journal_mode = delete')
   copy.close()
 }
 
-/** Copies the database as of one moment into a new file, for its owner alone. */
+/** Copies the database as of one moment into a new file that only its owner can read. */
 export async function copyDatabase(from: string, to: string): Promise<void> {
   const source = new Sqlite(from, { readonly: true, fileMustExist: true, timeout: 10_000 })
   try {
@@ -26,7 +26,7 @@ export async function copyDatabase(from: string, to: string): Promise<void> {
 }
 
 export type SnapshotFacts = {
-  /** Names of the bodies that its rows refer to. */
+  /** The names of the bodies that its rows refer to. */
   blobs: string[]
   secrets: number
 }
