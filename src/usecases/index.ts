@@ -21,6 +21,7 @@ import { createTaskRecords, type TaskRecords } from './tasks/records.ts'
 import { checkRetry, retryTask } from './tasks/retry.ts'
 import { runSchedule } from './tasks/run.ts'
 import { createTaskStreams, type TaskStreams } from './tasks/streams.ts'
+import { createTaskChanges, type TaskChanges } from './tasks/task-changes.ts'
 import { createTokenUsecases, type TokenUsecases } from './tokens.ts'
 import { createToolUsecases, type ToolUsecases } from './tools.ts'
 import { createUsageUsecases, type UsageUsecases } from './usage.ts'
@@ -37,6 +38,7 @@ export type { UsecaseDeps, UsecaseSettings } from './deps.ts'
 
 type TaskUsecases = TaskRecords &
   TaskInputs &
+  TaskChanges &
   TaskStreams & {
     cancel(caller: Caller, key: ResourceKey, reason: string): Promise<Task>
     /** Children of the named task, each as JSON. */
@@ -72,6 +74,7 @@ export type Usecases = {
 
 export function createUsecases(given: UsecaseDeps): Usecases {
   const health = createProviderHealthLog(given.ports)
+  const taskChanges = createTaskChanges(given.ports)
   const deps = { ...given, health }
   const resources = createResourceUsecases(deps)
   const sessions = createSessionUsecases(deps)
@@ -79,7 +82,8 @@ export function createUsecases(given: UsecaseDeps): Usecases {
   const tasks: TaskUsecases = {
     ...createTaskRecords(deps, resources),
     ...createTaskInputs(deps, resources),
-    ...createTaskStreams(deps, resources),
+    ...taskChanges,
+    ...createTaskStreams({ ...deps, taskChanges }, resources),
     cancel: (caller, key, reason) => cancelTask(deps, caller, key, reason),
     listChildren: (caller, parent, query) => listChildren({ ports: deps.ports, resources }, caller, parent, query),
     run: (caller, key) => runSchedule(deps, caller, key),

@@ -1,6 +1,6 @@
 // What a task leaves behind, over HTTP: logs, timeline, result, artifacts, plan.
 import { Readable } from 'node:stream'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { AttemptKey } from '../../src/ports/workloads.ts'
 import { aiTask, ownerToken, type Service, startService } from './service.ts'
 
@@ -138,6 +138,24 @@ describe('logs', () => {
     await service.ports.resources.update('Task', { ...task, metadata })
     await service.call('DELETE /api/v1/tasks/removed')
     expect(await stream.readUntil(toEnd)).toContain('event: end')
+  })
+
+  it('end at once with a task that ends without a word, and ask for it only when it changes', async () => {
+    await makeRunning('quiet')
+    const reads = vi.spyOn(service.ports.resources, 'get')
+    const readsOf = () => reads.mock.calls.filter(([, { name }]) => name === 'quiet').length
+    const streams = [
+      await openStream('/api/v1/tasks/quiet/logs?follow=true'),
+      await openStream('/api/v1/tasks/quiet/events?follow=true'),
+    ]
+    const silences = (text: string) => text.split(': heartbeat').length - 1
+    for (const stream of streams) await stream.readUntil((text) => silences(text) >= 2)
+    const before = readsOf()
+    for (const stream of streams) await stream.readUntil((text) => silences(text) >= 10)
+    expect(readsOf()).toBe(before)
+    await service.setStatus('Task', 'quiet', { phase: 'Failed', attempts: 1 })
+    for (const stream of streams) expect(await stream.readUntil(toEnd)).toContain('event: end')
+    reads.mockRestore()
   })
 
   it('leave no stream behind when the client goes away', async () => {

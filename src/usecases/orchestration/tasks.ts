@@ -4,16 +4,19 @@ import { isTerminalPhase, type Task } from '../../contract/resources/task.ts'
 import { isSvcError, SvcError } from '../../errors.ts'
 import type { Orchestration } from '../../ports/orchestration.ts'
 import type { ResourceKey } from '../../ports/resources.ts'
+import { createAlarm } from '../alarm.ts'
 import type { UsecaseDeps } from '../deps.ts'
 import type { ResourceUsecases } from '../resources.ts'
 import type { TaskRecords } from '../tasks/records.ts'
+import type { TaskChanges } from '../tasks/task-changes.ts'
 import { locate, locateNamespace, type OrchestrationScope } from './scope.ts'
 
 export type OrchestrationDeps = UsecaseDeps & {
   resources: ResourceUsecases
-  tasks: Pick<TaskRecords, 'result'> & {
-    cancel(caller: OrchestrationScope['caller'], key: ResourceKey, reason: string): Promise<Task>
-  }
+  tasks: Pick<TaskRecords, 'result'> &
+    TaskChanges & {
+      cancel(caller: OrchestrationScope['caller'], key: ResourceKey, reason: string): Promise<Task>
+    }
 }
 
 export type TaskVerbs = Pick<
@@ -25,8 +28,6 @@ export type TaskVerbs = Pick<
 }
 
 const nameAttempts = 5
-const shortestPauseMs = 25
-const longestPauseMs = 500
 /** Lists are sorted by name, so the newest tasks are found by reading the whole namespace, up to this many pages. */
 const listPage = 500
 const listPages = 40
@@ -102,13 +103,26 @@ export function createTaskVerbs(deps: OrchestrationDeps, scope: OrchestrationSco
     },
     async waitForTask(named, timeoutMs, signal) {
       const key = locate(scope, named)
-      const { clock } = deps.ports
-      const deadline = clock.now().getTime() + timeoutMs
-      for (let pauseMs = shortestPauseMs; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
-        const task = await getTask(key)
-        const left = deadline - clock.now().getTime()
-        if (isTerminalPhase(task.status?.phase) || left <= 0) return task
-        await clock.sleep(Math.min(pauseMs, left), signal)
+      const over = new AbortController()
+      const alarm = createAlarm(AbortSignal.any([signal, over.signal]))
+      const forget = deps.tasks.onChange(key, alarm.wake)
+      let isLate = false
+      const giveUp = () => {
+        isLate = true
+        alarm.wake()
+      }
+      deps.ports.clock.sleep(timeoutMs, over.signal).then(giveUp, () => undefined)
+      try {
+        for (;;) {
+          const wasLate = isLate
+          const task = await getTask(key)
+          if (wasLate || isTerminalPhase(task.status?.phase)) return task
+          await alarm.wait()
+          signal.throwIfAborted()
+        }
+      } finally {
+        forget()
+        over.abort()
       }
     },
     async cancelTask(named) {

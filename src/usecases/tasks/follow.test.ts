@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import type { Clock } from '../../ports/clock.ts'
 import { follow } from './follow.ts'
 
 type Item = { seq: number }
@@ -10,23 +9,13 @@ async function collect(items: AsyncIterable<Item>): Promise<Item[]> {
   return all
 }
 
-/** Sleeps never end by themselves: only wake-ups and aborts move the follower. */
 function makeSource() {
   const items: Item[] = []
   const listeners = new Set<() => void>()
-  const pauses: number[] = []
   const state = { isOver: false }
-  const clock: Clock = {
-    now: () => new Date(0),
-    sleep(ms, signal) {
-      pauses.push(ms)
-      return new Promise((_resolve, reject) => signal?.addEventListener('abort', () => reject(signal.reason)))
-    },
-  }
   return {
     items,
     listeners,
-    pauses,
     state,
     append(seq: number) {
       items.push({ seq })
@@ -45,7 +34,6 @@ function makeSource() {
         },
         isOver: async () => state.isOver,
         afterSeq,
-        clock,
         signal,
       })
     },
@@ -81,7 +69,7 @@ describe('following a task', () => {
     const source = makeSource()
     const gone = new AbortController()
     const reading = collect(source.follow(0, gone.signal))
-    while (source.pauses.length === 0) await new Promise((resolve) => setImmediate(resolve))
+    while (source.listeners.size === 0) await new Promise((resolve) => setImmediate(resolve))
     expect(source.listeners.size).toBe(1)
     gone.abort()
     expect(await reading).toEqual([])

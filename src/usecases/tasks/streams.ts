@@ -8,6 +8,7 @@ import type { ResourceKey } from '../../ports/resources.ts'
 import type { UsecaseDeps } from '../deps.ts'
 import type { ResourceUsecases } from '../resources.ts'
 import { follow } from './follow.ts'
+import type { TaskChanges } from './task-changes.ts'
 
 /** More of the line after number `seq`, from `offset` on in its text. */
 export type LinePart = { seq: number; offset: number; part: string }
@@ -74,8 +75,10 @@ function createLogReader(logs: Logs, uid: string, tailLines: number | undefined)
   }
 }
 
-export function createTaskStreams({ ports }: UsecaseDeps, resources: ResourceUsecases): TaskStreams {
-  const { records, clock } = ports
+export type StreamDeps = Pick<UsecaseDeps, 'ports'> & { taskChanges: TaskChanges }
+
+export function createTaskStreams({ ports, taskChanges }: StreamDeps, resources: ResourceUsecases): TaskStreams {
+  const { records } = ports
   const getTask = (caller: Caller, key: ResourceKey) => resources.get(caller, 'Task', key)
 
   /** Also ends when the task is deleted, even if another one gets its name. */
@@ -83,6 +86,14 @@ export function createTaskStreams({ ports }: UsecaseDeps, resources: ResourceUse
     return async () => {
       const task = await ports.resources.get('Task', key)
       return task?.metadata.uid !== uid || isTerminalPhase(task.status?.phase)
+    }
+  }
+
+  /** What is written to the task, and its end: it can end without a word. */
+  function subscribeBoth(written: Pick<Logs, 'onAppend'>, { key, uid }: { key: ResourceKey; uid: string }) {
+    return (listener: () => void) => {
+      const ends = [written.onAppend(uid, listener), taskChanges.onChange(key, listener)]
+      return () => ends.forEach((end) => void end())
     }
   }
 
@@ -102,11 +113,8 @@ export function createTaskStreams({ ports }: UsecaseDeps, resources: ResourceUse
       const { uid } = (await getTask(caller, key)).metadata
       const isOver = watchEnd(key, uid)
       const read = createLogReader(records.logs, uid, afterSeq === undefined ? tailLines : undefined)
-      const subscribe = (listener: () => void) => {
-        const ends = [records.logs.onAppend(uid, listener), records.events.onAppend(uid, listener)]
-        return () => ends.forEach((end) => void end())
-      }
-      return (signal) => follow({ read, subscribe, isOver, afterSeq: afterSeq ?? 0, clock, signal })
+      const subscribe = subscribeBoth(records.logs, { key, uid })
+      return (signal) => follow({ read, subscribe, isOver, afterSeq: afterSeq ?? 0, signal })
     },
     async events(caller, key, { beforeSeq, limit }) {
       const task = await getTask(caller, key)
@@ -119,10 +127,9 @@ export function createTaskStreams({ ports }: UsecaseDeps, resources: ResourceUse
       return (signal) =>
         follow({
           read: (after) => records.events.list({ taskUid: uid, afterSeq: after }),
-          subscribe: (listener) => records.events.onAppend(uid, listener),
+          subscribe: subscribeBoth(records.events, { key, uid }),
           isOver: watchEnd(key, uid),
           afterSeq,
-          clock,
           signal,
         })
     },
