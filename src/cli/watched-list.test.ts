@@ -63,6 +63,14 @@ describe('a list that stays', () => {
     ])
   })
 
+  it('is of what the filters of the list leave, as many as are wanted at the beginning', async () => {
+    const { context, asked, printed } = serve(begin)
+    const filters = ['--phase', 'Failed', '--type', 'ai', '--agent', 'writer', '-l', 'a=b']
+    await runCommandLine(['task', 'list', '-w', '--limit', '1', '-o', 'name', ...filters], context)
+    expect(asked[0]).toMatchObject({ phase: 'Failed', type: 'ai', agent: 'writer', labelSelector: 'a=b' })
+    expect(printed().trimEnd()).toBe('task/new')
+  })
+
   it('begins anew where the service no longer knows what came between', async () => {
     const { context, asked, printed } = serve(begin, new SvcError('Expired', 'too old'), begin)
     await runCommandLine(['get', 'tasks', '--watch', '-A', '-o', 'name'], context)
@@ -76,7 +84,6 @@ describe('a list that stays', () => {
     [['get', 'task', 'x', '-w'], 'no names'],
     [['get', 'task', 'x', '-A'], 'one namespace'],
     [['get', 'tasks', '-A', '-n', 'team'], 'not both'],
-    [['task', 'list', '-w', '--phase', 'Failed'], '--phase'],
   ])('%j is refused', async (line, words) => {
     const { context, asked, noted } = serve()
     expect(await runCommandLine(line, context)).not.toBe(0)

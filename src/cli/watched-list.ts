@@ -1,6 +1,8 @@
 // A list that stays: what there is, newest first, then a row for each object that changes.
 import type { Client } from '../client/client.ts'
 import { type ObjectEvent, watchObjects } from '../client/watch.ts'
+import type { RouteQueryInput } from '../contract/api/route.ts'
+import type { watchResources } from '../contract/api/watch.ts'
 import { isKind } from '../contract/resources/index.ts'
 import { SvcError } from '../errors.ts'
 import { chooseColumns, shapeOf, viewOf } from './answers.ts'
@@ -10,15 +12,24 @@ import { type Column, createTable, formatData, nameOf, type OutputFormat } from 
 
 type Watched = { metadata: { name: string; creationTimestamp: string; uid: string } }
 
-export type WatchedList<T> = { kind: string; columnsAt: (now: Date) => Column<T>[]; selector: string | undefined }
+/** Those that the service applies, as it does to a list. */
+export type Filters = Pick<RouteQueryInput<typeof watchResources>, 'labelSelector' | 'phase' | 'type' | 'agent'>
+
+export type WatchedList<T> = {
+  kind: string
+  columnsAt: (now: Date) => Column<T>[]
+  filters: Filters
+  /** How many of those that are there at the beginning are printed at most; absent: all. */
+  limit?: number
+}
 
 type Parts = { client: Client; options: GlobalOptions; context: CliContext }
 
-function queryOf({ kind, selector }: Pick<WatchedList<never>, 'kind' | 'selector'>, options: GlobalOptions) {
+function queryOf({ kind, filters }: Pick<WatchedList<never>, 'kind' | 'filters'>, options: GlobalOptions) {
   if (!isKind(kind)) throw new SvcError('InvalidRequest', `a ${kind} cannot be watched; leave out --watch`)
   const { namespace, allNamespaces } = placeOf(options)
   const place = allNamespaces === true ? { allNamespaces } : { namespaces: namespace }
-  return { kinds: kind, ...place, labelSelector: selector, view: viewOf(options) }
+  return { kinds: kind, ...place, ...filters, view: viewOf(options) }
 }
 
 function newestFirst<T extends Watched>(items: T[]): T[] {
@@ -54,10 +65,10 @@ function createReader<T extends Watched>(list: WatchedList<T>, parts: Parts) {
   return async (event: ObjectEvent<T>): Promise<void> => {
     if (event.type === 'begin') present = []
     else if (event.type === 'synced') {
-      await print(newestFirst(present ?? []))
+      await print(newestFirst(present ?? []).slice(0, list.limit))
       present = undefined
     } else if (present !== undefined) present.push(event.object)
-    else if (event.type === 'deleted') parts.context.terminal.note(`${nameOf(event.object, list.kind)} is gone`)
+    else if (event.type === 'deleted') parts.context.terminal.note(`${nameOf(event.object, list.kind)} is gone from the list`)
     else await print([event.object])
   }
 }

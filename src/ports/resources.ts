@@ -4,7 +4,16 @@ import type { Kind, ResourceOf } from '../contract/resources/index.ts'
 /** Names one object of a kind. */
 export type ResourceKey = { namespace: string; name: string }
 
-export type ListQuery = {
+/** Which objects are meant: those for which all of it holds. */
+export type ObjectFilter = {
+  names?: readonly string[]
+  /** Kubernetes label selector syntax: `a=b,c!=d,e in (x,y),!f`. */
+  labelSelector?: string
+  /** Equality on an indexed field. Task: `phase`, `type`, `agent`, `owner` (uid of the parent task), `uid`. */
+  fields?: Record<string, string>
+}
+
+export type ListQuery = ObjectFilter & {
   /** Absent: all namespaces. */
   namespace?: string
   /** Of all namespaces only these. No part of the token: the next page may be asked for with others. */
@@ -14,10 +23,6 @@ export type ListQuery = {
    * `creationTimestamp`, within one second by uid.
    */
   sort?: 'name' | 'created' | '-created'
-  /** Kubernetes label selector syntax: `a=b,c!=d,e in (x,y),!f`. */
-  labelSelector?: string
-  /** Equality on an indexed field. Task: `phase`, `type`, `agent`, `owner` (uid of the parent task), `uid`. */
-  fields?: Record<string, string>
   /** Page size; absent: everything. */
   limit?: number
   /** Token of the page before. InvalidRequest when it is malformed or belongs to another query. */
@@ -80,7 +85,7 @@ export interface ResourceReader {
 /** An object as JSON: exactly the output of `JSON.stringify`, without white space. */
 export type ResourceText = { text: string; resourceVersion: string }
 
-/** A change of an object, as text; what a watch begins with is ADDED. Shared between watchers. */
+/** A change of an object, as text; what a watch begins with is ADDED. */
 export type TextChange = {
   type: WatchEvent<unknown>['type']
   kind: Kind
@@ -88,11 +93,10 @@ export type TextChange = {
   name: string
   /** The object after the change; of a removed one its last state. */
   object: string
-  /** The object before the change; absent where there was none. */
-  before?: string
 }
 
-export type TextWatchOptions = {
+/** An object that begins to match the filter is ADDED, one that no longer matches is DELETED. */
+export type TextWatchOptions = ObjectFilter & {
   kinds: readonly Kind[]
   /** Absent: all of them. */
   namespaces?: readonly string[]
@@ -118,8 +122,8 @@ export interface ResourceTextReader {
   listText(kind: Kind, query: ListQuery): Promise<ResourcePage<ResourceText>>
   /**
    * Changes of several kinds, those of one kind in order; every one of them, or an error. Expired, at once or where the reader
-   * is too slow, when changes after the position are no longer remembered; InvalidRequest for what is not a position. Nothing is
-   * kept for a slow reader. Ends when the signal aborts or the store is closed.
+   * is too slow, when changes after the position are no longer remembered; InvalidRequest for what is not a position, and for a
+   * filter that one of the kinds cannot have. Nothing is kept for a slow reader. Ends when the signal aborts or the store is closed.
    */
   watchText(options: TextWatchOptions): TextWatch
 }

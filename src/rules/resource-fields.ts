@@ -40,7 +40,8 @@ export function checkFields(kind: Kind, fields: Record<string, string>): void {
   const unknown = Object.keys(fields).find((field) => !known.includes(field))
   if (unknown === undefined) return
   const advice = known.length === 0 ? 'it has no filter fields' : `use one of ${known.join(', ')}`
-  throw new SvcError('InvalidRequest', `${kind} cannot be filtered by "${unknown}": ${advice}`)
+  const message = `${kind} cannot be filtered by "${unknown}": ${advice}`
+  throw new SvcError('InvalidRequest', message, { details: [{ path: unknown, message }] })
 }
 
 /** Whether the object has each of the values. */

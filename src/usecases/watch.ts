@@ -3,21 +3,13 @@ import type { ChangeType } from '../contract/api/watch.ts'
 import type { Kind } from '../contract/resources/index.ts'
 import { isSvcError } from '../errors.ts'
 import type { Caller } from '../ports/identity.ts'
-import type { TextChange, TextWatch } from '../ports/resources.ts'
-import { type LabelRequirement, matchesLabels, parseLabelSelector } from '../rules/label-selector.ts'
+import type { TextChange, TextWatch, TextWatchOptions } from '../ports/resources.ts'
 import { mayAccess, requireListing, seesSome } from './access.ts'
 import type { UsecaseDeps } from './deps.ts'
 import { createSlots } from './slots.ts'
 
-export type WatchRequest = {
-  kinds: readonly Kind[]
-  /** Absent: all that the caller may list. */
-  namespaces?: readonly string[]
-  name?: string | undefined
-  labelSelector?: string | undefined
-  /** Version of an object, or where another watch had come to. */
-  after?: string | undefined
-}
+/** Without namespaces: all that the caller may list. */
+export type WatchRequest = Omit<TextWatchOptions, 'signal'>
 
 export type WatchedText = { type: ChangeType; kind: Kind; object: string } | { type: 'synced' }
 
@@ -38,8 +30,6 @@ export type WatchUsecases = {
 /** Streams of one replica. Each holds a connection and at most 64 KiB that its reader has not taken. */
 const slotSettings = { most: 4000, perNamespace: 2000, perCaller: 200 }
 
-type Filter = { name: string | undefined; requirements: LabelRequirement[] }
-
 const synced: WatchedText = { type: 'synced' }
 
 /** Ends where the changes cannot go on: whoever asks again learns why. */
@@ -51,24 +41,7 @@ async function* endQuietly<T>(changes: AsyncIterable<T>): AsyncGenerator<T> {
   }
 }
 
-function matchesText(requirements: LabelRequirement[], text: string | undefined): boolean {
-  if (text === undefined) return false
-  if (requirements.length === 0) return true
-  const { metadata } = JSON.parse(text) as { metadata: { labels?: Record<string, string> } }
-  return matchesLabels(requirements, metadata.labels)
-}
-
-/** How the change looks to whoever sees only what matches; undefined when it does not show. */
-function tellChange({ name, requirements }: Filter, change: TextChange): ChangeType | undefined {
-  if (name !== undefined && change.name !== name) return undefined
-  if (change.type === 'DELETED') {
-    return matchesText(requirements, change.before ?? change.object) ? 'deleted' : undefined
-  }
-  const is = matchesText(requirements, change.object)
-  const was = matchesText(requirements, change.before)
-  if (is) return was ? 'modified' : 'added'
-  return was ? 'deleted' : undefined
-}
+const types: Record<TextChange['type'], ChangeType> = { ADDED: 'added', MODIFIED: 'modified', DELETED: 'deleted' }
 
 export function createWatchUsecases({ ports }: UsecaseDeps): WatchUsecases {
   const slots = createSlots('watches', slotSettings)
@@ -90,27 +63,22 @@ export function createWatchUsecases({ ports }: UsecaseDeps): WatchUsecases {
     return mayAccess(ports, caller, { verb: 'list', kind, namespace, ...named, entry: true })
   }
 
-  async function present(caller: Caller, change: TextChange, filter: Filter): Promise<WatchedText | undefined> {
-    const type = tellChange(filter, change)
-    if (type === undefined || !(await maySee(caller, change))) return undefined
-    return { type, kind: change.kind, object: change.object }
-  }
-
-  async function* readAllowed(caller: Caller, watch: TextWatch, filter: Filter): AsyncGenerator<WatchedText> {
+  async function* readAllowed(caller: Caller, watch: TextWatch): AsyncGenerator<WatchedText> {
     for await (const change of watch) {
-      const told = change === 'synced' ? synced : await present(caller, change, filter)
-      if (told !== undefined) yield told
+      if (change === 'synced') yield synced
+      else if (await maySee(caller, change)) {
+        yield { type: types[change.type], kind: change.kind, object: change.object }
+      }
     }
   }
 
   return {
     async open(caller, request) {
-      const { kinds, name, labelSelector = '', after } = request
-      const filter = { name, requirements: parseLabelSelector(labelSelector) }
+      const { namespaces: _named, ...rest } = request
       const bound = await requireAll(caller, request)
       const stop = new AbortController()
       const namespaces = bound.length > 0 ? { namespaces: bound } : {}
-      const options = { kinds, ...namespaces, ...(after !== undefined && { after }), signal: stop.signal }
+      const options = { ...rest, ...namespaces, signal: stop.signal }
       const release = slots.take({ caller, namespace: bound[0] ?? '' })
       const end = () => {
         stop.abort()
@@ -120,7 +88,7 @@ export function createWatchUsecases({ ports }: UsecaseDeps): WatchUsecases {
         const watch = ports.resources.watchText(options)
         return (signal) => {
           signal.addEventListener('abort', end, { once: true })
-          return { changes: endQuietly(readAllowed(caller, watch, filter)), position: () => watch.position() }
+          return { changes: endQuietly(readAllowed(caller, watch)), position: () => watch.position() }
         }
       } catch (error) {
         end()

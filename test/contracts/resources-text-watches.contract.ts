@@ -1,5 +1,6 @@
 // Watches as text: several kinds in one stream, and the position that another watch goes on from.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { TaskPhase } from '../../src/contract/resources/task.ts'
 import type { TextChange, TextWatchOptions } from '../../src/ports/resources.ts'
 import { waitFor } from '../fixtures/time.ts'
 import { changeStatus, draftTask, type OpenedResources, type OpenResources } from './resources-bench.ts'
@@ -18,7 +19,7 @@ export function describeResourceTextWatches(open: OpenResources): void {
   const createAgent = (name: string) =>
     opened.resources.create('Agent', { metadata: { namespace, name }, spec: {} as never })
 
-  function follow(options: Omit<TextWatchOptions, 'signal' | 'kinds'>) {
+  function follow(options: Partial<TextWatchOptions>) {
     const stop = new AbortController()
     const watch = opened.resources.watchText({ kinds: ['Task', 'Agent'], ...options, signal: stop.signal })
     const told: (TextChange | 'synced')[] = []
@@ -52,8 +53,36 @@ export function describeResourceTextWatches(open: OpenResources): void {
       await watch.until('DELETED Agent a')
       const told = watch.told.find((one) => one !== 'synced' && one.type === 'MODIFIED') as TextChange
       expect(JSON.parse(told.object)).toEqual(changed)
-      expect(JSON.parse(told.before ?? '{}').metadata.resourceVersion).not.toBe(changed.metadata.resourceVersion)
       await watch.stop()
+    })
+
+    it('of what matches begins with that, and tells of what begins and ceases to match', async () => {
+      const setPhase = (name: string, phase: TaskPhase) =>
+        changeStatus(opened.resources, { namespace, name }, () => ({ phase }))
+      for (const name of ['a', 'b', 'c']) await createTask(name)
+      await createTask('a', opened.namespaces[1])
+      await setPhase('a', 'Running')
+      const kinds = ['Task'] as const
+      const running = follow({ kinds, namespaces: [namespace], fields: { phase: 'Running' } })
+      const named = follow({ kinds, namespaces: [...opened.namespaces], names: ['a', 'c'] })
+      for (const watch of [running, named]) await watch.until('synced')
+      expect(running.log()).toEqual(['ADDED Task a', 'synced'])
+      expect(named.log().toSorted()).toEqual(['ADDED Task a', 'ADDED Task a', 'ADDED Task c', 'synced'])
+      await setPhase('b', 'Running')
+      await setPhase('a', 'Succeeded')
+      await setPhase('c', 'Failed')
+      await opened.resources.remove('Task', { namespace, name: 'b' })
+      await running.until('DELETED Task b')
+      await named.until('MODIFIED Task c')
+      expect(running.log().slice(2)).toEqual(['ADDED Task b', 'DELETED Task a', 'DELETED Task b'])
+      expect(named.log().slice(4)).toEqual(['MODIFIED Task a', 'MODIFIED Task c'])
+      for (const watch of [running, named]) await watch.stop()
+    })
+
+    it('refuses a field that one of its kinds does not have', () => {
+      const signal = new AbortController().signal
+      const options = { kinds: ['Task', 'Agent'] as const, fields: { phase: 'Running' }, signal }
+      expect(() => opened.resources.watchText(options)).toThrow('Agent cannot be filtered by "phase"')
     })
 
     it('has a position from which another one misses nothing, whatever kind was quiet', async () => {

@@ -177,7 +177,7 @@ describe('a watch', () => {
     const [place, elsewhere] = [placeOf(), placeOf()]
     await create(place, 'a', { metadata: { labels: { team: 'red' } } })
     const red = await watch(`kinds=Task&namespaces=${place},${elsewhere}&labelSelector=team%3Dred`)
-    const named = await watch(`kinds=Task,Agent&namespaces=${place}&name=b`)
+    const named = await watch(`kinds=Task,Agent&namespaces=${place}&names=b,c`)
     await red.until('synced')
     await named.until('synced')
     const relabel = async (team: string) => {
@@ -193,6 +193,40 @@ describe('a watch', () => {
     await named.until('added b')
     expect(red.told()).toEqual(['added a', 'deleted a', 'added a', 'added b'])
     expect(named.told()).toEqual(['added b'])
+  })
+
+  it('is of the tasks that a list with the same filters has', async () => {
+    const place = placeOf()
+    for (const name of ['a', 'b', 'c']) await create(place, name)
+    await create(place, 'd', { agentRef: { name: 'writer' } })
+    await service.setStatus('Task', 'a', { phase: 'Running' }, place)
+    const filters = [
+      'phase=Running',
+      'type=ai&phase=Running',
+      'agent=writer',
+      'names=a,d&type=ai',
+      'phase=Pending&names=b',
+    ]
+    for (const filter of filters) {
+      const stream = await watch(`kinds=Task&namespaces=${place}&${filter}`)
+      await stream.until('synced')
+      const { items } = (
+        await service.call(`GET /api/v1/tasks?namespace=${place}&${filter.replace(/&?names=[^&]*/, '')}`)
+      ).json()
+      const names = /names=([^&]*)/.exec(filter)?.[1]?.split(',')
+      const listed = items
+        .map(({ metadata }: Watched) => metadata.name)
+        .filter((name: string) => names?.includes(name) ?? true)
+      expect(stream.told(), filter).toEqual(listed.map((name: string) => `added ${name}`))
+      expect(listed.length, filter).toBeGreaterThan(0)
+    }
+    const running = await watch(`kinds=Task&namespaces=${place}&phase=Running`)
+    await running.until('synced')
+    await service.setStatus('Task', 'b', { phase: 'Running' }, place)
+    await service.setStatus('Task', 'a', { phase: 'Succeeded' }, place)
+    await running.until('deleted a')
+    expect(running.told()).toEqual(['added a', 'added b', 'deleted a'])
+    expect(running.events().at(-1)?.data.object?.status?.phase).toBe('Succeeded')
   })
 
   it('has summaries where they are asked for', async () => {
@@ -218,6 +252,9 @@ describe('a watch', () => {
     ['kinds=Task&namespaces=', 'namespaces'],
     ['kinds=Task&namespaces=a&allNamespaces=true', 'allNamespaces'],
     ['kinds=Task&resourceVersion=x', 'resourceVersion'],
+    ['kinds=Task&phase=Done', 'phase'],
+    ['kinds=Task&names=A', 'names'],
+    ['kinds=Task,Agent&phase=Running', 'phase'],
     ['kinds=Task&more=1', 'more'],
   ])('with %j is refused, naming %s', async (query, path) => {
     const answer = await service.call(`GET /api/v1/watch?${query}`)

@@ -24,9 +24,10 @@ type Encoded = {
 /** Stands for what is listed: kind, namespace, filters and order (HTTP-025). */
 export function hashFilter(kind: Kind, query: ListQuery): string {
   const fields = Object.entries(query.fields ?? {}).sort(([left], [right]) => (left < right ? -1 : 1))
-  const { namespace = null, labelSelector = '', sort = 'name' } = query
+  const { namespace = null, labelSelector = '', sort = 'name', names } = query
   const order = sort === 'name' ? [] : [sort]
-  const filter = JSON.stringify([kind, namespace, labelSelector, fields, ...order])
+  const named = names === undefined ? [] : [{ names }]
+  const filter = JSON.stringify([kind, namespace, labelSelector, fields, ...order, ...named])
   return createHash('sha256').update(filter).digest('base64url').slice(0, 16)
 }
 

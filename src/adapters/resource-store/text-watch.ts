@@ -8,6 +8,7 @@ import type {
   TextWatch,
   TextWatchOptions,
 } from '../../ports/resources.ts'
+import { createChangeFilter } from './change-filter.ts'
 import type { Change, ChangeRing, Follower } from './change-ring.ts'
 import type { StoredObject } from './stored-object.ts'
 import { describeExpired, listingPage, parseVersion } from './watches.ts'
@@ -65,11 +66,13 @@ function describePresent(kind: Kind, text: string): TextChange {
 }
 
 /** What there is of a source, at the version that its lane was opened at: nothing is awaited between the two. */
-async function* listPresent(source: KindSource, namespaces: readonly string[] | undefined): AsyncGenerator<TextChange> {
+async function* listPresent(source: KindSource, options: TextWatchOptions): AsyncGenerator<TextChange> {
+  const { namespaces, names, labelSelector, fields } = options
   const place = source.namespace === undefined ? { namespaces } : { namespace: source.namespace }
+  const filter = { ...place, names, labelSelector, fields }
   let next: string | undefined
   do {
-    const page = await source.listText({ ...place, limit: listingPage, continue: next })
+    const page = await source.listText({ ...filter, limit: listingPage, continue: next })
     for (const { text } of page.items) yield describePresent(source.kind, text)
     next = page.continue
   } while (next !== undefined)
@@ -78,6 +81,7 @@ async function* listPresent(source: KindSource, namespaces: readonly string[] | 
 /** Makes the watch; the sources are those of its kinds. */
 export function createTextWatch(sources: readonly KindSource[], options: TextWatchOptions): TextWatch {
   const { namespaces, after, signal } = options
+  const tell = createChangeFilter(options.kinds, options)
   const only = namespaces?.length === 1 ? namespaces[0] : undefined
   const read = sources.filter(({ namespace }) => namespace === undefined || (namespaces?.includes(namespace) ?? true))
   const lanes = after === undefined ? [] : read.map((source) => openLane(source, parseVersion(after), only))
@@ -92,17 +96,23 @@ export function createTextWatch(sources: readonly KindSource[], options: TextWat
       await source.settle(signal)
       if (signal.aborted) return
       lanes.push(openLane(source, source.ring.head(), only))
-      yield* listPresent(source, namespaces)
+      yield* listPresent(source, options)
     }
     isSynced = true
     yield 'synced'
+  }
+
+  function* present(change: Change): Generator<TextChange> {
+    const { kind, namespace, name, object } = change
+    const type = (namespaces?.includes(namespace) ?? true) ? tell(change) : undefined
+    if (type !== undefined) yield { type, kind, namespace, name, object }
   }
 
   async function* readChanges(): AsyncGenerator<TextChange> {
     while (!signal.aborted && lanes.every(({ follower }) => !follower.isClosed())) {
       const change = takeOldest(lanes)
       if (change === undefined) await Promise.race(lanes.map(({ follower }) => follower.wait()))
-      else if (namespaces?.includes(change.namespace) ?? true) yield change
+      else yield* present(change)
     }
   }
 

@@ -130,7 +130,10 @@ export async function listEntries(entry: CatalogEntry, given: ListGiven, { comma
   const client = await context.connect(options)
   const columnsAt = (now: Date) => columnsOf(entry, now)
   if (given.watch === true) {
-    return watchList({ kind: entry.kind, columnsAt, selector: given.selector }, { client, options, context })
+    return watchList(
+      { kind: entry.kind, columnsAt, filters: { labelSelector: given.selector } },
+      { client, options, context },
+    )
   }
   const hasViews = 'view' in (entry.list.query?.shape ?? {})
   const view = hasViews ? { view: viewOf(options) } : {}

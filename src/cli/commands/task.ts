@@ -2,7 +2,6 @@
 import type { Command } from 'commander'
 import { cancelTask, deleteTask, getTask, listTasks, retryTask, runTask } from '../../contract/api/tasks.ts'
 import { promptOf, type Task } from '../../contract/resources/task.ts'
-import { SvcError } from '../../errors.ts'
 import { describePlace, printAnswer, printList, viewOf } from '../answers.ts'
 import type { CliContext } from '../context.ts'
 import { doEachName, ExitSignal } from '../failure.ts'
@@ -13,7 +12,7 @@ import { formatFields } from '../output.ts'
 import { listNewest } from '../paging.ts'
 import { taskColumns } from '../task-table.ts'
 import { typed } from '../typed.ts'
-import { watchList } from '../watched-list.ts'
+import { type Filters, watchList } from '../watched-list.ts'
 import { type AddTaskCommand, type TaskCall, targetOf } from './task-call.ts'
 import { addTaskChangeCommands } from './task-changes.ts'
 import { addTaskPruneCommand } from './task-prune.ts'
@@ -69,16 +68,15 @@ async function listThem(given: ListOptions, command: Command, context: CliContex
   const options = readGlobalOptions(command)
   const client = await context.connect(options)
   const { phase, type, agent, selector: labelSelector } = given
+  const limit = readCount('--limit', given.limit)
+  const filters = { phase, type, agent, labelSelector } as Filters
   if (given.watch === true) {
-    if ((phase ?? type ?? agent) !== undefined) {
-      throw new SvcError('InvalidRequest', '--watch goes with labels (-l), not with --phase, --type and --agent')
-    }
-    return watchList({ kind: 'Task', columnsAt: taskColumns, selector: labelSelector }, { client, options, context })
+    return watchList({ kind: 'Task', columnsAt: taskColumns, filters, limit }, { client, options, context })
   }
-  const query = { ...placeOf(options), phase, type, agent, labelSelector, view: viewOf(options) }
+  const query = { ...placeOf(options), ...filters, view: viewOf(options) }
   const { items, hasMore } = await listNewest<Task>(client, listTasks, {
     query,
-    limit: readCount('--limit', given.limit),
+    limit,
   })
   const empty = `no such task${describePlace(options)}; \`${typed('run "say hello"')}\` makes one`
   await printList(context, options, { items, columns: taskColumns(context.now()), empty, kind: 'Task' })

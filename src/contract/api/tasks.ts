@@ -32,11 +32,16 @@ export const TaskDetail = Task.extend({
 }).meta({ id: 'TaskDetail' })
 export type TaskDetail = z.infer<typeof TaskDetail>
 
-/** Filters of tasks; all of them must hold. */
-export const TaskListQuery = WholeListQuery.extend({
+/** Filters of tasks by what is in them. */
+export const taskFilters = {
   phase: field(z.enum(taskPhases).optional(), 'Only tasks in this phase.'),
   type: field(z.enum(taskTypes).optional(), 'Only tasks of this type.'),
   agent: field(Name.optional(), 'Only tasks of this agent.', 'researcher'),
+}
+
+/** Filters of tasks; all of them must hold. */
+export const TaskListQuery = WholeListQuery.extend({
+  ...taskFilters,
   parent: field(
     Name.optional(),
     'Only child tasks of this task, which is in the namespace of the request.',

@@ -6,6 +6,7 @@ import { type Kind, kindNames } from '../resources/index.ts'
 import { Name } from '../resources/metadata.ts'
 import { booleanParameter, ViewParameter } from './list.ts'
 import { defineRoute, documentAs, errorResponses, StreamHeaders } from './route.ts'
+import { taskFilters } from './tasks.ts'
 
 /** Words between commas, each once. */
 const Words = z
@@ -14,13 +15,13 @@ const Words = z
   .transform((text): unknown[] => [...new Set(text.split(','))])
 const documented = z.string().min(1).max(4096)
 const KindWords = documentAs(Words.pipe(z.array(z.enum(kindNames as [Kind, ...Kind[]]))), documented)
-const NamespaceWords = documentAs(Words.pipe(z.array(Name).max(50)), documented)
+const NameWords = documentAs(Words.pipe(z.array(Name).max(50)), documented)
 
 /** Which changes a watch gives. */
 export const WatchQuery = z.object({
   kinds: field(KindWords, 'Kinds of the objects, separated by commas.', 'Task,Agent'),
   namespaces: field(
-    NamespaceWords.optional(),
+    NameWords.optional(),
     "Namespaces of the objects, separated by commas. Without them: the caller's own, else `default`.",
     'default,team',
   ),
@@ -28,12 +29,13 @@ export const WatchQuery = z.object({
     booleanParameter(false),
     'Watch every namespace that the caller may list, instead of some. What lies in others is left out.',
   ),
-  name: field(Name.optional(), 'Only objects of this name.', 'nightly-report'),
+  names: field(NameWords.optional(), 'Only objects of these names, separated by commas.', 'nightly-report'),
   labelSelector: field(
     z.string().max(4096).optional(),
     'Only objects whose labels match; one that no longer matches is told as `deleted`.',
     'team=search,env!=test',
   ),
+  ...taskFilters,
   view: ViewParameter,
   resourceVersion: field(
     z

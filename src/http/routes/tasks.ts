@@ -1,5 +1,6 @@
 // Tasks as resources: create, list, get, delete, cancel, retry, children.
 import * as routes from '../../contract/api/tasks.ts'
+import { dropUndefined } from '../../contract/json.ts'
 import type { Task } from '../../contract/resources/task.ts'
 import { SvcError } from '../../errors.ts'
 import type { Plan } from '../../ports/plans.ts'
@@ -9,12 +10,6 @@ import { tagOfVersion } from '../middleware/conditional.ts'
 import type { RouteContext } from './context.ts'
 import { answerTextPage, placeOf, viewPage } from './paging.ts'
 import { answerObject, answerText, bindCreate, bindUpdate, createOnce, readPreconditions } from './resources.ts'
-
-function pickFields(query: routes.TaskListQuery): Record<string, string> {
-  const { phase, type, agent } = query
-  const fields = Object.entries({ phase, type, agent }).filter(([, value]) => value !== undefined)
-  return Object.fromEntries(fields) as Record<string, string>
-}
 
 function refuseEverywhere(): SvcError {
   const message = 'is a task of one namespace; leave out allNamespaces'
@@ -29,8 +24,8 @@ function excerptPlan({ summary, progressPct, goalComplete, planDocument, iterati
 
 function bindReads(bind: Bind, { usecases }: RouteContext): void {
   bind(routes.listTasks, async ({ caller, namespace, query }) => {
-    const { parent, phase: _phase, type: _type, agent: _agent, allNamespaces: _all, ...page } = query
-    const rest = { ...page, fields: pickFields(query) } as Omit<PlacedQuery, 'namespace'>
+    const { parent, phase, type, agent, allNamespaces: _all, ...page } = query
+    const rest = { ...page, fields: dropUndefined({ phase, type, agent }) } as Omit<PlacedQuery, 'namespace'>
     if (parent !== undefined && namespace === '') throw refuseEverywhere()
     const found =
       parent === undefined

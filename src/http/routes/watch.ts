@@ -1,5 +1,6 @@
 // The one live stream of objects: events with the version they go up to as id, and a bookmark in silence.
 import { type WatchedPosition, watchResources } from '../../contract/api/watch.ts'
+import { dropUndefined } from '../../contract/json.ts'
 import { summarizeText } from '../../contract/summary.ts'
 import type { OpenedWatch, WatchedText } from '../../usecases/watch.ts'
 import type { Bind } from '../bind.ts'
@@ -43,9 +44,11 @@ function frameWatch(opened: OpenedWatch, write: Write) {
 
 export function bindWatch(bind: Bind, { usecases }: RouteContext): void {
   bind(watchResources, async ({ caller, namespace, query, headers }) => {
-    const { kinds, allNamespaces, namespaces = [namespace], name, labelSelector, resourceVersion } = query
+    const { kinds, allNamespaces, namespaces = [namespace], names, labelSelector, resourceVersion } = query
+    const { phase, type, agent } = query
     const after = headers['last-event-id'] ?? resourceVersion
-    const request = { kinds, name, labelSelector, after, ...(!allNamespaces && { namespaces }) }
+    const fields = dropUndefined({ phase, type, agent })
+    const request = { kinds, names, labelSelector, fields, after, namespaces: allNamespaces ? undefined : namespaces }
     const open = await usecases.watch.open(caller, request)
     const write: Write = ({ kind, object }) => (query.view === 'full' ? object : summarizeText(kind, object))
     return { events: (signal) => frameWatch(open(signal), write) }

@@ -19,6 +19,7 @@ type Filter = {
   namespace: string | undefined
   /** Limits all namespaces to these. */
   namespaces: ReadonlySet<string> | undefined
+  names: ReadonlySet<string> | undefined
   order: ListOrder
   /** Pairs of field and value that the object must have, as `formatValue` makes them. */
   pairs: string[]
@@ -39,17 +40,18 @@ function parseFilter(kind: Kind, query: ListQuery): Filter {
   const pairs = Object.entries(fields).map(([field, value]) => formatValue(field, value))
   const { namespace, sort: order = 'name' } = query
   const namespaces = query.namespaces && new Set(query.namespaces)
-  const isFiltering = pairs.length + requirements.length > 0 || namespaces !== undefined
-  return { namespace, namespaces, order, pairs, requirements, isFiltering }
+  const names = query.names && new Set(query.names)
+  const isFiltering = pairs.length + requirements.length > 0 || (namespaces ?? names) !== undefined
+  return { namespace, namespaces, names, order, pairs, requirements, isFiltering }
 }
 
 function matchesFilter(
-  { namespace, namespaces, pairs, requirements }: Filter,
+  { namespace, namespaces, names, pairs, requirements }: Filter,
   entry: Entry | undefined,
 ): entry is Entry {
   if (entry === undefined) return false
   if (namespace !== undefined && entry.namespace !== namespace) return false
-  if (namespaces?.has(entry.namespace) === false) return false
+  if (namespaces?.has(entry.namespace) === false || names?.has(entry.name) === false) return false
   return pairs.every((pair) => entry.values.includes(pair)) && matchesLabels(requirements, entry.labels)
 }
 

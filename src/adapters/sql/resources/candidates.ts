@@ -35,6 +35,10 @@ function limitNamespace({ namespace, namespaces }: CandidateScope): Fragment {
   return sql` and k.namespace in (${joinSql(namespaces.map(castText), ', ')})`
 }
 
+function limitNames({ filter: { names } }: CandidateScope): Fragment {
+  return names === undefined ? nothing : sql` and k.name in (${joinSql(names.map(castText), ', ')})`
+}
+
 function startAfter({ order, namespace }: CandidateScope, after: Position | undefined): Fragment {
   if (after === undefined) return nothing
   if (order === 'created') return sql` and created > ${castText(after.created)}`
@@ -111,7 +115,7 @@ export function selectCandidates(
   { leader, after, size }: { leader: IndexEntry | undefined; after: Position | undefined; size: number },
 ): Statement<Candidate> {
   const { kind, order } = scope
-  const range = sql`${limitNamespace(scope)}${startAfter(scope, after)}
+  const range = sql`${limitNamespace(scope)}${limitNames(scope)}${startAfter(scope, after)}
     order by ${keyOrders[order]} limit cast(${size} as integer)`
   const tests = listTests(scope, leader)
   if (leader === undefined && tests.length === 0) {

@@ -14,6 +14,8 @@ export type ResourceFilter = {
   equalities: IndexEntry[]
   /** Further conditions that the index can answer. */
   conditions: IndexCondition[]
+  /** Absent: any. */
+  names: readonly string[] | undefined
   /** False for an empty filter. */
   isFiltering: boolean
   /** Whether an object that meets the equalities and the conditions matches. */
@@ -42,6 +44,7 @@ export function parseFilter(kind: Kind, query: ListQuery): ResourceFilter {
   checkFields(kind, fields)
   const requirements = parseLabelSelector(query.labelSelector ?? '')
   // Of values that many objects have, the earlier one drives the search: labels first, then fields by selectivity.
+  const names = query.names && new Set(query.names)
   const ofFields = listFields(kind).flatMap((field) => {
     const value = fields[field]
     return value === undefined ? [] : [{ field, values: [encodeText(value)], isNegated: false }]
@@ -51,8 +54,12 @@ export function parseFilter(kind: Kind, query: ListQuery): ResourceFilter {
   return {
     equalities: all.filter(isEquality).map(({ field, values }) => ({ field, value: values[0] ?? '' })),
     conditions: all.filter((condition) => !isEquality(condition)),
-    isFiltering: all.length > 0 || requirements.length > 0,
+    isFiltering: all.length > 0 || requirements.length > 0 || names !== undefined,
     isIndexed: requirements.every(isIndexedRequirement),
-    matches: (object) => matchesLabels(requirements, object.metadata.labels) && matchesFields(kind, fields, object),
+    names: query.names,
+    matches: (object) =>
+      (names?.has(object.metadata.name) ?? true) &&
+      matchesLabels(requirements, object.metadata.labels) &&
+      matchesFields(kind, fields, object),
   }
 }
