@@ -68,7 +68,8 @@ function createReader<T extends Watched>(list: WatchedList<T>, parts: Parts) {
       await print(newestFirst(present ?? []).slice(0, list.limit))
       present = undefined
     } else if (present !== undefined) present.push(event.object)
-    else if (event.type === 'deleted') parts.context.terminal.note(`${nameOf(event.object, list.kind)} is gone from the list`)
+    else if (event.type === 'deleted')
+      parts.context.terminal.note(`${nameOf(event.object, list.kind)} is gone from the list`)
     else await print([event.object])
   }
 }
