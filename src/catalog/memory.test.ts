@@ -2,9 +2,10 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { openMigrated } from '../../test/fixtures/sqlite.ts'
 import { createManualClock, type ManualClock } from '../../test/fixtures/time.ts'
 import { createResources, type ResourceStore } from '../adapters/sql/resources.ts'
-import { openSqlite, type SqliteDatabase } from '../adapters/sql/sqlite/database.ts'
+import type { SqliteDatabase } from '../adapters/sql/sqlite/database.ts'
 import { systemIds as ids } from '../adapters/system/clock.ts'
 import type { ResourceKey } from '../ports/resources.ts'
 import type { ChangePorts } from './change-watch.ts'
@@ -39,7 +40,7 @@ const secrets: ChangePorts['secrets'] = {
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'svc-memory-'))
-  database = openSqlite({ path: join(folder, 'svc.db') })
+  database = await openMigrated(join(folder, 'svc.db'))
   clock = createManualClock()
   store = await createResources(database, { clock, ids })
   breakers = []

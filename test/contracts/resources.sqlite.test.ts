@@ -5,11 +5,12 @@ import { join } from 'node:path'
 import { uuidv7 } from 'uuidv7'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createResources, type ResourceStore, type ResourceStoreOptions } from '../../src/adapters/sql/resources.ts'
-import { openSqlite, type SqliteDatabase } from '../../src/adapters/sql/sqlite/database.ts'
+import type { SqliteDatabase } from '../../src/adapters/sql/sqlite/database.ts'
 import { sql } from '../../src/adapters/sql/statement.ts'
 import { systemClock as clock } from '../../src/adapters/system/clock.ts'
 import { SvcError } from '../../src/errors.ts'
 import type { Clock, Ids } from '../../src/ports/clock.ts'
+import { openMigrated } from '../fixtures/sqlite.ts'
 import { waitFor } from '../fixtures/time.ts'
 import { describeResources } from './resources.contract.ts'
 import { changeStatus, draftTask, followTasks, namesOf, ownedBy, reasonOf } from './resources-bench.ts'
@@ -27,7 +28,7 @@ async function openStore(options: Partial<ResourceStoreOptions> = {}) {
   let database: SqliteDatabase
   let resources: ResourceStore
   const start = async () => {
-    database = openSqlite({ path: join(folder, 'svc.db') })
+    database = await openMigrated(join(folder, 'svc.db'))
     resources = await createResources(database, { clock, ids, ...options })
   }
   const stop = async () => {

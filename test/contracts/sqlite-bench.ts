@@ -7,10 +7,10 @@ import { createConfigMaps } from '../../src/adapters/sql/configmaps.ts'
 import type { Database } from '../../src/adapters/sql/database.ts'
 import { createRecords } from '../../src/adapters/sql/records.ts'
 import { createSecretStorage } from '../../src/adapters/sql/secrets.ts'
-import { openSqlite } from '../../src/adapters/sql/sqlite/database.ts'
 import { createTokenAuthenticator } from '../../src/adapters/sql/token-authenticator.ts'
 import { createTokens } from '../../src/adapters/sql/tokens.ts'
 import type { Clock, Ids } from '../../src/ports/clock.ts'
+import { openMigrated } from '../fixtures/sqlite.ts'
 import type { BenchStores, RecordBench, RecordFaults } from './record-bench.ts'
 
 const START = Date.parse('2026-03-01T12:00:00.000Z')
@@ -77,8 +77,8 @@ export async function openSqliteBench(options: { blobDir?: string } = {}): Promi
   const clock: Clock = { now: () => new Date(time), sleep: () => Promise.resolve() }
   const faults: RecordFaults = { diskBytes: undefined, writes: 'work', hanging: 0 }
 
-  function openStores(): { stores: BenchStores; close(): Promise<void> } {
-    const sqlite = openSqlite({ path: join(folder, 'svc.db') })
+  async function openStores(): Promise<{ stores: BenchStores; close(): Promise<void> }> {
+    const sqlite = await openMigrated(join(folder, 'svc.db'))
     const database = breakDatabase(sqlite, faults)
     const openFile = async (path: string) => {
       const flags = path.endsWith('.log') ? 'a+' : 'wx'
@@ -101,13 +101,13 @@ export async function openSqliteBench(options: { blobDir?: string } = {}): Promi
     }
   }
 
-  let current = openStores()
+  let current = await openStores()
   return {
     stores: () => current.stores,
     reopen: async () => {
       await current.close()
       faults.writes = 'work'
-      current = openStores()
+      current = await openStores()
     },
     authenticator: (extra = {}) => createTokenAuthenticator({ tokens: current.stores.tokens, clock, ...extra }),
     faults,

@@ -10,7 +10,6 @@ import { createConfigMaps } from '../../src/adapters/sql/configmaps.ts'
 import { createRecords } from '../../src/adapters/sql/records.ts'
 import { createResources } from '../../src/adapters/sql/resources.ts'
 import { createSecretStorage } from '../../src/adapters/sql/secrets.ts'
-import { openSqlite } from '../../src/adapters/sql/sqlite/database.ts'
 import { systemIds } from '../../src/adapters/system/clock.ts'
 import { AgentSpec } from '../../src/contract/resources/agent.ts'
 import type { Kind, ResourceOf } from '../../src/contract/resources/index.ts'
@@ -30,6 +29,7 @@ import type { TryProvider } from '../../src/ports/provider-trial.ts'
 import { tryProvider } from '../../src/proxy/index.ts'
 import { cleanupFinalizer } from '../../src/rules/scheduled-run.ts'
 import { createBudgetLedger } from '../../src/usecases/index.ts'
+import { openMigrated } from '../fixtures/sqlite.ts'
 import { createManualClock, waitFor } from '../fixtures/time.ts'
 import { createScriptedWorkloads } from './scripted-workloads.ts'
 
@@ -59,7 +59,7 @@ function createMemoryLog() {
 
 async function openStores(clock: ReturnType<typeof createManualClock>) {
   const folder = await mkdtemp(join(tmpdir(), 'svc-controllers-'))
-  const database = openSqlite({ path: join(folder, 'svc.db') })
+  const database = await openMigrated(join(folder, 'svc.db'))
   const ids = { ...systemIds, random: () => 0.5 }
   const resources = await createResources(database, { clock, ids })
   const records = createRecords({ database, blobDir: join(folder, 'data'), clock, ids })

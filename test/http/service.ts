@@ -16,7 +16,6 @@ import { createConfigMaps } from '../../src/adapters/sql/configmaps.ts'
 import { createRecords } from '../../src/adapters/sql/records.ts'
 import { createResources } from '../../src/adapters/sql/resources.ts'
 import { createSecretStorage } from '../../src/adapters/sql/secrets.ts'
-import { openSqlite } from '../../src/adapters/sql/sqlite/database.ts'
 import { createTokenAuthenticator } from '../../src/adapters/sql/token-authenticator.ts'
 import { createTokens } from '../../src/adapters/sql/tokens.ts'
 import { systemClock as clock } from '../../src/adapters/system/clock.ts'
@@ -36,6 +35,7 @@ import type { HealthCheck, Ports } from '../../src/ports/index.ts'
 import type { Sandbox } from '../../src/ports/sandbox.ts'
 import { createProxies, type ProxySettings } from '../../src/proxy/index.ts'
 import { createBudgetLedger, createUsecases, type UsecaseSettings } from '../../src/usecases/index.ts'
+import { openMigrated } from '../fixtures/sqlite.ts'
 
 export const ownerToken = 'owner-token-of-the-tests'
 
@@ -71,7 +71,7 @@ function absent<T>(what: string): T {
 
 async function openPorts(options: ServiceOptions) {
   const folder = await mkdtemp(join(tmpdir(), 'svc-http-'))
-  const database = openSqlite({ path: join(folder, 'svc.db') })
+  const database = await openMigrated(join(folder, 'svc.db'))
   const resources = await createResources(database, { clock, ids, ...(options.ring && { ring: options.ring }) })
   const { plans, ...records } = createRecords({ database, blobDir: join(folder, 'data'), clock, ids })
   const keys = await openSecretKeys(join(folder, 'secret.key'))

@@ -5,10 +5,10 @@ import { afterAll, describe, expect, it } from 'vitest'
 import {
   createTask,
   getTask,
+  launchSvc,
   makeFolder,
   readResult,
   removeFolder,
-  runSvc,
   type Service,
   startService,
   waitForPhase,
@@ -51,7 +51,7 @@ describe('a backup of a running service', () => {
     expect((await service.call('POST', '/api/v1/secrets', secret)).status).toBe(201)
     const load = keepBusy(service)
     const target = join(other, 'backup')
-    const taken = await runSvc(['backup', target, '--with-key'], service.env)
+    const taken = await launchSvc(['backup', target, '--with-key'], service.env)
     expect(taken).toMatchObject({ code: 0, stdout: expect.stringContaining('1 secrets') })
     await createTask(service, 'later', big)
     await load.stop()
@@ -61,7 +61,7 @@ describe('a backup of a running service', () => {
     ).toEqual([0, 0, 0])
 
     const env = { ...service.env, XDG_DATA_HOME: join(other, 'share'), XDG_CONFIG_HOME: join(other, 'config') }
-    expect(await runSvc(['restore', target], env)).toMatchObject({ code: 0 })
+    expect(await launchSvc(['restore', target], env)).toMatchObject({ code: 0 })
     const restored = await startService({ folder: other, env })
     expect(await readResult(restored, 'kept')).toBe(body)
     const echo = {
@@ -76,7 +76,7 @@ describe('a backup of a running service', () => {
     expect((await waitForPhase(service, 'later', 'Succeeded')).metadata.name).toBe('later')
     await restored.stop()
 
-    const again = await runSvc(['restore', target, '--replace'], service.env)
+    const again = await launchSvc(['restore', target, '--replace'], service.env)
     expect(again).toMatchObject({ code: 0, stdout: expect.stringContaining('the previous content is in') })
     const replaced = await startService({ folder: home })
     expect((await getTask(replaced, 'kept')).status?.phase).toBe('Succeeded')
@@ -88,7 +88,7 @@ describe('a backup of a running service', () => {
     const backup = join(other, 'backup')
     const env = { PATH: process.env.PATH, HOME: join(other, 'empty') }
     const fails = async (args: string[], words: RegExp) => {
-      const { code, stderr } = await runSvc(args, env)
+      const { code, stderr } = await launchSvc(args, env)
       expect([code === 0, stderr]).toEqual([false, expect.stringMatching(words)])
     }
     await fails(['backup', join(other, 'none')], /no store in .*--data-dir/)

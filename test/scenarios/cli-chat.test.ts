@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { type ScriptedVendor, startVendor } from '../fixtures/llm/scripted-vendor.ts'
 import { waitFor } from '../fixtures/time.ts'
 import { makeProvider, readSession } from './chat-client.ts'
-import { launcher, removeFolder, runSvc, type Service, startService } from './service.ts'
+import { launcher, launchSvc, removeFolder, runSvc, type Service, startService } from './service.ts'
 
 let service: Service
 let vendor: ScriptedVendor
@@ -46,7 +46,7 @@ describe('svc chat with a message', () => {
   it('goes on with a session, takes its message from a pipe and answers JSON', async () => {
     script = useTool()
     const args = ['chat', '--session', 'piped', '-o', 'json']
-    const { code, stdout } = await runSvc(args, service.env, { input: 'who is here?\n' })
+    const { code, stdout } = await launchSvc(args, service.env, { input: 'who is here?\n' })
     expect(code).toBe(0)
     expect(JSON.parse(stdout)).toMatchObject({
       sessionId: 'piped',

@@ -10,6 +10,7 @@ import {
   environmentOf,
   getTask,
   launcher,
+  launchSvc,
   makeFolder,
   removeFolder,
   root,
@@ -32,8 +33,14 @@ afterAll(async () => {
   removeFolder(service.folder)
 })
 
-const svc = (args: string[], options: { input?: string; env?: NodeJS.ProcessEnv } = {}) =>
-  runSvc(args, { ...service.env, ...options.env }, { cwd: place, ...('input' in options && { input: options.input }) })
+type Given = { input?: string; env?: NodeJS.ProcessEnv }
+
+const svc = (args: string[], { input = '', env = {} }: Given = {}) =>
+  runSvc(args, { ...service.env, ...env }, { cwd: place, input })
+
+/** In a process of its own. */
+const launched = (args: string[], { input = '', env = {} }: Given = {}) =>
+  launchSvc(args, { ...service.env, ...env }, { cwd: place, input })
 
 async function readJson<T>(args: string[]): Promise<T> {
   const outcome = await svc([...args, '-o', 'json'])
@@ -67,7 +74,7 @@ const phaseOf = async (name: string) => (await getTask(service, name)).status?.p
 
 describe('svc run', () => {
   it('takes the prompt from standard input and prints the result alone when quiet', async () => {
-    const outcome = await svc(['run', '-q'], { input: 'say first\nsay second\n' })
+    const outcome = await launched(['run', '-q'], { input: 'say first\nsay second\n' })
     expect(outcome.stdout).toMatch(/^\[demo provider.*1\. say first\n {3}first\n2\. say second\n {3}second\n$/s)
     expect(outcome.stderr).not.toContain('running')
     expect(outcome.code).toBe(0)
@@ -80,7 +87,7 @@ describe('svc run', () => {
   })
 
   it('keeps progress off standard output, and colours and spinners out of pipes', async () => {
-    const outcome = await svc(['run', 'say hello'], { env: { FORCE_COLOR: '1' } })
+    const outcome = await launched(['run', 'say hello'], { env: { FORCE_COLOR: '1' } })
     expect(outcome.stderr).toContain('is running: attempt 1 was started')
     expect(outcome.stdout).not.toContain('running')
     expect(outcome.stdout + outcome.stderr).not.toContain('\u001b')
@@ -93,7 +100,7 @@ describe('svc run', () => {
 
   it('refuses to run without a prompt, before anything is started', async () => {
     const empty = makeFolder()
-    const outcome = await runSvc(['run'], environmentOf(empty))
+    const outcome = await launchSvc(['run'], environmentOf(empty))
     expect(outcome.code).toBe(2)
     expect(outcome.stderr).toContain('svc run "')
     expect(existsSync(join(empty, 'share'))).toBe(false)
@@ -175,7 +182,7 @@ describe('svc task', () => {
 
   it('ends with the code of the phase that a task ended in', async () => {
     expect((await svc(['task', 'wait', 'made'])).code).toBe(0)
-    const failed = await svc(['task', 'wait', 'fails'])
+    const failed = await launched(['task', 'wait', 'fails'])
     expect(failed).toMatchObject({ code: 1, stderr: expect.stringContaining('Failed:') })
     await svc(['run', '-d', '--name', 'halted', 'wait 120 seconds'])
     await svc(['task', 'cancel', 'halted'])
@@ -425,7 +432,7 @@ describe('svc apply, get and delete', () => {
   })
 
   it('do nothing at all when a document cannot be meant', async () => {
-    const outcome = await svc(['apply', '-f', '-'], {
+    const outcome = await launched(['apply', '-f', '-'], {
       input: `${agent('never')}---\nkind: Widget\nmetadata: {name: w}\n`,
     })
     expect(outcome).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('`Widget` is not a kind') })
@@ -448,7 +455,7 @@ describe('svc secret', () => {
     const from = ['--from-env', 'a=VALUE', '--from-file', `b=${file}`, '--from-file', 'c=-']
     const made = await svc(['secret', 'create', ...from, 'mixed'], { input: 'from-input', env: { VALUE: 'from-env' } })
     expect(made.code, made.stderr).toBe(0)
-    const listed = await svc(['secret', 'list', '-o', 'json'])
+    const listed = await launched(['secret', 'list', '-o', 'json'])
     expect(JSON.parse(listed.stdout)).toContainEqual(expect.objectContaining({ name: 'mixed', keys: ['a', 'b', 'c'] }))
     expect(made.stdout + made.stderr + listed.stdout).not.toMatch(/from-(env|a-file|input)/)
     expect((await svc(['secret', 'delete', 'mixed'])).code).toBe(0)
@@ -459,12 +466,12 @@ describe('svc secret', () => {
     const folder = makeFolder()
     const first = await startService({ folder })
     await runSvc(['secret', 'create', 's', '--from-env', 'k=VALUE'], { ...first.env, VALUE: 'the value' })
-    const busy = await runSvc(['secret', 'rotate-key'], first.env)
+    const busy = await launchSvc(['secret', 'rotate-key'], first.env)
     expect(busy).toMatchObject({ code: 1, stderr: expect.stringContaining('in use') })
     await first.stop()
     const keyFile = join(folder, 'config', 'svc', 'secret.key')
     const before = readFileSync(keyFile, 'utf8')
-    const rotated = await runSvc(['secret', 'rotate-key'], first.env)
+    const rotated = await launchSvc(['secret', 'rotate-key'], first.env)
     expect(rotated).toMatchObject({ code: 0, stderr: '1 secret is encrypted under a new key\n' })
     expect(readFileSync(keyFile, 'utf8')).not.toBe(before)
     expect(statSync(keyFile).mode & 0o777).toBe(0o600)
@@ -495,7 +502,7 @@ describe('svc against a service that is named', () => {
   it('says what is wrong with the address or the token', async () => {
     const stranger = environmentOf(makeFolder())
     const list = (...flags: string[]) => runSvc([...flags, 'task', 'list'], stranger)
-    const none = await runSvc(['status'], stranger)
+    const none = await launchSvc(['status'], stranger)
     expect(none).toMatchObject({ code: 3, stderr: expect.stringContaining('svc up') })
     expect(await list('--server', 'nonsense', '--token', 't')).toMatchObject({ code: 2 })
     const unnamed = await list('--server', service.url)
@@ -521,7 +528,7 @@ describe('svc up', () => {
     const taken = createServer()
     await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve))
     const { port } = taken.address() as { port: number }
-    const outcome = await runSvc(['up', '--port', String(port)], environmentOf(folder))
+    const outcome = await launchSvc(['up', '--port', String(port)], environmentOf(folder))
     expect(outcome).toMatchObject({ code: 1, stderr: expect.stringContaining(`port ${port} of 127.0.0.1 is taken`) })
     await new Promise((resolve) => taken.close(resolve))
     removeFolder(folder)
@@ -536,7 +543,7 @@ describe('svc up', () => {
       ['--config-dir', join(file, 'below')],
       ['--ready-file', join(file, 'ready.json')],
     ]) {
-      const outcome = await runSvc(['up', '--port', '0', flag ?? '', value ?? ''], environmentOf(folder))
+      const outcome = await launchSvc(['up', '--port', '0', flag ?? '', value ?? ''], environmentOf(folder))
       expect(outcome.code, outcome.stderr).toBe(2)
       expect(outcome.stderr).toContain(`Choose another one with ${flag}`)
     }
@@ -572,7 +579,7 @@ describe('svc up', () => {
     expect(values).toContainEqual({ name: 'maxIterations', value: '7', source: 'file' })
     expect(outcome.stderr).toContain('SVC_PROT')
     write('settings.yaml', 'prot: 1\n')
-    const wrong = await svc(['up', '--config', file])
+    const wrong = await launched(['up', '--config', file])
     expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining('prot is not a setting') })
   })
 })

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Provider } from '../../src/contract/resources/provider.ts'
 import { waitFor } from '../fixtures/time.ts'
-import { environmentOf, makeFolder, removeFolder, runSvc, startService } from './service.ts'
+import { environmentOf, launchSvc, makeFolder, removeFolder, runSvc, startService } from './service.ts'
 
 let folder: string
 beforeEach(() => {
@@ -18,7 +18,7 @@ afterEach(async () => {
 describe('svc run', () => {
   it('starts a service, runs a prompt with the demo provider and prints the result [PROV-014, MODE-001]', async () => {
     const env = environmentOf(folder)
-    const outcome = await runSvc(['run', 'write hello to notes.txt, then read notes.txt'], env)
+    const outcome = await launchSvc(['run', 'write hello to notes.txt, then read notes.txt'], env)
     expect(outcome.stderr).toContain('started a service at http://127.0.0.1:')
     expect(outcome.stderr).toContain('no language model is set up')
     expect(outcome.stdout).toContain('hello')
@@ -29,8 +29,8 @@ describe('svc run', () => {
 
   it('takes the service that runs already', async () => {
     const env = environmentOf(folder)
-    const first = await runSvc(['run', '--detach', 'say one'], env)
-    const second = await runSvc(['run', 'say two'], env)
+    const first = await launchSvc(['run', '--detach', 'say one'], env)
+    const second = await launchSvc(['run', 'say two'], env)
     expect(first.code).toBe(0)
     expect(second.stderr).not.toContain('started a service')
     const list = await runSvc(['task', 'list', '-o', 'json'], env)
@@ -38,7 +38,7 @@ describe('svc run', () => {
   })
 
   it('runs code where a sandbox can be had', async () => {
-    const outcome = await runSvc(['run', 'run python: print(6 * 7)'], environmentOf(folder))
+    const outcome = await launchSvc(['run', 'run python: print(6 * 7)'], environmentOf(folder))
     const available = existsSync('/usr/bin/bwrap')
     expect(outcome.stdout).toContain(available ? '42' : 'bubblewrap')
   })

@@ -4,7 +4,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'n
 import { delimiter, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { waitFor } from '../fixtures/time.ts'
-import { environmentOf, launcher, makeFolder, removeFolder, runSvc } from './service.ts'
+import { environmentOf, launcher, launchSvc, makeFolder, removeFolder, runSvc } from './service.ts'
 
 let folder: string
 let env: NodeJS.ProcessEnv
@@ -124,7 +124,7 @@ describe.skipIf(!hasProgram('python3'))('a property list of launchd', () => {
       return status.code === 0 ? status.stdout : undefined
     }, 'the service to be ready')
     expect(note).toContain('"status": "ok"')
-    const second = await runSvc(['up', '--port', '0'], env)
+    const second = await launchSvc(['up', '--port', '0'], env)
     expect(second).toMatchObject({ code: 1, stderr: expect.stringContaining(String(child.pid)) })
     expect(await runSvc(['down'], env)).toMatchObject({ code: 0, stderr: expect.stringContaining('stopped') })
     expect(await ended).toBe(0)

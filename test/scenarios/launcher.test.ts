@@ -9,6 +9,7 @@ import {
   environmentOf,
   findProcesses,
   launcher,
+  launchSvc,
   makeFolder,
   removeFolder,
   runSvc,
@@ -61,7 +62,7 @@ describe('the launcher', () => {
   it('gives the service the same rights wherever on the line `up` and `doctor` stand', async () => {
     const folder = open()
     const workspaces = async (...words: string[]) => {
-      const { stdout } = await runSvc([...words, '-o', 'json'], environmentOf(folder))
+      const { stdout } = await launchSvc([...words, '-o', 'json'], environmentOf(folder))
       return (JSON.parse(stdout) as { what: string }[]).find(({ what }) => what === 'workspaces')
     }
     const data = ['--data-dir', join(folder, 'data')]

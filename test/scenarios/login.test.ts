@@ -4,17 +4,9 @@ import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { createEmulator } from 'emulate'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { CommandOutcome } from '../fixtures/cli/loaded-programs.ts'
 import { audience, type Issuer, startIssuer, subject } from '../fixtures/issuer.ts'
-import {
-  type CommandOutcome,
-  environmentOf,
-  launcher,
-  makeFolder,
-  removeFolder,
-  runSvc,
-  type Service,
-  startService,
-} from './service.ts'
+import { environmentOf, launcher, makeFolder, removeFolder, runSvc, type Service, startService } from './service.ts'
 
 let issuer: Issuer
 let service: Service

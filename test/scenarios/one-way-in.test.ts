@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import {
   environmentOf,
   getTask,
+  launchSvc,
   makeFolder,
   removeFolder,
   runSvc,
@@ -33,7 +34,7 @@ describe('a command on a machine where no service runs', () => {
   })
 
   it('starts one, also to read, beside whatever has the usual port; two at a time start one', async () => {
-    const [tasks, agents] = await Promise.all([runSvc(['get', 'tasks'], env), runSvc(['get', 'agents'], env)])
+    const [tasks, agents] = await Promise.all([launchSvc(['get', 'tasks'], env), launchSvc(['get', 'agents'], env)])
     expect([tasks.code, agents.code], tasks.stderr + agents.stderr).toEqual([0, 0])
     const told = `${tasks.stderr}${agents.stderr}`
     const started = [...told.matchAll(/started a service at http:\/\/127\.0\.0\.1:(\d+)/g)].map(([, port]) =>
@@ -73,13 +74,13 @@ describe('a command on a machine where no service runs', () => {
       ['restore', join(folder, 'b'), '--replace'],
       ['secret', 'rotate-key'],
     ]) {
-      expect(await runSvc(words, { ...env, SVC_CONTEXT: 'team' })).toMatchObject({
+      expect(await launchSvc(words, { ...env, SVC_CONTEXT: 'team' })).toMatchObject({
         code: 2,
         stderr: expect.stringContaining('context team'),
       })
     }
     expect(await down([])).toMatchObject({ code: 1, stderr: expect.stringMatching(/1 task runs.*--yes/) })
-    expect((await runSvc(['restore', folder, '--replace'], env)).stderr).toContain('--yes')
+    expect((await launchSvc(['restore', folder, '--replace'], env)).stderr).toContain('--yes')
     expect((await getTask(service, 'long')).status?.phase).toBe('Running')
     expect(await down(['--yes'], { SVC_CONTEXT: 'local' })).toMatchObject({
       code: 0,

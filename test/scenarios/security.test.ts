@@ -5,7 +5,7 @@ import { afterAll, describe, expect, it } from 'vitest'
 import type { AuditItem } from '../../src/contract/api/audit.ts'
 import { type Certificate, get, hasOpenssl, makeAgent, makeCertificate, readServed } from '../fixtures/certificates.ts'
 import { waitFor } from '../fixtures/time.ts'
-import { createTask, removeFolder, runSvc, type Service, startService, waitForPhase } from './service.ts'
+import { createTask, launchSvc, removeFolder, type Service, startService, waitForPhase } from './service.ts'
 
 const stops: (() => unknown)[] = []
 afterAll(async () => {
@@ -45,7 +45,7 @@ describe.skipIf(!hasOpenssl)('a service with TLS (skipped where openssl is not i
     const hasEnded = async () => ['Succeeded', 'Failed'].includes((await read()).status?.phase)
     await waitFor(hasEnded, 'the task to end')
     expect((await read()).status).toMatchObject({ phase: 'Succeeded' })
-    const listed = await runSvc(['task', 'list'], env)
+    const listed = await launchSvc(['task', 'list'], env)
     expect([listed.code, listed.stdout]).toEqual([0, expect.stringContaining('over-tls')])
     copyFileSync(second.certFile, first.certFile)
     copyFileSync(second.keyFile, first.keyFile)

@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Task } from '../../src/contract/resources/task.ts'
+import { type CommandOutcome, runLoaded } from '../fixtures/cli/loaded-programs.ts'
 import { waitFor } from '../fixtures/time.ts'
 
 export const root = join(import.meta.dirname, '..', '..')
@@ -169,13 +170,18 @@ export async function readResult(service: Service, name: string): Promise<string
   return answer.body.result
 }
 
-export type CommandOutcome = { code: number | null; stdout: string; stderr: string }
+type CommandOptions = { cwd?: string; input?: string }
 
-/** Runs `svc ...` as the user of the folder. */
-export function runSvc(
+/** Runs `svc ...` as the user of the folder, in a program that stays loaded for the next command. */
+export function runSvc(args: string[], env: NodeJS.ProcessEnv, options: CommandOptions = {}): Promise<CommandOutcome> {
+  return runLoaded({ args, env, input: '', ...options }, nodeFlags)
+}
+
+/** The same in a process of its own: for what is about the process, such as how it starts, what it starts and how it ends. */
+export function launchSvc(
   args: string[],
   env: NodeJS.ProcessEnv,
-  options: { cwd?: string; input?: string } = {},
+  options: CommandOptions = {},
 ): Promise<CommandOutcome> {
   return runProgram(process.execPath, [...nodeFlags, launcher, ...args], { env, ...options })
 }

@@ -1,7 +1,7 @@
 // Tokens made by `svc token create`: what each may do, and until when.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { waitFor } from '../fixtures/time.ts'
-import { removeFolder, runSvc, type Service, startService } from './service.ts'
+import { launchSvc, removeFolder, runSvc, type Service, startService } from './service.ts'
 
 let service: Service
 beforeAll(async () => {
@@ -80,7 +80,7 @@ describe('svc config print', () => {
 
 describe('svc doctor', () => {
   it('says what this machine has, and for what is missing how to get it [PLAT-002]', async () => {
-    const outcome = await runSvc(['doctor', '-o', 'json'], service.env)
+    const outcome = await launchSvc(['doctor', '-o', 'json'], service.env)
     const findings = JSON.parse(outcome.stdout) as { what: string; state: string; fix?: string }[]
     expect(findings.map((finding) => finding.what)).toEqual(
       expect.arrayContaining(['runtime', 'sandbox', 'containers']),

@@ -2,20 +2,20 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { openMigrated } from '../../../test/fixtures/sqlite.ts'
 import type { CoolDown } from '../../ports/rate-limits.ts'
 import { systemClock as clock } from '../system/clock.ts'
 import { createCoolDowns } from './cool-downs.ts'
 import type { Database } from './database.ts'
-import { openSqlite } from './sqlite/database.ts'
 
 const provider = { namespace: 'default', name: 'main' }
 
 describe('cool-downs in memory', () => {
   let folder: string
   let database: Database & { close(): Promise<void> }
-  beforeEach(() => {
+  beforeEach(async () => {
     folder = mkdtempSync(join(tmpdir(), 'svc-cool-downs-'))
-    database = openSqlite({ path: join(folder, 'svc.db') })
+    database = await openMigrated(join(folder, 'svc.db'))
   })
   afterEach(async () => {
     await database.close()

@@ -3,10 +3,10 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { openMigrated } from '../../../test/fixtures/sqlite.ts'
 import type { Clock, Ids } from '../../ports/clock.ts'
 import type { TokenDraft } from '../../ports/identity.ts'
 import type { Database } from './database.ts'
-import { openSqlite } from './sqlite/database.ts'
 import { sql } from './statement.ts'
 import { createTokenAuthenticator } from './token-authenticator.ts'
 import { createTokens, hashToken, type TokenStore } from './tokens.ts'
@@ -20,11 +20,11 @@ let counter = 0
 const ids: Ids = { next: (prefix) => `${prefix}-${++counter}`, hex: (length) => '0'.repeat(length), random: () => 0 }
 const owner = 'svc_the-owners-own-token'
 
-beforeEach(() => {
+beforeEach(async () => {
   now = Date.parse('2026-03-01T12:00:00Z')
   lookUps = 0
   folder = mkdtempSync(join(tmpdir(), 'svc-token-'))
-  database = openSqlite({ path: join(folder, 'svc.db') })
+  database = await openMigrated(join(folder, 'svc.db'))
 })
 afterEach(async () => {
   await database.close()
