@@ -28,7 +28,15 @@ export default defineConfig({
       { test: { ...patient, ...together, name: 'contracts', include: ['test/contracts/**/*.test.ts'] } },
       { test: { ...patient, ...together, name: 'http', include: ['test/http/**/*.test.ts'] } },
       { test: { ...patient, ...together, name: 'controllers', include: ['test/controllers/**/*.test.ts'] } },
-      { test: { ...patient, ...together, name: 'scenarios', include: ['test/scenarios/**/*.test.ts'] } },
+      {
+        test: {
+          ...patient,
+          ...together,
+          name: 'scenarios',
+          include: ['test/scenarios/**/*.test.ts'],
+          globalSetup: ['test/fixtures/built-program.ts'],
+        },
+      },
       // On a real cluster, where KUBECONFIG names one; elsewhere these are skipped.
       {
         test: {

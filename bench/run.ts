@@ -1,4 +1,6 @@
 // `npm run bench -- NAME [options]`: one bench after another, each printing a table and a JSON line.
+import setUp from '../test/fixtures/built-program.ts'
+
 const benches: Record<string, () => Promise<{ run(): Promise<void> }>> = {
   start: () => import('./start.ts'),
   api: () => import('./api.ts'),
@@ -16,4 +18,12 @@ if (names.length === 0 || unknown.length > 0) {
   console.error(`usage: npm run bench -- ${Object.keys(benches).join('|')} ...`)
   process.exit(2)
 }
+const removeProgram = process.env.BENCH_PROGRAM === undefined ? await layProgram() : undefined
 for (const name of names) await (await benches[name]?.())?.run()
+removeProgram?.()
+
+async function layProgram(): Promise<() => void> {
+  const remove = await setUp()
+  process.env.BENCH_PROGRAM = process.env.SVC_TEST_PROGRAM
+  return remove
+}

@@ -4,7 +4,8 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-const root = join(import.meta.dirname, '..')
+/** The built program, as people have it (run.ts); BENCH_PROGRAM names another one, or a checkout. */
+const root = process.env.BENCH_PROGRAM ?? join(import.meta.dirname, '..')
 
 export type RunningService = {
   url: string

@@ -1,5 +1,5 @@
 // The floor of tasks: the same programs in the same sandbox with the same concurrency, without a service around them.
-import { mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startLocalCommand } from '../../src/adapters/embedded/commands/local-command.ts'
@@ -10,9 +10,13 @@ import { warmCompileCache } from '../../src/adapters/embedded/workers/compile-ca
 import { listProgramFolders } from '../../src/adapters/embedded/workers/program-folders.ts'
 import { startWorkerProgram } from '../../src/adapters/embedded/workers/worker-launcher.ts'
 import { createWorkspaces, usualSize } from '../../src/adapters/workspaces/workspaces.ts'
-import { packageRoot, workerProgram } from '../../src/launch/program-files.ts'
 
 const [kind = 'command', total = '500', concurrency = '4'] = process.argv.slice(2)
+/** The program that the service of the same bench starts. */
+const packageRoot = process.env.BENCH_PROGRAM ?? join(import.meta.dirname, '..', '..')
+const sources = join(packageRoot, 'src', 'worker.ts')
+const workerProgram = existsSync(sources) ? sources : join(packageRoot, 'dist', 'worker.js')
+
 const folder = mkdtempSync(join(tmpdir(), 'svc-floor-'))
 const probe = await probeBubblewrap()
 if (!probe.available) throw new Error(probe.reason)

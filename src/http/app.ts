@@ -41,6 +41,11 @@ const defaultBodyLimit = 15 * mebibyte
 /** Limit for all headers of one request together. */
 const maxHeaderBytes = 16_384
 
+/** Routes have no schema of the framework's (bind.ts judges requests): its compilers, which take long to load, are never used. */
+const compileNothing = () => () => {
+  throw new Error('a route has a schema of the framework')
+}
+
 function makeServer(deps: HttpDeps): FastifyInstance {
   const { settings, ports } = deps
   const connections = {
@@ -59,6 +64,7 @@ function makeServer(deps: HttpDeps): FastifyInstance {
     ...(listening as { http: typeof connections }),
     keepAliveTimeout: 72_000,
     routerOptions: { maxParamLength: 2048 },
+    schemaController: { compilersFactory: { buildValidator: compileNothing, buildSerializer: compileNothing } },
     requestIdHeader: false,
     genReqId: createRequestIds(ports.ids) as (request: IncomingMessage) => string,
     return503OnClosing: false,

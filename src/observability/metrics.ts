@@ -1,5 +1,8 @@
 // Metrics in their own registry; labels are route patterns, phases and fixed words, never a user's text (HTTP-042).
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import Counter from 'prom-client/lib/counter.js'
+import Gauge from 'prom-client/lib/gauge.js'
+import Histogram from 'prom-client/lib/histogram.js'
+import Registry from 'prom-client/lib/registry.js'
 import { createProxyObserver, type ProxyMeasure } from './proxy-metrics.ts'
 import { type CounterSeries, createCounter, createHistogram, createMemo, type HistogramSeries } from './tallies.ts'
 import { createTaskObserver, type TaskMeasure, type TaskWords } from './task-metrics.ts'
@@ -195,7 +198,7 @@ export function createMetrics(words: TaskWords = noWords): Metrics {
   const usage = createUsageCounter(registry)
   const { contextTokens, authorizations, exchanges, exchangeDurations } = makeIdentityCounters(registry)
   makeGauges(registry, sources)
-  let hasDefaults = false
+  let defaults: Promise<void> | undefined
   return {
     observeRequest: createRequestObserver(registry),
     trackStream() {
@@ -215,8 +218,10 @@ export function createMetrics(words: TaskWords = noWords): Metrics {
     attach: (more) => void Object.assign(sources, more),
     async expose() {
       // The process metrics start observers; those start with the first scrape, not with the service.
-      if (!hasDefaults) collectDefaultMetrics({ register: registry })
-      hasDefaults = true
+      defaults ??= import('prom-client/lib/defaultMetrics.js').then(({ default: collect }) =>
+        collect({ register: registry }),
+      )
+      await defaults
       for (const provider of (await sources.providers?.()) ?? []) usage.show(provider)
       return { contentType: registry.contentType, text: fillEmpty(await registry.metrics()) }
     },

@@ -1,5 +1,6 @@
 // Metrics of the proxies. All labels are fixed words: family, endpoint, type of provider, kind of token, outcome.
-import { Gauge, type Registry } from 'prom-client'
+import type { Registry } from 'prom-client'
+import Gauge from 'prom-client/lib/gauge.js'
 import { type CounterSeries, createCounter, createHistogram, createMemo, type HistogramSeries } from './tallies.ts'
 
 export type ProxyMeasure = {

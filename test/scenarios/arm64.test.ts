@@ -1,20 +1,11 @@
 // The program on another processor, where that is emulated: it starts, with its native module, and a worker does a task.
 import { execFileSync } from 'node:child_process'
-import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, cpSync, existsSync, mkdtempSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { waitFor } from '../fixtures/time.ts'
-import {
-  createTask,
-  getTask,
-  makeFolder,
-  readResult,
-  removeFolder,
-  root,
-  type Service,
-  startService,
-} from './service.ts'
+import { createTask, getTask, makeFolder, readResult, removeFolder, type Service, startService } from './service.ts'
 
 const parts = join(homedir(), '.cache', 'svc-tools', 'arm64')
 const missing =
@@ -44,10 +35,7 @@ afterAll(async () => {
  */
 function layProgram(): { program: string; runtime: string } {
   const [program, dist] = [join(built, 'program'), join(built, 'program', 'dist')]
-  mkdirSync(program)
-  execFileSync(join(root, 'node_modules', '.bin', 'tsc'), ['-p', join(root, 'tsconfig.build.json'), '--outDir', dist])
-  for (const name of ['package.json', 'bin']) cpSync(join(root, name), join(program, name), { recursive: true })
-  symlinkSync(join(root, 'node_modules'), join(program, 'node_modules'))
+  cpSync(process.env.SVC_TEST_PROGRAM ?? '', program, { recursive: true, verbatimSymlinks: true })
   const place = join(dist, 'arm64')
   cpSync(parts, place, { recursive: true, verbatimSymlinks: true })
   const [runtime, named] = [join(place, 'emulated'), join(place, 'named.cjs')]

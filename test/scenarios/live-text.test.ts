@@ -189,7 +189,7 @@ describe('a run that ends in the middle of a line', () => {
 
 /** The worker programs of this service, those that wait too. */
 function listWorkers(): number[] {
-  return findProcesses('worker.ts').filter((pid) => descends(pid, service.process.pid ?? 0))
+  return findProcesses('/worker.').filter((pid) => descends(pid, service.process.pid ?? 0))
 }
 
 function descends(pid: number, from: number): boolean {

@@ -1,9 +1,15 @@
 // `./bin/svc` from a checkout on any Node, and the packed package installed elsewhere.
 import { execFileSync } from 'node:child_process'
-import { existsSync, readdirSync, writeFileSync } from 'node:fs'
+import { once } from 'node:events'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { Worker } from 'node:worker_threads'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { environmentOf, launcher, makeFolder, removeFolder, root, runProgram } from './service.ts'
+import { environmentOf, makeFolder, removeFolder, root, runProgram } from './service.ts'
+
+/** Of the checkout. */
+const launcher = join(root, 'bin', 'svc')
 
 let folder: string
 beforeAll(() => {
@@ -43,6 +49,35 @@ function copyPackages(from: string, to: string): void {
     execFileSync('cp', ['-a', `${from}/.`, to])
   }
 }
+
+describe('a built program', () => {
+  const chunks = join(process.env.SVC_TEST_PROGRAM ?? '', 'dist', 'chunks')
+
+  it('reads articles in a thread that begins with a file of its own', async () => {
+    const { articleModule } = (await import(pathToFileURL(join(chunks, 'article.js')).href)) as {
+      articleModule: string
+    }
+    const page = `<html><head><title>News</title></head><body><article><p>${'A word of it. '.repeat(60)}</p></article></body></html>`
+    const article = { html: page, url: 'http://news.example/' }
+    const thread = new Worker(new URL(articleModule), { workerData: { article } })
+    const [text] = await once(thread, 'message')
+    await thread.terminate()
+    expect(text).toContain('A word of it.')
+  })
+
+  it('has what tags the streams of a pod in one file, that is sent there as text', async () => {
+    const text = `${readFileSync(join(chunks, 'tagger.js'), 'utf8')}\nprocess.stdout.write(typeof tagStreams)\n`
+    const outcome = await runProgram(process.execPath, ['--input-type=module', '-e', text], { env: {} })
+    expect(outcome).toMatchObject({ code: 0, stdout: 'function' })
+  })
+
+  it('carries the licences of the packages in it', () => {
+    const text = readFileSync(join(chunks, '..', 'licences.txt'), 'utf8')
+    for (const name of ['zod', 'fastify', 'undici', '@pinojs/redact'])
+      expect(text).toMatch(new RegExp(`^${name} [0-9]`, 'm'))
+    expect(text).toContain('Permission is hereby granted')
+  })
+})
 
 describe('npm run package', () => {
   it('makes a package that runs where it is installed', async () => {

@@ -8,7 +8,8 @@ import { type CommandOutcome, runLoaded } from '../fixtures/cli/loaded-programs.
 import { waitFor } from '../fixtures/time.ts'
 
 export const root = join(import.meta.dirname, '..', '..')
-export const launcher = join(root, 'bin', 'svc')
+/** Of the built program, where the run has made one. */
+export const launcher = join(process.env.SVC_TEST_PROGRAM ?? root, 'bin', 'svc')
 /** The young generation that the launcher's first line allows, from the start: growing to it is a fifth of a short run. */
 export const nodeFlags = ['--min-semi-space-size=16', '--max-semi-space-size=16']
 

@@ -5,7 +5,7 @@ import { writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer, type Server } from 'node:net'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { environmentOf, makeFolder, removeFolder, root } from './service.ts'
+import { environmentOf, makeFolder, removeFolder, root, startService } from './service.ts'
 
 describe('a service that is still starting', () => {
   let folder: string
@@ -57,3 +57,34 @@ describe('a service that is still starting', () => {
     },
   )
 })
+
+describe('a service that has started', () => {
+  it('has not loaded the compilers of schemas and the tracing of its packages, of which it uses none', async () => {
+    const folder = makeFolder()
+    const hook = join(folder, 'loaded.mjs')
+    writeFileSync(hook, listLoaded)
+    const env = { NODE_OPTIONS: `--import=${hook}` }
+    const service = await startService({ folder, env, program: join(root, 'bin', 'svc') })
+    try {
+      await service.stop()
+      const names = (/^loaded: (.*)$/m.exec(service.output())?.[1] ?? '').split(' ')
+      expect(names).toContain('fastify')
+      expect(names.filter((name) => /^ajv|opentelemetry|^@kubernetes|^pg$|^dockerode$/.test(name))).toEqual([])
+    } finally {
+      removeFolder(folder)
+    }
+  })
+})
+
+/** Says at the end of which packages files were loaded. */
+const listLoaded = `
+import { registerHooks } from 'node:module'
+const names = new Set()
+registerHooks({
+  load(url, context, next) {
+    names.add(/node_modules\\/((?:@[^/]+\\/)?[^/]+)/.exec(url)?.[1])
+    return next(url, context)
+  },
+})
+process.on('exit', () => console.error('loaded: ' + [...names].join(' ')))
+`

@@ -1,0 +1,83 @@
+/**
+ * Builds the program for a package: `src` and what every start loads, in a few files. Most of a start from many files is
+ * finding them (docs/adr/0039-a-bundled-program.md).
+ *
+ *   node scripts/build.ts [folder]     default: dist
+ */
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { isBuiltin } from 'node:module'
+import { join } from 'node:path'
+import { type RolldownOutput, rolldown } from 'rolldown'
+
+const root = join(import.meta.dirname, '..')
+
+const programs = {
+  cli: 'src/cli.ts',
+  server: 'src/server.ts',
+  worker: 'src/worker.ts',
+  // A thread of its own begins with it.
+  'chunks/article': 'src/tools/web/article.ts',
+}
+
+/** Sent as text to where it runs: it needs no other file. */
+const tagger = { 'chunks/tagger': 'src/adapters/kubernetes/workloads/streams/tagger.ts' }
+
+/** With all that they need themselves. Other packages are native, or loaded by what few people use. */
+const bundled = [
+  'commander',
+  'croner',
+  'eventsource-parser',
+  'fastify',
+  'ipaddr.js',
+  'jose',
+  'picocolors',
+  'pino',
+  'prom-client',
+  'undici',
+  'uuidv7',
+  'zod',
+]
+
+const isPackage = (id: string) => /^[a-z@]/.test(id)
+const packageOf = (id: string) => /^(?:@[^/]+\/)?[^/]+/.exec(id)?.[0] ?? id
+
+function isExternal(id: string, importer: string | undefined): boolean {
+  if (isBuiltin(id)) return true
+  const isOurs = importer === undefined || !importer.includes('/node_modules/')
+  return isOurs && isPackage(id) && !bundled.includes(packageOf(id))
+}
+
+/** What the licences of copied code ask for: their text goes with it. */
+function collectLicences({ output }: RolldownOutput): string {
+  const modules = output.flatMap((file) => (file.type === 'chunk' ? file.moduleIds : []))
+  const folders = modules.flatMap((id) => /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(id)?.[0] ?? [])
+  const texts = [...new Set(folders)].sort().map((folder) => {
+    const { name, version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
+    const files = readdirSync(folder).filter((file) => /^(licen[cs]e|notice|copying)/i.test(file))
+    return [`${name} ${version} (${license})`, ...files.map((file) => readFileSync(join(folder, file), 'utf8').trim())]
+  })
+  return `${texts.map((parts) => parts.join('\n\n')).join(`\n\n${'-'.repeat(80)}\n\n`)}\n`
+}
+
+async function bundle(input: Record<string, string>, folder: string): Promise<RolldownOutput> {
+  const sources = await rolldown({ cwd: root, input, platform: 'node', external: isExternal, logLevel: 'warn' })
+  const output = await sources.write({
+    dir: folder,
+    format: 'esm',
+    entryFileNames: '[name].js',
+    // As deep below the package as `src/launch`, from where the program finds its own files.
+    chunkFileNames: 'chunks/[name]-[hash].js',
+  })
+  await sources.close()
+  return output
+}
+
+/** Replaces the folder. */
+export async function buildProgram(folder: string): Promise<void> {
+  rmSync(folder, { recursive: true, force: true })
+  const output = await bundle(programs, folder)
+  await bundle(tagger, folder)
+  writeFileSync(join(folder, 'licences.txt'), collectLicences(output))
+}
+
+if (import.meta.main) await buildProgram(process.argv[2] ?? join(root, 'dist'))
