@@ -1,4 +1,5 @@
 // The typed REST client, built from the route table: one `call` for every route that is defined there.
+
 import type { ErrorBody } from '../contract/api/error.ts'
 import type {
   Route,
@@ -8,6 +9,7 @@ import type {
   RouteParams,
   RouteQueryInput,
 } from '../contract/api/route.ts'
+import { tryParseJson } from '../contract/json.ts'
 import { type ErrorReason, errorStatus, messageOf, SvcError } from '../errors.ts'
 
 export type ClientOptions = {
@@ -129,11 +131,7 @@ async function readError(response: Response): Promise<SvcError> {
 }
 
 function parseErrorBody(text: string): ErrorBody['error'] | undefined {
-  try {
-    return (JSON.parse(text) as ErrorBody).error
-  } catch {
-    return undefined
-  }
+  return (tryParseJson(text) as ErrorBody | null | undefined)?.error
 }
 
 function reasonOfStatus(status: number): ErrorReason {

@@ -8,7 +8,7 @@ import { type Bind, type BindDeps, createBind } from './bind.ts'
 import { type ClientAddress, createClientAddress, unmap } from './client-address.ts'
 import type { HttpDeps, HttpSettings } from './deps.ts'
 import { createDrain } from './drain.ts'
-import type { EventStreamOptions } from './event-stream.ts'
+import { type EventStreamOptions, usualHeartbeatMs } from './event-stream.ts'
 import { bindInternalRoutes, bindRawInternalRoutes } from './internal/internal-routes.ts'
 import { createRefusals } from './known-paths.ts'
 import { onAnswered } from './middleware/answered.ts'
@@ -195,7 +195,10 @@ function makeProxyEdge(deps: HttpDeps, { guards, tokenHeaders, addressOf, draini
   })
 }
 
-function streamOptionsOf({ heartbeatMs = 15_000, recheckMs }: HttpSettings, drain: AbortSignal): EventStreamOptions {
+function streamOptionsOf(
+  { heartbeatMs = usualHeartbeatMs, recheckMs }: HttpSettings,
+  drain: AbortSignal,
+): EventStreamOptions {
   return { heartbeatMs, drain, recheckMs }
 }
 

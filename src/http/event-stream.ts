@@ -20,6 +20,11 @@ export type EventSource = AsyncIterable<Frame> | { frames: AsyncIterable<Frame>;
 
 const defaultRecheckMs = 5000
 
+/** The time without events after which a comment shows that the connection is alive. */
+export const usualHeartbeatMs = 15_000
+/** The comment; proxies on the way close connections on which nothing is sent. */
+export const heartbeat = ': heartbeat\n\n'
+
 const retryMs = 1000
 // A shared reason: creating the default one costs a stack trace per stream.
 const ended = new Error('the stream has ended')
@@ -53,7 +58,7 @@ function waitFor(ms: number, signal: AbortSignal): { step: Promise<Step>; cancel
 }
 
 function encodeSilence(frame: Frame | undefined): string {
-  return frame === undefined ? ': heartbeat\n\n' : encodeFrame(frame)
+  return frame === undefined ? heartbeat : encodeFrame(frame)
 }
 
 /** Whether the reader may go on reading; asked of whoever knows at most every few seconds. */

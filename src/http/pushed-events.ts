@@ -1,6 +1,6 @@
 // Server-sent events that a source pushes: all events of one turn of the event loop become one write to the socket.
 import { Readable } from 'node:stream'
-import { encodeFrame, type Frame } from './event-stream.ts'
+import { encodeFrame, type Frame, heartbeat } from './event-stream.ts'
 
 export type PushedEvents<F> = {
   /** The stream to answer with. */
@@ -32,8 +32,8 @@ export function createPushedEvents<F>({
   let isScheduled = false
   let isHeldBack = false
 
-  const heartbeat = setInterval(() => {
-    if (!isHeldBack) isHeldBack = !stream.push(': heartbeat\n\n')
+  const pulse = setInterval(() => {
+    if (!isHeldBack) isHeldBack = !stream.push(heartbeat)
   }, heartbeatMs).unref()
 
   const stream = new Readable({
@@ -44,7 +44,7 @@ export function createPushedEvents<F>({
       schedule()
     },
     destroy(error, callback) {
-      clearInterval(heartbeat)
+      clearInterval(pulse)
       isOver = true
       waiting = []
       onClose()
@@ -64,7 +64,7 @@ export function createPushedEvents<F>({
     if (waiting.length > 0) {
       const text = waiting.map((item) => encodeFrame(encode(item))).join('')
       waiting = []
-      heartbeat.refresh()
+      pulse.refresh()
       isHeldBack = !stream.push(text)
     }
     if (isOver) stream.push(null)

@@ -1,5 +1,5 @@
 // What a worker reports on file descriptor 3: JSON lines, the last one its outcome.
-import { isJsonObject } from '../../contract/json.ts'
+import { isJsonObject, tryParseJson } from '../../contract/json.ts'
 
 /**
  * The protocol of the worker program:
@@ -27,11 +27,7 @@ function readOutcome(value: Record<string, unknown>): WorkerOutcome | undefined 
 
 /** Adds one line to the report. A worker is not trusted: other lines are ignored. */
 export function readReportLine(report: WorkerReport, line: string): WorkerReport {
-  try {
-    const value: unknown = JSON.parse(line)
-    if (!isJsonObject(value)) return report
-    return { isReady: report.isReady || value.ready === true, outcome: readOutcome(value) ?? report.outcome }
-  } catch {
-    return report
-  }
+  const value = tryParseJson(line)
+  if (!isJsonObject(value)) return report
+  return { isReady: report.isReady || value.ready === true, outcome: readOutcome(value) ?? report.outcome }
 }

@@ -1,8 +1,10 @@
 // Embedded mode has one process per data folder: it leads while it holds the folder's lock file.
+
 import { randomUUID } from 'node:crypto'
 import { link, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { dirname, join } from 'node:path'
+import { tryParseJson } from '../../contract/json.ts'
 import { SvcError } from '../../errors.ts'
 import type { Leadership } from '../../ports/leadership.ts'
 import { isUnreaped, readStartTime } from './confinement/process-record.ts'
@@ -19,11 +21,7 @@ const lockName = 'service.lock'
 type Holder = { pid: number; host: string; startTime: string | undefined }
 
 function parseHolder(text: string): Holder | undefined {
-  try {
-    return (JSON.parse(text) as Holder | null) ?? undefined
-  } catch {
-    return undefined
-  }
+  return (tryParseJson(text) as Holder | null | undefined) ?? undefined
 }
 
 /** Another machine's name means a replaced container: its pids mean nothing here, and its lock is stale. */

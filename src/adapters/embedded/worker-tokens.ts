@@ -1,6 +1,8 @@
 // Tokens of task attempts in embedded mode: signed, so that nothing is stored and every part of the service can verify
 // them.
+
 import { createHmac, timingSafeEqual } from 'node:crypto'
+import { tryParseJson } from '../../contract/json.ts'
 import { SvcError } from '../../errors.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { WorkerIdentity, WorkerTokens } from '../../ports/identity.ts'
@@ -19,11 +21,7 @@ function encodePart(value: unknown): string {
 }
 
 function decodePart(part: string): unknown {
-  try {
-    return JSON.parse(Buffer.from(part, 'base64url').toString('utf8'))
-  } catch {
-    return undefined
-  }
+  return tryParseJson(Buffer.from(part, 'base64url').toString('utf8'))
 }
 
 function sign(key: Buffer, signed: string): Buffer {

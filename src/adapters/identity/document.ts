@@ -1,4 +1,5 @@
 // Reads a small JSON document of an issuer that the operator configured: bounded in size and time, never redirected.
+import { isJsonObject } from '../../contract/json.ts'
 import { SvcError } from '../../errors.ts'
 
 const largestDocument = 1_048_576
@@ -37,9 +38,8 @@ export async function fetchObject(url: string, options: DocumentOptions = {}): P
     const { status, text } = await fetchText(url, { ...options, init: { headers: { accept: 'application/json' } } })
     if (status !== 200) throw new Error(`status ${status}`)
     const value: unknown = JSON.parse(text)
-    if (value === null || typeof value !== 'object' || Array.isArray(value))
-      throw new Error('the answer is not an object')
-    return value as Record<string, unknown>
+    if (isJsonObject(value)) return value
+    throw new Error('the answer is not an object')
   } catch (cause) {
     throw new SvcError('Unavailable', 'the issuer of the token cannot be reached: try again later', { cause })
   }

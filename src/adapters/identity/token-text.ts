@@ -1,4 +1,5 @@
 // Parses a signed token strictly: where a lenient parser accepts something, two parsers can disagree.
+import { isJsonObject, tryParseJson } from '../../contract/json.ts'
 
 /** Larger ones are ignored; Node refuses headers of more than 16 KiB anyway. */
 const longestToken = 16_384
@@ -59,8 +60,7 @@ function parseObject(part: string): Record<string, unknown> | undefined {
   try {
     const text = decoder.decode(bytes)
     const value: unknown = JSON.parse(text)
-    if (value === null || typeof value !== 'object' || Array.isArray(value) || !isUnambiguous(text)) return undefined
-    return value as Record<string, unknown>
+    return isJsonObject(value) && isUnambiguous(text) ? value : undefined
   } catch {
     return undefined
   }
@@ -100,10 +100,6 @@ export function peekToken(token: string): { typ?: unknown; iss?: unknown } {
 }
 
 function readLoosely(part: string): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(Buffer.from(part, 'base64url').toString('utf8'))
-    return value !== null && typeof value === 'object' ? (value as Record<string, unknown>) : {}
-  } catch {
-    return {}
-  }
+  const value = tryParseJson(Buffer.from(part, 'base64url').toString('utf8'))
+  return isJsonObject(value) ? value : {}
 }

@@ -1,6 +1,7 @@
 // How all free text is stored: any JavaScript string survives in every database, even with NUL or lone surrogates.
 // PostgreSQL refuses NUL in text (https://www.postgresql.org/docs/current/datatype-character.html) and UTF-8 has no form
 // for a lone surrogate, so both are escaped, and so is the backslash. All other text is stored as it is.
+import { tryParseJson } from '../../contract/json.ts'
 import { SvcError } from '../../errors.ts'
 
 const UNSTORABLE = /[\\\0]|[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/g
@@ -49,12 +50,7 @@ export function encodeCursor(parts: string[]): string {
 /** The parts of a cursor made by encodeCursor. InvalidRequest for any other text. */
 export function decodeCursor(cursor: string, length: number): string[] {
   const bad = () => new SvcError('InvalidRequest', 'continue is not a token of this list: start again without it')
-  let parts: unknown
-  try {
-    parts = JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8'))
-  } catch {
-    throw bad()
-  }
+  const parts = tryParseJson(Buffer.from(cursor, 'base64url').toString('utf8'))
   if (!Array.isArray(parts) || parts.length !== length) throw bad()
   return parts.map((part) => {
     if (typeof part !== 'string') throw bad()

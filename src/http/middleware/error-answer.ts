@@ -1,4 +1,5 @@
 // Turns anything that was thrown into the one error body (HTTP-003); unknown errors become a 500 that reveals nothing.
+import type { IncomingMessage } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ErrorBody } from '../../contract/api/error.ts'
 import { type ErrorReason, isSvcError, SvcError } from '../../errors.ts'
@@ -60,22 +61,22 @@ function setErrorHeaders(reply: FastifyReply, error: SvcError): void {
   const seconds = retrySecondsOf(error)
   if (seconds !== undefined) reply.header('retry-after', String(seconds))
   if (error.reason === 'Unauthenticated') reply.header('www-authenticate', challengeFor(error))
-  if (error.status === 413) drainBody(reply)
+  if (error.status !== 413) return
+  reply.removeHeader('connection')
+  drainBody(reply.request.raw)
 }
 
 // An upload that continues after its 413 is read and discarded up to this limit; a reset would lose the answer.
 const drainedBytes = 64 * 1024 * 1024
 
-/** Keeps the connection open until the client has sent the rest, within limits. */
-function drainBody(reply: FastifyReply): void {
-  const { raw } = reply.request
+/** Reads and discards the rest of a body, up to a limit, so that the client can finish sending and read the answer. */
+export function drainBody(request: IncomingMessage): void {
   let left = drainedBytes
-  reply.removeHeader('connection')
-  raw.on('data', (chunk: Buffer) => {
+  request.on('data', (chunk: Buffer) => {
     left -= chunk.length
-    if (left < 0) raw.destroy()
+    if (left < 0) request.destroy()
   })
-  raw.resume()
+  request.resume()
 }
 
 /** Sends the error; a fault of the service is logged with its cause. */

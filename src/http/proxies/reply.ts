@@ -10,8 +10,7 @@ import { writeFamilyError } from '../../proxy/family-error.ts'
 import type { ReplyWriter } from '../../proxy/relay/passthrough.ts'
 import type { ProxyAnswer, ProxyFamily } from '../../proxy/types.ts'
 import { markRefusal, type Trail } from '../middleware/audit.ts'
-import { challengeFor, retrySecondsOf, toSvcError } from '../middleware/error-answer.ts'
-import { drainBody } from './request-body.ts'
+import { challengeFor, drainBody, retrySecondsOf, toSvcError } from '../middleware/error-answer.ts'
 
 export type Reply = {
   family: ProxyFamily

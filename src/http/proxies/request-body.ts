@@ -3,8 +3,6 @@
 import type { IncomingMessage } from 'node:http'
 import { SvcError } from '../../errors.ts'
 
-// An upload that continues after its 413 is read and discarded up to this limit; a reset would lose the answer.
-const drainedBytes = 64 * 1_048_576
 const jsonType = /^application\/(?:json|[\w.+-]+\+json)\s*(?:;|$)/i
 
 function tooLarge(limit: number): SvcError {
@@ -27,16 +25,6 @@ export function checkBodyHeaders({ headers }: IncomingMessage, limit: number): v
     )
   }
   if (Number(headers['content-length'] ?? 0) > limit) throw tooLarge(limit)
-}
-
-/** Reads and discards the rest, within limits. */
-export function drainBody(request: IncomingMessage): void {
-  let left = drainedBytes
-  request.on('data', (chunk: Buffer) => {
-    left -= chunk.length
-    if (left < 0) request.destroy()
-  })
-  request.resume()
 }
 
 /** TooLarge beyond the limit; ClientClosed when the client disconnects before the end. */

@@ -6,13 +6,12 @@ import { SvcError } from '../../errors.ts'
 import type { ChatTurn } from '../../usecases/chat/chat.ts'
 import type { Bind } from '../bind.ts'
 import { gone, watchClient } from '../client-presence.ts'
+import { usualHeartbeatMs } from '../event-stream.ts'
 import { chooseType } from '../middleware/accept.ts'
 import { createPushedEvents } from '../pushed-events.ts'
 import type { RouteContext } from './context.ts'
 
 type TurnEvent = { name: routes.ChatEventName; data: Omit<routes.ChatFrame, 'sessionId'> }
-
-const defaultHeartbeatMs = 15_000
 
 /** Merges deltas that wait for a slow reader. */
 function mergeDeltas(last: TurnEvent, next: TurnEvent): TurnEvent | undefined {
@@ -69,7 +68,7 @@ export function bindChat(bind: Bind, { usecases, settings, metrics }: RouteConte
     const turn = await usecases.chat.begin(caller, namespace, body, origin)
     if (type === 'application/json') return { json: await runBlocking(turn, request) }
     // A turn is not a subscription: a stopping service lets it finish, within its time limit.
-    const stream = streamTurn(turn, settings.heartbeatMs ?? defaultHeartbeatMs)
+    const stream = streamTurn(turn, settings.heartbeatMs ?? usualHeartbeatMs)
     stream.once('close', metrics.trackStream())
     return {
       stream,

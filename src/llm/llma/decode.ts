@@ -18,17 +18,17 @@ const stopReasons: Partial<Record<string, StopReason>> = {
 }
 
 /** This vendor counts cached tokens separately; neutral input tokens include them. */
-function readUsage(before: TokenUsage, usage: LlmaUsage): TokenUsage {
+export function readUsage(before: TokenUsage, usage: JsonObject): TokenUsage {
+  const outputTokens = readCount(usage.output_tokens) ?? before.outputTokens
   const fresh = readCount(usage.input_tokens)
   const cached = readCount(usage.cache_read_input_tokens)
   const written = readCount(usage.cache_creation_input_tokens)
+  // The last frames of some servers have no input, or 0, where the first one was right.
+  if (fresh === undefined || fresh + (cached ?? 0) + (written ?? 0) === 0) return { ...before, outputTokens }
+  const cachedTokens = cached ?? before.cachedTokens
   const cacheWriteTokens = written ?? before.cacheWriteTokens ?? 0
-  return {
-    inputTokens: fresh === undefined ? before.inputTokens : fresh + (cached ?? 0) + (written ?? 0),
-    outputTokens: readCount(usage.output_tokens) ?? before.outputTokens,
-    cachedTokens: cached ?? before.cachedTokens,
-    ...(cacheWriteTokens > 0 && { cacheWriteTokens }),
-  }
+  const inputTokens = fresh + cachedTokens + cacheWriteTokens
+  return { inputTokens, outputTokens, cachedTokens, ...(cacheWriteTokens > 0 && { cacheWriteTokens }) }
 }
 
 function failBroken(what: string): never {

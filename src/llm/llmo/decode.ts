@@ -15,7 +15,8 @@ const stopReasons: Partial<Record<string, StopReason>> = {
   content_filter: 'refusal',
 }
 
-function readUsage(usage: LlmoUsage): TokenUsage {
+/** This vendor's input tokens include cached ones, as neutral input tokens do. */
+export function readUsage(usage: JsonObject): TokenUsage {
   return {
     inputTokens: readCount(usage.prompt_tokens) ?? 0,
     outputTokens: readCount(usage.completion_tokens) ?? 0,

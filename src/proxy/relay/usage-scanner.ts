@@ -1,5 +1,7 @@
 // Picks the token counts out of an answer while its bytes go by; parses only the part that holds them (PROXY-004).
-import { isJsonObject, type JsonObject } from '../../contract/json.ts'
+import { isJsonObject, type JsonObject, tryParseJson } from '../../contract/json.ts'
+import { readUsage as readLlmaUsage } from '../../llm/llma/decode.ts'
+import { readUsage as readLlmoUsage } from '../../llm/llmo/decode.ts'
 import { noUsage, type TokenUsage } from '../../llm/messages.ts'
 import { readCount, readNestedCount } from '../../llm/token-usage.ts'
 import { skipNested } from './request-text.ts'
@@ -20,44 +22,19 @@ const tailBytes = 65_536
 /** A frame with a whole answer (`response.completed`) may be long; frames longer than this are passed on unread. */
 const maxLineBytes = 8 * 1_048_576
 
-function addCached(input: number, outputTokens: number, counts: JsonObject): TokenUsage {
-  const cachedTokens = readCount(counts.cache_read_input_tokens) ?? 0
-  const written = readCount(counts.cache_creation_input_tokens) ?? 0
-  const all = { inputTokens: input + cachedTokens + written, outputTokens, cachedTokens }
-  return written > 0 ? { ...all, cacheWriteTokens: written } : all
+function readResponsesUsage(counts: JsonObject): TokenUsage {
+  return {
+    inputTokens: readCount(counts.input_tokens) ?? 0,
+    outputTokens: readCount(counts.output_tokens) ?? 0,
+    cachedTokens: readNestedCount(counts.input_tokens_details, 'cached_tokens') ?? 0,
+  }
 }
 
-/** llma counts cached input separately, llmo includes it (vendor documents: usage of both APIs). */
+/** Each API has names of its own for its counts, so the names tell which one it is. */
 function mergeCounts(before: TokenUsage | undefined, counts: JsonObject): TokenUsage {
-  const known = before ?? noUsage
-  const output = readCount(counts.output_tokens) ?? readCount(counts.completion_tokens) ?? known.outputTokens
-  const prompt = readCount(counts.prompt_tokens)
-  if (prompt !== undefined) {
-    return {
-      inputTokens: prompt,
-      outputTokens: output,
-      cachedTokens: readNestedCount(counts.prompt_tokens_details, 'cached_tokens') ?? 0,
-    }
-  }
-  const input = readCount(counts.input_tokens)
-  // The last frames of some servers say 0 where the first one was right.
-  if (input === undefined || input === 0) return { ...known, outputTokens: output }
-  if (isJsonObject(counts.input_tokens_details)) {
-    return {
-      inputTokens: input,
-      outputTokens: output,
-      cachedTokens: readNestedCount(counts.input_tokens_details, 'cached_tokens') ?? 0,
-    }
-  }
-  return addCached(input, output, counts)
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
+  if (readCount(counts.prompt_tokens) !== undefined) return readLlmoUsage(counts)
+  if (isJsonObject(counts.input_tokens_details)) return readResponsesUsage(counts)
+  return readLlmaUsage(before ?? noUsage, counts)
 }
 
 /** llma and chat frames have it at the top level or in `message`, frames of the responses API in `response`. */
@@ -84,7 +61,7 @@ export function createStreamScanner(): UsageScanner {
   function readLine(line: Buffer): void {
     const text = line.toString('utf8')
     if (!text.startsWith('data:')) return
-    const counts = findUsage(parse(text.slice(5)))
+    const counts = findUsage(tryParseJson(text.slice(5)))
     if (counts !== undefined) usage = mergeCounts(usage, counts)
   }
 
@@ -129,7 +106,7 @@ export function createStreamScanner(): UsageScanner {
 
 /** Whether only the end of the answer follows the counts: then they are the answer's own, not part of a tool call. */
 function closesAnswer(rest: string): boolean {
-  return rest === '}' || parse(`{"usage":0${rest}`) !== undefined
+  return rest === '}' || tryParseJson(`{"usage":0${rest}`) !== undefined
 }
 
 function readTail(tail: Buffer): TokenUsage | undefined {
@@ -138,7 +115,7 @@ function readTail(tail: Buffer): TokenUsage | undefined {
   if (start === -1 || tail.toString('latin1', at + usageName.length, start).trim() !== ':') return undefined
   try {
     const end = skipNested(tail, start)
-    const counts = parse(tail.toString('utf8', start, end))
+    const counts = tryParseJson(tail.toString('utf8', start, end))
     if (!isJsonObject(counts) || !closesAnswer(tail.toString('utf8', end))) return undefined
     return mergeCounts(undefined, counts)
   } catch {

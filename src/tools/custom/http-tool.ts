@@ -1,5 +1,7 @@
 // A Tool resource with a plain HTTP endpoint, as a tool of the loop (TOOL-004, TOOL-010..017).
+
 import type { JsonObject } from '../../contract/json.ts'
+import { tryParseJson } from '../../contract/json.ts'
 import { isSvcError } from '../../errors.ts'
 import { createRedactor, type Redactor } from '../../observability/redaction.ts'
 import type { EgressRequest, EgressResponse } from '../../ports/egress.ts'
@@ -160,9 +162,6 @@ function describeTotal(total: number, answer: EgressResponse): string {
 
 /** A model reads JSON inside JSON more easily than JSON in a string. */
 function readJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return text
-  }
+  const value = tryParseJson(text)
+  return value === undefined ? text : value
 }

@@ -1,5 +1,5 @@
 // A session's messages as a model conversation, and tool results as the summaries that a session stores.
-import { isJsonObject } from '../../contract/json.ts'
+import { isJsonObject, tryParseJson } from '../../contract/json.ts'
 import type { ContentBlock, Message } from '../../llm/messages.ts'
 import type { TranscriptMessage } from '../../ports/sessions.ts'
 
@@ -31,12 +31,8 @@ function listIds(content: string): string {
 
 /** The JSON object in a text; any other text becomes `{ text }`. */
 export function parseObject(text: string): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(text)
-    return isJsonObject(value) ? value : { text }
-  } catch {
-    return { text }
-  }
+  const value = tryParseJson(text)
+  return isJsonObject(value) ? value : { text }
 }
 
 /** The conversation so far, without what the service itself added for earlier turns. */

@@ -3,6 +3,7 @@
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import type Docker from 'dockerode'
+import { tryParseJson } from '../../../contract/json.ts'
 import { messageOf } from '../../../errors.ts'
 import type { AttemptKey, MountedSecret, WorkloadLimits } from '../../../ports/workloads.ts'
 import { type AttemptEnd, describeEnd, describeMemory } from '../../attempts/end.ts'
@@ -74,11 +75,7 @@ async function isPresent(docker: Docker, image: string): Promise<boolean> {
 
 /** A pull answers 200 at once; its outcome follows line by line. */
 function readPullError(line: string): string | undefined {
-  try {
-    return (JSON.parse(line) as { error?: string }).error
-  } catch {
-    return undefined
-  }
+  return (tryParseJson(line) as { error?: string } | null | undefined)?.error
 }
 
 async function pullImage(docker: Docker, image: string, signal: AbortSignal): Promise<void> {

@@ -1,4 +1,5 @@
 // Token exchange (RFC 8693) with a transaction-token service: a new context token for a child task or a tool's call.
+import { isJsonObject, tryParseJson } from '../../../contract/json.ts'
 import { SvcError } from '../../../errors.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { ExchangeRequest, TokenExchange } from '../../../ports/identity.ts'
@@ -78,12 +79,8 @@ function refused(status: number): SvcError {
 type Reply = { access_token?: unknown; expires_in?: unknown; issued_token_type?: unknown }
 
 function parseReply(text: string): Reply {
-  try {
-    const value: unknown = JSON.parse(text)
-    return value !== null && typeof value === 'object' ? value : {}
-  } catch {
-    return {}
-  }
+  const value = tryParseJson(text)
+  return isJsonObject(value) ? value : {}
 }
 
 function readReply(

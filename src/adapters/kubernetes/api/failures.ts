@@ -1,4 +1,5 @@
 // Refusals of the API server as errors of the service: which reason, what is wrong, what to do.
+import { isJsonObject, tryParseJson } from '../../../contract/json.ts'
 import { type ErrorReason, messageOf, type Problem, SvcError } from '../../../errors.ts'
 
 /** The `Status` object that every refusal carries (meta/v1). */
@@ -39,12 +40,9 @@ const unsentCodes = new Set([
 
 /** The body of a refusal; plain text becomes its message. */
 export function parseStatus(text: string, code: number): ApiStatus {
-  try {
-    const status: unknown = JSON.parse(text)
-    if (typeof status === 'object' && status !== null) return { code, ...status }
-  } catch {
-    // Proxies and the server's own filters answer in plain text.
-  }
+  const status = tryParseJson(text)
+  if (isJsonObject(status)) return { code, ...status }
+  // Proxies and the server's own filters answer in plain text.
   return { code, message: text.trim().slice(0, 500) }
 }
 
