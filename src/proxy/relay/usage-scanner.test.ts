@@ -86,13 +86,13 @@ describe('the stream scanner', () => {
       outputTokens: 8,
       cachedTokens: 0,
     })
+  })
 
-    it('counts input that came from a cache as a whole, and keeps it to the last frame', () => {
-      const first = { input_tokens: 0, cache_read_input_tokens: 100, output_tokens: 1 }
-      const frames = `data: {"message":{"usage":${JSON.stringify(first)}}}\n\ndata: {"usage":{"input_tokens":0,"output_tokens":8}}\n\n`
-      const usage = feed(createStreamScanner(), [Buffer.from(frames)])
-      expect(usage).toEqual({ inputTokens: 100, outputTokens: 8, cachedTokens: 100 })
-    })
+  it('counts input that came from a cache as a whole, and keeps it to the last frame', () => {
+    const first = { input_tokens: 0, cache_read_input_tokens: 100, output_tokens: 1 }
+    const frames = `data: {"message":{"usage":${JSON.stringify(first)}}}\n\ndata: {"usage":{"input_tokens":0,"output_tokens":8}}\n\n`
+    const usage = feed(createStreamScanner(), [Buffer.from(frames)])
+    expect(usage).toEqual({ inputTokens: 100, outputTokens: 8, cachedTokens: 100 })
   })
 
   it('survives any bytes', () => {
