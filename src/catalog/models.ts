@@ -18,6 +18,9 @@ import { readEntry } from './secret-entry.ts'
 
 export type CatalogDeps = { resources: ResourceReader; secrets: Secrets }
 
+/** How many vendors one replica asks at a time whether, and with which models, they answer. */
+export const providersTriedAtOnce = 16
+
 type Wishes = [ProviderWish, ...ProviderWish[]]
 
 /** The provider that answers when none is named. The usual case needs no list. */

@@ -2,9 +2,7 @@
 import { SvcError } from '../errors.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Sandbox } from '../ports/sandbox.ts'
-import { createCounts } from './counts.ts'
-
-type Waiting = { caller: string; enter(): void }
+import { createPlaces, type Places } from './places.ts'
 
 /** The fraction of a run's time limit that may pass before it starts. */
 const waitingShare = 0.5
@@ -13,61 +11,6 @@ function refuse(waitedMs: number): never {
   const message = `no sandbox was free within ${waitedMs / 1000} s: the service already runs as many as it can`
   throw new SvcError('Unavailable', `${message}; try again later, or run less at once`)
 }
-
-/** Slots go to the caller with the fewest, and among equals to the one who came first. */
-function createPlaces(most: number) {
-  const running = createCounts()
-  const waiting = new Set<Waiting>()
-  let taken = 0
-  // The last slot is withheld from a caller who holds all the others, so that others do not have to wait for one
-  // caller.
-  const mostOfOne = Math.max(1, most - 1)
-
-  function findNext(): Waiting | undefined {
-    let next: Waiting | undefined
-    for (const one of waiting) {
-      const isAhead = next === undefined || running.of(one.caller) < running.of(next.caller)
-      if (isAhead && running.of(one.caller) < mostOfOne) next = one
-    }
-    return next
-  }
-
-  function count(caller: string, change: 1 | -1): void {
-    taken += change
-    running.add(caller, change)
-  }
-
-  function admit(): void {
-    for (let next = findNext(); next !== undefined && taken < most; next = findNext()) {
-      waiting.delete(next)
-      count(next.caller, 1)
-      next.enter()
-    }
-  }
-
-  return {
-    /** Resolves with a slot, which `leave` returns; rejects without one when the signal aborts. */
-    async enter(caller: string, signal: AbortSignal): Promise<void> {
-      signal.throwIfAborted()
-      const { promise, resolve, reject } = Promise.withResolvers<void>()
-      const one = { caller, enter: resolve }
-      const giveUp = () => {
-        waiting.delete(one)
-        reject(signal.reason)
-      }
-      signal.addEventListener('abort', giveUp, { once: true })
-      waiting.add(one)
-      admit()
-      await promise.finally(() => signal.removeEventListener('abort', giveUp))
-    },
-    leave(caller: string): void {
-      count(caller, -1)
-      admit()
-    },
-  }
-}
-
-type Places = ReturnType<typeof createPlaces>
 
 /** How long the run waited, in milliseconds; Unavailable after `longestMs`. */
 async function waitFor(

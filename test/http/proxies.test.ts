@@ -197,7 +197,12 @@ describe('a request', () => {
   })
 })
 
-type ModelList = { object?: string; data: { id: string; created?: number }[]; has_more?: boolean }
+type ModelList = {
+  object?: string
+  data: { id: string; created?: number }[]
+  has_more?: boolean
+  unavailable_providers?: { provider: string; message: string }[]
+}
 
 describe('the models', () => {
   const list = async (path: string) =>
@@ -266,6 +271,38 @@ describe('the models', () => {
     expect(await list('/llmo/v1/models?namespace=silent')).toMatchObject({
       unavailable_providers: [{ provider: 'silent', message: expect.stringMatching(/API key.*HTTP 401/) }],
     })
+  })
+
+  it('are asked of some vendors at a time, and a silent one holds up nobody beyond its own deadline', async () => {
+    let [open, most] = [0, 0]
+    proxied.upstream.script.answer = (request) => {
+      open += 1
+      most = Math.max(most, open)
+      request.response.once('close', () => {
+        open -= 1
+      })
+      if (!request.path.startsWith('/silent')) answerJson({ data: [{ id: 'm' }] })(request)
+    }
+    const add = (name: string, namespace: string, path: string) =>
+      proxied.create('/api/v1/providers', {
+        name,
+        namespace,
+        spec: { type: 'llmo', baseURL: proxied.upstream.url + path },
+      })
+    const silent = Array.from({ length: 20 }, (_, index) => `silent-${index + 10}`)
+    for (const name of silent) await add(name, 'crowd', '/silent')
+    await add('zealous', 'crowd', '')
+    await add('alone', 'calm', '')
+    const listed = list('/llmo/v1/models?namespace=crowd')
+    await waitFor(() => most > 1 || undefined, 'some to be asked')
+    expect((await list('/llmo/v1/models?namespace=calm')).data).toMatchObject([{ id: 'alone/m' }])
+    expect(open).toBeGreaterThan(1)
+    const { data, unavailable_providers: unavailable = [] } = await listed
+    expect(data).toMatchObject([{ id: 'zealous/m' }])
+    expect(unavailable.map(({ provider }) => provider)).toEqual(silent)
+    const late = `${new URL(proxied.upstream.url).host} did not answer within 5 s.`
+    expect(new Set(unavailable.map(({ message }) => message))).toEqual(new Set([late]))
+    expect(most).toBe(16)
   })
 
   it('of a namespace without providers are none', async () => {

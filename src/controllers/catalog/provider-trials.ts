@@ -1,6 +1,6 @@
 // Tries providers: at once when one is made, or what its calls are made with changes; then less and less often.
 import { createHash } from 'node:crypto'
-import { assignProvider, explainUnassigned } from '../../catalog/models.ts'
+import { assignProvider, explainUnassigned, providersTriedAtOnce } from '../../catalog/models.ts'
 import type { Provider } from '../../contract/resources/provider.ts'
 import type { ProviderTrial } from '../../ports/provider-trial.ts'
 import {
@@ -135,7 +135,7 @@ export function createProviderTrials(deps: CatalogDeps): ProviderTrials {
     name: 'provider-trials',
     sources: [createProviderSource(deps, index), createSecretSource(deps, index)],
     // Those that do not answer hold a place for some seconds each.
-    concurrency: 16,
+    concurrency: providersTriedAtOnce,
     begin() {
       index.clear()
       entries.clear()

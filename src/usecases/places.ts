@@ -1,0 +1,61 @@
+// Bounds what runs at the same time: whoever finds no place waits, and those who wait take turns.
+import { createCounts } from './counts.ts'
+
+export type Places = {
+  /** Resolves with a place, which `leave` returns; rejects without one when the signal aborts. */
+  enter(holder: string, signal: AbortSignal): Promise<void>
+  leave(holder: string): void
+}
+
+type Waiting = { holder: string; enter(): void }
+
+/** Places go to the holder of the fewest, and among equals to whoever came first. */
+export function createPlaces(most: number): Places {
+  const running = createCounts()
+  const waiting = new Set<Waiting>()
+  let taken = 0
+  // The last place is withheld from a holder of all the others, so that nobody has to wait for one holder alone.
+  const mostOfOne = Math.max(1, most - 1)
+
+  function findNext(): Waiting | undefined {
+    let next: Waiting | undefined
+    for (const one of waiting) {
+      const isAhead = next === undefined || running.of(one.holder) < running.of(next.holder)
+      if (isAhead && running.of(one.holder) < mostOfOne) next = one
+    }
+    return next
+  }
+
+  function count(holder: string, change: 1 | -1): void {
+    taken += change
+    running.add(holder, change)
+  }
+
+  function admit(): void {
+    for (let next = findNext(); next !== undefined && taken < most; next = findNext()) {
+      waiting.delete(next)
+      count(next.holder, 1)
+      next.enter()
+    }
+  }
+
+  return {
+    async enter(holder: string, signal: AbortSignal): Promise<void> {
+      signal.throwIfAborted()
+      const { promise, resolve, reject } = Promise.withResolvers<void>()
+      const one = { holder, enter: resolve }
+      const giveUp = () => {
+        waiting.delete(one)
+        reject(signal.reason)
+      }
+      signal.addEventListener('abort', giveUp, { once: true })
+      waiting.add(one)
+      admit()
+      await promise.finally(() => signal.removeEventListener('abort', giveUp))
+    },
+    leave(holder: string): void {
+      count(holder, -1)
+      admit()
+    },
+  }
+}
