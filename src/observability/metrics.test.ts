@@ -67,12 +67,13 @@ describe('the metrics', () => {
 
   it('count tokens and money by Provider, and give a bounded number of them a series', async () => {
     const metrics = createMetrics()
-    const used = { inputTokens: 10, outputTokens: 2, cachedTokens: 4, cost: 0.5, currency: 'USD' }
+    const used = { inputTokens: 10, outputTokens: 2, cachedTokens: 4, cacheWriteTokens: 3, cost: 0.5, currency: 'USD' }
     for (let at = 0; at < 600; at += 1) metrics.countUsage({ namespace: 'team', provider: `p-${at}`, ...used })
     metrics.countUsage({ namespace: 'team', provider: 'p-0', ...used })
     const { text } = await metrics.expose()
     expect(text).toContain('svc_tokens_total{namespace="team",provider="p-0",kind="input"} 20')
     expect(text).toContain('svc_tokens_total{namespace="team",provider="p-499",kind="cached"} 4')
+    expect(text).toContain('svc_tokens_total{namespace="team",provider="p-499",kind="cache_write"} 3')
     expect(text).toContain('svc_cost_total{namespace="team",provider="p-0",currency="USD",kind="exact"} 1')
     expect(text).not.toContain('p-500')
     expect(text).toContain('svc_tokens_total{namespace="other",provider="other",kind="output"} 200')

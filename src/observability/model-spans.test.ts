@@ -14,7 +14,7 @@ const call = {
 
 describe('the span of a model call', () => {
   it('names the operation and the model, and counts tokens', () => {
-    const usage = { inputTokens: 5, outputTokens: 2, cachedTokens: 1 }
+    const usage = { inputTokens: 5, outputTokens: 2, cachedTokens: 1, cacheWriteTokens: 2 }
     expect(makeModelSpan({ ...call, usage }, 1000)).toEqual({
       name: 'chat m-1',
       startMs: 750,
@@ -26,6 +26,7 @@ describe('the span of a model call', () => {
         'gen_ai.usage.input_tokens': 5,
         'gen_ai.usage.output_tokens': 2,
         'gen_ai.usage.cache_read.input_tokens': 1,
+        'gen_ai.usage.cache_creation.input_tokens': 2,
         'http.request_id': 'req-1',
         'svc.proxy.family': 'llma',
         'svc.proxy.mode': 'passthrough',

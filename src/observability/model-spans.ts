@@ -11,7 +11,7 @@ export type ModelCall = {
   outcome: string
   totalMs: number
   firstByteMs?: number
-  usage?: { inputTokens: number; outputTokens: number; cachedTokens: number }
+  usage?: { inputTokens: number; outputTokens: number; cachedTokens: number; cacheWriteTokens?: number }
 }
 
 /** The conventions' names for what an endpoint does: `gen_ai.operation.name` of their registry. */
@@ -28,6 +28,7 @@ function describeUsage({ usage }: ModelCall): Span['attributes'] {
     'gen_ai.usage.input_tokens': usage.inputTokens,
     'gen_ai.usage.output_tokens': usage.outputTokens,
     'gen_ai.usage.cache_read.input_tokens': usage.cachedTokens,
+    'gen_ai.usage.cache_creation.input_tokens': usage.cacheWriteTokens ?? 0,
   }
 }
 

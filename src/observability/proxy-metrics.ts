@@ -11,7 +11,7 @@ export type ProxyMeasure = {
   outcome: string
   addedMs?: number
   firstByteMs?: number
-  usage?: { inputTokens: number; outputTokens: number; cachedTokens: number }
+  usage?: { inputTokens: number; outputTokens: number; cachedTokens: number; cacheWriteTokens?: number }
 }
 
 const latencyBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
@@ -87,8 +87,10 @@ export function createProxyObserver(registry: Registry): (measure: ProxyMeasure)
       firstByteSeries(endpoint, () => firstByte.series({ family, endpoint })).observe(firstByteMs / 1000)
     }
     if (usage === undefined) return
-    countTokens(provider, 'input', usage.inputTokens)
-    countTokens(provider, 'output', usage.outputTokens)
-    if (usage.cachedTokens > 0) countTokens(provider, 'cached', usage.cachedTokens)
+    const { inputTokens, outputTokens, cachedTokens, cacheWriteTokens = 0 } = usage
+    countTokens(provider, 'input', inputTokens)
+    countTokens(provider, 'output', outputTokens)
+    if (cachedTokens > 0) countTokens(provider, 'cached', cachedTokens)
+    if (cacheWriteTokens > 0) countTokens(provider, 'cache_write', cacheWriteTokens)
   }
 }

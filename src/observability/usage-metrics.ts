@@ -9,6 +9,7 @@ export type CountedUsage = {
   inputTokens: number
   outputTokens: number
   cachedTokens: number
+  cacheWriteTokens?: number
   estimatedInputTokens?: number
   estimatedOutputTokens?: number
   cost?: number
@@ -30,12 +31,12 @@ const mostProviders = 500
 export type UsageCounter = { count(usage: CountedUsage): void; show(provider: KnownProvider): void }
 
 /** Exact counts from vendors, and estimates where they gave none. */
-const kinds = ['input', 'output', 'cached', 'estimated_input', 'estimated_output'] as const
+const kinds = ['input', 'output', 'cached', 'cache_write', 'estimated_input', 'estimated_output'] as const
 
 export function createUsageCounter(registry: Registry): UsageCounter {
   const tokens = createCounter(registry, {
     name: 'svc_tokens_total',
-    help: 'Tokens of model calls by Provider; cached ones are part of the input.',
+    help: 'Tokens of model calls by Provider; those read from a cache (cached) and written to one (cache_write) are part of the input.',
   })
   const cost = createCounter(registry, {
     name: 'svc_cost_total',
@@ -71,6 +72,7 @@ export function createUsageCounter(registry: Registry): UsageCounter {
       addTokens(where, 'input', usage.inputTokens)
       addTokens(where, 'output', usage.outputTokens)
       addTokens(where, 'cached', usage.cachedTokens)
+      addTokens(where, 'cache_write', usage.cacheWriteTokens)
       addTokens(where, 'estimated_input', usage.estimatedInputTokens)
       addTokens(where, 'estimated_output', usage.estimatedOutputTokens)
       if (usage.currency === undefined) return

@@ -16,6 +16,8 @@ export type UsageRecord = {
   inputTokens: number
   outputTokens: number
   cachedTokens: number
+  /** The part of the input that was written to a cache of the vendor; absent: none. */
+  cacheWriteTokens?: number
   /** How many calls this record sums up; absent: one. */
   llmCalls?: number
   /** In the provider's currency; absent when it has no price. */
@@ -63,7 +65,8 @@ export type UsageSum = {
   currency?: string
   /** How many of the calls have no price and are therefore missing from `cost`; absent when all have one. */
   unpricedCalls?: number
-  /** Present when it is not zero. */
+  /** Each present when it is not zero. */
+  cacheWriteTokens?: number
   estimatedInputTokens?: number
   estimatedOutputTokens?: number
   estimatedCost?: number

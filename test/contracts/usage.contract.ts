@@ -56,6 +56,23 @@ export function describeUsage(name: string, open: OpenBench): void {
       expect(await usage().ofTask('task-3')).toBeUndefined()
     })
 
+    it('keeps what was written to a cache apart, and says nothing of it where nothing was', async () => {
+      const mine = { taskUid: 'task-1', taskName: 'research', cost: 1 }
+      await usage().record([
+        makeRecord({ ...mine, cacheWriteTokens: 3, currency: 'USD' }),
+        makeRecord({ ...mine, cacheWriteTokens: 4, currency: 'EUR' }),
+        makeRecord({ taskUid: 'task-2', cacheWriteTokens: 0 }),
+      ])
+      await bench().reopen()
+      expect(await usage().ofTask('task-1')).toMatchObject({ inputTokens: 20, cachedTokens: 4, cacheWriteTokens: 7 })
+      const sums = await usage().sum({ groupBy: 'task', name: 'research' })
+      expect(sums.map((sum) => [sum.currency, sum.cacheWriteTokens]).toSorted()).toEqual([
+        ['EUR', 4],
+        ['USD', 3],
+      ])
+      expect(await usage().ofTask('task-2')).not.toHaveProperty('cacheWriteTokens')
+    })
+
     it('sums one group alone, by its name', async () => {
       for (const session of ['one', 'two', `one's`]) await usage().record([makeRecord({ session })])
       await usage().record([makeRecord({ session: 'one', namespace: 'other' }), makeRecord()])

@@ -38,7 +38,8 @@ describe('a call costs what the table says of its model', () => {
     await proxied.addProvider(name, { prices })
     expect((await ask(proxied, name)).status).toBe(200)
     const item = await usedBy(name)
-    expect(item).toMatchObject({ llmCalls: 1, inputTokens: 15, cachedTokens: 4, outputTokens: 5, currency: 'USD' })
+    const tokens = { inputTokens: 15, cachedTokens: 4, cacheWriteTokens: 1, outputTokens: 5 }
+    expect(item).toMatchObject({ llmCalls: 1, ...tokens, currency: 'USD' })
     expect(item?.cost).toBeCloseTo(cost, 9)
   })
 
@@ -52,6 +53,7 @@ describe('a call costs what the table says of its model', () => {
       const answer = await proxied.service.call('POST /internal/v1/usage/default/job', { token, payload })
       expect(answer.statusCode).toBe(204)
     }
+    expect(await usedBy('worked')).toMatchObject({ cachedTokens: 12, cacheWriteTokens: 3 })
     const items = await usage('groupBy=model&namespace=default')
     const costOf = (model: string) => items.find(({ key }) => key === model)?.cost
     expect([costOf('free-1'), costOf('other')]).toEqual([0, 0.02])

@@ -346,6 +346,7 @@ describe('what was used', () => {
     inputTokens: number
     outputTokens: number
     cachedTokens: number
+    cacheWriteTokens?: number
     llmCalls: number
     cost: number
   }
@@ -365,7 +366,7 @@ describe('what was used', () => {
     }
     await (await proxied.ask(messages, simpleMessage('tallied/m', { stream: true }))).text()
     await waitFor(async () => (await read())?.llmCalls === 4, 'four calls to be tallied')
-    expect(await read()).toMatchObject({ inputTokens: 75, outputTokens: 57, cachedTokens: 19 })
+    expect(await read()).toMatchObject({ inputTokens: 75, outputTokens: 57, cachedTokens: 19, cacheWriteTokens: 6 })
     expect((await read())?.cost).toBeCloseTo((56 * 10 + 19 * 1 + 57 * 20) / 1e6, 9)
     const callers = (await proxied.service.call('GET /api/v1/usage?groupBy=caller')).json()
     expect(callers.items.map((item: Sum) => item.key)).toContain('owner')
@@ -375,6 +376,7 @@ describe('what was used', () => {
     const { text } = await proxied.service.metrics.expose()
     expect(text).not.toContain('tallied')
     expect(text).toMatch(/svc_proxy_tokens_total\{provider="llma",kind="input"\} \d\d/)
+    expect(text).toMatch(/svc_proxy_tokens_total\{provider="llma",kind="cache_write"\} \d/)
     expect(text).toMatch(/svc_proxy_first_byte_seconds_count\{family="llma",endpoint="messages"\} \d/)
     expect(text).toContain('svc_proxy_added_seconds_bucket')
     const last = /svc_proxy_provider_last_end_timestamp_seconds\{provider="llma",outcome="ok"\} (\S+)/.exec(text)?.[1]

@@ -1,6 +1,7 @@
 // `svc usage`, `svc audit`, `svc budget`, and which provider the command line takes where none is named.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type ScriptedVendor, startVendor } from '../fixtures/llm/scripted-vendor.ts'
+import { startUpstream } from '../fixtures/proxy/upstream.ts'
 import { waitFor } from '../fixtures/time.ts'
 import { removeFolder, runSvc, type Service, startService } from './service.ts'
 
@@ -55,6 +56,22 @@ describe('svc usage', () => {
     expect(items[0].caller).toMatchObject({ kind: 'token', id: 'owner' })
     expect((await svc('usage', '--since', '1h', '--until', '2020-01-01T00:00:00Z')).stderr).toContain('no usage yet')
     expect((await svc('usage', '--since', 'soon')).code).toBe(2)
+  })
+})
+
+describe('what was read from a cache, and written to one', () => {
+  it('is told apart from the vendor on, in usage and metrics', async () => {
+    const upstream = await startUpstream()
+    await addProvider('remembering', { type: 'llma', baseURL: upstream.url })
+    const body = { model: 'remembering/m', max_tokens: 64, messages: [{ role: 'user', content: 'hi' }] }
+    expect((await service.call('POST', '/llma/v1/messages', body)).status).toBe(200)
+    const lines = async () => (await svc('usage', '--by', 'model')).stdout.split('\n')
+    const line = await waitFor(async () => (await lines()).find((text) => text.startsWith('m ')), 'the usage')
+    expect((await lines())[0]).toMatch(/^MODEL +CALLS +IN +CACHED +WRITTEN +OUT/)
+    expect(line).toMatch(/^m +1 +15 +4 +1 +5\b/)
+    const { body: metrics } = await service.call<string>('GET', '/metrics')
+    expect(metrics).toContain('svc_tokens_total{namespace="default",provider="remembering",kind="cache_write"} 1')
+    await upstream.stop()
   })
 })
 

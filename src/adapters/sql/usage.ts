@@ -27,6 +27,7 @@ type SumRow = {
   input_tokens: number
   output_tokens: number
   cached_tokens: number
+  cache_write_tokens: number
   llm_calls: number
   cost_nanos: number | null
   estimated_input: number
@@ -64,7 +65,7 @@ const sumOf = (column: string): Fragment => ({
 })
 const SUMS = joinSql(
   [
-    ...['input_tokens', 'output_tokens', 'cached_tokens', 'llm_calls', 'cost_nanos'],
+    ...['input_tokens', 'output_tokens', 'cached_tokens', 'cache_write_tokens', 'llm_calls', 'cost_nanos'],
     ...['estimated_input', 'estimated_output', 'estimated_cost_nanos'],
   ]
     .map(sumOf)
@@ -76,14 +77,20 @@ function toCount(sum: number | null): number {
   return Math.min(Math.round(Number(sum ?? 0)), Number.MAX_SAFE_INTEGER)
 }
 
-/** Leaves out what is zero: most sums have no estimates. */
-function toEstimates(row: Pick<SumRow, 'estimated_input' | 'estimated_output' | 'estimated_cost_nanos'>) {
-  const estimates = {
+type RareSums = Pick<UsageSum, 'cacheWriteTokens' | 'estimatedInputTokens' | 'estimatedOutputTokens' | 'estimatedCost'>
+
+/** Leaves out what is zero: most sums have none of these. */
+function keepPresent(sums: Required<RareSums>): RareSums {
+  return Object.fromEntries(Object.entries(sums).filter(([, sum]) => sum > 0))
+}
+
+function toRareSums(row: SumColumns): RareSums {
+  return keepPresent({
+    cacheWriteTokens: toCount(row.cache_write_tokens),
     estimatedInputTokens: toCount(row.estimated_input),
     estimatedOutputTokens: toCount(row.estimated_output),
     estimatedCost: Number(row.estimated_cost_nanos ?? 0) / NANOS,
-  }
-  return Object.fromEntries(Object.entries(estimates).filter(([, sum]) => sum > 0)) as Partial<typeof estimates>
+  })
 }
 
 function toSums(row: SumColumns): Omit<UsageSum, 'key'> {
@@ -95,18 +102,18 @@ function toSums(row: SumColumns): Omit<UsageSum, 'key'> {
     llmCalls: toCount(row.llm_calls),
     cost: row.cost_nanos === null ? undefined : Number(row.cost_nanos) / NANOS,
     ...(Number(row.unpriced_calls) > 0 && { unpricedCalls: toCount(row.unpriced_calls) }),
-    ...toEstimates(row),
+    ...toRareSums(row),
     currency,
   }
 }
 
-function addEstimates(total: Omit<UsageSum, 'key'>, sum: Omit<UsageSum, 'key'>, sameMoney: boolean) {
-  const estimates = {
+function addRareSums(total: RareSums, sum: RareSums, sameMoney: boolean): RareSums {
+  return keepPresent({
+    cacheWriteTokens: (total.cacheWriteTokens ?? 0) + (sum.cacheWriteTokens ?? 0),
     estimatedInputTokens: (total.estimatedInputTokens ?? 0) + (sum.estimatedInputTokens ?? 0),
     estimatedOutputTokens: (total.estimatedOutputTokens ?? 0) + (sum.estimatedOutputTokens ?? 0),
     estimatedCost: (total.estimatedCost ?? 0) + (sameMoney ? (sum.estimatedCost ?? 0) : 0),
-  }
-  return Object.fromEntries(Object.entries(estimates).filter(([, value]) => value > 0)) as Partial<typeof estimates>
+  })
 }
 
 type Money = Pick<UsageSum, 'cost' | 'unpricedCalls'>
@@ -130,7 +137,7 @@ function addSums(total: Omit<UsageSum, 'key'>, sum: Omit<UsageSum, 'key'>): Omit
     cachedTokens: total.cachedTokens + sum.cachedTokens,
     llmCalls: total.llmCalls + sum.llmCalls,
     ...addMoney(total, sameMoney ? sum : {}),
-    ...addEstimates(total, sum, sameMoney),
+    ...addRareSums(total, sum, sameMoney),
     currency,
   }
 }
@@ -168,14 +175,15 @@ function toNanos(cost: number | undefined): number | null {
 async function insertRecord(tx: Tx, record: UsageRecord): Promise<void> {
   const calls = Math.round(limitNumber(record.llmCalls ?? 1, MOST_CALLS))
   await tx.run(sql`insert into usage_records (id, namespace, provider, model, task_uid, task_name, session, agent, caller,
-      caller_kind, caller_id, input_tokens, output_tokens, cached_tokens, llm_calls, cost_nanos, estimated_input,
-      estimated_output, estimated_cost_nanos, currency, demo, created_at)
+      caller_kind, caller_id, input_tokens, output_tokens, cached_tokens, cache_write_tokens, llm_calls, cost_nanos,
+      estimated_input, estimated_output, estimated_cost_nanos, currency, demo, created_at)
     values (${encodeText(record.id)}, ${encodeText(record.namespace)}, ${encodeText(record.provider)},
       ${encodeText(record.model)}, ${record.taskUid ?? null}, ${encodeOptional(record.taskName)},
       ${encodeOptional(record.session)}, ${encodeOptional(record.agent)}, ${encodeOptional(record.caller?.name)},
       ${record.caller?.kind ?? null}, ${encodeOptional(record.caller?.id)},
-      ${toTokens(record.inputTokens)}, ${toTokens(record.outputTokens)}, ${toTokens(record.cachedTokens)}, ${calls},
-      ${toNanos(record.cost)}, ${toTokens(record.estimatedInputTokens)}, ${toTokens(record.estimatedOutputTokens)},
+      ${toTokens(record.inputTokens)}, ${toTokens(record.outputTokens)}, ${toTokens(record.cachedTokens)},
+      ${toTokens(record.cacheWriteTokens)}, ${calls}, ${toNanos(record.cost)},
+      ${toTokens(record.estimatedInputTokens)}, ${toTokens(record.estimatedOutputTokens)},
       ${toNanos(record.estimatedCost)}, ${encodeOptional(record.currency)}, ${record.demo ? 1 : 0}, ${new Date(record.createdAt).toISOString()})
     on conflict (id) do nothing`)
 }

@@ -20,8 +20,9 @@ export function addUsageCommand(program: Command, context: CliContext): void {
     .addHelpText(
       'after',
       `
-Cost follows from the prices that each provider has for its models (spec.prices). Calls without a price have no cost; UNPRICED says how many
-those are. Estimates are of calls that broke off and that no vendor counted.`,
+Cost follows from the prices that each provider has for its models (spec.prices). CACHED and WRITTEN are the
+parts of IN that were read from a vendor's cache, and written to it. Calls without a price have no cost; UNPRICED says how many those are.
+Estimates are of calls that broke off and that no vendor counted.`,
     )
     .action((given: UsageOptions, command: Command) => showUsage(given, { command, context }))
 }
@@ -43,6 +44,7 @@ const columns = (by: string): Column<UsageItem>[] => [
   { title: 'CALLS', value: ({ llmCalls }) => llmCalls },
   { title: 'IN', value: ({ inputTokens }) => inputTokens },
   { title: 'CACHED', value: ({ cachedTokens }) => cachedTokens || undefined },
+  { title: 'WRITTEN', value: ({ cacheWriteTokens }) => cacheWriteTokens },
   { title: 'OUT', value: ({ outputTokens }) => outputTokens },
   { title: 'ESTIMATED', value: sumEstimates },
   { title: 'COST', value: formatCost },

@@ -25,5 +25,10 @@ export const countedFields = {
     "Input tokens that were read from the vendor's cache; part of `inputTokens`.",
     1000,
   ),
+  cacheWriteTokens: field(
+    z.int().min(0).optional(),
+    "Input tokens that were written to the vendor's cache; part of `inputTokens`. Absent: none.",
+    500,
+  ),
   llmCalls: field(z.int().min(0), 'Number of model calls.', 3),
 }

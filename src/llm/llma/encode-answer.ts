@@ -18,13 +18,17 @@ function frame(type: string, json: JsonObject): string {
   return `event: ${type}\ndata: ${JSON.stringify({ type, ...json })}\n\n`
 }
 
-/** This family counts cached tokens separately. */
+/** This family counts tokens that were read from a cache or written to one separately. */
 function encodeUsage(usage: TokenUsage, raw: Raw | undefined): JsonObject {
   const own = rawOf('llma', raw)
   if (own !== undefined) return own
-  const { inputTokens, outputTokens, cachedTokens } = usage
-  const cached = cachedTokens > 0 ? { cache_read_input_tokens: cachedTokens } : {}
-  return { input_tokens: Math.max(0, inputTokens - cachedTokens), ...cached, output_tokens: outputTokens }
+  const { inputTokens, outputTokens, cachedTokens, cacheWriteTokens = 0 } = usage
+  return {
+    input_tokens: Math.max(0, inputTokens - cachedTokens - cacheWriteTokens),
+    ...(cachedTokens > 0 && { cache_read_input_tokens: cachedTokens }),
+    ...(cacheWriteTokens > 0 && { cache_creation_input_tokens: cacheWriteTokens }),
+    output_tokens: outputTokens,
+  }
 }
 
 function encodeStop(reason: StopReason, sequence: string | undefined, raw: Raw | undefined): JsonObject {

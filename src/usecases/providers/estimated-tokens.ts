@@ -1,22 +1,17 @@
 // The tokens of a call for usage records: those that the vendor counted, and separately an estimate of the others.
+import type { TokenUsage } from '../../llm/messages.ts'
 import type { ServedCall } from '../../llm/model.ts'
 import type { UsageRecord } from '../../ports/usage.ts'
 
-type Tokens = Pick<
-  UsageRecord,
-  'inputTokens' | 'outputTokens' | 'cachedTokens' | 'estimatedInputTokens' | 'estimatedOutputTokens' | 'estimatedCost'
->
+type Tokens = TokenUsage & Pick<UsageRecord, 'estimatedInputTokens' | 'estimatedOutputTokens' | 'estimatedCost'>
 
 export function tokensOf({
   usage,
   estimated,
   estimatedCost,
 }: Pick<ServedCall, 'usage' | 'estimated' | 'estimatedCost'>): Tokens {
-  const { inputTokens, outputTokens, cachedTokens } = usage
   return {
-    inputTokens,
-    outputTokens,
-    cachedTokens,
+    ...usage,
     ...(estimated && { estimatedInputTokens: estimated.inputTokens, estimatedOutputTokens: estimated.outputTokens }),
     ...(estimatedCost && { estimatedCost: estimatedCost.cost }),
   }

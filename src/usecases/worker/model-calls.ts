@@ -120,7 +120,7 @@ export function createWorkerModelCalls({ ports, health, ledger }: UsecaseDeps): 
     async submitUsage(identity, path, usage) {
       requireOwnTask(identity, path)
       const task = await requireLiveAttempt(resources, identity)
-      const { provider: key, id, brokeOff, cacheWriteTokens, ...recorded } = usage
+      const { provider: key, id, brokeOff, ...recorded } = usage
       const isOwn = await usesProvider(resources, task, key)
       // The agent may have been given another provider of the namespace since the attempt started.
       if (!isOwn && key.namespace !== identity.namespace) throw refuseProvider(task, key)

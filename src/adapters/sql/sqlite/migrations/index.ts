@@ -19,6 +19,7 @@ import { inputsMigration } from './0016-inputs.ts'
 import { budgetsMigration } from './0017-budgets.ts'
 import { unfinishedLinesMigration } from './0018-unfinished-lines.ts'
 import { creationOrderMigration } from './0019-creation-order.ts'
+import { cacheWritesMigration } from './0020-cache-writes.ts'
 
 export const migrations: readonly Migration[] = [
   resourcesMigration,
@@ -40,4 +41,5 @@ export const migrations: readonly Migration[] = [
   budgetsMigration,
   unfinishedLinesMigration,
   creationOrderMigration,
+  cacheWritesMigration,
 ]
