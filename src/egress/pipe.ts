@@ -69,6 +69,9 @@ class SinkHandler implements Dispatcher.DispatchHandler {
   }
 }
 
+/** A shorter body may stay in memory: handing it out as a stream costs as much as the rest of sending it. */
+const shortBytes = 4096
+
 /** The body, handed out once: undici keeps what it was given until the answer has ended. */
 function* giveOnce(held: { body: Buffer | undefined }): Generator<Buffer> {
   const { body } = held
@@ -88,7 +91,8 @@ function createPipe(pool: Pool, host: string): BytePipe {
     send(request: PipeRequest, sink: PipeSink): PipeControl {
       const handler = new SinkHandler(sink, host)
       const { method, path, headers, body = null } = request
-      const sent = request.dropsBody ? dropWhenWritten(request) : { headers, body }
+      const isLong = (body?.byteLength ?? 0) > shortBytes
+      const sent = request.dropsBody && isLong ? dropWhenWritten(request) : { headers, body }
       pool.dispatch({ method: method as Dispatcher.HttpMethod, path, ...sent }, handler)
       return handler
     },

@@ -3,6 +3,7 @@ import type { JsonObject } from '../contract/json.ts'
 import { wasCutOff } from '../egress/failures.ts'
 import { isSvcError, messageOf } from '../errors.ts'
 import type { Clock } from '../ports/clock.ts'
+import { startDeadline } from './deadlines.ts'
 import { parseForeignJson } from './foreign-json.ts'
 import { isLast } from './guarded-call.ts'
 import { waitUnlessAborted } from './linked-signal.ts'
@@ -229,15 +230,14 @@ function createStreamedAnswer(state: Exchange): StreamedAnswer {
 
 /** Reads the end of the body without waiting, so that the connection can serve the next call. */
 function drain(reader: VendorReader, clock: Clock): void {
-  const stop = new AbortController()
-  const rest = reader.read().then((part) => (part.done ? undefined : reader.cancel()))
-  const late = clock.sleep(1000, stop.signal).then(() => reader.cancel())
-  late.catch(() => {})
-  rest.catch(() => {}).finally(() => stop.abort(over))
+  const leave = () => reader.cancel().catch(() => {})
+  const late = startDeadline(clock, drainMs, leave)
+  const rest = reader.read().then((part) => (part.done ? undefined : leave()))
+  rest.catch(() => {}).finally(() => late.cancel())
 }
 
-/** A shared reason saves creating an error with its stack. */
-const over = new Error('over')
+/** How long the end of a body may take after its last event. */
+const drainMs = 1000
 
 function failBroken(call: VendorCall): ModelEvent[] {
   const message = 'it sent something that is not JSON, or nested too deeply'

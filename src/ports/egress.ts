@@ -45,7 +45,7 @@ export type PipeRequest = {
   /** Names and values alternate. The pipe itself sets Host, length and connection headers. */
   headers: string[]
   body?: Buffer
-  /** Frees the body once it is written, for answers that take long. The request can then not be repeated. */
+  /** Frees a long body once it is written, for answers that take long. The request can then not be repeated. */
   dropsBody?: boolean
 }
 

@@ -1,7 +1,7 @@
 // The tool loop of both proxies: one client request, as many model and tool calls as needed, one answer.
 import { isSvcError, SvcError } from '../../errors.ts'
 import type { AnswerEncoder, EncoderOptions } from '../../llm/answer.ts'
-import { startDeadline } from '../../llm/deadlines.ts'
+import { type Deadline, startDeadline } from '../../llm/deadlines.ts'
 import { followSignals } from '../../llm/linked-signal.ts'
 import { type LoopEvent, type LoopRun, runLoop } from '../../llm/loop.ts'
 import { createLoopState, type LoopState } from '../../llm/loop-state.ts'
@@ -184,27 +184,30 @@ function describeFailure({ call }: Job, error: unknown, encoder: AnswerEncoder):
   return encoder.fail(writeFamilyError(call.family, known, call.requestId))
 }
 
-/** A shared reason saves creating an error with its stack. */
-const over = new Error('the answer is over')
-
-/** Calls back in every pause; one timer per stream. */
+/** Calls back in every pause. All streams share one timer. */
 function createPulse(clock: ProxyLoopDeps['ports']['clock'], beat: () => Promise<void> | undefined) {
-  const stopped = new AbortController()
   let touched = false
+  let isOver = false
+  let pause: Deadline | undefined
+
+  function wait(): void {
+    touched = false
+    if (!isOver) pause = startDeadline(clock, heartbeatMs, () => void keep())
+  }
 
   async function keep(): Promise<void> {
-    while (true) {
-      touched = false
-      await clock.sleep(heartbeatMs, stopped.signal)
-      if (!touched) await beat()
-    }
+    if (!touched) await beat()
+    wait()
   }
 
   return {
-    start: () => void keep().catch(() => {}),
+    start: wait,
     touch: () => {
       touched = true
     },
-    stop: () => stopped.abort(over),
+    stop: () => {
+      isOver = true
+      pause?.cancel()
+    },
   }
 }
