@@ -1,9 +1,9 @@
 // Follows a task to its end: progress and log lines while it runs, then its result.
 import type { Client } from '../client/client.ts'
-import { readEvents } from '../client/event-stream.ts'
-import { getTask, getTaskEvents, getTaskResult } from '../contract/api/tasks.ts'
-import { isTerminalPhase, type Task, type TaskPhase } from '../contract/resources/task.ts'
-import { isSvcError } from '../errors.ts'
+import { watchTasks } from '../client/task-watch.ts'
+import { getTask, getTaskResult } from '../contract/api/tasks.ts'
+import { isTerminalPhase, type Task } from '../contract/resources/task.ts'
+import { isSvcError, SvcError } from '../errors.ts'
 import type { CliContext, GlobalOptions } from './context.ts'
 import { exitCodes } from './failure.ts'
 import { type LogPosition, readLog } from './log-lines.ts'
@@ -24,7 +24,14 @@ export function createShownLog(): ShownLog {
   return { position: {}, tail: createTail() }
 }
 
-export type FollowOptions = { context: CliContext; signal: AbortSignal; quiet?: boolean | undefined; log: ShownLog }
+export type FollowOptions = {
+  context: CliContext
+  signal: AbortSignal
+  quiet?: boolean | undefined
+  log: ShownLog
+  /** How much of what it has written already is shown; absent: all of it. */
+  tailLines?: number | undefined
+}
 
 /** Resolves to the task in a final phase. */
 export async function followTask(client: Client, task: Task, options: FollowOptions): Promise<Followed> {
@@ -33,16 +40,18 @@ export async function followTask(client: Client, task: Task, options: FollowOpti
   const spinner = options.quiet ? silentSpinner : options.context.terminal.spin(describe(task))
   const stop = new AbortController()
   const signal = AbortSignal.any([stop.signal, options.signal])
-  const following = { client, task, signal, spinner }
-  const logs = options.quiet ? Promise.resolve() : followLogs(following, log, options.context)
+  const logs = options.quiet ? Promise.resolve() : followLogs(client, task, { ...options, signal, spinner })
+  // It is looked at once the task has ended.
+  logs.catch(() => undefined)
   try {
-    await followPhases(following)
+    const last = await followStates(client, task, { signal, spinner })
+    options.signal.throwIfAborted()
     await Promise.race([logs, waitAtMost(lastLinesMs)])
+    return { task: await readAgain(client, last), shown: options.quiet ? undefined : log.tail.read() }
   } finally {
     stop.abort()
     spinner.stop()
   }
-  return { task: await client.call(getTask, targetOfTask(task)), shown: options.quiet ? undefined : log.tail.read() }
 }
 
 const silentSpinner: Spinner = { update: () => {}, log: () => {}, part: () => {}, stop: () => {} }
@@ -60,28 +69,45 @@ export function targetOfTask(task: Task) {
 }
 
 function describe({ metadata, status }: Task): string {
-  return describeProgress(metadata.name, status?.phase ?? 'Pending', status?.message)
+  const { phase = 'Pending', message } = status ?? {}
+  return `${metadata.name} is ${phase.toLowerCase()}${message ? `: ${message}` : ''}`
 }
 
-function describeProgress(name: string, phase: string, message: string | undefined): string {
-  return `${name} is ${phase.toLowerCase()}${message ? `: ${message}` : ''}`
-}
+type Following = { signal: AbortSignal; spinner: Spinner }
 
-type Following = { client: Client; task: Task; signal: AbortSignal; spinner: Spinner }
-
-async function followPhases({ client, task, signal, spinner }: Following): Promise<void> {
-  const { params, query } = targetOfTask(task)
-  for await (const event of readEvents(client, getTaskEvents, { params, query: { ...query, follow: true }, signal })) {
-    const { phase = 'Pending', message } = JSON.parse(event.data) as { phase?: string; message?: string }
+/** Its last state. NotFound when it is deleted. */
+async function followStates(client: Client, task: Task, { signal, spinner }: Following): Promise<Task> {
+  let last = task
+  for await (const { task: seen, is } of watchTasks(client, [task], signal)) {
+    if (is === 'gone') throw describeGone(task)
     // The outcome is printed once, with the result.
-    if (!isTerminalPhase(phase as TaskPhase)) spinner.update(describeProgress(task.metadata.name, phase, message))
+    if (is === 'there') spinner.update(describe(seen))
+    last = seen
+  }
+  return last
+}
+
+export function describeGone({ metadata }: Task): SvcError {
+  return new SvcError('NotFound', `task ${metadata.name} was deleted before it had ended`)
+}
+
+/** With all that a read tells; one that ended may be deleted by now. */
+async function readAgain(client: Client, task: Task): Promise<Task> {
+  try {
+    return await client.call(getTask, targetOfTask(task))
+  } catch (error) {
+    if (isSvcError(error, 'NotFound')) return task
+    throw error
   }
 }
 
-async function followLogs({ client, task, signal, spinner }: Following, log: ShownLog, context: CliContext) {
+async function followLogs(client: Client, task: Task, options: FollowOptions & Following): Promise<void> {
+  const { log, context, signal, spinner, tailLines } = options
   const { dim } = context.terminal.colors
+  const { params, query } = targetOfTask(task)
   try {
-    for await (const item of readLog(client, { ...targetOfTask(task), signal, position: log.position })) {
+    const read = { params, query: { ...query, tailLines }, signal, position: log.position }
+    for await (const item of readLog(client, read)) {
       if (typeof item !== 'string') {
         spinner.part(item)
         continue

@@ -106,6 +106,13 @@ export function gather(value: string, before: string[] | undefined): string[] {
 }
 
 /** A whole number of at least 1; InvalidRequest naming the flag otherwise. */
+/** How many lines of a log; undefined: all. */
+export function readTail(text: string): number | undefined {
+  if (text === 'all') return undefined
+  if (/^\d{1,6}$/.test(text)) return Number(text)
+  throw new SvcError('InvalidRequest', `--tail ${text}: must be a whole number, or all`)
+}
+
 export function readCount(flag: string, text: unknown): number {
   if (/^[1-9]\d{0,8}$/.test(String(text))) return Number(text)
   throw new SvcError('InvalidRequest', `${flag} ${text}: must be a whole number of at least 1`)

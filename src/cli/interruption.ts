@@ -3,21 +3,26 @@ import type { Client } from '../client/client.ts'
 import { cancelTask, getTask } from '../contract/api/tasks.ts'
 import type { Task } from '../contract/resources/task.ts'
 import { isSvcError } from '../errors.ts'
-import type { CliContext } from './context.ts'
 import { ExitSignal, exitCodes } from './failure.ts'
-import { createShownLog, type Followed, followTask, type ShownLog } from './follow.ts'
+import { createShownLog, type Followed, type FollowOptions, followTask, type ShownLog } from './follow.ts'
 import { typed } from './typed.ts'
 
-type Following = { context: CliContext; quiet?: boolean | undefined; log?: ShownLog }
+type Following = Pick<FollowOptions, 'context' | 'quiet' | 'tailLines'> & { log?: ShownLog }
 
 /** Follows somebody else's task: Ctrl-C leaves it running. */
 export async function watchTask(client: Client, task: Task, following: Following): Promise<Followed> {
   const followed = await follow(client, task, following)
   if (followed) return followed
-  const { name } = task.metadata
-  const next = `\`${typed(`task wait ${name}`)}\` follows it again, \`${typed(`task cancel ${name}`)}\` stops it`
-  following.context.terminal.note(`${name} goes on: ${next}`)
+  following.context.terminal.note(describeGoingOn([task.metadata.name]))
   throw new ExitSignal(exitCodes.interrupted)
+}
+
+/** What goes on when nobody waits any more, and how to come back to it. */
+export function describeGoingOn(names: readonly string[]): string {
+  const all = names.join(' ')
+  const [goes, them] = names.length === 1 ? ['goes', 'it'] : ['go', 'them']
+  const next = `\`${typed(`task wait ${all}`)}\` follows ${them} again, \`${typed(`task cancel ${all}`)}\` stops ${them}`
+  return `${names.join(', ')} ${goes} on: ${next}`
 }
 
 /** Follows a task that this command created: Ctrl-C cancels it. */
@@ -36,8 +41,8 @@ export async function driveTask(client: Client, task: Task, following: Following
 }
 
 function follow(client: Client, task: Task, following: Following): Promise<Followed | undefined> {
-  const { context, quiet, log = createShownLog() } = following
-  return context.interruptible((signal) => followTask(client, task, { context, signal, quiet, log }))
+  const { context, log = createShownLog() } = following
+  return context.interruptible((signal) => followTask(client, task, { ...following, signal, log }))
 }
 
 type Target = { params: { id: string }; query: { namespace: string } }

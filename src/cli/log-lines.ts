@@ -9,7 +9,7 @@ export type LogPosition = { lastId?: string | undefined }
 
 type Followed = {
   params: { id: string }
-  query: { namespace?: string; tailLines?: number }
+  query: { namespace?: string; tailLines?: number | undefined }
   signal: AbortSignal
   position?: LogPosition
 }

@@ -24,7 +24,7 @@ describe('a wrong command line', () => {
     [['task', 'list', '-o', 'jsonpath={range .items[*]}'], /`range .items\[\*\]` cannot be read; there are paths/],
     [['task', 'list', '-o', 'jsonpath='], /cannot be read/],
     [['task', 'list', '--limit', 'x'], /--limit x: must be a whole number/],
-    [['task', 'logs', 'a', '--tail', '0'], /--tail 0: must be a whole number/],
+    [['task', 'logs', 'a', '--tail', 'some'], /--tail some: must be a whole number/],
     [['get', 'widgets'], /`widgets` is not a kind.*Agent, Provider, Tool, Skill, ConfigMap, Task/],
     [['delete'], /say what to delete/],
     [['delete', 'agent'], /say which/],

@@ -143,6 +143,19 @@ describe('an event stream', () => {
     expect(asked).toBe(2)
   })
 
+  it('begins again where the connection broke before an event had an id', async () => {
+    const parts = ['data: one\n\n', 'data: one\n\nid: 2\ndata: two\n\n', 'event: end\ndata: {}\n\n']
+    const url = await serve((_request, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      response.write(parts.shift() ?? '', () => response.destroy())
+    })
+    const told: string[] = []
+    const input = { params: { id: 'a' }, query: { follow: true } }
+    const events = readEvents(createClient({ url, token: 't' }), getTaskLogs, input, () => told.push('begin'))
+    for await (const { data } of events) told.push(data)
+    expect(told).toEqual(['begin', 'one', 'begin', 'one', 'two'])
+  })
+
   it('ends when its caller goes away', async () => {
     const url = await serve((_request, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' })

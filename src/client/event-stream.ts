@@ -6,19 +6,23 @@ import type { CallInput, Client } from './client.ts'
 
 export type StreamEvent = { id?: string | undefined; event?: string | undefined; data: string }
 
+type Position = { lastId: string | undefined; wasOpen: boolean; failures: number; onBegin: () => void }
+
 const reconnectDelayMs = 500
-const maxReconnects = 20
+/** Half a minute: as long as a service may take to start again. */
+const maxReconnects = 60
 
 /**
  * Events until one named `end`, across reconnects with `Last-Event-ID`. Throws when the service cannot be reached
- * again.
+ * again. `onBegin` is called where a stream begins, not goes on: at first, and again while no event had an id.
  */
 export async function* readEvents<R extends Route>(
   client: Client,
   route: R,
   input: CallInput<R>,
+  onBegin = () => {},
 ): AsyncGenerator<StreamEvent> {
-  const position: { lastId?: string | undefined; failures: number } = { failures: 0 }
+  const position: Position = { lastId: undefined, wasOpen: false, failures: 0, onBegin }
   while (position.failures < maxReconnects) {
     for await (const event of readFrom(client, route, input, position)) {
       if (event.event === 'end') return
@@ -29,23 +33,26 @@ export async function* readEvents<R extends Route>(
   }
 }
 
-/** The events of one connection; a broken one just ends, unless it never produced an event or the caller has left. */
+/** The events of one connection; a broken one just ends, unless none was ever made or the caller has left. */
 async function* readFrom<R extends Route>(
   client: Client,
   route: R,
   input: CallInput<R>,
-  position: { lastId?: string | undefined; failures: number },
+  position: Position,
 ): AsyncGenerator<StreamEvent> {
   const resume = position.lastId === undefined ? {} : { 'last-event-id': position.lastId }
   const headers = { ...input.headers, ...resume } as NonNullable<typeof input.headers>
   try {
-    for await (const event of parseBody(await client.open(route, { ...input, headers }))) {
+    const response = await client.open(route, { ...input, headers })
+    position.wasOpen = true
+    if (position.lastId === undefined) position.onBegin()
+    for await (const event of parseBody(response)) {
       position.failures = 0
       position.lastId = event.id ?? position.lastId
       yield event
     }
   } catch (error) {
-    if (input.signal?.aborted || position.lastId === undefined || isRefused(error)) throw error
+    if (input.signal?.aborted || !position.wasOpen || isRefused(error)) throw error
     if (position.failures + 1 >= maxReconnects) throw error
   }
 }

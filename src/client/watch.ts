@@ -18,9 +18,14 @@ type Query = RouteQueryInput<typeof watchResources>
 
 /** One stream, over reconnects; ends where the service no longer knows what came between. */
 async function* readStream<R>(client: Client, query: Query, signal: AbortSignal): AsyncGenerator<ObjectEvent<R>> {
-  yield { type: 'begin' }
+  let isAnew = false
+  const beginAnew = () => {
+    isAnew = true
+  }
   try {
-    for await (const event of readEvents(client, watchResources, { query, signal })) {
+    for await (const event of readEvents(client, watchResources, { query, signal }, beginAnew)) {
+      if (isAnew) yield { type: 'begin' }
+      isAnew = false
       const read = readEvent<R>(event)
       if (read !== undefined) yield read
     }

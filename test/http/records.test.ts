@@ -60,7 +60,8 @@ describe('logs', () => {
     await service.setStatus('Task', 'spoken', { phase: 'Succeeded', attempts: 1, resultRef: { available: true } })
     expect(await logsFor()).toBe('one\ntwo "quoted"\nthr\u00e9e\n')
     expect((await service.call('GET /api/v1/tasks/spoken/result')).json().result).toBe('the result')
-    for (const bad of ['0', '-1', 'x']) {
+    expect(await logsFor('?tailLines=0')).toBe('')
+    for (const bad of ['-1', '1.5', 'x']) {
       expect((await service.call(`GET /api/v1/tasks/spoken/logs?tailLines=${bad}`)).statusCode).toBe(400)
     }
     expect((await service.call('GET /api/v1/tasks/spoken/logs?follow=yes')).statusCode).toBe(400)
@@ -127,6 +128,19 @@ describe('logs', () => {
     expect(framesOf(tail)).toEqual(['id: 2\ndata: two', 'id: 3\ndata: three'])
     const bad = await service.call('GET /api/v1/tasks/resumed/logs?follow=true', { headers: { 'last-event-id': 'x' } })
     expect(bad.statusCode).toBe(400)
+  })
+
+  it('are followed from now on where none of what was written is wanted', async () => {
+    const key = await makeRunning('attended')
+    const { logs } = service.ports.records
+    await logs.append(key, ['one', 'two'])
+    const stream = await openStream('/api/v1/tasks/attended/logs?follow=true&tailLines=0')
+    await stream.readUntil((text) => text.includes(': heartbeat'))
+    await logs.append(key, ['three'])
+    await stream.readUntil((text) => text.includes('three'))
+    await logs.append(key, ['four'])
+    await service.setStatus('Task', 'attended', { phase: 'Succeeded', attempts: 1 })
+    expect(framesOf(await stream.readUntil(toEnd))).toEqual(['id: 3\ndata: three', 'id: 4\ndata: four'])
   })
 
   it('end for a follower whose task is removed', async () => {

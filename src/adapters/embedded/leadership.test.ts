@@ -1,11 +1,11 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { hostname, tmpdir } from 'node:os'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { isSvcError } from '../../errors.ts'
 import { isUnreaped, readStartTime } from './confinement/process-record.ts'
-import { createEmbeddedLeadership } from './leadership.ts'
+import { createEmbeddedLeadership, findHolder } from './leadership.ts'
 
 let dataDir: string
 beforeEach(() => {
@@ -14,6 +14,8 @@ beforeEach(() => {
 afterEach(() => rmSync(dataDir, { recursive: true }))
 
 const never = new AbortController().signal
+const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
+const startTime = await readStartTime(process.pid)
 const lock = () => join(dataDir, 'service.lock')
 
 describe('the lock of the data folder', () => {
@@ -43,14 +45,27 @@ describe('the lock of the data folder', () => {
   })
 
   it.each([
-    ['a process that is gone', { pid: spawnSync(process.execPath, ['-e', '']).pid, host: hostname(), startTime: '1' }],
-    ['a pid that another process has now', { pid: process.pid, host: hostname(), startTime: '1' }],
-    ['a container that was replaced', { pid: process.pid, host: 'another-host', startTime: '1' }],
+    ['a process that is gone', { pid: spawnSync(process.execPath, ['-e', '']).pid, boot, startTime: '1' }],
+    ['a pid that another process has now', { pid: process.pid, boot, startTime: '1' }],
+    ['an earlier release in a container that was replaced', { pid: process.pid, host: 'another-host', startTime: '1' }],
+    ['a process of the machine before it was started again', { pid: process.pid, boot: 'another', startTime }],
   ])('left by %s is taken over', async (_who, holder) => {
     writeFileSync(lock(), JSON.stringify(holder))
     await createEmbeddedLeadership({ dataDir }).acquire(never)
-    expect(JSON.parse(readFileSync(lock(), 'utf8'))).toMatchObject({ pid: process.pid, host: hostname() })
+    expect(JSON.parse(readFileSync(lock(), 'utf8'))).toEqual({ pid: process.pid, boot, startTime })
     expect(readdirSync(dataDir)).toEqual(['service.lock'])
+  })
+
+  it.each([
+    ['a service', { boot }],
+    ['a service of an earlier release', {}],
+  ])('is still held by %s when the machine has another name since', async (_who, more) => {
+    writeFileSync(lock(), JSON.stringify({ pid: process.pid, host: 'the-name-before', startTime, ...more }))
+    const error = await createEmbeddedLeadership({ dataDir })
+      .acquire(never)
+      .catch((thrown: unknown) => thrown)
+    expect(isSvcError(error, 'Conflict')).toBe(true)
+    expect(await findHolder(dataDir)).toMatchObject({ pid: process.pid })
   })
 
   it('left by a process that has ended and that nobody has reaped is taken over', async () => {
@@ -61,7 +76,7 @@ describe('the lock of the data folder', () => {
     try {
       const pid = Number(await new Promise((resolve) => parent.stdout.once('data', resolve)))
       await expect.poll(() => isUnreaped(pid)).toBe(true)
-      const holder = { pid, host: hostname(), startTime: await readStartTime(pid) }
+      const holder = { pid, boot, startTime: await readStartTime(pid) }
       writeFileSync(lock(), JSON.stringify(holder))
       expect((await createEmbeddedLeadership({ dataDir }).acquire(never)).aborted).toBe(false)
     } finally {
@@ -75,7 +90,7 @@ describe('the lock of the data folder', () => {
   })
 
   it('is taken by exactly one of many that start at once over a stale lock', async () => {
-    writeFileSync(lock(), JSON.stringify({ pid: 1, host: 'another-host', startTime: '1' }))
+    writeFileSync(lock(), JSON.stringify({ pid: 1, boot: 'another', startTime: '1' }))
     const starters = Array.from({ length: 12 }, () => createEmbeddedLeadership({ dataDir }).acquire(never))
     const outcomes = await Promise.allSettled(starters)
     expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)

@@ -2,7 +2,6 @@
 
 import { randomUUID } from 'node:crypto'
 import { link, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
-import { hostname } from 'node:os'
 import { dirname, join } from 'node:path'
 import { tryParseJson } from '../../contract/json.ts'
 import { SvcError } from '../../errors.ts'
@@ -11,22 +10,29 @@ import { isUnreaped, readStartTime } from './confinement/process-record.ts'
 
 export type EmbeddedLeadershipOptions = {
   dataDir: string
-  /** Recorded in the lock; this process and this machine unless a test says otherwise. */
+  /** Recorded in the lock; this process and this start of the machine unless a test says otherwise. */
   pid?: number
-  host?: string
+  boot?: string
 }
 
 const lockName = 'service.lock'
 
-type Holder = { pid: number; host: string; startTime: string | undefined }
+/** Without `boot` it was written by an earlier release, or where the system has no such id: times of start are dates there. */
+type Holder = { pid: number; boot?: string | undefined; startTime: string | undefined }
+
+/** The id of this start of the machine, which its name may change under (random(4)); undefined where there is none. */
+async function readBootId(): Promise<string | undefined> {
+  const text = await readFile('/proc/sys/kernel/random/boot_id', 'utf8').catch(() => '')
+  return text.trim() || undefined
+}
 
 function parseHolder(text: string): Holder | undefined {
   return (tryParseJson(text) as Holder | null | undefined) ?? undefined
 }
 
-/** Another machine's name means a replaced container: its pids mean nothing here, and its lock is stale. */
-async function isAlive(holder: Holder | undefined, host: string): Promise<boolean> {
-  if (holder === undefined || holder.host !== host) return false
+/** A pid of another start of the machine, or of a container that was replaced, is that of another process if it is any. */
+async function isAlive(holder: Holder | undefined, boot: string | undefined): Promise<boolean> {
+  if (holder === undefined || (holder.boot ?? boot) !== boot) return false
   const startTime = await readStartTime(holder.pid)
   return startTime !== undefined && startTime === holder.startTime && !(await isUnreaped(holder.pid))
 }
@@ -34,7 +40,7 @@ async function isAlive(holder: Holder | undefined, host: string): Promise<boolea
 /** The process that holds the data folder now; undefined when none does. */
 export async function findHolder(dataDir: string): Promise<{ pid: number } | undefined> {
   const holder = parseHolder(await readFile(join(dataDir, lockName), 'utf8').catch(() => ''))
-  return (await isAlive(holder, hostname())) ? holder : undefined
+  return (await isAlive(holder, await readBootId())) ? holder : undefined
 }
 
 /** Creates the lock with its content in one step; false when it exists. */
@@ -69,7 +75,7 @@ async function lockFolder(file: string, self: Holder): Promise<void> {
     if (await placeLock(file, JSON.stringify(self))) return
     const text = await readFile(file, 'utf8').catch(() => '')
     const holder = parseHolder(text)
-    if (holder !== undefined && (await isAlive(holder, self.host))) {
+    if (holder !== undefined && (await isAlive(holder, self.boot))) {
       const words = `is in use by another service (pid ${holder.pid}). Stop that one, or choose another folder with --data-dir.`
       throw new SvcError('Conflict', `The data folder ${dirname(file)} ${words}`)
     }
@@ -90,7 +96,8 @@ export function createEmbeddedLeadership(options: EmbeddedLeadershipOptions): Le
 
   const acquire = async (): Promise<AbortSignal> => {
     await mkdir(options.dataDir, { recursive: true, mode: 0o700 })
-    await lockFolder(file, { pid, host: options.host ?? hostname(), startTime: await readStartTime(pid) })
+    const boot = options.boot ?? (await readBootId())
+    await lockFolder(file, { pid, boot, startTime: await readStartTime(pid) })
     held = new AbortController()
     return held.signal
   }

@@ -16,6 +16,11 @@ export type TaskCall = {
 export type TaskAction = (call: TaskCall, name: string) => Promise<void>
 export type AddTaskCommand = (usage: string, description: string, action: TaskAction) => Command
 
+/** Also accepts the form that `-o name` prints. */
+export function readTaskName(text: string): string {
+  return text.replace(/^task\//, '')
+}
+
 /** The task of that name, as routes name it. */
 export function targetOf(name: string, options: GlobalOptions) {
   return { params: { id: name }, query: namespaceOf(options) }

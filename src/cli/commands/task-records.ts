@@ -8,7 +8,7 @@ import { SvcError } from '../../errors.ts'
 import { printAnswer, printList } from '../answers.ts'
 import { listFiles, openFile, placeOf, type TaskTarget, writeFile } from '../artifact-files.ts'
 import { ExitSignal, exitCodes } from '../failure.ts'
-import { readCount } from '../global-options.ts'
+import { readTail } from '../global-options.ts'
 import { readLog } from '../log-lines.ts'
 import { formatSize } from '../output.ts'
 import { listPages } from '../paging.ts'
@@ -18,7 +18,7 @@ import { type AddTaskCommand, type TaskCall, targetOf } from './task-call.ts'
 export function addTaskRecordCommands(add: AddTaskCommand): void {
   add('logs <name>', 'what it wrote', showLogs)
     .option('-f, --follow', 'keep printing until the task ends')
-    .option('--tail <lines>', 'only the last lines')
+    .option('--tail <lines>', 'only the last lines; with --follow and 0: what it writes from now on', 'all')
   add('result <name>', 'what it produced', showResult)
   add('events <name>', 'what happened to it, in order', showEvents)
   add('artifacts <name>', 'files that it left', listArtifacts)
@@ -31,14 +31,14 @@ export function addTaskRecordCommands(add: AddTaskCommand): void {
 async function showLogs(call: TaskCall, name: string): Promise<void> {
   const { client, options, context, given } = call
   const { params, query: place } = targetOf(name, options)
-  const query = { ...place, ...(given.tail === undefined ? {} : { tailLines: readCount('--tail', given.tail) }) }
+  const query = { ...place, tailLines: readTail(String(given.tail)) }
   if (given.follow) return followLogs(call, { params, query })
   const answer = await client.call(getTaskLogs, { params, query })
   if (answer.logs === '' && options.output === 'table') context.terminal.note(`${name} has written nothing yet`)
   else await printAnswer(context, options, answer, () => answer.logs.replace(/\n$/, ''))
 }
 
-type LogTarget = TaskTarget & { query: { tailLines?: number } }
+type LogTarget = TaskTarget & { query: { tailLines?: number | undefined } }
 
 async function followLogs({ client, context }: TaskCall, target: LogTarget) {
   const lines = context.terminal.printLines()

@@ -4,19 +4,18 @@ import { cancelTask, deleteTask, getTask, listTasks, retryTask, runTask } from '
 import { promptOf, type Task } from '../../contract/resources/task.ts'
 import { describePlace, printAnswer, printList, viewOf } from '../answers.ts'
 import type { CliContext } from '../context.ts'
-import { doEachName, ExitSignal } from '../failure.ts'
-import { printOutcome } from '../follow.ts'
+import { doEachName } from '../failure.ts'
 import { addPlaceOption, addWatchOption, placeOf, readCount, readGlobalOptions } from '../global-options.ts'
-import { watchTask } from '../interruption.ts'
 import { formatFields } from '../output.ts'
 import { listNewest } from '../paging.ts'
 import { taskColumns } from '../task-table.ts'
 import { typed } from '../typed.ts'
 import { type Filters, watchList } from '../watched-list.ts'
-import { type AddTaskCommand, type TaskCall, targetOf } from './task-call.ts'
+import { type AddTaskCommand, readTaskName, type TaskCall, targetOf } from './task-call.ts'
 import { addTaskChangeCommands } from './task-changes.ts'
 import { addTaskPruneCommand } from './task-prune.ts'
 import { addTaskRecordCommands } from './task-records.ts'
+import { addTaskWaitCommand } from './task-wait.ts'
 
 export function addTaskCommands(program: Command, context: CliContext): void {
   const task = program.command('task').description('pieces of work: see, follow, steer')
@@ -29,7 +28,7 @@ export function addTaskCommands(program: Command, context: CliContext): void {
         const options = readGlobalOptions(command)
         const client = await context.connect(options)
         const call = { client, options, context, given: command.opts(), more: command.args.slice(1) }
-        await doEachName([first].flat().map(readName), context.terminal, (name) => action(call, name))
+        await doEachName([first].flat().map(readTaskName), context.terminal, (name) => action(call, name))
       })
   addWatchOption(addPlaceOption(task.command('list')))
     .alias('ls')
@@ -42,7 +41,7 @@ export function addTaskCommands(program: Command, context: CliContext): void {
     .action((given: ListOptions, command: Command) => listThem(given, command, context))
   add('get <name>', 'a task and its state', showTask)
   addTaskRecordCommands(add)
-  add('wait <name>', 'follow it to its end and print its result; the exit code shows how it ended', waitFor)
+  addTaskWaitCommand(task, context)
   add('cancel <names...>', 'stop one, or several; they stay, in phase Cancelled', cancel).option(
     '--reason <text>',
     'why; shown in the status',
@@ -52,14 +51,9 @@ export function addTaskCommands(program: Command, context: CliContext): void {
   task
     .command('retry <names...>')
     .description('run a finished task, or several, again as new tasks; prints their names')
-    .action((names: string[], _given: unknown, command: Command) => retry(names.map(readName), command, context))
+    .action((names: string[], _given: unknown, command: Command) => retry(names.map(readTaskName), command, context))
   addTaskPruneCommand(task, context)
   add('delete <names...>', 'stop one, or several, and remove them with their records', remove).alias('rm')
-}
-
-/** Also accepts the form that `-o name` prints. */
-function readName(text: string): string {
-  return text.replace(/^task\//, '')
 }
 
 type ListOptions = { phase?: string; type?: string; agent?: string; selector?: string; limit: string; watch?: boolean }
@@ -120,12 +114,6 @@ function listStatusFields({ status }: Task): Fields {
     ['tokens', status?.usage && `${status.usage.inputTokens} in, ${status.usage.outputTokens} out`],
     ['cost', status?.usage?.cost && `${status.usage.cost} ${status.usage.currency ?? ''}`],
   ]
-}
-
-async function waitFor({ client, options, context }: TaskCall, name: string): Promise<void> {
-  const followed = await watchTask(client, await client.call(getTask, targetOf(name, options)), { context })
-  const code = await printOutcome(client, followed, { context, options })
-  if (code !== 0) throw new ExitSignal(code)
 }
 
 async function cancel({ client, options, context, given }: TaskCall, name: string): Promise<void> {

@@ -223,8 +223,8 @@ export const getTaskLogs = defineRoute({
   query: NamespaceQuery.extend({
     follow: field(booleanParameter(false), 'Stream the log as events with ids; the stream ends with an `end` event.'),
     tailLines: field(
-      integerParameter({ min: 1, max: 1_000_000 }).optional(),
-      'Only this many of the newest lines.',
+      integerParameter({ min: 0, max: 1_000_000 }).optional(),
+      'Only this many of the newest lines; with `follow` and 0 what is written from now on.',
       100,
     ),
   }),

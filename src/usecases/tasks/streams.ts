@@ -43,9 +43,16 @@ async function* iterate<T>(first: IteratorResult<T>, rest: AsyncIterator<T>): As
 function createLogReader(logs: Logs, uid: string, tailLines: number | undefined) {
   let tail = tailLines
   let told = ''
+  /** Lines up to here are not told; undefined until they are looked for. */
+  let skipped = tailLines === 0 ? undefined : 0
+
+  async function findNewest(): Promise<number> {
+    for await (const { seq } of logs.read(uid, { tailLines: 1 })) return seq
+    return 0
+  }
 
   async function* readLines(after: number): AsyncGenerator<LogLine> {
-    const range = tail === undefined ? { afterSeq: after } : { tailLines: tail }
+    const range = tail ? { tailLines: tail } : { afterSeq: after }
     tail = undefined
     for await (const line of logs.read(uid, range)) {
       told = ''
@@ -62,7 +69,8 @@ function createLogReader(logs: Logs, uid: string, tailLines: number | undefined)
   }
 
   return async function* read(after: number): AsyncGenerator<LogLine | LinePart> {
-    for (let last = after; ; ) {
+    skipped ??= await findNewest()
+    for (let last = Math.max(after, skipped); ; ) {
       // Asked first: where no line has come since, it is the next one that begins so.
       const unfinished = await logs.unfinished(uid)
       const before = last
