@@ -1,10 +1,10 @@
-// What somebody wants to do, in the words that every edge, rule and authorizer share.
+// The words in which edges, rules and authorizers describe what a caller wants to do.
 import type { Kind } from './resources/index.ts'
 
-/** `use`: have it act (a tool, a provider, the credential in a secret); `operate`: start a run of a monitor. */
+/** `use`: call a tool or a provider, or have a secret's credential sent; `operate`: start a run of a monitor. */
 export type AccessVerb = 'get' | 'list' | 'create' | 'update' | 'delete' | 'use' | 'operate'
 
-/** Kinds of resources, and of what else is guarded. */
+/** Kinds of resources and of everything else that is protected. */
 export type AccessKind =
   | Kind
   | 'Secret'
@@ -17,48 +17,48 @@ export type AccessKind =
   | 'Audit'
   | 'Metrics'
 
-/** Of the cluster itself: nobody's to write in. */
+/** Namespaces of the cluster itself, in which no one may write through the service. */
 export const systemNamespaces: readonly string[] = ['kube-system', 'kube-public', 'kube-node-lease']
 
 /** What a task would do, for the constraints of a context token. */
 export type TaskFacts = {
   type: string
-  /** Absent: the task has none. */
+  /** Absent: the task has no agent. */
   agent?: { namespace: string; name: string }
-  /** Every repository that is cloned, with what is checked out. */
+  /** Every repository that is cloned, with the branch or commit to check out. */
   workspaces: { repo?: string; branch?: string; ref?: string }[]
-  /** The model that is used, then its fallbacks; a provider or model that is not known yet is absent. */
+  /** The model to be used, then its fallbacks. A provider or model that is not known yet is absent. */
   models: { namespace?: string; provider?: string; model?: string }[]
-  /** The tools the task has; `any`: its runtime decides. */
+  /** The tools of the task; `any`: its runtime decides. */
   tools: { namespace: string; name: string }[] | 'any'
 }
 
-/** From the least to the most: each may do what those before it may. */
+/** In ascending order: each role may do all that the ones before it may. */
 export const roles = ['viewer', 'runner', 'editor', 'owner'] as const
 /** What a caller may do, from reading to owning the service. */
 export type Role = (typeof roles)[number]
 
-/** What is done to which kind, asked of the authorizer. */
+/** A question to the authorizer: may the caller do this to that kind? */
 export type Access = {
   verb: AccessVerb
   kind: AccessKind
-  /** Absent: of the whole service. */
+  /** Absent: in the whole service. */
   namespace?: string
   name?: string
-  /** Of a provider that is to answer a call: the model that it is asked for. */
+  /** The model that is requested, when the call is for a provider. */
   model?: string
-  /** The object names a Secret, now or before the change. */
+  /** True when the object names a Secret, before or after the change. */
   namesSecret?: boolean
-  /** Of a task that is to be created. */
+  /** Facts about the task, when one is created. */
   task?: TaskFacts
   /**
-   * The tool is the service's own and not an object, so roles know nothing of it. `coordination`: what it does takes a right of
-   * its own, asked for when it does it.
+   * Set for a tool of the service itself, which is not an object, so no role mentions it. `coordination`: each action of the
+   * tool is checked when it happens.
    */
   serviceTool?: 'builtIn' | 'coordination'
-  /** It is one of a list that is made for the caller: without the right it is left out, and nobody is refused anything. */
+  /** True when a list is filtered for the caller: without the right, the object is left out and nothing counts as refused. */
   entry?: true
 }
 
-/** `reason` in words for the caller. */
+/** The answer; `reason` is written for the caller. */
 export type Decision = { allowed: true } | { allowed: false; reason: string }

@@ -1,8 +1,8 @@
-// What the contract has fields for and this service cannot do yet: refused when it is asked for, at every door.
+// Fields of the contract whose capabilities the service does not have yet; every entry point refuses them.
 import type { Problem } from '../errors.ts'
 import type { Kind } from './resources/index.ts'
 
-/** Capabilities that are still to come, in the words of a refusal. Each has a requirement that stands in pending.tsv. */
+/** Capabilities that are still to come, as refusals name them. Each has a requirement in pending.tsv. */
 export const awaitedCapabilities = {
   agentRuntimes: 'agent runtimes',
   gitWorkspaces: 'git workspaces',
@@ -18,7 +18,7 @@ export const awaitedCapabilities = {
 /** A part of the service that does not exist yet. */
 export type AwaitedCapability = keyof typeof awaitedCapabilities
 
-/** Tools of the service that come with a capability; their names are taken already. */
+/** Tools that will come with a capability; their names are reserved already. */
 export const awaitedTools = {
   coordination: [
     ...['delegate_task', 'wait_for_tasks', 'create_container_task', 'cancel_task', 'send_message', 'check_messages'],
@@ -35,11 +35,11 @@ export const awaitedTools = {
 /** A field that has no effect until such a part exists. */
 export type AwaitedField = {
   kind: Kind
-  /** Where in the spec, dotted; `[]` stands for every entry of a list. Empty: no object of the kind can be made. */
+  /** The dotted path in the spec; `[]` stands for every entry of a list. Empty: no object of the kind can be created. */
   path: string
-  /** The values that are refused; absent: whatever is set. */
+  /** The values that are refused; absent: any value. */
   values?: readonly (string | boolean)[]
-  /** The part of the spec that has a meaning only with it; absent: what lies at the path. */
+  /** The part of the spec that is meaningless without the capability; absent: the value at the path. */
   governs?: string
   capability: AwaitedCapability
   /** What to do in the meantime. */
@@ -55,7 +55,7 @@ function listTools(kind: Kind, path: string): AwaitedField[] {
   })
 }
 
-/** Every refusal that stands until its capability is there. */
+/** All refusals of capabilities that do not exist yet. */
 export const awaitedFields: readonly AwaitedField[] = [
   {
     kind: 'Task',
@@ -109,7 +109,7 @@ export const awaitedFields: readonly AwaitedField[] = [
   { kind: 'RepositoryMonitor', path: '', capability: 'monitors', instead: scheduledTask },
 ]
 
-/** The refusal, to stand after the path; `value` is what was asked for there. */
+/** The text of the refusal, which follows the path; `value` is the refused value. */
 export function describeAwaited({ capability, instead }: AwaitedField, value?: unknown): string {
   const asked = typeof value === 'string' ? `"${value}" ` : ''
   return `${asked}waits for ${awaitedCapabilities[capability]}, which this service does not have yet; ${instead}`
@@ -135,7 +135,7 @@ function findValues(spec: object, { path, values }: AwaitedField): Found[] {
   return values === undefined ? found : found.filter(({ value }) => values.includes(value as string))
 }
 
-/** What of a spec this service cannot do yet; paths are relative to the spec. */
+/** A problem for each part of a spec that the service cannot do yet; paths are relative to the spec. */
 export function findAwaited(kind: Kind, spec: object): Problem[] {
   return awaitedFields
     .filter((field) => field.kind === kind)
@@ -144,7 +144,7 @@ export function findAwaited(kind: Kind, spec: object): Problem[] {
     )
 }
 
-/** In CEL, whether an object asks for it; `root` is the expression for the spec. */
+/** A CEL expression that tells whether an object uses the field; `root` is the expression for the spec. */
 export function writeAwaitedRule({ path, values }: AwaitedField, root: string): string {
   if (path === '') return 'true'
   const oneOf = (what: string) =>

@@ -1,4 +1,4 @@
-// Folders that are left out where the files of a folder are carried to a task or kept of one: what tools make again by themselves.
+// Folders that tools can recreate; they are left out when files are copied to a task or kept from one.
 
 const passedOver = new Set([
   '.git',
@@ -16,7 +16,7 @@ const passedOver = new Set([
   '.gradle',
 ])
 
-/** Whether a folder of this name is left out, wherever it lies. */
+/** Whether folders with this name are left out, at any depth. */
 export function isPassedOver(folder: string): boolean {
   return passedOver.has(folder)
 }

@@ -1,4 +1,4 @@
-// Content types of files by the ending of their name.
+// Content types of files by their extension.
 
 const contentTypes: Record<string, string> = {
   txt: 'text/plain; charset=utf-8',
@@ -21,7 +21,7 @@ const contentTypes: Record<string, string> = {
   webp: 'image/webp',
 }
 
-/** `application/octet-stream` for endings that are not known. */
+/** `application/octet-stream` for unknown extensions. */
 export function contentTypeOf(name: string): string {
   const ending = /\.([^.]+)$/.exec(name)?.[1]?.toLowerCase() ?? ''
   return Object.hasOwn(contentTypes, ending) ? (contentTypes[ending] ?? '') : 'application/octet-stream'

@@ -1,18 +1,18 @@
-// What `problems` of each kind says about its fields together, in CEL, so that `kubectl apply` hears it as a REST call does.
-// The rules of a single part stand beside its schema; these need the whole spec. `self` is the spec.
+// The rules across fields that `problems` of each kind checks, written in CEL, so that `kubectl apply` is refused like a
+// REST call. Rules of a single part are beside its schema; these need the whole spec. `self` is the spec.
 import type { Kind } from './resources/index.ts'
 import { fixedFields, terminalPhases } from './resources/task.ts'
 
 /** A CEL rule of a definition (`x-kubernetes-validations`). */
 export type ValidationRule = { rule: string; message: string; messageExpression?: string; fieldPath?: string }
 
-/** `path` is dotted; every part of it is asked for, since CEL fails on what is not there. */
+/** `path` is dotted; each part is tested first, because CEL fails on absent fields. */
 function has(path: string): string {
   const parts = path.split('.')
   return parts.map((_part, index) => `has(self.${parts.slice(0, index + 1).join('.')})`).join(' && ')
 }
 
-/** Whether a field is there and has the value. */
+/** Whether a field is present and has the value. */
 function equals(path: string, value: string): string {
   return `${has(path)} && self.${path} == ${value}`
 }
@@ -23,7 +23,7 @@ function hasText(path: string): string {
 
 const ended = terminalPhases.map((phase) => `'${phase}'`).join(', ')
 
-/** What `hasStarted` says, of the object as it was. */
+/** `hasStarted` for the object before the change. */
 const hadStarted = [
   `has(oldSelf.status.phase) && oldSelf.status.phase in ['Running', ${ended}]`,
   'has(oldSelf.status.attempts) && oldSelf.status.attempts > 0',
@@ -31,7 +31,7 @@ const hadStarted = [
   .map((part) => `(has(oldSelf.status) && ${part})`)
   .join(' || ')
 
-/** What `task-changes.ts` says: nearly everything of a started task is fixed. `self` is the whole object. */
+/** The rule of `task-changes.ts`: nearly all fields of a started task are fixed. `self` is the whole object. */
 const taskTransitions: ValidationRule[] = fixedFields.map((field) => ({
   rule: `!(${hadStarted}) || (has(self.spec.${field}) == has(oldSelf.spec.${field}) && (!has(self.spec.${field}) || self.spec.${field} == oldSelf.spec.${field}))`,
   messageExpression: `'is fixed: the task has started and is ' + (has(oldSelf.status.phase) ? oldSelf.status.phase : 'Pending')`,
@@ -137,10 +137,10 @@ const monitorRules: ValidationRule[] = [
   { rule: has('agents.reviewer'), message: 'agents.reviewer.name is required' },
 ]
 
-/** Rules about the whole object, also as it was before (`oldSelf`). */
+/** Rules about the whole object, which may also use its state before the change (`oldSelf`). */
 export const objectRules: Partial<Record<Kind, readonly ValidationRule[]>> = { Task: taskTransitions }
 
-/** Rules across the fields of a kind's spec; none where a single field is all there is to say. */
+/** Rules across the fields of a kind's spec; empty when no rule concerns more than one field. */
 export const specRules: Partial<Record<Kind, readonly ValidationRule[]>> = {
   Task: taskRules,
   Agent: agentRules,

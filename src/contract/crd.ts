@@ -23,13 +23,13 @@ function mapValues(object: unknown, change: (value: unknown) => unknown): JsonOb
   return Object.fromEntries(Object.entries((object ?? {}) as JsonObject).map(([key, value]) => [key, change(value)]))
 }
 
-/** Aliases are for REST input; what is stored has the neutral word (NAME-017), and a CRD has no way to translate. */
+/** Aliases are accepted by REST only: stored objects have the neutral word (NAME-017), and a CRD cannot translate. */
 function keepStoredWords(schema: JsonObject): unknown[] {
   const aliases = isJsonObject(schema['x-svc-aliases']) ? schema['x-svc-aliases'] : {}
   return (schema.enum as unknown[]).filter((word) => !(String(word) in aliases))
 }
 
-/** A number or text is the one union that Kubernetes has; any other is left open here and checked by the service. */
+/** Kubernetes has only one union, a number or a text; the service checks all others. */
 function convertUnion(options: unknown[]): JsonObject {
   const types = new Set(options.map((option) => (option as JsonObject).type))
   const isIntOrString = [...types].every((type) => type === 'string' || type === 'number' || type === 'integer')
@@ -37,7 +37,7 @@ function convertUnion(options: unknown[]): JsonObject {
   return { anyOf: [{ type: 'integer' }, { type: 'string' }], 'x-kubernetes-int-or-string': true }
 }
 
-/** `kubectl explain` prints descriptions and nothing else of a field, so that default and example go into them. */
+/** `kubectl explain` prints only the descriptions of fields, so these include default and example. */
 function describeFully(schema: JsonObject): JsonObject {
   if (typeof schema.description !== 'string') return {}
   return { description: [schema.description, ...printHints(schema)].join(' ') }
@@ -106,7 +106,7 @@ function printSchema(schema: z.ZodType): JsonObject {
   )
 }
 
-/** The schema of a spec with the rules that need the whole of it, after those of its own. */
+/** The schema of a spec with its own rules, followed by those that need the whole spec. */
 function printSpec(info: KindInfo): JsonObject {
   const schema = printSchema(info.spec)
   const own = (schema['x-kubernetes-validations'] ?? []) as ValidationRule[]

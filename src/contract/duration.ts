@@ -1,4 +1,4 @@
-// Go-style durations (`30s`, `1h30m`): the only way a span of time is written in the contract.
+// Go-style durations (`30s`, `1h30m`): the only form of time spans in the contract.
 import { z } from 'zod'
 import { SvcError } from '../errors.ts'
 
@@ -25,14 +25,14 @@ function sumTerms(text: string): number {
   return total
 }
 
-/** Milliseconds of a Go duration (fractions below a millisecond kept), or undefined when it is none. */
+/** Milliseconds of a Go duration, with fractions; undefined for any other text. */
 export function tryParseDuration(text: string): number | undefined {
   if (text.length > 100 || !pattern.test(text)) return undefined
   const total = sumTerms(text)
   return total <= longestMs ? total : undefined
 }
 
-/** Milliseconds of a Go duration. InvalidRequest when it is none; negative ones are none here. */
+/** Milliseconds of a Go duration. InvalidRequest for any other text and for negative durations. */
 export function parseDuration(text: string): number {
   const total = tryParseDuration(text)
   if (total === undefined) {
@@ -62,7 +62,7 @@ function trimNumber(value: number, digits = 9): string {
   return value.toFixed(digits).replace(/\.?0+$/, '')
 }
 
-// A longer text is not matched at all: the pattern's groups would exhaust the stack on millions of characters.
+// Longer texts are refused without matching: the pattern's groups would exhaust the stack on millions of characters.
 const shape = z.string().max(100, { abort: true }).regex(pattern, 'must be a duration like 30s, 10m or 1h30m')
 
 function isWithinRange(text: string): boolean {

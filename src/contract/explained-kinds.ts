@@ -1,14 +1,14 @@
-// Every kind that can be explained: those of the service, and the two of Kubernetes that people write beside them.
+// Every kind that `svc explain` knows: those of the service, and the two of Kubernetes that are used with them.
 import { ConfigMapBody } from './api/configmaps.ts'
 import { SecretCreate } from './api/secrets.ts'
 import { describeFields, describeKind, type KindDoc } from './field-tree.ts'
 import { kindNames, kinds } from './resources/index.ts'
 
-/** A kind with its words, and its fields once they are asked for. */
+/** A kind with its names; its fields are computed on demand. */
 export type ExplainedKind = {
   kind: string
   description: string
-  /** All that it is called, in lower case. */
+  /** All its names, in lower case. */
   words: readonly string[]
   describe(): KindDoc
 }

@@ -1,22 +1,22 @@
-// The fields of a kind as a tree, for `svc explain` and the reference: read off the schemas that validate.
+// The fields of a kind as a tree, for `svc explain` and the reference, derived from the schemas that validate.
 
 import { z } from 'zod'
 import { isJsonObject } from './json.ts'
 import { type Kind, kinds } from './resources/index.ts'
 import { apiVersion, ObjectMeta } from './resources/metadata.ts'
 
-/** A field with all that a reader needs to fill it in. */
+/** A field with everything a reader needs to fill it in. */
 export type FieldDoc = {
   name: string
-  /** As `kubectl explain` writes it: `string`, `[]object`, `map[string]string`. */
+  /** The type as `kubectl explain` writes it: `string`, `[]object`, `map[string]string`. */
   type: string
   required: boolean
   description: string
   default?: unknown
   example?: unknown
-  /** The words that are permitted; absent where there are other values. */
+  /** The permitted words; absent when other values are possible. */
   values?: readonly unknown[]
-  /** `0 to 1000`; absent without limits. */
+  /** The range, such as `0 to 1000`; absent without limits. */
   range?: string
   fields: readonly FieldDoc[]
 }
@@ -28,7 +28,7 @@ type Json = { readonly [key: string]: unknown }
 
 const open = Number.MAX_SAFE_INTEGER
 
-/** A reference with what stands beside it, as the schema that it means. */
+/** Resolves a reference, keeping the keywords beside it. */
 function resolve(schema: Json, definitions: Json): Json {
   const { $ref, ...beside } = schema
   if (typeof $ref !== 'string') return schema
@@ -56,7 +56,7 @@ function rangeOf({ minimum, maximum }: Json): string | undefined {
   return most === undefined ? undefined : `at most ${most}`
 }
 
-/** The object that has the fields: the schema itself, or what its list or map holds. */
+/** The schema with the fields: the schema itself, or that of its list or map entries. */
 function findObject(schema: Json, definitions: Json): Json | undefined {
   const resolved = resolve(schema, definitions)
   if (isJsonObject(resolved.properties)) return resolved

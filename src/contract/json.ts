@@ -1,20 +1,20 @@
-// JSON as it is before anybody has judged it.
+// JSON values before they are validated.
 
-/** A JSON object of which nothing is known but that it is one. */
+/** A JSON object with unknown fields. */
 export type JsonObject = Record<string, unknown>
 
-/** Neither null nor a list. */
+/** True for objects; false for null and lists. */
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Without the fields that are undefined. */
+/** A copy without the fields that are undefined. */
 export function dropUndefined<T extends object>(value: T): { [K in keyof T]: Exclude<T[K], undefined> } {
   const entries = Object.entries(value).filter(([, entry]) => entry !== undefined)
   return Object.fromEntries(entries) as { [K in keyof T]: Exclude<T[K], undefined> }
 }
 
-/** Undefined for text that is not JSON. For what untrusted code or a vendor sent in bulk, see `parseForeignJson`. */
+/** Undefined for text that is not JSON. Use `parseForeignJson` for large texts from untrusted code or vendors. */
 export function tryParseJson(text: string): unknown {
   try {
     return JSON.parse(text)

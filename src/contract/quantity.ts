@@ -23,7 +23,7 @@ const factors: Record<string, number> = {
 
 const pattern = /^\+?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3}|Ki|Mi|Gi|Ti|Pi|Ei|n|u|m|k|M|G|T|P|E)?$/
 
-/** The plain number (bytes, cores) of a quantity, or undefined when it is none. Negative ones are none here. */
+/** The number (bytes, cores) that a quantity means; undefined for any other text and for negative quantities. */
 export function tryParseQuantity(value: string | number): number | undefined {
   if (typeof value === 'number') return Number.isFinite(value) && value >= 0 ? value : undefined
   // The pattern is quadratic on long runs of digits.
@@ -35,7 +35,7 @@ export function tryParseQuantity(value: string | number): number | undefined {
   return Number.isFinite(number) ? number : undefined
 }
 
-/** The plain number of a quantity: `512Mi` is 536870912, `100m` is 0.1. InvalidRequest when it is none. */
+/** The number that a quantity means: `512Mi` is 536870912, `100m` is 0.1. InvalidRequest for any other text. */
 export function parseQuantity(value: string | number): number {
   const number = tryParseQuantity(value)
   if (number === undefined) {
@@ -47,7 +47,7 @@ export function parseQuantity(value: string | number): number {
   return number
 }
 
-/** A Kubernetes quantity, a number or text as there. */
+/** A Kubernetes quantity: a number or a text, as in Kubernetes. */
 export const Quantity = z.union([
   z
     .string()

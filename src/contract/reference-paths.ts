@@ -1,16 +1,16 @@
-// Where each kind names Secrets, ConfigMaps and other resources, read from the marks in its schema: every door asks for the
-// author's right on what stands there, and a new field is asked about as soon as it is marked.
+// Where each kind names Secrets, ConfigMaps and other resources, derived from the marks in its schema. Every entry point
+// checks the author's right to what is named there; marking a new field is enough to have it checked.
 import { z } from 'zod'
 import { type Kind, kinds, type SpecOf } from './resources/index.ts'
 import { type ReferenceTarget, referenceMark } from './resources/references.ts'
 
-/** Stands in a path for every entry of a list. */
+/** In a path, stands for every entry of a list. */
 export const each = '[]'
 
 /** Where a spec names another resource. */
 export type ReferencePath = {
   target: ReferenceTarget
-  /** From the spec to the object with the name, for example `env`, `[]`, `valueFrom`, `secretKeyRef`. */
+  /** The path from the spec to the object with the name, for example `env`, `[]`, `valueFrom`, `secretKeyRef`. */
   path: readonly string[]
   /** Whether it can name another namespace. */
   crosses: boolean
@@ -20,13 +20,13 @@ export type ReferencePath = {
 export type Reference = {
   kind: ReferenceTarget
   name: string
-  /** Absent: that of the object itself. */
+  /** Absent: the namespace of the object itself. */
   namespace?: string
-  /** Where it stands, for example `spec.env[0].valueFrom.secretKeyRef`. */
+  /** Its position, for example `spec.env[0].valueFrom.secretKeyRef`. */
   field: string
 }
 
-/** What wraps a schema without changing where its parts stand. */
+/** Wrappers of a schema that do not change the paths of its parts. */
 function unwrap(schema: z.ZodType): z.ZodType | undefined {
   if (schema instanceof z.ZodOptional || schema instanceof z.ZodDefault || schema instanceof z.ZodNullable) {
     return schema.unwrap() as z.ZodType
@@ -34,7 +34,7 @@ function unwrap(schema: z.ZodType): z.ZodType | undefined {
   return schema instanceof z.ZodPipe ? (schema.in as z.ZodType) : undefined
 }
 
-/** Every schema below one, with where it stands. Values of maps have no fixed place and are left out. */
+/** Every schema within another, with its path. Values of maps have no fixed path and are left out. */
 export function* walkSchema(
   schema: z.ZodType,
   path: readonly string[] = [],
@@ -60,7 +60,7 @@ function findPaths(kind: Kind): ReferencePath[] {
 
 const known = new Map<Kind, ReferencePath[]>()
 
-/** Every place where a spec of the kind names something. */
+/** Every path at which a spec of the kind names something. */
 export function listReferencePaths(kind: Kind): readonly ReferencePath[] {
   const paths = known.get(kind) ?? findPaths(kind)
   known.set(kind, paths)
@@ -86,15 +86,15 @@ function findAt(spec: unknown, { target, path }: ReferencePath): Reference[] {
   })
 }
 
-/** Everything that a spec names and whose author must be allowed to read it. */
+/** Everything that a spec names and its author must be allowed to read. */
 export function findReferences<K extends Kind>(kind: K, spec: SpecOf<K>): Reference[] {
   return listReferencePaths(kind).flatMap((path) => findAt(spec, path))
 }
 
-/** Fields that say when and how often something runs, never where what it names is sent. */
+/** Fields that decide when and how often something runs, but never where something that it names is sent. */
 const timingFields: readonly string[] = ['suspend', 'schedule', 'timeZone', 'priority', 'ttlSecondsAfterFinished']
 
-/** Fields of a kind's spec that decide what becomes of the things it names; when one changes, its author is asked again. */
+/** Fields of a kind's spec that decide how the things it names are used; when one changes, its author's rights are checked again. */
 export function listGuardedFields(kind: Kind): string[] {
   const { shape } = kinds[kind].spec as z.ZodObject
   return Object.keys(shape).filter((field) => !timingFields.includes(field))

@@ -1,9 +1,9 @@
-// Cron expressions and time zones: what a schedule may look like. When it fires is decided in rules.
+// Cron expressions and time zones: the syntax of schedules. The rules decide when they fire.
 import { CronPattern } from 'croner'
 import { z } from 'zod'
 import { tryParseDuration } from './duration.ts'
 
-/** Descriptors and what they stand for. */
+/** Descriptors and the cron expressions that they stand for. */
 export const scheduleDescriptors: Readonly<Record<string, string>> = {
   '@yearly': '0 0 1 1 *',
   '@annually': '0 0 1 1 *',
@@ -14,10 +14,10 @@ export const scheduleDescriptors: Readonly<Record<string, string>> = {
   '@hourly': '0 * * * *',
 }
 
-/** A schedule read: a five-field cron expression, or an interval in milliseconds (`@every 5m`). */
+/** A parsed schedule: a five-field cron expression, or an interval in milliseconds (`@every 5m`). */
 export type ParsedSchedule = { cron: string } | { everyMs: number }
 
-/** Reads a schedule; undefined when it is none. Five fields, a descriptor such as `@hourly`, or `@every <duration>`. */
+/** Parses five fields, a descriptor such as `@hourly`, or `@every <duration>`; undefined for any other text. */
 export function parseSchedule(text: string): ParsedSchedule | undefined {
   if (text.length > 256) return undefined
   const trimmed = text.trim()
@@ -41,7 +41,7 @@ function isCron(text: string): boolean {
   }
 }
 
-/** True for a zone that this runtime knows, such as `Europe/Berlin` or `UTC`. */
+/** True for a time zone that this runtime knows, such as `Europe/Berlin` or `UTC`. */
 export function isTimeZone(name: string): boolean {
   try {
     new Intl.DateTimeFormat('en', { timeZone: name })

@@ -1,4 +1,4 @@
-// What lists show of an object: names and labels, and the fields that tables are made of.
+// Summaries of objects in lists: names, labels and the fields that tables show.
 import { isJsonObject } from './json.ts'
 import { type Kind, kinds } from './resources/index.ts'
 
@@ -13,7 +13,7 @@ const metadataFields = [
   'labels',
 ]
 
-/** Beside the columns of the kind. Total, so that no kind can be forgotten. */
+/** Fields in addition to the columns of each kind. The type requires every kind, so that none is forgotten. */
 const moreFields: Record<Kind, readonly string[]> = {
   Task: [
     ...['spec.ai.providerRef.name', 'spec.ai.model', 'spec.schedule', 'spec.suspend', 'spec.priority'],
@@ -49,7 +49,7 @@ function copyPath(from: unknown, to: Record<string, unknown>, [key = '', ...rest
   if (Object.keys(inner).length > 0) to[key] = inner
 }
 
-/** The object with nothing but what tables show, each field where it is in the object. */
+/** The object with only the fields that tables show, each at its usual path. */
 export function summarize(kind: Kind, object: unknown): Record<string, unknown> {
   const { apiVersion } = object as { apiVersion: string }
   const summary: Record<string, unknown> = { apiVersion, kind }
@@ -57,7 +57,7 @@ export function summarize(kind: Kind, object: unknown): Record<string, unknown> 
   return summary
 }
 
-/** The same of JSON. */
+/** The same for an object as JSON. */
 export function summarizeText(kind: Kind, text: string): string {
   return JSON.stringify(summarize(kind, JSON.parse(text)))
 }

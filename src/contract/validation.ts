@@ -1,20 +1,20 @@
-// From a zod error to the problems a client is told: every one of them, each with its own path (HTTP-004, HTTP-015).
+// Turns a zod error into the list of problems for the client, each with its own path (HTTP-004, HTTP-015).
 import { z } from 'zod'
 import { type Problem, SvcError } from '../errors.ts'
 
 /**
- * More values than these are refused in a body that is built: checking each costs microseconds, in which nobody else is
- * answered. Large bodies are large texts; millions of short values could hold the service up for minutes.
+ * The most values in a parsed body. Checking each value takes microseconds in which no other request is served; millions
+ * of short values could block the service for minutes, while legitimate large bodies consist of long texts.
  */
 export const mostJsonValues = 20_000
 
-/** More problems than this are not listed: an answer must not grow with a hostile body. */
+/** The most problems in an answer, so that a hostile body cannot make it large. */
 export const maxProblems = 1000
 
 type Issue = z.core.$ZodIssue
 type RawIssue = z.core.$ZodRawIssue
 
-/** Where something is: `spec.env[0].name`, `metadata.labels["example.com/a"]`; empty for the whole body. Long keys are cut. */
+/** A path as text: `spec.env[0].name`, `metadata.labels["example.com/a"]`; empty for the whole body. Long keys are cut. */
 export function formatPath(path: readonly PropertyKey[]): string {
   let text = ''
   for (const part of path) {
@@ -26,13 +26,13 @@ export function formatPath(path: readonly PropertyKey[]): string {
   return text
 }
 
-/** Puts `prefix` before a path that is already text. */
+/** Adds `prefix` to a path that is already text. */
 export function joinPath(prefix: string, path: string): string {
   if (prefix === '' || path === '') return `${prefix}${path}`
   return path.startsWith('[') ? `${prefix}${path}` : `${prefix}.${path}`
 }
 
-/** Adds problems whose path is already text to the parse that a transform is part of. */
+/** Adds problems whose paths are already text to the parse of a transform. */
 export function addProblems(context: z.RefinementCtx, problems: readonly Problem[]): void {
   for (const { path, message } of problems.slice(0, maxProblems))
     context.addIssue({ code: 'custom', message, params: { at: path } })
@@ -56,7 +56,7 @@ function describeSize(issue: RawIssue, bound: 'at least' | 'at most'): string {
   return `must be ${exclusive} ${limit}`
 }
 
-/** Message of an issue whose schema brings none of its own; a zod error map for `safeParse`. */
+/** The message for an issue whose schema has none; a zod error map for `safeParse`. */
 export function describeIssue(issue: RawIssue): string | undefined {
   switch (issue.code) {
     case 'invalid_type':
@@ -107,7 +107,7 @@ function toProblems(issue: Issue, prefix: readonly PropertyKey[]): Problem[] {
   return [{ path: formatPath(path), message: issue.message }]
 }
 
-/** The problems of a zod error, one more than are listed at most; `prefix` goes before each path. */
+/** The problems of a zod error, at most one more than are listed; `prefix` is added to each path. */
 export function problemsOf(error: z.core.$ZodError, prefix: readonly PropertyKey[] = []): Problem[] {
   const problems: Problem[] = []
   for (const issue of error.issues) {
@@ -118,8 +118,8 @@ export function problemsOf(error: z.core.$ZodError, prefix: readonly PropertyKey
 }
 
 /**
- * `safeParse` with the messages of this service. Only as many faults get words as can be told: a body can have one in each
- * of its values, and words cost more than finding them.
+ * `safeParse` with the messages of this service. Messages are made only for the problems that are reported: every value of
+ * a body can have one, and making a message costs more than finding the problem.
  */
 export function parse<S extends z.ZodType>(schema: S, input: unknown): z.ZodSafeParseResult<z.output<S>> {
   const context = { error: describeIssue, async: false } as const
@@ -136,7 +136,7 @@ function runNow(schema: z.ZodType, value: unknown, context: z.core.ParseContextI
   return result
 }
 
-/** One sentence for a list of problems: the first of them, and how many more there are. */
+/** One sentence for a list of problems: the first one, and the number of the others. */
 export function summarize(what: string, problems: readonly Problem[]): string {
   const first = problems[0]
   if (first === undefined) return `invalid ${what}`
@@ -147,13 +147,13 @@ export function summarize(what: string, problems: readonly Problem[]): string {
   return `invalid ${what}: ${subject}${first.message}${more}`
 }
 
-/** Throws InvalidRequest with all problems, if there are any. */
+/** Throws InvalidRequest with all problems if there are any. */
 export function refuse(what: string, problems: readonly Problem[]): void {
   if (problems.length === 0) return
   throw new SvcError('InvalidRequest', summarize(what, problems), { details: problems.slice(0, maxProblems) })
 }
 
-/** The parsed input, or InvalidRequest with every problem. `what` names it in the message ("task", "query"). */
+/** The parsed input; InvalidRequest with every problem. `what` names the input in the message ("task", "query"). */
 export function parseOrThrow<S extends z.ZodType>(schema: S, input: unknown, what: string): z.output<S> {
   const result = parse(schema, input)
   if (result.success) return result.data

@@ -1,4 +1,4 @@
-// What a worker gets by pipe when it starts: everything it may know about its one task attempt.
+// What a worker receives through a pipe when it starts: everything it may know about its one attempt.
 
 import { z } from 'zod'
 import { field } from '../field.ts'
@@ -119,7 +119,7 @@ export const AssignedLoop = z.object({
 })
 export type AssignedLoop = z.infer<typeof AssignedLoop>
 
-/** Addresses beyond the public ones (CIDR) and `host:port` pairs of the service itself, which are never dialled. */
+/** Networks that may be dialled besides public addresses (CIDR), and `host:port` pairs of the service itself, which never are. */
 export const AssignedEgress = z.object({
   allowNetworks: field(z.array(z.string()), 'Private networks that may be reached.', ['10.0.0.0/8']),
   deny: field(z.array(z.string()), 'Addresses that must not be reached.', ['10.0.0.1']),
@@ -135,8 +135,8 @@ export const AssignedSearch = z.object({
 export type AssignedSearch = z.infer<typeof AssignedSearch>
 
 /**
- * How calls of custom tools carry the task's transaction: each with a token of its own, asked of the service; with the
- * one that is given here; or not at all, since the task is not part of a transaction.
+ * How calls of custom tools carry the task's transaction: `exchange`: each with a new token from the service; `token`:
+ * all with the token given here; `none`: the task is not part of a transaction.
  */
 export const AssignedPropagation = z.discriminatedUnion('mode', [
   z.object({ mode: field(z.literal('exchange'), 'How context tokens are passed on to tools.') }),
@@ -148,7 +148,7 @@ export const AssignedPropagation = z.discriminatedUnion('mode', [
 ])
 export type AssignedPropagation = z.infer<typeof AssignedPropagation>
 
-/** All that a worker needs for one attempt; it holds secrets and is never stored. */
+/** Everything a worker needs for one attempt; it contains secrets and is never stored. */
 export const WorkAssignment = z.object({
   version: field(z.literal(1), 'Version of this shape.'),
   api: field(

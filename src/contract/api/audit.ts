@@ -1,4 +1,4 @@
-// Who did what, and who was refused what.
+// The audit log: who did what, and what was refused.
 
 import { z } from 'zod'
 import { field } from '../field.ts'
@@ -42,7 +42,7 @@ const word = z
   .regex(/^[A-Za-z]+$/, 'must be a word')
   .optional()
 
-/** `true` or `false`; absent: both. */
+/** `true`: allowed requests only; `false`: refused ones only; absent: both. */
 const allowed = documentAs(
   z
     .enum(['true', 'false'])
@@ -51,7 +51,7 @@ const allowed = documentAs(
   z.boolean().optional(),
 )
 
-/** Filters of the audit log; all of them must hold. */
+/** Filters of the audit log; a record must match all of them. */
 export const AuditListQuery = ListQuery.extend({
   namespace: field(Name.optional(), 'Only records of this namespace.', 'default'),
   caller: field(
@@ -66,7 +66,7 @@ export const AuditListQuery = ListQuery.extend({
   until: field(TimeParameter.optional(), 'Only records before this time (RFC 3339).'),
 })
 
-/** Without a namespace: of all of them, and of what is in none. */
+/** Without a namespace: records of all namespaces, and those that belong to none. */
 export const listAudit = defineRoute({
   method: 'GET',
   path: '/api/v1/audit',

@@ -27,7 +27,7 @@ export const WhoamiTransaction = z
   })
   .meta({ id: 'WhoamiTransaction' })
 
-/** Who the caller is, and what it may do. */
+/** Who the caller is and what they may do. */
 export const Whoami = z
   .object({
     authenticated: field(z.literal(true), 'Always true: a bad token is answered with 401.'),

@@ -1,4 +1,4 @@
-// Budgets: how many tokens, or how much money, whoever they are for may use in a day, a month or ever.
+// Budgets: the tokens or the money that may be used in a day, in a month or in total.
 import { z } from 'zod'
 import { field } from '../field.ts'
 import { Name, Timestamp } from '../resources/metadata.ts'
@@ -8,12 +8,12 @@ import { defineRoute, errorResponses } from './route.ts'
 const tag = 'Budgets'
 
 export const budgetPeriods = ['day', 'month', 'total'] as const
-/** In UTC: a day and a month begin anew. `total`: all usage that is kept (`--usage-retention`). */
+/** When the budget resets, in UTC. `total`: never; all stored usage counts (`--usage-retention`). */
 export type BudgetPeriod = (typeof budgetPeriods)[number]
 
 const id = z.string().min(1, 'must not be empty').max(4096)
 
-/** Whose calls count: those that fit all fields which are given; without any, every call of the service. */
+/** Whose calls count: those that match every field given; without any field, all calls of the service. */
 export const BudgetScope = z
   .strictObject({
     namespace: field(Name.optional(), 'Only what is used in this namespace counts.', 'team-a'),
@@ -36,7 +36,7 @@ export const BudgetScope = z
   .meta({ id: 'BudgetScope' })
 export type BudgetScope = z.infer<typeof BudgetScope>
 
-/** What is bounded, for whom and in which period. */
+/** What is limited, for whom and in which period. */
 export const BudgetSpec = z
   .strictObject({
     scope: field(BudgetScope.default({}), 'Whose calls count: those that fit every field. Empty: all of the service.'),
@@ -79,7 +79,7 @@ const BudgetSpent = z
   })
   .meta({ id: 'BudgetSpent' })
 
-/** A budget with what of it is spent. */
+/** A budget and how much of it is used. */
 export const BudgetItem = z
   .object({
     name: field(Name, 'Name of the budget.', 'team-a'),

@@ -1,14 +1,14 @@
-// Who it was, as records name callers.
+// How records name callers.
 
 import { z } from 'zod'
 import { field } from '../field.ts'
 
-/** How a caller is known: by a token of the service, by the cluster's review, by an issuer, or as a task at work. */
+/** How a caller was authenticated: by a token of the service, by the cluster, by an issuer, or as a running task. */
 const callerKinds = ['token', 'tokenReview', 'oidc', 'contextToken', 'worker'] as const
 /** Sorts of callers that are recorded. */
 export type CallerKind = (typeof callerKinds)[number]
 
-/** Callers are told apart by kind and id; the name is what they go by, for people to read, and decides nothing. */
+/** Kind and id identify a caller; the name is only for people to read. */
 export type CallerIdentity = {
   kind: CallerKind
   /**
@@ -19,7 +19,7 @@ export type CallerIdentity = {
   name: string
 }
 
-/** Kind or id are absent in what was recorded before records had them. */
+/** Kind and id are absent in records from before these fields existed. */
 export const RecordedCaller = z
   .object({
     kind: field(z.enum(callerKinds).optional(), 'Sort of caller.'),
@@ -27,5 +27,5 @@ export const RecordedCaller = z
     name: field(z.string(), 'Name that the caller is known by.', 'ada'),
   })
   .meta({ id: 'RecordedCaller' })
-/** A caller as audit log and usage keep it. */
+/** A caller as the audit log and usage records store it. */
 export type RecordedCaller = { kind?: CallerKind; id?: string; name: string }

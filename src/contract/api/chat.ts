@@ -1,4 +1,4 @@
-// Chat: one turn of a conversation that orchestrates tasks, as an event stream or as one JSON body.
+// Chat: a turn of a conversation that creates and manages tasks, as an event stream or as one JSON body.
 
 import { z } from 'zod'
 import { field } from '../field.ts'
@@ -8,7 +8,7 @@ import { defineRoute, errorResponses, ReadHeaders } from './route.ts'
 
 const tag = 'Chat'
 
-/** Name of a chat session: it is a label value of what the session makes, too. */
+/** Name of a chat session; also a label value on everything that the session creates. */
 export const ChatSessionId = z
   .string()
   .min(1, 'must not be empty')
@@ -98,30 +98,30 @@ export const ChatResponse = z
   .meta({ id: 'ChatResponse' })
 export type ChatResponse = z.infer<typeof ChatResponse>
 
-/** Values of the `event:` line, in no order but: `status` is first, `done` is last. */
+/** Values of the `event:` line; `status` is always first and `done` always last. */
 export const chatEvents = ['status', 'message', 'tool_call', 'tool_result', 'error', 'done'] as const
 /** Names of the events in a chat stream. */
 export type ChatEventName = (typeof chatEvents)[number]
 
-/** The data of a frame; which fields are there depends on the event. */
+/** The data of a frame; the event decides which fields are present. */
 export type ChatFrame = {
   sessionId: string
-  /** status: name of the Provider and the model. */
+  /** status: the name of the Provider, and the model. */
   provider?: string
   model?: string
   /** message: a piece of text. */
   content?: string
-  /** tool_call and tool_result; a result bears the id of its call. */
+  /** tool_call and tool_result; a result has the id of its call. */
   toolCall?: { id: string; name: string; args: Record<string, unknown> }
-  /** tool_result: what the tool gave back. */
+  /** tool_result: what the tool returned. */
   result?: Record<string, unknown>
-  /** error: a stable word, and a sentence. */
+  /** error: a stable code and a sentence. */
   error?: { code: string; message: string }
-  /** done. */
+  /** done: sums of the turn. */
   usage?: ChatUsage
 }
 
-/** Limits of chat and the tools that it offers. */
+/** The limits of chat and the tools that it offers. */
 export const ChatConfig = z
   .object({
     enabled: field(z.boolean(), 'Whether chat is served.'),

@@ -12,10 +12,10 @@ const task = z.object({
   taskName: field(Name, 'Name of the task.', 'nightly-report'),
 })
 
-/** Of a workspace that goes with its code and comes back: all files together, and their number. */
+/** Limits of a workspace that is sent along with code and comes back: the size of all files, and their number. */
 export const workspaceLimits = { bytes: 8 * mebibyte, files: 1000 } as const
 
-/** Below /workspace, in plain words: no `.`, no `..`, nothing empty. */
+/** A path below /workspace, without `.`, `..` or empty parts. */
 export const WorkspacePath = z
   .string()
   .min(1)
@@ -25,7 +25,7 @@ export const WorkspacePath = z
     'must be a relative path without "." and ".."',
   )
 
-/** Below /secrets: a folder and a file in it. */
+/** A path below /secrets: a folder and a file in it. */
 const SecretPath = z
   .string()
   .max(512)
@@ -42,7 +42,7 @@ const CarriedFile = z.strictObject({
   content: field(Base64, 'Content in Base64.', 'aGVsbG8K'),
 })
 
-/** The sum of what the texts say; base64 has four characters for three bytes. */
+/** Whether the decoded files fit; base64 has four characters for three bytes. */
 function isWithinLimit(files: { content: string }[]): boolean {
   return files.reduce((sum, { content }) => sum + (content.length * 3) / 4 - 2, 0) <= workspaceLimits.bytes
 }
@@ -97,7 +97,7 @@ export const CodeRun = z
   .meta({ id: 'CodeRun' })
 export type CodeRun = z.infer<typeof CodeRun>
 
-/** How a run ended, and what it wrote. */
+/** How a run ended and what it wrote. */
 export const CodeOutcome = z
   .object({
     exitCode: field(z.int().nullable(), 'Exit code; null when a signal ended the program.', 0),
@@ -126,7 +126,7 @@ export const CodeOutcome = z
   .meta({ id: 'CodeOutcome' })
 export type CodeOutcome = z.infer<typeof CodeOutcome>
 
-/** What code can run for a task. */
+/** Which languages can run for a task. */
 export const CodeAvailability = z
   .object({ languages: field(z.array(z.string()), 'Languages that can run here.', ['python', 'bash']) })
   .meta({ id: 'CodeAvailability' })

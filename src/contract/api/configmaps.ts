@@ -1,4 +1,4 @@
-// Config maps: named maps of plain text, in the form that kubectl writes. On a cluster they are its own and only read here.
+// Config maps: named maps of plain text, in the form that kubectl writes. On a cluster they are the cluster's own, and this API only reads them.
 
 import { z } from 'zod'
 import { field } from '../field.ts'
@@ -12,7 +12,7 @@ const tag = 'ConfigMaps'
 const base = '/api/v1/configmaps'
 const params = z.object({ name: field(ForeignName, 'Name of the ConfigMap.', 'prompts') })
 
-/** As in Kubernetes: 1 MiB over all entries. */
+/** 1 MiB over all entries, as in Kubernetes. */
 const mostBytes = 1_048_576
 
 const metadata = z.object({
@@ -37,7 +37,7 @@ export const ConfigMapObject = z
   .meta({ id: 'ConfigMap' })
 export type ConfigMapObject = z.infer<typeof ConfigMapObject>
 
-/** What a list shows of one. */
+/** An entry of the list. */
 export const ConfigMapItem = z
   .object({
     metadata: field(metadata, 'Name, labels and what the service keeps about the object.'),
@@ -46,7 +46,7 @@ export const ConfigMapItem = z
   .meta({ id: 'ConfigMapItem' })
 export type ConfigMapItem = z.infer<typeof ConfigMapItem>
 
-/** `name` and `namespace` may stand in the metadata or beside it. */
+/** `name` and `namespace` may be in the metadata or next to it. */
 export const ConfigMapBody = z
   .strictObject({
     apiVersion: field(ignoredShape.apiVersion, 'Accepted so that manifests can be sent as they are.', 'v1'),
@@ -76,7 +76,7 @@ export type ConfigMapBody = z.infer<typeof ConfigMapBody>
 export const ConfigMapList = listOf(ConfigMapItem, 'ConfigMapList')
 
 const stored = { description: 'The config map as stored', schema: ConfigMapObject }
-/** Where kubectl writes them. */
+/** On a cluster, where kubectl writes config maps. */
 const elsewhere = errorResponses(501)
 
 export const listConfigMaps = defineRoute({

@@ -1,4 +1,4 @@
-// The error body of everything but the proxies (HTTP-003).
+// The error body of all routes except the proxies (HTTP-003).
 
 import { z } from 'zod'
 import { type ErrorReason, errorStatus } from '../../errors.ts'
@@ -12,7 +12,7 @@ export const ErrorDetail = z
   })
   .meta({ id: 'ErrorDetail' })
 
-/** The one form of every error that the service answers. */
+/** The form of every error that the service returns. */
 export const ErrorBody = z
   .object({
     error: field(

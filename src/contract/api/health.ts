@@ -1,4 +1,4 @@
-// Liveness, readiness, metrics and the description of this very interface.
+// Liveness, readiness, metrics and the OpenAPI document.
 
 import { z } from 'zod'
 import { field } from '../field.ts'
@@ -6,10 +6,10 @@ import { defineRoute } from './route.ts'
 
 const tag = 'Health'
 
-/** Answer of a process that runs. */
+/** The answer of a running process. */
 export const Health = z.object({ status: field(z.literal('ok'), 'Always `ok`.') }).meta({ id: 'Health' })
 
-/** Whether the service can do its work, check by check. */
+/** The result of every readiness check. */
 export const Readiness = z
   .object({
     status: field(z.enum(['ok', 'not ready']), 'Whether the service can do its work.'),

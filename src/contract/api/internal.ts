@@ -17,21 +17,21 @@ const task = z.object({
   taskName: field(Name, 'Name of the task.', 'nightly-report'),
 })
 
-/** Bytes of a result, an artifact, a checkpoint. */
+/** Largest result, artifact and checkpoint in bytes. */
 export const recordLimit = 10 * mebibyte
 
 /**
- * What is kept of what a task leaves: bytes of all files together, and entries that are looked at in the folder for artifacts,
- * and in all folders of a workspace.
+ * Limits of the files that a task leaves: the bytes of all kept files, and how many entries are examined in the folder for
+ * artifacts and in the whole workspace.
  */
 export const artifactLimits = { bytes: 50 * mebibyte, entries: 1000, workspaceEntries: 10_000 } as const
 
-/** What a task may be given before it starts: bytes of one file, of all together, and their number. */
+/** Limits of the input files of a task: bytes of one file, bytes of all files, and their number. */
 export const inputLimits = { fileBytes: recordLimit, bytes: 50 * mebibyte, files: 1000 } as const
 
-/** An artifact of a task that was given files: what its other artifacts do not say of its workspace. */
+/** An artifact of a task with input files: it lists the changes that are not files, such as removals. */
 export const workspaceChangesName = '.svc-changes.json'
-/** What changed in the workspace of a task. */
+/** The changes in the workspace of a task that are not files. */
 export const WorkspaceChanges = z
   .object({
     removed: field(z.array(z.string()), 'Paths of files that it was given and that are gone.', ['old.txt']),
@@ -282,7 +282,7 @@ export const readCheckpoint = defineRoute({
   auth: 'worker',
 })
 
-/** No call has more: sums must stay whole numbers. */
+/** Limit for one call, so that sums stay exact whole numbers. */
 const tokens = z.int().min(0).max(1e12)
 
 /** The tokens of one model call. */
@@ -331,7 +331,7 @@ export const submitUsage = defineRoute({
   auth: 'worker',
 })
 
-/** `token` goes out as the header `Txn-Token` of one call. */
+/** `token` is sent as the header `Txn-Token` of one call. */
 export const ToolToken = z
   .object({
     token: field(z.string(), 'The token to send.', 'eyJhbGciOi'),
@@ -357,9 +357,9 @@ const provider = z.object({
 })
 
 /**
- * With requests it asks for them and for the tokens; of these at most a minute's worth is taken. Without requests it
- * corrects an earlier lease, as its true number of tokens is known: it is always granted, and negative tokens are given
- * back. All zero only asks how the provider is.
+ * With requests, it asks for them and for the tokens, of which at most a minute's worth is taken. Without requests, it
+ * corrects an earlier lease once the true number of tokens is known; this is always granted, and negative tokens are
+ * returned. With only zeros, it asks for the state of the provider.
  */
 export const LeaseRequest = z
   .strictObject({
@@ -416,7 +416,7 @@ export const takeLease = defineRoute({
   auth: 'worker',
 })
 
-/** A provider that refuses calls for a while. */
+/** A provider that refuses calls for a time. */
 export const CooldownRequest = z
   .strictObject({
     seconds: field(z.number().min(0).max(86_400), 'How long, in seconds.', 20),
@@ -444,12 +444,12 @@ export const coolDown = defineRoute({
   auth: 'worker',
 })
 
-/** Of one report. */
+/** Limits of one report. */
 export const mostFailures = 10_000
 
 /**
- * What became of the calls of a provider since the last report. Successes need no report of their own: usage tells of
- * them. It is due when calls begin to fail, when one is answered again, and now and then while they go on failing.
+ * How the calls of a provider went since the last report. Successes need no report, since usage shows them. A report is
+ * due when calls begin to fail, when one succeeds again, and at intervals while they keep failing.
  */
 export const CallsReport = z
   .strictObject({

@@ -59,7 +59,7 @@ export const LimitParameter = documentAs(
   z.int().min(1).default(defaultLimit),
 )
 
-/** `true` or `false`, nothing else. */
+/** Exactly `true` or `false`. */
 export function booleanParameter(standard: boolean) {
   return documentAs(
     z
@@ -73,7 +73,7 @@ export function booleanParameter(standard: boolean) {
 /** A time (RFC 3339). */
 export const TimeParameter = z.iso.datetime({ offset: true })
 
-/** Query of everything that lies in a namespace; absent: the caller's own, else `default`. */
+/** Query of all routes within a namespace; absent: the caller's own, else `default`. */
 export const NamespaceQuery = z.object({
   namespace: field(Name.optional(), "Namespace to act in. Without it: the caller's own, else `default`.", 'default'),
 })
@@ -100,7 +100,7 @@ export const NamespacesListQuery = ListQuery.extend({
 /** The orders of a list. */
 export const listOrders = ['name', 'created', '-created'] as const
 
-/** In which order a list is. */
+/** The order of a list. */
 export const SortParameter = z.enum(listOrders).default('name')
 
 /** Query of a list of objects. */
@@ -111,13 +111,13 @@ export const ObjectListQuery = NamespacesListQuery.extend({
   ),
 })
 
-/** How much of each object is answered. */
+/** How much of each object the answer contains. */
 export const ViewParameter = field(
   z.enum(['full', 'summary']).default('full'),
   'How much of each object: all of it, or (`summary`) names, labels and the fields that tables show.',
 )
 
-/** An object of which only the fields are given that tables show. */
+/** An object with only the fields that tables show. */
 export const ResourceSummary = z
   .object({
     apiVersion: field(z.string(), 'Version of the API.', 'core.svc.ai/v1alpha1'),
@@ -141,7 +141,7 @@ export type ResourceListQuery = z.infer<typeof ResourceListQuery>
 /** Query of a list of whole resources. */
 export const WholeListQuery = ResourceListQuery.extend({ view: ViewParameter })
 
-/** An entry of such a list. Its type is that of the object, which is what whoever asks for no summary gets. */
+/** An entry of such a list. Its type is that of the whole object, which callers get unless they ask for summaries. */
 export function orSummary<S extends z.ZodType>(schema: S): S {
   return z.union([schema, ResourceSummary]) as unknown as S
 }

@@ -8,7 +8,7 @@ import { documentedShape, errorDescriptions, type Route, type RouteResponse } fr
 type Direction = 'input' | 'output'
 type Definitions = Record<string, JsonObject>
 
-/** A schema converted: references point to `#/$defs/Name`, and the definitions they point to. */
+/** A converted schema, with references to `#/$defs/Name`, and the definitions that they refer to. */
 type Converted = { json: JsonObject; definitions: Definitions }
 
 const internalKeywords = ['x-kubernetes-validations', 'x-svc-aliases', referenceMark, 'id']
@@ -38,7 +38,7 @@ function convert(schema: z.ZodType, direction: Direction): Converted {
   return { json, definitions: { ...found, ...($defs as Definitions) } }
 }
 
-/** The same JSON with every `$ref` renamed, and examples and number limits as OpenAPI readers expect them. */
+/** The JSON with every `$ref` renamed, and with examples and number limits in the form of OpenAPI. */
 function rewrite(value: unknown, rename: (name: string) => string): unknown {
   if (Array.isArray(value)) return value.map((entry) => rewrite(entry, rename))
   if (!isJsonObject(value)) return value
@@ -70,7 +70,7 @@ function addDefinitions(all: Definitions, more: Definitions): void {
   }
 }
 
-/** Names of input definitions that differ from the output ones of the same name, themselves or in what they refer to. */
+/** Names of input definitions that differ from the output definition of the same name, directly or in what they refer to. */
 function findDifferent(inputs: Definitions, outputs: Definitions): Set<string> {
   const different = new Set(
     Object.keys(inputs).filter(
@@ -86,7 +86,7 @@ function findDifferent(inputs: Definitions, outputs: Definitions): Set<string> {
   return different
 }
 
-/** Collects every schema that is printed, so that names are settled before the first is written. */
+/** Collects all schemas, so that their names are known before the first is written. */
 function createSchemaBook() {
   const definitions: Record<Direction, Definitions> = { input: {}, output: {} }
   let different: Set<string> | undefined
@@ -169,7 +169,7 @@ function printContent(book: SchemaBook, route: Route, response: RouteResponse): 
   return Object.keys(content).length === 0 ? {} : { content }
 }
 
-/** Answers that every route words alike are printed once. */
+/** Answers that are the same for every route are printed once. */
 function isShared(status: string, response: RouteResponse): boolean {
   return response.description === errorDescriptions[Number(status)]
 }

@@ -16,7 +16,7 @@ export const getProvider = defineGet('Provider', place, Provider)
 export const updateProvider = defineUpdate('Provider', place)
 export const deleteProvider = defineDelete('Provider', place)
 
-/** What a trial of a provider has found. */
+/** The outcome of a provider's trial. */
 export const ProviderTest = z
   .object({
     ok: field(z.boolean(), 'Whether nothing stands against calls of it.'),

@@ -1,11 +1,11 @@
-// The proxies: two vendors' APIs as their clients know them. Bodies are the vendors' own; only what the service reads is told.
+// The proxies: two vendors' APIs as their clients know them. Bodies are the vendors' own; only the fields that the service reads are described.
 
 import { z } from 'zod'
 import { field } from '../field.ts'
 import { NamespaceQuery } from './list.ts'
 import type { Route, RouteResponse } from './route.ts'
 
-/** A request of family llma; fields that are not named go upstream as they are (HTTP-017). */
+/** A request of family llma; fields that are not listed are passed on unchanged (HTTP-017). */
 export const LlmaRequest = z
   .looseObject({
     model: field(
@@ -22,7 +22,7 @@ export const LlmaRequest = z
   })
   .meta({ id: 'LlmaRequest' })
 
-/** A chat completion; fields that are not listed are passed on. */
+/** A chat completion; fields that are not listed are passed on unchanged. */
 export const LlmoRequest = z
   .looseObject({
     model: field(
@@ -38,7 +38,7 @@ export const LlmoRequest = z
   })
   .meta({ id: 'LlmoRequest' })
 
-/** A request that is passed through whole. */
+/** A request that is passed through unchanged. */
 export const PassedRequest = z
   .looseObject({
     model: field(z.string().nullish(), '`provider/model`, or a model of the default provider.', 'main/large-model'),
@@ -268,7 +268,7 @@ type ProxyEndpoint =
   | 'embeddings'
   | 'responses'
   | 'models'
-  /** One of them, by the rest of the path. */
+  /** True for the route of a single model, whose id is the rest of the path. */
   | 'model'
 
 /** Path to method and word of each route of the proxies. */

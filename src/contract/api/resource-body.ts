@@ -1,4 +1,4 @@
-// Bodies that make or replace a resource: `{name, namespace?, metadata?, spec}`, and whatever GET gave.
+// Bodies that create or replace a resource: `{name, namespace?, metadata?, spec}`, or an object as GET returns it.
 
 import { z } from 'zod'
 import type { Problem } from '../../errors.ts'
@@ -18,13 +18,13 @@ export type DraftMetadata = {
   annotations?: Record<string, string>
 }
 
-/** A POST body, read. */
+/** A parsed POST body. */
 export type CreateBody<K extends Kind> = { metadata: DraftMetadata; spec: SpecOf<K> }
 
-/** A PUT body, read: the whole new spec. metadata.resourceVersion and metadata.uid are preconditions (HTTP-039). */
+/** A parsed PUT body: the whole new spec. metadata.resourceVersion and metadata.uid are preconditions (HTTP-039). */
 export type UpdateBody<K extends Kind> = { metadata: MetadataInput; spec: SpecOf<K> }
 
-/** A POST or PUT body, as a client gives it. */
+/** A POST or PUT body as a client sends it. */
 export type BodyInput<K extends Kind> = {
   name?: string | undefined
   namespace?: string | undefined
@@ -35,7 +35,7 @@ export type BodyInput<K extends Kind> = {
   status?: unknown
 }
 
-/** What the server sets; accepted and ignored (HTTP-016). */
+/** Fields that the server sets; accepted and ignored (HTTP-016). */
 export const ignoredShape = {
   apiVersion: field(
     z.unknown().optional(),
@@ -60,7 +60,7 @@ export function pickDraftMetadata(metadata: MetadataInput, name: string): DraftM
 
 const givenName = Name.nullish()
 
-/** The metadata with what stands beside it at the top level, which wins. */
+/** The metadata, merged with the top-level fields, which take precedence. */
 function readNaming(body: Record<string, unknown>): Reading<MetadataInput> {
   const name = readPart(givenName, body.name, 'name')
   const namespace = readPart(givenName, body.namespace, 'namespace')
@@ -100,7 +100,7 @@ function shapeOf<K extends Kind>(kind: K, id: string): z.ZodType<unknown, BodyIn
 
 const nameless: Problem = { path: 'name', message: 'is required' }
 
-/** Schema of the POST body of a kind; parsing gives metadata and spec, or every problem. */
+/** Schema of the POST body of a kind; parsing returns metadata and spec, or all problems. */
 export function createBodyOf<K extends Kind>(kind: K) {
   const schema = z.unknown().transform((body, context): CreateBody<K> => {
     const { value, problems } = readBody(kind, body)

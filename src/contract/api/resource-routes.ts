@@ -18,7 +18,7 @@ export type KindRoutes = { tag: string; base: string; noun: string }
 
 const params = z.object({ name: field(Name, 'Name of the object.', 'nightly-report') })
 
-/** POST base: makes an object. */
+/** POST base: creates an object. */
 export function defineCreate<K extends Kind>(kind: K, { tag, base, noun }: KindRoutes) {
   return defineRoute({
     method: 'POST',
@@ -38,7 +38,7 @@ export function defineCreate<K extends Kind>(kind: K, { tag, base, noun }: KindR
   })
 }
 
-/** GET base: lists what is made of objects. */
+/** GET base: lists objects in a form of their own. */
 export function defineList<S extends z.ZodType>(kind: Kind, place: KindRoutes, item: S) {
   return defineListBy(kind, place, { item, query: ResourceListQuery })
 }

@@ -48,7 +48,7 @@ function isRoute(entry: unknown): entry is Route {
   return typeof entry === 'object' && entry !== null && 'method' in entry && 'path' in entry && 'responses' in entry
 }
 
-/** The routes of one room, in an order that does not hang on how modules are loaded. */
+/** The routes of one file, in an order that does not depend on how modules are loaded. */
 function listRoutes(room: object): [string, Route][] {
   const entries = Object.entries(room).filter((entry): entry is [string, Route] => isRoute(entry[1]))
   return entries.sort(([a], [b]) => (a < b ? -1 : 1))
@@ -63,10 +63,10 @@ function pickRoutes(isWanted: (route: Route) => boolean): Readonly<Record<string
 
 const isInternal = ({ path }: Route) => path.startsWith('/internal/')
 
-/** What users call; `/openapi.json` describes it. */
+/** Routes for users; `/openapi.json` describes them. */
 export const publicRoutes = pickRoutes((route) => !isInternal(route))
 
-/** What workers call; `/openapi-internal.json` describes it. */
+/** Routes for workers; `/openapi-internal.json` describes them. */
 export const internalRoutes = pickRoutes(isInternal)
 
 /** Every route. */

@@ -1,4 +1,4 @@
-// Secrets: written, listed and removed, never read back.
+// Secrets: they can be written, listed and removed, but their values are never returned.
 
 import { z } from 'zod'
 import { field } from '../field.ts'
@@ -10,7 +10,7 @@ import { defineRoute, errorResponses } from './route.ts'
 const tag = 'Secrets'
 const params = z.object({ name: field(ForeignName, 'Name of the Secret.', 'main-key') })
 
-/** What may be known about a Secret. */
+/** What the API shows of a Secret. */
 export const SecretItem = z
   .object({
     name: field(z.string(), 'Name of the Secret.', 'main-key'),
@@ -55,7 +55,7 @@ export const SecretCreate = z
   .meta({ id: 'SecretCreate' })
 export type SecretCreate = z.infer<typeof SecretCreate>
 
-/** Changes to a Secret; what it does not name stays. */
+/** Changes to a Secret; entries that are not named stay. */
 export const SecretUpdate = z
   .strictObject({
     stringData: field(

@@ -1,4 +1,4 @@
-// Skills: lists have summaries, single reads the whole object.
+// Skills: the list has summaries; a single skill is the whole object.
 
 import { z } from 'zod'
 import { field } from '../field.ts'

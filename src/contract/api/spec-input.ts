@@ -7,7 +7,7 @@ import { type Kind, kinds, type SpecOf } from '../resources/index.ts'
 import { MetadataInput, reservedPrefix } from '../resources/metadata.ts'
 import { joinPath, maxProblems, parse, problemsOf } from '../validation.ts'
 
-/** What was read of a part, and what is wrong with it. */
+/** A parsed part of a body, and its problems. */
 export type Reading<T> = { value?: T; problems: Problem[] }
 
 /** Reads one part; paths of problems start with `path`. */
@@ -17,7 +17,7 @@ export function readPart<S extends z.ZodType>(schema: S, input: unknown, path: s
   return { problems: problemsOf(result.error).map((problem) => ({ ...problem, path: joinPath(path, problem.path) })) }
 }
 
-/** A copy without some keys of the object at `path`; copies only what lies on the way, for inputs can be deep. */
+/** A copy without some keys of the object at `path`. Only the objects on the path are copied, because inputs can be deep. */
 function omitKeys(input: unknown, path: readonly PropertyKey[], keys: readonly string[]): unknown {
   const [part, ...rest] = path
   if (part === undefined) {
@@ -29,7 +29,7 @@ function omitKeys(input: unknown, path: readonly PropertyKey[], keys: readonly s
   return { ...object, [part]: omitKeys(object[part], rest, keys) }
 }
 
-/** The input without its unknown fields, parsed; undefined when other things are wrong too. */
+/** The parsed input without its unknown fields; undefined when it has other problems as well. */
 function parseKnown<S extends z.ZodType>(schema: S, input: unknown, error: z.core.$ZodError): z.output<S> | undefined {
   // One issue per object with unknown fields: beyond a few the input is not a slip of the pen.
   if (error.issues.length > 20) return undefined
@@ -53,7 +53,7 @@ export function readSpec<K extends Kind>(kind: K, input: unknown): Reading<SpecO
   return across.length > 0 ? { problems: across } : { value: result.data, problems: [] }
 }
 
-/** Names every key of `body` that is not allowed. */
+/** A problem for every key of `body` that is not allowed. */
 export function findUnknownKeys(body: Record<string, unknown>, allowed: ReadonlySet<string>): Problem[] {
   return Object.keys(body)
     .filter((key) => !allowed.has(key))
@@ -68,7 +68,7 @@ export function findReservedAnnotations(annotations: unknown, path: string): Pro
     .map((key) => ({ path: `${path}[${JSON.stringify(key)}]`, message: 'is reserved for the service; remove it' }))
 }
 
-/** The metadata of a body; null and absent are the same. */
+/** The metadata of a body; null counts as absent. */
 export function readMetadata(input: unknown): Reading<MetadataInput> {
   return readPart(MetadataInput, input ?? {}, 'metadata')
 }

@@ -1,4 +1,4 @@
-// The body of POST /api/v1/tasks: flat, `{metadata, spec}`, or both; what is flat and not empty wins (TASK-033).
+// The body of POST /api/v1/tasks: flat, `{metadata, spec}`, or both; flat fields that are not empty take precedence (TASK-033).
 
 import { z } from 'zod'
 import type { Problem } from '../../errors.ts'
@@ -19,7 +19,7 @@ import {
   readSpec,
 } from './spec-input.ts'
 
-/** Spec fields that may stand at the top level. */
+/** Spec fields that are also accepted at the top level. */
 export const flatSpecKeys = [
   'type',
   'image',
@@ -60,7 +60,7 @@ const allowedKeys = new Set([
   'metadata',
   'spec',
 ])
-// A task of a schedule is named <name>-<unix seconds>, which must be a name too.
+// A run of a schedule is named <name>-<unix seconds>, which must also be a valid name.
 export const scheduledNameLength = 52
 
 /**
@@ -102,7 +102,7 @@ function readTaskSpec(body: Record<string, unknown>): Reading<SpecOf<'Task'>> {
   return { ...(value === undefined ? {} : { value }), problems: problems.map((p) => ({ ...p, path: prefix(p.path) })) }
 }
 
-// Made once: building a schema costs more than using it.
+// Created once, because building a schema costs more than using it.
 const optional = { name: Name.optional(), labels: Labels.optional(), annotations: Annotations.optional() }
 
 function readTaskMetadata(body: Record<string, unknown>): Reading<MetadataInput> {
@@ -137,7 +137,7 @@ function mergeMaps(low?: Record<string, string>, high?: Record<string, string>):
   return low === undefined && high === undefined ? undefined : { ...low, ...high }
 }
 
-/** A name that leaves no room for those of the runs that a schedule makes. */
+/** The problem of a name that is too long for a schedule, whose runs have longer names. */
 export function findNameProblems(name: string | undefined, spec: SpecOf<'Task'> | undefined): Problem[] {
   if (spec?.schedule === undefined || name === undefined || name.length <= scheduledNameLength) return []
   const message = `must have at most ${scheduledNameLength} characters for a task with a schedule`
@@ -166,7 +166,7 @@ function readTaskBody(body: unknown): Reading<{ metadata: DraftMetadata; spec: S
 
 const flatMask = Object.fromEntries(flatSpecKeys.map((key) => [key, true])) as Record<FlatSpecKey, true>
 
-/** Schema of the body; parsing gives metadata and spec, or every problem. */
+/** Schema of the body; parsing returns metadata and spec, or all problems. */
 export const TaskCreate = documentAs(
   z.unknown().transform((body, context): CreateBody<'Task'> => {
     const { value, problems } = readTaskBody(body)

@@ -17,14 +17,14 @@ export const TaskLogs = z
   .meta({ id: 'TaskLogs' })
 export type TaskLogs = z.infer<typeof TaskLogs>
 
-/** The data of an event `part` of a log that is followed: more of the line that is being written. */
+/** The data of the event `part` in a followed log: a further part of an unfinished line. */
 export type LogPart = {
-  /** Where in the line it stands, in UTF-16 code units; 0 begins the line. */
+  /** Its position in the line in UTF-16 code units; 0 is the start of the line. */
   offset: number
   text: string
 }
 
-/** A file that a task has left. */
+/** An artifact of a task. */
 export const ArtifactItem = z
   .object({
     filename: field(z.string(), 'Name of the file.', 'report.md'),
@@ -34,10 +34,10 @@ export const ArtifactItem = z
   })
   .meta({ id: 'Artifact' })
 export type ArtifactItem = z.infer<typeof ArtifactItem>
-/** The files that a task has left. */
+/** The artifacts of a task. */
 export const ArtifactList = listOf(ArtifactItem, 'ArtifactList')
 
-/** The plan record, in public and to workers alike (PLAN-001). */
+/** The plan record, for users and workers (PLAN-001). */
 export const PlanRecord = z
   .object({
     TaskName: field(z.string(), 'Name of the task.', 'nightly-report'),
@@ -65,7 +65,7 @@ export const PlanExcerpt = z
   .meta({ id: 'PlanExcerpt' })
 export type PlanExcerpt = z.infer<typeof PlanExcerpt>
 
-/** One thing that happened to a task. */
+/** One event in the life of a task. */
 export const TimelineEvent = z
   .object({
     id: field(z.int().min(1), 'Number of the event, rising for each task; the id in the event stream.', 17),

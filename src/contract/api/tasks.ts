@@ -26,7 +26,7 @@ const params = z.object({ id: field(Name, 'Name of the task.', 'nightly-report')
 /** One page of tasks. */
 export const TaskList = listOf(orSummary(Task), 'TaskList')
 
-/** GET /tasks/:id: the task, with its plan once it works in iterations. */
+/** GET /tasks/:id: the task, with its plan if it works in iterations. */
 export const TaskDetail = Task.extend({
   plan: field(PlanExcerpt.optional(), 'Newest plan of an autonomous agent.'),
 }).meta({ id: 'TaskDetail' })
@@ -39,7 +39,7 @@ export const taskFilters = {
   agent: field(Name.optional(), 'Only tasks of this agent.', 'researcher'),
 }
 
-/** Filters of tasks; all of them must hold. */
+/** Filters of tasks; a task must match all of them. */
 export const TaskListQuery = WholeListQuery.extend({
   ...taskFilters,
   parent: field(
@@ -159,7 +159,7 @@ export const cancelTask = defineRoute({
   verb: { verb: 'update', kind: 'Task' },
 })
 
-/** A run of a schedule that was asked for. */
+/** A request to run a schedule now. */
 export const ScheduledRun = z
   .object({
     name: field(Name, 'Name of the run, which is a task of its own.', 'nightly-1893456000'),
@@ -299,7 +299,7 @@ export const ArtifactName = z
   // biome-ignore lint/suspicious/noControlCharactersInRegex: names with control characters are refused
   .regex(/^(?!\.{1,2}$)[^\x00-\x1f\x7f/\\]+$/, 'must be a file name without folders and control characters')
 
-/** Path of an artifact from the workspace: `report.md`, `src/main.py`. In an address its `/` is written `%2F`. */
+/** Path of an artifact within the workspace: `report.md`, `src/main.py`. In a URL its `/` is written `%2F`. */
 export const ArtifactPath = z
   .string()
   .max(255)

@@ -1,4 +1,4 @@
-// Tokens of users in embedded mode. The text of a token is answered once and never again.
+// Tokens of users in embedded mode. The text of a token is shown once, when it is created.
 
 import { z } from 'zod'
 import { type Role, roles } from '../access.ts'
@@ -11,7 +11,7 @@ import { defineRoute, errorResponses } from './route.ts'
 const tag = 'Tokens'
 const dayMs = 86_400_000
 
-/** When a token made at `now` ends: `expires` is a time (RFC 3339), a duration, or whole days (`30d`). Undefined: unreadable. */
+/** When a token created at `now` expires. `expires` is a time (RFC 3339), a duration, or whole days (`30d`); undefined for anything else. */
 export function parseTokenExpiry(expires: string, now: Date): Date | undefined {
   if (/^\d{4}-/.test(expires)) {
     const time = Date.parse(expires)
@@ -82,7 +82,7 @@ const tokenFields = {
 export const TokenItem = z.object(tokenFields).meta({ id: 'Token' })
 export type TokenItem = z.infer<typeof TokenItem>
 
-/** A new token with its text, which is answered this once. */
+/** A new token with its text, which is shown only this once. */
 export const TokenCreated = z
   .object({ ...tokenFields, token: field(z.string(), 'The token; it is shown this once.', 'svc_0192f0c1') })
   .meta({ id: 'TokenCreated' })

@@ -49,7 +49,7 @@ export type ToolItem = z.infer<typeof ToolItem>
 /** A built-in tool's metadata, or the full resource (TOOL-002, TOOL-003). */
 export const ToolDetail = z.union([BuiltinTool, Tool])
 
-/** Names of built-in tools, which no resource can take (409). They may have a "_", which names cannot. */
+/** Names of built-in tools, which resources cannot have (409). They may contain "_", which names of resources cannot. */
 export const createTool = defineCreate('Tool', place)
 export const listTools = defineList('Tool', place, ToolItem)
 export const updateTool = defineUpdate('Tool', place)

@@ -1,4 +1,4 @@
-// The one live stream: changes of objects as they come.
+// The one live stream: changes of objects as they happen.
 
 import { z } from 'zod'
 import { field } from '../field.ts'
@@ -8,7 +8,7 @@ import { booleanParameter, ViewParameter } from './list.ts'
 import { defineRoute, documentAs, errorResponses, StreamHeaders } from './route.ts'
 import { taskFilters } from './tasks.ts'
 
-/** Words between commas, each once. */
+/** A comma-separated list without repetitions. */
 const Words = z
   .string()
   .max(4096)
@@ -17,7 +17,7 @@ const documented = z.string().min(1).max(4096)
 const KindWords = documentAs(Words.pipe(z.array(z.enum(kindNames as [Kind, ...Kind[]]))), documented)
 const NameWords = documentAs(Words.pipe(z.array(Name).max(50)), documented)
 
-/** Which changes a watch gives. */
+/** Which changes a watch reports. */
 export const WatchQuery = z.object({
   kinds: field(KindWords, 'Kinds of the objects, separated by commas.', 'Task,Agent'),
   namespaces: field(
@@ -48,7 +48,7 @@ export const WatchQuery = z.object({
 })
 export type WatchQuery = z.infer<typeof WatchQuery>
 
-/** Names of the events that tell of an object. */
+/** Names of the events about an object. */
 export const changeTypes = ['added', 'modified', 'deleted'] as const
 /** How an object has changed. */
 export type ChangeType = (typeof changeTypes)[number]
@@ -56,11 +56,11 @@ export type ChangeType = (typeof changeTypes)[number]
 /** Data of `added`, `modified` and `deleted`. */
 export type WatchedChange<R = unknown> = {
   kind: Kind
-  /** The object after the change; of a deleted one its last state. */
+  /** The object after the change, or its last state when it was deleted. */
   object: R
 }
 
-/** Data of `synced` (what there was has been told) and of `bookmark` (nothing to tell up to here). */
+/** Data of `synced` (all existing objects have been sent) and of `bookmark` (no further changes up to this version). */
 export type WatchedPosition = { resourceVersion: string }
 
 export const watchResources = defineRoute({

@@ -34,7 +34,7 @@ export const AgentModel = z.strictObject({
 })
 export type AgentModel = z.infer<typeof AgentModel>
 
-/** A prompt, or where it is kept. */
+/** A prompt, or a reference to it. */
 export const SystemPrompt = z
   .strictObject({
     inline: field(z.string().optional(), 'The prompt itself.', 'You are a careful reviewer.'),
@@ -124,7 +124,7 @@ export const AgentSession = z.strictObject({
 })
 export type AgentSession = z.infer<typeof AgentSession>
 
-/** What an agent is made of. */
+/** The spec of an agent. */
 export const AgentSpec = z
   .strictObject({
     providerRef: field(
@@ -196,7 +196,7 @@ export function agentProblems(spec: AgentSpec): Problem[] {
   return problems
 }
 
-/** What the service says of an agent. */
+/** The status of an agent, written by the service. */
 export const AgentStatus = z
   .object({
     ready: field(z.boolean().optional(), 'Whether everything that the agent names exists.'),

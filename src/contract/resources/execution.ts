@@ -6,7 +6,7 @@ import { Quantity } from '../quantity.ts'
 import { ForeignName, Labels, Name } from './metadata.ts'
 import { EntryKey, FreeForm, refersTo, SecretRef } from './references.ts'
 
-/** Text for a process: the operating system ends arguments and variables at a NUL. */
+/** Text for a process, without NUL, which would end an argument or variable. */
 export const ProcessText = z.string().refine((text) => !text.includes('\0'), 'must not contain a NUL character')
 
 const EntrySource = z.strictObject({
@@ -15,7 +15,7 @@ const EntrySource = z.strictObject({
   optional: field(z.boolean().optional(), 'Start without the variable when the entry does not exist.'),
 })
 
-/** Where the value of a variable is read from; exactly one is set. */
+/** Where the value of a variable comes from; exactly one field is set. */
 export const EnvVarSource = z.strictObject({
   secretKeyRef: field(refersTo('Secret', EntrySource).optional(), 'Entry of a Secret.'),
   configMapKeyRef: field(refersTo('ConfigMap', EntrySource).optional(), 'Entry of a ConfigMap.'),
@@ -40,7 +40,7 @@ export const EnvVarSource = z.strictObject({
   ),
 })
 
-/** One environment variable: a value, or where it comes from. */
+/** One environment variable: a value, or its source. */
 export const EnvVar = z
   .strictObject({
     name: field(
@@ -114,7 +114,7 @@ export const RelativePath = z
     'must be a relative path without ".." and "\\"',
   )
 
-/** What is checked out for a task, and where its changes go. */
+/** What is checked out for a task, and where its changes are pushed. */
 export const Workspace = z.strictObject({
   gitRepo: field(GitAddress.optional(), 'Address of the Git repository.', 'https://github.com/owner/repo.git'),
   branch: field(GitRevision.optional(), 'Branch to check out. Without it: the default branch.', 'main'),

@@ -1,4 +1,4 @@
-// The seven kinds of the service, one table: names, schemas, columns. Everything generic over kinds starts here.
+// The table of the seven kinds of the service: names, schemas, columns. Code that is generic over kinds uses it.
 import type { z } from 'zod'
 import type { Problem } from '../../errors.ts'
 import { Agent, AgentSpec, AgentStatus, agentProblems } from './agent.ts'
@@ -47,7 +47,7 @@ export type SpecOf<K extends Kind> = ResourceOf<K>['spec']
 /** The status of a kind. */
 export type StatusOf<K extends Kind> = NonNullable<ResourceOf<K>['status']>
 
-/** What the service knows of a kind. */
+/** What the service knows about a kind. */
 export type KindInfo = {
   kind: string
   /** One sentence for OpenAPI and `kubectl explain`. */
@@ -61,7 +61,7 @@ export type KindInfo = {
   status: z.ZodType
   schema: z.ZodType
   columns: readonly PrinterColumn[]
-  /** Problems of a parsed spec that lie across fields; paths are relative to the spec. */
+  /** Problems of a parsed spec that concern several fields; paths are relative to the spec. */
   problems: (spec: never) => Problem[]
 }
 

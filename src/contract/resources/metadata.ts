@@ -18,7 +18,7 @@ const recordName = /^[A-Za-z0-9][A-Za-z0-9._-]*$/
 const labelAdvice =
   'must be lower-case letters, digits and "-", starting and ending with a letter or digit (a DNS label)'
 
-/** Nothing further is asked of it: a pattern with repeated groups exhausts the stack on millions of characters. */
+/** The only check of its form: a pattern with repeated groups would exhaust the stack on millions of characters. */
 const tooLong = { abort: true }
 
 function nameOf(most: number, pattern: RegExp, advice: string) {
@@ -60,7 +60,7 @@ export const Labels = z.record(
 )
 export type Labels = z.infer<typeof Labels>
 
-/** UTF-8, over all keys and values. */
+/** In bytes of UTF-8, over all keys and values. */
 export function countBytes(map: Record<string, string>): number {
   const encoder = new TextEncoder()
   return Object.entries(map).reduce((sum, entry) => sum + encoder.encode(entry.join('')).length, 0)
@@ -76,7 +76,7 @@ export type Annotations = z.infer<typeof Annotations>
 export const Timestamp = z.iso.datetime()
 export type Timestamp = z.infer<typeof Timestamp>
 
-/** An object that another one belongs to. */
+/** An object that owns another one. */
 export const OwnerReference = z
   .object({
     apiVersion: field(z.string(), 'API version of the owner.', 'core.svc.ai/v1alpha1'),

@@ -1,8 +1,8 @@
-// Fields that stand wherever a model is chosen, and wherever its calls are counted.
+// Fields that are shared by everything that chooses a model or counts its calls.
 import { z } from 'zod'
 import { field } from '../field.ts'
 
-/** How a model is asked, of agents and of tasks. */
+/** Settings of model calls, in agents and tasks. */
 export const samplingFields = {
   temperature: field(
     z.number().min(0).max(2).optional(),
@@ -16,7 +16,7 @@ export const samplingFields = {
   ),
 }
 
-/** What calls used, as the vendors counted it. */
+/** Usage of calls, as counted by the vendors. */
 export const countedFields = {
   inputTokens: field(z.int().min(0), 'Input tokens, as the vendors counted them.', 1200),
   outputTokens: field(z.int().min(0), 'Output tokens, as the vendors counted them.', 340),

@@ -7,7 +7,7 @@ import { Condition, defineResource, ForeignName, Timestamp } from './metadata.ts
 import { EntryKey, ModelFallback, refersTo, WebAddress } from './references.ts'
 import { VendorType } from './vendor.ts'
 
-/** Limits per minute, counted over all replicas. */
+/** Limits per minute, shared by all replicas. */
 export const RateLimit = z.strictObject({
   requestsPerMinute: field(
     z.int().min(1).optional(),
@@ -22,7 +22,7 @@ export const RateLimit = z.strictObject({
 })
 export type RateLimit = z.infer<typeof RateLimit>
 
-/** Far above what a million tokens cost in any currency. */
+/** Far above the cost of a million tokens in any currency. */
 const amount = z.number().nonnegative().max(1_000_000_000, 'must be at most 1000000000')
 
 const priceFields = {
@@ -48,11 +48,11 @@ const priceFields = {
   ),
 }
 
-/** What a million tokens cost; the user sets it (USAGE-001). */
+/** Prices of a million tokens, set by the user (USAGE-001). */
 export const Price = z.strictObject(priceFields)
 export type Price = z.infer<typeof Price>
 
-/** What a million tokens of some models cost. */
+/** Prices of a million tokens of some models. */
 export const ModelPrice = z.strictObject({
   model: field(
     z.string().min(1, 'must not be empty').max(256),
@@ -74,7 +74,7 @@ export const Azure = z.strictObject({
 })
 export type Azure = z.infer<typeof Azure>
 
-/** What a provider is made of. */
+/** The spec of a provider. */
 export const ProviderSpec = z
   .strictObject({
     type: field(VendorType, 'Interface that the vendor speaks.'),
@@ -142,7 +142,7 @@ export function providerProblems(spec: ProviderSpec): Problem[] {
   return problems
 }
 
-/** What the service says of a provider. */
+/** The status of a provider, written by the service. */
 export const ProviderStatus = z
   .object({
     ready: field(z.boolean().optional(), 'Whether the provider can be used.'),

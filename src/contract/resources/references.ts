@@ -6,10 +6,10 @@ import { ForeignName, Name } from './metadata.ts'
 
 export const referenceMark = 'x-svc-reference'
 
-/** What a resource can name so that naming it needs the author's right to read it (SECRET-004). */
+/** What a resource can name only if its author may read it (SECRET-004). */
 export type ReferenceTarget = 'Secret' | 'ConfigMap' | 'Agent' | 'Provider' | 'Task'
 
-/** Marks an object with `name` and perhaps `namespace` as naming a target; every door reads the marks (`reference-paths.ts`). */
+/** Marks an object with `name` and perhaps `namespace` as a reference; every entry point uses the marks (`reference-paths.ts`). */
 export function refersTo<S extends z.ZodType>(target: ReferenceTarget, schema: S): S {
   return schema.meta({ [referenceMark]: target }) as S
 }
@@ -32,7 +32,7 @@ export const ProviderRef = refersTo('Provider', ResourceRef)
 /** Names a Task. */
 export const TaskRef = refersTo('Task', ResourceRef)
 
-/** A provider that takes over from another, and the model it is asked for; absent: its own default. */
+/** A provider that takes over from another, and the model to request; absent: its default model. */
 export const ModelFallback = z.strictObject({
   providerRef: field(ProviderRef, 'Provider to try.'),
   model: field(
@@ -92,7 +92,7 @@ function isWebAddress(text: string): boolean {
   return url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.password === ''
 }
 
-/** An http or https address without user name and password. Where it may lead is checked when dialling. */
+/** An http or https address without user name and password. Whether it may be dialled is checked when it is. */
 export const WebAddress = z
   .string()
   .max(2048)
@@ -100,7 +100,7 @@ export const WebAddress = z
   .meta({ example: 'https://example.com/path' })
 export type WebAddress = z.infer<typeof WebAddress>
 
-/** A Skill by name, or Markdown from a ConfigMap; exactly one of the two. */
+/** A Skill by name or Markdown from a ConfigMap, exactly one of them. */
 export const SkillRef = z
   .strictObject({
     name: field(Name.optional(), 'Name of a Skill.', 'release-notes'),
@@ -133,7 +133,7 @@ function isShallow(value: unknown): boolean {
   return true
 }
 
-/** An object that the service keeps as it is, nested at most 64 deep: deeper ones break readers that recurse. */
+/** An object that the service stores unchanged, nested at most 64 levels deep, because deeper ones break recursive readers. */
 export const FreeForm = z
   .record(z.string(), z.unknown())
   .refine(isShallow, `must not be nested deeper than ${maxDepth} levels`)

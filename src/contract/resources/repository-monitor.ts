@@ -1,4 +1,4 @@
-// RepositoryMonitor: a repository whose pull requests are reviewed as they come.
+// RepositoryMonitor: a repository whose pull requests are reviewed as they are opened.
 
 import { z } from 'zod'
 import type { Problem } from '../../errors.ts'
@@ -37,7 +37,7 @@ const UnusedTarget = z.strictObject({
   maxPerRun: field(z.int().min(1).max(100).optional(), 'Has no effect.', 20),
 })
 
-/** What a monitor looks at. */
+/** What a monitor watches. */
 export const MonitorTargets = z.strictObject({
   pullRequests: field(
     z
@@ -72,7 +72,7 @@ const InlineComments = z.strictObject({
   onlyChangedLines: field(z.literal(true).default(true), 'Comments are only made at changed lines.'),
 })
 
-/** What a monitor posts at the code host. */
+/** What a monitor posts to the code host. */
 export const MonitorPublish = z.strictObject({
   enabled: field(z.boolean().default(false), 'Post reviews at the code host.'),
   mode: field(
@@ -131,7 +131,7 @@ const MonitorAutomerge = z.strictObject({
 
 const labelList = z.array(z.string().max(256)).optional()
 
-/** Labels and permissions that a monitor heeds. */
+/** Labels and permissions that a monitor respects. */
 export const MonitorPolicy = z.strictObject({
   protectedLabels: field(
     labelList,
@@ -182,7 +182,7 @@ export type MonitorValidation = z.infer<typeof MonitorValidation>
 
 const segment = z.string().max(256)
 
-/** What a monitor is made of. */
+/** The spec of a monitor. */
 export const RepositoryMonitorSpec = z
   .strictObject({
     provider: field(z.enum(['codehost']).default('codehost'), 'Kind of code host.'),
@@ -229,7 +229,7 @@ export function monitorProblems(spec: RepositoryMonitorSpec): Problem[] {
   return problems
 }
 
-/** What the service says of a monitor. */
+/** The status of a monitor, written by the service. */
 export const RepositoryMonitorStatus = z
   .object({
     phase: field(z.enum(['Pending', 'Ready', 'Error', 'Suspended']).optional(), 'What the monitor does at present.'),

@@ -19,7 +19,7 @@ const segment = z
   .max(256)
   .regex(/^[A-Za-z0-9._-]+$/, 'must be letters, digits, ".", "_" and "-"')
 
-/** What a scan is made of. */
+/** The spec of a scan. */
 export const RepositoryScanSpec = z
   .strictObject({
     provider: field(z.enum(['codehost']).default('codehost'), 'Kind of code host.'),
@@ -81,7 +81,7 @@ export const FindingCounts = z.object({
 })
 export type FindingCounts = z.infer<typeof FindingCounts>
 
-/** What the service says of a scan. */
+/** The status of a scan, written by the service. */
 export const RepositoryScanStatus = z
   .object({
     phase: field(

@@ -1,12 +1,12 @@
-// Who asked for a task, and the transaction that it belongs to: stamped by the service, shown to everybody who may read the task.
+// Who created a task, and the transaction it belongs to; set by the service and visible to everyone who may read the task.
 import { z } from 'zod'
 import { field } from '../field.ts'
 
 const boundedText = z.string().max(1024)
-/** Longer than any token is. */
+/** Longer than any token. */
 const contextText = z.string().max(16_384).optional()
 
-/** The verified caller; stamped by the server, never by clients (TASK-014). */
+/** The verified caller; set by the server, never by clients (TASK-014). */
 export const RequestedBy = z
   .strictObject({
     subject: field(boundedText.optional(), 'Stable id of the caller.', 'user-4711'),
@@ -19,7 +19,7 @@ export const RequestedBy = z
   .meta({ id: 'RequestedBy', 'x-kubernetes-validations': [{ rule: 'self == oldSelf', message: 'is immutable' }] })
 export type RequestedBy = z.infer<typeof RequestedBy>
 
-/** What is shown of the context of a transaction; every field is named, so that rules of the cluster see them. */
+/** The visible part of a transaction's context; every field is listed, so that rules in the cluster can use it. */
 export const TransactionContext = z.strictObject({
   purpose: field(contextText, 'Purpose of the transaction.', 'nightly-report'),
   namespace: field(contextText, 'The one namespace in which the transaction may act.', 'team-a'),
@@ -39,7 +39,7 @@ export const TransactionContext = z.strictObject({
   trace_id: field(contextText, 'Id of the trace that the transaction belongs to.', '4bf92f3577b34da6a3ce929d0e0e4736'),
 })
 
-/** The signed transaction of a context token; stamped by the server, never by clients (TASK-015). */
+/** The signed transaction of a context token; set by the server, never by clients (TASK-015). */
 export const Transaction = z
   .strictObject({
     profile: field(boundedText.optional(), 'Profile of the context token.', 'kontxt'),

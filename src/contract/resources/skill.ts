@@ -26,7 +26,7 @@ export const SkillContent = z.strictObject({
 })
 export type SkillContent = z.infer<typeof SkillContent>
 
-/** What a skill is made of. */
+/** The spec of a skill. */
 export const SkillSpec = z
   .strictObject({
     displayName: field(z.string().max(256).optional(), 'Name for people.', 'Release notes'),
@@ -49,7 +49,7 @@ function isSafePath(path: string): boolean {
   return path !== '' && !/[\0\\]/.test(path) && parts.every((part) => part !== '' && part !== '.' && part !== '..')
 }
 
-/** Files whose path is empty, absolute or leads out of the skill's folder; paths are relative to the spec. */
+/** Problems of files whose path is empty, absolute or outside the skill's folder; paths are relative to the spec. */
 export function skillProblems(spec: SkillSpec): Problem[] {
   return Object.keys(spec.content.files ?? {})
     .filter((path) => !isSafePath(path))
@@ -59,7 +59,7 @@ export function skillProblems(spec: SkillSpec): Problem[] {
     }))
 }
 
-/** What the service says of a skill. */
+/** The status of a skill, written by the service. */
 export const SkillStatus = z
   .object({
     phase: field(z.enum(['Ready', 'Error']).optional(), 'Whether the skill can be used.'),

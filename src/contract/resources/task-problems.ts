@@ -1,10 +1,10 @@
-// What can be known about a task without running it (TASK-034): rules across the fields of its spec.
+// Problems of a task that show without running it (TASK-034): rules across the fields of its spec.
 import type { Problem } from '../../errors.ts'
 import type { ExecutionWorkspace } from './execution.ts'
 import { promptOf, type TaskSpec } from './task.ts'
 import { variableProblems } from './variable-source.ts'
 
-/** What the controller is configured with; absent: only what holds under every configuration is checked. */
+/** The controller's settings; absent: only rules that do not depend on settings are checked. */
 export type WorkspaceDefaults = {
   enabledProviders: readonly string[]
   defaultProvider: 'agent-sandbox' | 'actor'
@@ -12,7 +12,7 @@ export type WorkspaceDefaults = {
   defaultCleanupPolicy?: 'delete' | 'retain'
 }
 
-/** Of a service without any: every enabled workspace is refused. */
+/** The defaults of a service that has none: every enabled workspace is refused. */
 export const noWorkspaces: WorkspaceDefaults = { enabledProviders: [], defaultProvider: 'agent-sandbox' }
 
 type Rule = [broken: boolean, path: string, message: string]
@@ -131,8 +131,8 @@ function workspaceRules(spec: TaskSpec, defaults?: WorkspaceDefaults): Rule[] {
 }
 
 /**
- * Problems of a task's spec across its fields; paths are relative to the spec. `defaults` are those of the service for
- * execution workspaces; without them what depends on them is left to the controller.
+ * Problems of a task's spec across its fields; paths are relative to the spec. `defaults` are the service's defaults for
+ * execution workspaces; without them, the checks that need them are left to the controller.
  */
 export function taskProblems(spec: TaskSpec, defaults?: WorkspaceDefaults): Problem[] {
   const rules = [...promptRules(spec), ...typeRules(spec), ...scheduleRules(spec), ...workspaceRules(spec, defaults)]

@@ -16,10 +16,10 @@ export const taskTypes = ['ai', 'container', 'agent'] as const
 export type TaskType = (typeof taskTypes)[number]
 
 export const taskPhases = ['Pending', 'Running', 'Succeeded', 'Failed', 'Scheduled', 'Cancelled'] as const
-/** How far a task is. */
+/** The phase of a task. */
 export type TaskPhase = (typeof taskPhases)[number]
 
-/** Phases that nothing leaves. */
+/** Final phases. */
 export const terminalPhases: readonly TaskPhase[] = ['Succeeded', 'Failed', 'Cancelled']
 
 /** Whether a task of this phase has ended for good. */
@@ -27,7 +27,7 @@ export function isTerminalPhase(phase: TaskPhase | undefined): boolean {
   return phase !== undefined && terminalPhases.includes(phase)
 }
 
-/** Whether an attempt of the task was begun, or it has ended without one: from then on its spec is fixed. A schedule never starts. */
+/** Whether an attempt of the task has begun or it has ended without one; from then on its spec is fixed. A schedule never starts. */
 export function hasStarted(
   status: { phase?: TaskPhase | undefined; attempts?: number | undefined } | undefined,
 ): boolean {
@@ -62,7 +62,7 @@ export const SessionRef = z.strictObject({
 })
 export type SessionRef = z.infer<typeof SessionRef>
 
-/** Settings of an `ai` task; they win over the agent's, which win over the provider's. */
+/** Settings of an `ai` task; they override the agent's, which override the provider's. */
 export const AiSettings = z.strictObject({
   providerRef: field(
     ProviderRef.optional(),
@@ -117,7 +117,7 @@ export type AgentRuntimeSettings = z.infer<typeof AgentRuntimeSettings>
 
 const systemFolders = ['bin', 'boot', 'dev', 'etc', 'lib', 'lib64', 'proc', 'root', 'run', 'sbin', 'sys', 'usr']
 
-/** An absolute path, without `.` and `..`, that is not a folder of the system's. */
+/** An absolute path without `.` and `..` that is not a system folder. */
 export const ArtifactsDir = z
   .string()
   .max(255)
@@ -137,7 +137,7 @@ const immutable = (field: string) => ({
   message: `${field} cannot be added or removed`,
 })
 
-/** What a task is made of. */
+/** The spec of a task. */
 export const TaskSpec = z
   .strictObject({
     type: field(
@@ -263,7 +263,7 @@ export const TaskSpec = z
   })
 export type TaskSpec = z.infer<typeof TaskSpec>
 
-/** Fields that can be changed at any time, as they do not touch what has run. */
+/** Fields that can be changed at any time, because they do not affect what has run. */
 export const changeableFields: readonly (keyof TaskSpec)[] = ['ttlSecondsAfterFinished']
 
 /** Fields that are fixed once the task has started. */
@@ -271,7 +271,7 @@ export const fixedFields: readonly (keyof TaskSpec)[] = TaskSpec.keyof().options
   (field) => !changeableFields.includes(field),
 )
 
-/** What the task is asked to do: `ai.prompt` before `prompt`; a blank one counts as absent. */
+/** The prompt of the task: `ai.prompt`, else `prompt`; a blank one counts as absent. */
 export function promptOf({ ai, prompt }: Pick<TaskSpec, 'ai' | 'prompt'>): string {
   return [ai?.prompt, prompt].find((text) => text !== undefined && text.trim() !== '') ?? ''
 }
@@ -360,7 +360,7 @@ export const TaskUsage = z.object({
 })
 export type TaskUsage = z.infer<typeof TaskUsage>
 
-/** A task that another one has created. */
+/** A task that was created by another one. */
 export const ChildTask = z.object({
   name: field(z.string(), 'Name of the child task.', 'research-1'),
   agent: field(z.string().optional(), 'Agent of the child task.', 'researcher'),
@@ -373,7 +373,7 @@ export const ChildTask = z.object({
 })
 export type ChildTask = z.infer<typeof ChildTask>
 
-/** What the service says of a task. */
+/** The status of a task, written by the service. */
 export const TaskStatus = z
   .object({
     phase: field(z.enum(taskPhases).optional(), 'How far the task is.'),

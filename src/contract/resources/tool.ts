@@ -76,7 +76,7 @@ export const ToolMcp = z.strictObject({
 })
 export type ToolMcp = z.infer<typeof ToolMcp>
 
-/** What a tool is made of. */
+/** The spec of a tool. */
 export const ToolSpec = z
   .strictObject({
     description: field(
@@ -169,7 +169,7 @@ export const ToolActorStatus = z.object({
 })
 export type ToolActorStatus = z.infer<typeof ToolActorStatus>
 
-/** What the service says of a tool. */
+/** The status of a tool, written by the service. */
 export const ToolStatus = z
   .object({
     available: field(z.boolean().default(false), 'Whether the service can reach the tool.'),

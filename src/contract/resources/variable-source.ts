@@ -1,4 +1,4 @@
-// What a variable can be read from besides Secrets and config maps: the task itself and its limits, in the words of a pod.
+// Sources of variables besides Secrets and config maps: the task itself and its limits, named as in a pod.
 import type { Problem } from '../../errors.ts'
 import { tryParseQuantity } from '../quantity.ts'
 import type { EnvVar } from './execution.ts'
@@ -14,7 +14,7 @@ const fields: Record<string, (task: Named) => string> = {
 const maps = { labels: 'labels', annotations: 'annotations' } as const
 const mapPattern = /^metadata\.(labels|annotations)\['([^']+)'\]$/
 
-/** The field of the task, as `valueFrom.fieldRef` names it; what is not there is empty. */
+/** The field of the task that `valueFrom.fieldRef` names; empty when it is absent. */
 export function readTaskField(task: Named, path: string): string {
   const [, map, key = ''] = mapPattern.exec(path) ?? []
   if (map === undefined) return fields[path]?.(task) ?? ''
@@ -31,7 +31,7 @@ const amounts: Record<string, (limits: Limits) => number | undefined> = {
   'requests.memory': ({ memoryBytes, requests }) => requests?.memoryBytes ?? memoryBytes,
 }
 
-/** In units of the divisor, rounded up, as `valueFrom.resourceFieldRef` has it; 0 where nothing limits it. */
+/** The limit that `valueFrom.resourceFieldRef` names, in units of its divisor, rounded up; 0 without a limit. */
 export function readAmount(
   limits: Limits,
   { resource, divisor }: { resource: string; divisor?: string | number | undefined },
@@ -61,7 +61,7 @@ function findSourceProblems({ valueFrom = {} }: EnvVar): Problem[] {
   return problems
 }
 
-/** Variables that are read from nowhere; paths are relative to the spec. */
+/** Problems of variables whose source does not exist; paths are relative to the spec. */
 export function variableProblems(env: readonly EnvVar[] = []): Problem[] {
   return env.flatMap((variable, index) =>
     findSourceProblems(variable).map(({ path, message }) => ({ path: `env[${index}].${path}`, message })),

@@ -1,9 +1,9 @@
 // The neutral words for LLM vendors' APIs, and the vendor names accepted for them.
 import { z } from 'zod'
 
-/** Stored words (decisions section 1). `demo` is not a language model (PROV-014). */
+/** The words as they are stored. `demo` is not a language model (PROV-014). */
 export const vendorTypes = ['llma', 'llmo', 'azure-llmo', 'demo'] as const
-/** Interfaces that vendors speak. */
+/** The vendors' APIs. */
 export type VendorType = (typeof vendorTypes)[number]
 
 /** Vendor names accepted as input, and the word stored for each (NAME-006, NAME-009, NAME-017). */
@@ -15,7 +15,7 @@ function toVendorType(word: VendorInput): VendorType {
   return (vendorAliases as Partial<Record<VendorInput, VendorType>>)[word] ?? (word as VendorType)
 }
 
-/** Reads a vendor word or its alias, gives the neutral word. */
+/** Accepts a vendor word or its alias and returns the neutral word. */
 export const VendorType = z
   .enum([...vendorTypes, 'anthropic', 'openai', 'azure-openai'])
   .transform(toVendorType)
