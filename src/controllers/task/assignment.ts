@@ -18,9 +18,9 @@ import { type Environment, resolveEnvironment } from './environment.ts'
 import type { References } from './references.ts'
 import type { TaskControllerDeps } from './settings.ts'
 
-export type Attempt = { task: Task; attempt: number; startedAt: Date; references: References }
+export type NewAttempt = { task: Task; attempt: number; startedAt: Date; references: References }
 
-export async function buildWorkload(deps: TaskControllerDeps, attempt: Attempt): Promise<WorkloadSpec> {
+export async function buildWorkload(deps: TaskControllerDeps, attempt: NewAttempt): Promise<WorkloadSpec> {
   const { task, references } = attempt
   const { namespace, name, uid } = task.metadata
   const token = await takeTaskToken(deps, task)
@@ -98,7 +98,7 @@ type Given = { environment: Environment; token: string | undefined }
 
 async function buildAssignment(
   deps: TaskControllerDeps,
-  attempt: Attempt,
+  attempt: NewAttempt,
   { environment, token: taskToken }: Given,
 ): Promise<WorkAssignment> {
   const { task, references } = attempt
@@ -149,7 +149,7 @@ function describeTask(task: Task, attempt: number): WorkAssignment['task'] {
 }
 
 /** Environment of the code that the task runs. */
-function describeCode({ task, references }: Attempt, environment: Environment) {
+function describeCode({ task, references }: NewAttempt, environment: Environment) {
   const variables = { ...environment.variables, ...listTransactionVariables(task.spec.transaction) }
   const files = references.mounted.flatMap(({ folder, entries }) =>
     Object.entries(entries).map(([name, text]) => [`${folder}/${name}`, text]),
@@ -169,7 +169,7 @@ function listMountedValues({ mounted }: References): string[] {
   return mounted.flatMap(({ entries }) => Object.values(entries))
 }
 
-function makeLoop(deps: TaskControllerDeps, { task, references }: Attempt): WorkAssignment['loop'] {
+function makeLoop(deps: TaskControllerDeps, { task, references }: NewAttempt): WorkAssignment['loop'] {
   const ai = task.spec.ai
   const model = references.agent?.spec.model
   const maxTokens = ai?.maxTokens ?? model?.maxTokens

@@ -20,7 +20,7 @@ import { createCorsHeaders } from '../middleware/cors.ts'
 import { readCredential, type TokenHeader } from '../middleware/credentials.ts'
 import { createHostCheck } from '../middleware/host-check.ts'
 import { createRequestIds } from '../middleware/request-id.ts'
-import { type Found, findProxyRoute, type ProxyRoute } from './places.ts'
+import { type Found, findProxyRoute, type ProxyRoute } from './proxy-routes.ts'
 import { createReplyWriter, holdPassage, type Reply, sendError, sendFrames, sendJson } from './reply.ts'
 import { checkBodyHeaders, readBody } from './request-body.ts'
 import { pickUpstreamHeaders } from './upstream-headers.ts'
@@ -90,12 +90,12 @@ function openReply(edge: Edge, { request, response }: Exchange, family: ProxyFam
   return { family, request, response, requestId: edge.makeId(request), headers, trail: {} }
 }
 
-function identify(edge: Edge, reply: Reply, place: ProxyRoute): Promise<Caller> {
+function identify(edge: Edge, reply: Reply, route: ProxyRoute): Promise<Caller> {
   const { request, requestId } = reply
   const credential = readCredential(request.headers, edge.settings.tokenHeaders)
   reply.trail.attempted = true
   const { authenticator } = edge.ports
-  const source = { address: edge.addressOf(request), requestId, connection: request.socket, route: place.path }
+  const source = { address: edge.addressOf(request), requestId, connection: request.socket, route: route.path }
   return edge.guard(source, {
     token: credential.token,
     isOwn: () => authenticator.recognizes?.(credential) ?? false,
@@ -125,15 +125,15 @@ async function runLoop(edge: Edge, reply: Reply, plan: Extract<ProxyPlan, { answ
   }
 }
 
-async function serve(edge: Edge, reply: Reply, place: ProxyRoute, arrivedAt: number): Promise<void> {
+async function serve(edge: Edge, reply: Reply, route: ProxyRoute, arrivedAt: number): Promise<void> {
   const { request, response, family, requestId } = reply
   const { proxies, settings, metrics } = edge
   edge.checkHost(request)
-  const query = readQuery(place.query)
-  const caller = await identify(edge, reply, place)
+  const query = readQuery(route.query)
+  const caller = await identify(edge, reply, route)
   const namespace = namespaceOf(caller, query.namespace)
   Object.assign(reply.trail, { caller, namespace })
-  const { endpoint, model = '' } = place
+  const { endpoint, model = '' } = route
   const who = { caller, namespace }
   if (endpoint === 'models') return sendJson(reply, 200, await proxies.listModels(family, who))
   if (endpoint === 'model') return sendJson(reply, 200, await proxies.getModel(family, model, who))
@@ -154,10 +154,10 @@ async function serve(edge: Edge, reply: Reply, place: ProxyRoute, arrivedAt: num
   holdPassage(reply, plan.passage(writer))
 }
 
-function fail({ log }: Edge, reply: Reply, place: ProxyRoute, error: unknown): void {
+function fail({ log }: Edge, reply: Reply, route: ProxyRoute, error: unknown): void {
   const known = sendError(reply, error)
   if (known.status !== 500) return
-  const where = { requestId: reply.requestId, method: reply.request.method, route: place.path }
+  const where = { requestId: reply.requestId, method: reply.request.method, route: route.path }
   log.error({ ...where, error: known.cause ?? known }, 'request failed')
 }
 
@@ -212,10 +212,10 @@ export function createProxyEdge(deps: ProxyEdgeDeps): ProxyEdge {
       const target = request.url ?? ''
       const reply = openReply(edge, { request, response, arrivedAt }, target.startsWith('/llmo') ? 'llmo' : 'llma')
       const found = findProxyRoute(request.method ?? '', target)
-      const { place } = found
-      watch(edge, reply, place?.path ?? 'unknown', arrivedAt)
-      if (place === undefined) refuse(reply, found)
-      else serve(edge, reply, place, arrivedAt).catch((error) => fail(edge, reply, place, error))
+      const { route } = found
+      watch(edge, reply, route?.path ?? 'unknown', arrivedAt)
+      if (route === undefined) refuse(reply, found)
+      else serve(edge, reply, route, arrivedAt).catch((error) => fail(edge, reply, route, error))
     },
   }
 }

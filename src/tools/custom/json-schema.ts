@@ -11,46 +11,46 @@ export function findArgumentProblems(schema: Schema, value: unknown): string[] {
   return checkValue(schema, value, { path: '', depth: 0 })
 }
 
-type Place = { path: string; depth: number }
+type Position = { path: string; depth: number }
 
-function checkValue(schema: unknown, value: unknown, place: Place): string[] {
-  if (!isJsonObject(schema) || place.depth > deepest) return []
+function checkValue(schema: unknown, value: unknown, position: Position): string[] {
+  if (!isJsonObject(schema) || position.depth > deepest) return []
   const types = namedTypes(schema.type)
   if (types.length > 0 && !types.some((type) => hasType(value, type))) {
-    return [describe(place, `must be ${types.join(' or ')}, not ${typeOf(value)}`)]
+    return [describe(position, `must be ${types.join(' or ')}, not ${typeOf(value)}`)]
   }
   if (Array.isArray(schema.enum) && !schema.enum.some((allowed) => isSame(allowed, value))) {
-    return [describe(place, `must be one of ${JSON.stringify(schema.enum).slice(0, 300)}`)]
+    return [describe(position, `must be one of ${JSON.stringify(schema.enum).slice(0, 300)}`)]
   }
-  if (Array.isArray(value)) return checkItems(schema.items, value, place)
-  return isJsonObject(value) ? checkProperties(schema, value, place) : []
+  if (Array.isArray(value)) return checkItems(schema.items, value, position)
+  return isJsonObject(value) ? checkProperties(schema, value, position) : []
 }
 
-function checkItems(items: unknown, values: unknown[], place: Place): string[] {
-  return values.flatMap((value, index) => checkValue(items, value, enter(place, String(index))))
+function checkItems(items: unknown, values: unknown[], position: Position): string[] {
+  return values.flatMap((value, index) => checkValue(items, value, enter(position, String(index))))
 }
 
-function checkProperties(schema: Schema, value: Schema, place: Place): string[] {
+function checkProperties(schema: Schema, value: Schema, position: Position): string[] {
   const properties = isJsonObject(schema.properties) ? schema.properties : {}
   const required = Array.isArray(schema.required) ? schema.required.map(String) : []
   const missing = required.filter((name) => !Object.hasOwn(value, name))
   const unknown =
     schema.additionalProperties === false ? Object.keys(value).filter((n) => !Object.hasOwn(properties, n)) : []
   return [
-    ...missing.map((name) => describe(enter(place, name), 'is required')),
-    ...unknown.map((name) => describe(enter(place, name), 'is not known')),
+    ...missing.map((name) => describe(enter(position, name), 'is required')),
+    ...unknown.map((name) => describe(enter(position, name), 'is not known')),
     ...Object.entries(properties)
       .filter(([name]) => Object.hasOwn(value, name))
-      .flatMap(([name, property]) => checkValue(property, value[name], enter(place, name))),
+      .flatMap(([name, property]) => checkValue(property, value[name], enter(position, name))),
   ]
 }
 
-function enter(place: Place, name: string): Place {
-  return { path: place.path === '' ? name : `${place.path}.${name}`, depth: place.depth + 1 }
+function enter(position: Position, name: string): Position {
+  return { path: position.path === '' ? name : `${position.path}.${name}`, depth: position.depth + 1 }
 }
 
-function describe(place: Place, problem: string): string {
-  return place.path === '' ? problem : `${place.path}: ${problem}`
+function describe(position: Position, problem: string): string {
+  return position.path === '' ? problem : `${position.path}: ${problem}`
 }
 
 function namedTypes(type: unknown): string[] {

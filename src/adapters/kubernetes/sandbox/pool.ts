@@ -93,20 +93,20 @@ function createPodMaker(options: SandboxPoolOptions, pool: string, note: (error:
   }
 }
 
-type Place = { resolve(pod: Pod): void }
+type Waiter = { resolve(pod: Pod): void }
 
 /** Waits in the queue; the error says why no pod came. */
-async function queueUp(line: Place[], signals: { caller: AbortSignal; closing: AbortSignal }, cause: () => string) {
+async function queueUp(line: Waiter[], signals: { caller: AbortSignal; closing: AbortSignal }, cause: () => string) {
   const { promise, resolve, reject } = Promise.withResolvers<Pod>()
-  const place = { resolve }
+  const waiter = { resolve }
   const limit = AbortSignal.any([signals.caller, signals.closing, AbortSignal.timeout(takeTimeoutMs)])
   const leave = () => {
-    const at = line.indexOf(place)
+    const at = line.indexOf(waiter)
     if (at !== -1) line.splice(at, 1)
     const message = `no sandbox could be had: ${cause()}; try again later`
     reject(signals.caller.aborted ? signals.caller.reason : new SvcError('Unavailable', message))
   }
-  line.push(place)
+  line.push(waiter)
   // A signal that has aborted does not notify later listeners.
   if (limit.aborted) leave()
   else limit.addEventListener('abort', leave, { once: true })
@@ -137,7 +137,7 @@ function createWarmPods({ all, remove, faults }: WarmPodParts) {
       }
     },
     /** Hands ready pods to waiting callers, in order. */
-    serve(waiting: Place[]): void {
+    serve(waiting: Waiter[]): void {
       for (const pod of listFree().filter(isReady).slice(0, waiting.length)) {
         taken.add(pod.metadata.name)
         waiting.shift()?.resolve(pod)
@@ -152,7 +152,7 @@ export function createSandboxPool(options: SandboxPoolOptions): SandboxPool {
   const closing = new AbortController()
   /** Names of requested pods that are not in the cache yet. */
   const starting = new Set<string>()
-  const waiting: Place[] = []
+  const waiting: Waiter[] = []
   const faults = createFaultNote(options)
   const maker = createPodMaker(options, pool, faults.note)
 

@@ -4,7 +4,7 @@ import { proxyEndpoints } from '../../contract/api/proxies.ts'
 import type { Endpoint } from '../../proxy/types.ts'
 
 export type ProxyRoute = {
-  /** Of the route. */
+  /** The path of the route, with `:model` for the id of a model. */
   path: string
   endpoint: Endpoint | 'models' | 'model'
   /** The rest of a model's path, decoded; ids may contain a slash, which clients write as it is or as `%2F`. */
@@ -13,7 +13,7 @@ export type ProxyRoute = {
   query: string
 }
 
-export type Found = { place: ProxyRoute | undefined; methods: string[]; path: string }
+export type Found = { route: ProxyRoute | undefined; methods: string[]; path: string }
 
 const modelPath = /^(\/(?:llma|llmo)\/v1\/models\/)(.+)$/s
 
@@ -27,8 +27,8 @@ function decode(text: string): string {
 
 /** The route's path, with a model id in its variable part. */
 function readModelPath(path: string): { path: string; model?: string } {
-  const [, route, model] = modelPath.exec(path) ?? []
-  return route === undefined || model === undefined ? { path } : { path: `${route}:model`, model: decode(model) }
+  const [, base, model] = modelPath.exec(path) ?? []
+  return base === undefined || model === undefined ? { path } : { path: `${base}:model`, model: decode(model) }
 }
 
 /** The route of a request; without one, the methods that its path supports. */
@@ -37,12 +37,12 @@ export function findProxyRoute(method: string, target: string): Found {
   const asked = mark === -1 ? target : target.slice(0, mark)
   const { path, model } = readModelPath(asked)
   const known = proxyEndpoints.get(path)
-  if (known === undefined) return { place: undefined, methods: [], path: asked }
+  if (known === undefined) return { route: undefined, methods: [], path: asked }
   const isRead = known.method === 'GET'
   if (method === known.method || (isRead && method === 'HEAD')) {
     const query = mark === -1 ? '' : target.slice(mark + 1)
-    const place = { path, endpoint: known.endpoint, query, model }
-    return { place, methods: [], path: asked }
+    const route = { path, endpoint: known.endpoint, query, model }
+    return { route, methods: [], path: asked }
   }
-  return { place: undefined, methods: isRead ? ['GET', 'HEAD'] : ['POST'], path: asked }
+  return { route: undefined, methods: isRead ? ['GET', 'HEAD'] : ['POST'], path: asked }
 }
