@@ -1,4 +1,6 @@
+import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
+import { LongestFirst } from './test/longest-first.ts'
 
 /** Of the workers: a young generation that need not grow first. */
 const execArgv = ['--min-semi-space-size=32', '--max-semi-space-size=32']
@@ -12,19 +14,25 @@ const report = process.env.SVC_TEST_REPORT
 /** Files of one worker share what they import: most of a small file's time went into loading it. */
 const together = { isolate: false }
 
-const onCluster = { ...patient, globalSetup: ['test/cluster/setup.ts'] }
+/** Files that start programs wait for them a third of their time: then another file has the core. */
+const maxWorkers = Math.ceil(availableParallelism() * 1.5)
+
+/** Files that need a cluster come after the others; where there is none they are skipped, and wait for nothing. */
+const hasCluster = process.env.KUBECONFIG !== undefined
+const onCluster = { ...patient, isolate: hasCluster, globalSetup: ['test/cluster/setup.ts'] }
 
 /** They take a part of the cluster away, or fill it. */
 const filledClusters = ['end-to-end', 'faults', 'options'].map((name) => `test/cluster/${name}.test.ts`)
 
 export default defineConfig({
   test: {
-    maxWorkers: '100%',
+    maxWorkers,
+    sequence: { sequencer: LongestFirst },
     globalSetup: ['test/fixtures/temporary-folder.ts'],
     reporters: report === undefined ? ['default'] : ['default', ['json', { outputFile: report }]],
     projects: [
       { test: { ...patient, ...together, name: 'unit', include: ['src/**/*.test.ts'] } },
-      { test: { ...patient, name: 'checks', include: ['test/checks/**/*.test.ts'] } },
+      { test: { ...patient, ...together, name: 'checks', include: ['test/checks/**/*.test.ts'] } },
       { test: { ...patient, ...together, name: 'contracts', include: ['test/contracts/**/*.test.ts'] } },
       { test: { ...patient, ...together, name: 'http', include: ['test/http/**/*.test.ts'] } },
       { test: { ...patient, ...together, name: 'controllers', include: ['test/controllers/**/*.test.ts'] } },
@@ -44,7 +52,7 @@ export default defineConfig({
           name: 'cluster',
           include: ['test/cluster/**/*.test.ts'],
           exclude: filledClusters,
-          sequence: { groupOrder: 1 },
+          sequence: { groupOrder: hasCluster ? 1 : 0 },
         },
       },
       {
@@ -52,8 +60,8 @@ export default defineConfig({
           ...onCluster,
           name: 'cluster-filled',
           include: filledClusters,
-          maxWorkers: 1,
-          sequence: { groupOrder: 2 },
+          maxWorkers: hasCluster ? 1 : maxWorkers,
+          sequence: { groupOrder: hasCluster ? 2 : 0 },
         },
       },
     ],
