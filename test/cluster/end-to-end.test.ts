@@ -182,7 +182,7 @@ describeOnCluster(`the service in the cluster${obstacle === undefined ? '' : ` (
       return next !== undefined && next !== leader
     }, 'another replica leading')
     expect(Date.now() - killedAt).toBeLessThan(10_000)
-    expect((await readTask('waiting')).status?.phase).toBe('Pending')
+    await waitForPhase('waiting', 'Pending')
     await applyTasks(service, [makeAgent('not-there-yet')])
     await waitForPhase('waiting', 'Succeeded')
     for (const index of [1, 2, 3]) {
@@ -190,7 +190,7 @@ describeOnCluster(`the service in the cluster${obstacle === undefined ? '' : ` (
       expect(task.status?.attempts).toBe(1)
     }
     await waitForPhase('cancelled', 'Cancelled')
-    expect((await readTask('later')).status?.phase).toBe('Scheduled')
+    await waitForPhase('later', 'Scheduled')
     expect((await readTask('kubectl-ai')).status?.phase).toBe('Succeeded')
     await kubectl(['delete', 'task', 'later'], { namespace: service.tasks })
     await waitFor(async () => (await countLeftovers()) === 0, 'every Job and pod being gone')

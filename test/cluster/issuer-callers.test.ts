@@ -40,12 +40,25 @@ describeOnCluster('callers of the service on a cluster', () => {
     const folder = makeFolder()
     folders.push(folder)
     const place = ['--mode', 'kubernetes', '--kubeconfig', process.env.KUBECONFIG ?? '', '--operator-namespace', own]
+    // A service of all namespaces would start the tasks of other tests, which run at the same time.
+    const served = ['--watch-namespace', `${team},${other}`]
     const oidc = ['--oidc-issuer', issuer.url, '--oidc-audience', audience, '--oidc-allowed-subjects', '*']
     const context = ['--context-token-profile', 'kontxt', '--context-token-issuer', issuer.url]
     const home = ['--oidc-namespace', team, '--context-token-namespace', team, '--context-token-audience', audience]
     const service = await startService({
       folder,
-      flags: [...place, ...oidc, ...context, ...home, '--worker-image', 'svc', '--metrics-port', '0', ...flags],
+      flags: [
+        ...place,
+        ...served,
+        ...oidc,
+        ...context,
+        ...home,
+        '--worker-image',
+        'svc',
+        '--metrics-port',
+        '0',
+        ...flags,
+      ],
     })
     services.push(service)
     return service

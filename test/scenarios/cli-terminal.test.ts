@@ -68,7 +68,8 @@ describe.skipIf(!hasProgram(terminalProgram))('svc on a terminal', () => {
   })
 
   it('prints the result when it goes elsewhere', async () => {
-    const rows = readRows(await onTerminal("svc run 'say elsewhere' > result.txt; cat result.txt; rm result.txt"))
+    const file = join(service.folder, 'result.txt')
+    const rows = readRows(await onTerminal(`svc run 'say elsewhere' > ${file}; cat ${file}`))
     expect(rows.filter((row) => row === '   elsewhere')).toHaveLength(2)
   })
 
@@ -125,31 +126,44 @@ describe.skipIf(!hasProgram(terminalProgram))('svc on a terminal', () => {
 })
 
 describe('completion', () => {
-  const ask = async (shell: string, script: string) => {
+  const askRaw = async (shell: string, script: string) => {
     const outcome = await runProgram(shell, ['-c', script], { env })
     expect(outcome.stderr).toBe('')
-    return outcome.stdout.trim().split('\n').filter(Boolean)
+    return outcome.stdout
   }
+  const listLines = (text: string) => text.split('\n').filter(Boolean)
+  const ask = async (shell: string, script: string) => listLines(await askRaw(shell, script))
 
   beforeAll(async () => {
     await service.call('POST', '/api/v1/agents', { name: 'known', spec: { systemPrompt: { inline: 'hi' } } })
   })
 
-  const bash = (...words: string[]) =>
-    ask(
-      'bash',
-      `source <(svc completion bash); complete -p svc >/dev/null || exit 1
-       COMP_WORDS=(svc ${words.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${words.length}
-       _svc svc; printf '%s\\n' "\${COMPREPLY[@]}"`,
+  /** What is offered for the last word of each line. */
+  const bash = async (lines: string[][]) => {
+    const each = lines.map(
+      (words) => `COMP_WORDS=(svc ${words.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${words.length}
+       COMPREPLY=(); _svc svc; printf '%s\\n' "\${COMPREPLY[@]}"; echo --`,
     )
+    const script = `source <(svc completion bash); complete -p svc >/dev/null || exit 1\n${each.join('\n')}`
+    return (await askRaw('bash', script)).split('--\n').slice(0, -1).map(listLines)
+  }
 
   it('in bash knows commands, options, values and the names that are there', async () => {
-    expect(await bash('ta')).toEqual(['task'])
-    expect(await bash('-n', 'default', 'task', 'l')).toEqual(['list', 'logs'])
-    expect(await bash('-o', '')).toEqual(['table', 'wide', 'json', 'yaml', 'name'])
-    expect(await bash('run', '--agent', 'k')).toEqual(['known'])
-    expect(await bash('get', 'agents', '')).toEqual(['known'])
-    expect(await bash('apply', '-f', '')).toEqual([])
+    const expected: [string[], string[]][] = [
+      [['ta'], ['task']],
+      [
+        ['-n', 'default', 'task', 'l'],
+        ['list', 'logs'],
+      ],
+      [
+        ['-o', ''],
+        ['table', 'wide', 'json', 'yaml', 'name'],
+      ],
+      [['run', '--agent', 'k'], ['known']],
+      [['get', 'agents', ''], ['known']],
+      [['apply', '-f', ''], []],
+    ]
+    expect(await bash(expected.map(([words]) => words))).toEqual(expected.map(([, offered]) => offered))
   })
 
   it.skipIf(!hasProgram('zsh'))('in zsh as well', async () => {

@@ -3,7 +3,7 @@ import { createEmulator, type Emulator } from 'emulate'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { listBadTokens } from '../fixtures/bad-tokens.ts'
 import { audience, type Issuer, startIssuer, subject } from '../fixtures/issuer.ts'
-import { environmentOf, launchSvc, makeFolder, removeFolder, type Service, startService } from './service.ts'
+import { environmentOf, makeFolder, removeFolder, runSvc, type Service, startService } from './service.ts'
 
 const stops: (() => Promise<unknown>)[] = []
 afterAll(async () => {
@@ -175,7 +175,7 @@ describe('settings that make no sense together', () => {
     [[...oidc, '--oidc-role-mapping', 'dev=admin'], '"dev=admin" must be group=role'],
   ])('end svc up at once: %o [OIDC-014]', async (flags, message) => {
     const folder = makeFolder()
-    const outcome = await launchSvc(['up', '--port', '0', ...flags], environmentOf(folder))
+    const outcome = await runSvc(['up', '--port', '0', ...flags], environmentOf(folder))
     removeFolder(folder)
     expect(outcome.code).not.toBe(0)
     expect(outcome.stderr).toContain(message)
