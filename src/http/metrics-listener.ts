@@ -1,6 +1,7 @@
 // Metrics on their own listener, for a scraper inside the cluster: no credential, and none of the API.
-import { createServer, type Server } from 'node:http'
+import type { Server } from 'node:http'
 import type { Metrics } from '../observability/metrics.ts'
+import { createServer } from './node-http.ts'
 
 /** Created without listening. Answers GET /metrics and nothing else. */
 export function createMetricsServer(metrics: Pick<Metrics, 'expose'>): Server {

@@ -1,11 +1,12 @@
 // Answers when Node has no request to hand on: what its parser refuses, requests that are too slow, CONNECT.
-import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { type ErrorReason, SvcError } from '../errors.ts'
 import type { Ids } from '../ports/clock.ts'
 import { writeFamilyError } from '../proxy/family-error.ts'
 import type { Refusal } from './known-paths.ts'
 import { toErrorBody } from './middleware/error-answer.ts'
+import { STATUS_CODES } from './node-http.ts'
 
 type ParserError = Error & { code?: string; rawPacket?: Buffer }
 

@@ -1,6 +1,7 @@
 // With TLS the certificate is for the service's public names; workers on this machine use a loopback listener instead.
-import { createServer, type Server } from 'node:http'
+import type { Server } from 'node:http'
 import type { FastifyInstance } from 'fastify'
+import { createServer } from './node-http.ts'
 import { unreadEvents } from './unread.ts'
 
 const workerPath = /^\/internal\/v1\//
