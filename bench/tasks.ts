@@ -1,8 +1,9 @@
 // Throughput and latency of trivial tasks beside the same programs run bare, with the same sandbox and concurrency.
 import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { watchFamilyCpu } from './family-cpu.ts'
 import { startFloor } from './floor.ts'
 import { generateLoad } from './load.ts'
 import { percentile, type Row, report, residentMemory, round } from './measure.ts'
@@ -76,12 +77,6 @@ async function benchLatency(spec: object) {
   }
 }
 
-/** Milliseconds of CPU of the service and of everything it has started that has ended (proc(5): utime to cstime). */
-function readFamilyCpu(pid: number): number {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? []
-  return fields.slice(11, 15).reduce((sum, field) => sum + Number(field) * 10, 0)
-}
-
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
 /** Tasks of one call with an instant model, as people send them: the first after the start, with and without a compile cache. */
@@ -110,12 +105,12 @@ async function timeInstant(service: RunningService, prefix: string): Promise<Row
   // The cache of the first start is made now.
   await pause(3 * pauseMs)
   const took: number[] = []
-  const before = readFamilyCpu(service.pid)
+  const family = watchFamilyCpu(service.pid)
   for (let index = 0; index < instantTasks; index += 1) {
     took.push(await timeOne(service, instantSpec, `${prefix}-${index}`))
     await pause(pauseMs)
   }
-  const cpu = (readFamilyCpu(service.pid) - before) / instantTasks
+  const cpu = family.stop() / instantTasks
   return {
     'first, created to succeeded ms': first,
     'created to succeeded p50 ms': percentile(took, 0.5),

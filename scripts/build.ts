@@ -14,10 +14,12 @@ const root = join(import.meta.dirname, '..')
 const programs = {
   cli: 'src/cli.ts',
   server: 'src/server.ts',
-  worker: 'src/worker.ts',
   // A thread of its own begins with it.
   'chunks/article': 'src/tools/web/article.ts',
 }
+
+/** By itself: what the service shares with it would lie in more files, with more than a worker needs. */
+const worker = { worker: 'src/worker.ts', 'chunks/article': 'src/tools/web/article.ts' }
 
 /** Sent as text to where it runs: it needs no other file. */
 const tagger = { 'chunks/tagger': 'src/adapters/kubernetes/workloads/streams/tagger.ts' }
@@ -48,13 +50,14 @@ function isExternal(id: string, importer: string | undefined): boolean {
 }
 
 /** What the licences of copied code ask for: their text goes with it. */
-function collectLicences({ output }: RolldownOutput): string {
-  const modules = output.flatMap((file) => (file.type === 'chunk' ? file.moduleIds : []))
+function collectLicences(outputs: RolldownOutput[]): string {
+  const files = outputs.flatMap(({ output }) => output)
+  const modules = files.flatMap((file) => (file.type === 'chunk' ? file.moduleIds : []))
   const folders = modules.flatMap((id) => /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(id)?.[0] ?? [])
   const texts = [...new Set(folders)].sort().map((folder) => {
     const { name, version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
-    const files = readdirSync(folder).filter((file) => /^(licen[cs]e|notice|copying)/i.test(file))
-    return [`${name} ${version} (${license})`, ...files.map((file) => readFileSync(join(folder, file), 'utf8').trim())]
+    const names = readdirSync(folder).filter((file) => /^(licen[cs]e|notice|copying)/i.test(file))
+    return [`${name} ${version} (${license})`, ...names.map((file) => readFileSync(join(folder, file), 'utf8').trim())]
   })
   return `${texts.map((parts) => parts.join('\n\n')).join(`\n\n${'-'.repeat(80)}\n\n`)}\n`
 }
@@ -75,9 +78,9 @@ async function bundle(input: Record<string, string>, folder: string): Promise<Ro
 /** Replaces the folder. */
 export async function buildProgram(folder: string): Promise<void> {
   rmSync(folder, { recursive: true, force: true })
-  const output = await bundle(programs, folder)
-  await bundle(tagger, folder)
-  writeFileSync(join(folder, 'licences.txt'), collectLicences(output))
+  const outputs: RolldownOutput[] = []
+  for (const input of [programs, worker, tagger]) outputs.push(await bundle(input, folder))
+  writeFileSync(join(folder, 'licences.txt'), collectLicences(outputs))
 }
 
 if (import.meta.main) await buildProgram(process.argv[2] ?? join(root, 'dist'))
