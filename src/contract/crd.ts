@@ -2,7 +2,7 @@
 
 import { z } from 'zod'
 import { objectRules, specRules, type ValidationRule } from './crd-rules.ts'
-import { printHints } from './field.ts'
+import { printHints, publishedMark } from './field.ts'
 import { isJsonObject, type JsonObject } from './json.ts'
 import { type Kind, type KindInfo, kinds } from './resources/index.ts'
 import { referenceMark } from './resources/references.ts'
@@ -16,6 +16,7 @@ const dropped = new Set([
   'propertyNames',
   'x-svc-aliases',
   referenceMark,
+  publishedMark,
 ])
 const anything: JsonObject = { 'x-kubernetes-preserve-unknown-fields': true }
 

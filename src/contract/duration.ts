@@ -1,6 +1,7 @@
 // Go-style durations (`30s`, `1h30m`): the only form of time spans in the contract.
 import { z } from 'zod'
 import { SvcError } from '../errors.ts'
+import { publishedMark } from './field.ts'
 
 const unitMs: Record<string, number> = {
   ns: 1e-6,
@@ -77,5 +78,5 @@ export type Duration = z.infer<typeof Duration>
 export const PositiveDuration = shape
   .refine(isWithinRange, 'must be shorter than 292 years')
   .refine((text) => tryParseDuration(text) !== 0, 'must be longer than zero')
-  .meta({ example: '30s' })
+  .meta({ example: '30s', [publishedMark]: { allOf: [{ pattern: '[1-9]' }] } })
 export type PositiveDuration = z.infer<typeof PositiveDuration>

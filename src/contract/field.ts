@@ -9,6 +9,17 @@ export function field<S extends z.ZodType>(schema: S, description: string, examp
   return schema.meta(example === undefined ? { description } : { description, example })
 }
 
+/**
+ * Marks a schema with keywords of JSON Schema for rules that are refinements here, which cannot be printed. OpenAPI adds
+ * them; CRDs have CEL rules in their place.
+ */
+export const publishedMark = 'x-svc-published'
+
+/** JSON Schema: at most one of the two fields. */
+export function notBoth(first: string, second: string): object {
+  return { not: { required: [first, second] } }
+}
+
 /** A value as a reader would type it: text as it is, anything else as JSON. */
 export function printValue(value: unknown): string {
   return typeof value === 'string' ? value || '""' : JSON.stringify(value)

@@ -1,6 +1,6 @@
 // Budgets: the tokens or the money that may be used in a day, in a month or in total.
 import { z } from 'zod'
-import { field } from '../field.ts'
+import { field, notBoth, publishedMark } from '../field.ts'
 import { Name, Timestamp } from '../resources/metadata.ts'
 import { ListMetadata } from './list.ts'
 import { defineRoute, errorResponses } from './route.ts'
@@ -33,7 +33,10 @@ export const BudgetScope = z
     path: ['caller'],
     message: 'must be absent beside token, which is a caller, too',
   })
-  .meta({ id: 'BudgetScope' })
+  .meta({
+    id: 'BudgetScope',
+    [publishedMark]: { dependentRequired: { agent: ['namespace'] }, ...notBoth('token', 'caller') },
+  })
 export type BudgetScope = z.infer<typeof BudgetScope>
 
 /** What is limited, for whom and in which period. */
@@ -67,7 +70,10 @@ export const BudgetSpec = z
     path: ['maxTokens'],
     message: 'or maxCost is required',
   })
-  .meta({ id: 'BudgetSpec' })
+  .meta({
+    id: 'BudgetSpec',
+    [publishedMark]: { anyOf: [{ required: ['maxTokens'] }, { required: ['maxCost'] }] },
+  })
 export type BudgetSpec = z.infer<typeof BudgetSpec>
 
 const BudgetSpent = z

@@ -1,11 +1,11 @@
 // Config maps: named maps of plain text, in the form that kubectl writes. On a cluster they are the cluster's own, and this API only reads them.
 
 import { z } from 'zod'
-import { field } from '../field.ts'
+import { field, publishedMark } from '../field.ts'
 import { Annotations, countBytes, ForeignName, Labels, MetadataInput, Name, Timestamp } from '../resources/metadata.ts'
 import { EntryKey } from '../resources/references.ts'
 import { listOf, NamespaceQuery, ResourceListQuery } from './list.ts'
-import { ignoredShape } from './resource-body.ts'
+import { ignoredShape, nameRequired } from './resource-body.ts'
 import { defineRoute, errorResponses, ReadHeaders, WriteHeaders } from './route.ts'
 
 const tag = 'ConfigMaps'
@@ -72,6 +72,9 @@ export const ConfigMapBody = z
   .meta({ id: 'ConfigMapBody' })
 export type ConfigMapBody = z.infer<typeof ConfigMapBody>
 
+/** A ConfigMap to store; the same with a name. */
+export const ConfigMapCreate = ConfigMapBody.meta({ id: 'ConfigMapCreate', [publishedMark]: nameRequired })
+
 /** One page of ConfigMaps. */
 export const ConfigMapList = listOf(ConfigMapItem, 'ConfigMapList')
 
@@ -113,7 +116,7 @@ export const createConfigMap = defineRoute({
   summary: 'Create a config map',
   description: 'Stores a ConfigMap: prompts, policies and other texts that resources refer to.',
   query: NamespaceQuery,
-  body: ConfigMapBody,
+  body: ConfigMapCreate,
   responses: { ...elsewhere, ...errorResponses(409), 201: stored },
   auth: 'user',
   verb: { verb: 'create', kind: 'ConfigMap' },

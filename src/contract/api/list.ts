@@ -1,7 +1,7 @@
 // What lists have in common: the envelope, and the query parameters.
 
 import { z } from 'zod'
-import { field } from '../field.ts'
+import { field, publishedMark } from '../field.ts'
 import { Name, ObjectMeta } from '../resources/metadata.ts'
 import { documentAs } from './route.ts'
 
@@ -132,9 +132,15 @@ export const ResourceSummary = z
   .meta({ id: 'ResourceSummary' })
 export type ResourceSummary = z.infer<typeof ResourceSummary>
 
+/** Labels to select by, as Kubernetes writes them. */
+export const LabelSelector = z
+  .string()
+  .max(4096)
+  .meta({ [publishedMark]: { format: 'label-selector' } })
+
 /** Query of a list of resources. */
 export const ResourceListQuery = ObjectListQuery.extend({
-  labelSelector: field(z.string().max(4096).optional(), 'Only objects whose labels match.', 'team=search,env!=test'),
+  labelSelector: field(LabelSelector.optional(), 'Only objects whose labels match.', 'team=search,env!=test'),
 })
 export type ResourceListQuery = z.infer<typeof ResourceListQuery>
 

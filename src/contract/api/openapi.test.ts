@@ -50,6 +50,27 @@ describe('OpenAPI document', () => {
     expect(components.schemas.ObjectMetaInput).toBeUndefined()
   })
 
+  it('publishes rules that are refinements where JSON Schema can say them', () => {
+    const { schemas } = components
+    expect(schemas.ProviderCreate).toMatchObject({ anyOf: [{ required: ['name'] }, { required: ['metadata'] }] })
+    expect(schemas.ProviderUpdate).not.toHaveProperty('anyOf')
+    expect(schemas.BudgetScope).toMatchObject({
+      dependentRequired: { agent: ['namespace'] },
+      not: { required: ['token', 'caller'] },
+    })
+    expect(schemas.ProviderSpecInput).toMatchObject({
+      anyOf: [
+        { properties: { type: { enum: ['azure-llmo', 'azure-openai'] } }, required: ['azure', 'baseURL'] },
+        { not: { required: ['azure'] } },
+      ],
+      properties: { baseURL: { format: 'uri' } },
+    })
+    expect(schemas.TokenCreate?.properties).toMatchObject({ expires: { anyOf: [{ format: 'date-time' }, {}, {}] } })
+    expect(text).toContain('"oneOf":[{"required":["name"]},{"required":["configMapRef"]}]')
+    expect(text).toContain('"format":"label-selector"')
+    expect(text).not.toContain('x-svc-published')
+  })
+
   it('shows what a parameter means, not how it is read', () => {
     const parameters = paths['/api/v1/tasks']?.get?.parameters as { name: string; schema: Json; required: boolean }[]
     const limit = parameters.find((parameter) => parameter.name === 'limit')

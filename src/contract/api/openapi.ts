@@ -1,6 +1,7 @@
 // The OpenAPI 3.1 document, printed from the route table and the schemas that validate (HTTP-046).
 
 import { z } from 'zod'
+import { publishedMark } from '../field.ts'
 import { isJsonObject, type JsonObject } from '../json.ts'
 import { referenceMark } from '../resources/references.ts'
 import { documentedShape, errorDescriptions, type Route, type RouteResponse } from './route.ts'
@@ -11,7 +12,7 @@ type Definitions = Record<string, JsonObject>
 /** A converted schema, with references to `#/$defs/Name`, and the definitions that they refer to. */
 type Converted = { json: JsonObject; definitions: Definitions }
 
-const internalKeywords = ['x-kubernetes-validations', 'x-svc-aliases', referenceMark, 'id']
+const internalKeywords = ['x-kubernetes-validations', 'x-svc-aliases', referenceMark, publishedMark, 'id']
 
 function convert(schema: z.ZodType, direction: Direction): Converted {
   const found: Definitions = {}
@@ -32,6 +33,7 @@ function convert(schema: z.ZodType, direction: Direction): Converted {
         for (const key of Object.keys(context.jsonSchema)) delete context.jsonSchema[key]
         Object.assign(context.jsonSchema, inner.json, read.meta())
       }
+      Object.assign(context.jsonSchema, context.jsonSchema[publishedMark])
       for (const key of internalKeywords) delete context.jsonSchema[key]
     },
   })

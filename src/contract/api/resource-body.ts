@@ -2,7 +2,7 @@
 
 import { z } from 'zod'
 import type { Problem } from '../../errors.ts'
-import { field } from '../field.ts'
+import { field, publishedMark } from '../field.ts'
 import { isJsonObject } from '../json.ts'
 import { type Kind, kinds, type SpecOf } from '../resources/index.ts'
 import { MetadataInput, Name } from '../resources/metadata.ts'
@@ -87,7 +87,11 @@ function readBody<K extends Kind>(kind: K, body: unknown): Reading<UpdateBody<K>
   return { value: { metadata: naming.value, spec: spec.value }, problems }
 }
 
-function shapeOf<K extends Kind>(kind: K, id: string): z.ZodType<unknown, BodyInput<K>> {
+const named = { properties: { name: { type: 'string' } }, required: ['name'] }
+/** JSON Schema: the name stands in one of its two places at least. */
+export const nameRequired = { anyOf: [named, { properties: { metadata: named }, required: ['metadata'] }] }
+
+function shapeOf<K extends Kind>(kind: K, id: string, rule: object): z.ZodType<unknown, BodyInput<K>> {
   const shape = z.strictObject({
     ...ignoredShape,
     name: field(givenName, 'Name of the object; the same as `metadata.name`.', 'nightly-report'),
@@ -95,7 +99,7 @@ function shapeOf<K extends Kind>(kind: K, id: string): z.ZodType<unknown, BodyIn
     metadata: field(MetadataInput.optional(), 'Name, namespace, labels and annotations.'),
     spec: field(kinds[kind].spec, 'What is wanted.'),
   })
-  return shape.meta({ id }) as unknown as z.ZodType<unknown, BodyInput<K>>
+  return shape.meta({ id, [publishedMark]: rule }) as unknown as z.ZodType<unknown, BodyInput<K>>
 }
 
 const nameless: Problem = { path: 'name', message: 'is required' }
@@ -110,7 +114,7 @@ export function createBodyOf<K extends Kind>(kind: K) {
     if (value?.metadata.name === undefined) return z.NEVER
     return { metadata: pickDraftMetadata(value.metadata, value.metadata.name), spec: value.spec }
   })
-  return documentAs(schema, shapeOf(kind, `${kind}Create`))
+  return documentAs(schema, shapeOf(kind, `${kind}Create`, nameRequired))
 }
 
 /** Schema of the PUT body of a kind: the whole new spec. */
@@ -120,5 +124,5 @@ export function updateBodyOf<K extends Kind>(kind: K) {
     addProblems(context, problems)
     return value ?? z.NEVER
   })
-  return documentAs(schema, shapeOf(kind, `${kind}Update`))
+  return documentAs(schema, shapeOf(kind, `${kind}Update`, {}))
 }

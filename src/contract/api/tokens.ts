@@ -3,7 +3,7 @@
 import { z } from 'zod'
 import { type Role, roles } from '../access.ts'
 import { tryParseDuration } from '../duration.ts'
-import { field } from '../field.ts'
+import { field, publishedMark } from '../field.ts'
 import { Name, Timestamp } from '../resources/metadata.ts'
 import { listOf } from './list.ts'
 import { defineRoute, errorResponses } from './route.ts'
@@ -31,6 +31,13 @@ function checkRole({ role, readOnly, namespace }: TokenRights, context: z.Refine
   if (role === 'owner' && namespace !== undefined) add('namespace', 'must be absent: an owner acts in all namespaces')
 }
 
+/** The forms of `expires` in JSON Schema. */
+const expiryForms = [
+  { format: 'date-time' },
+  { pattern: '^0{0,4}[1-9]\\d{0,4}d$' },
+  { pattern: '^\\+?((\\d+(\\.\\d*)?|\\.\\d+)(ns|us|µs|μs|ms|s|m|h))+$' },
+]
+
 /** A token to create. */
 export const TokenCreate = z
   .strictObject({
@@ -50,7 +57,7 @@ export const TokenCreate = z
           (text) => parseTokenExpiry(text, new Date(0)) !== undefined,
           'must be a time (2026-12-31T00:00:00Z), a duration (12h) or days (30d)',
         )
-        .meta({ example: '30d' })
+        .meta({ example: '30d', [publishedMark]: { anyOf: expiryForms } })
         .optional(),
       'When the token ends: a time (RFC 3339), a duration or days. Without it: never.',
     ),
@@ -60,7 +67,10 @@ export const TokenCreate = z
     ),
   })
   .superRefine(checkRole)
-  .meta({ id: 'TokenCreate' })
+  .meta({
+    id: 'TokenCreate',
+    [publishedMark]: { not: { properties: { role: { const: 'owner' } }, required: ['role', 'namespace'] } },
+  })
 export type TokenCreate = z.infer<typeof TokenCreate>
 
 const tokenFields = {

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { field } from '../field.ts'
 import { type Kind, kindNames } from '../resources/index.ts'
 import { Name } from '../resources/metadata.ts'
-import { booleanParameter, ViewParameter } from './list.ts'
+import { booleanParameter, LabelSelector, ViewParameter } from './list.ts'
 import { defineRoute, documentAs, errorResponses, StreamHeaders } from './route.ts'
 import { taskFilters } from './tasks.ts'
 
@@ -31,7 +31,7 @@ export const WatchQuery = z.object({
   ),
   names: field(NameWords.optional(), 'Only objects of these names, separated by commas.', 'nightly-report'),
   labelSelector: field(
-    z.string().max(4096).optional(),
+    LabelSelector.optional(),
     'Only objects whose labels match; one that no longer matches is told as `deleted`.',
     'team=search,env!=test',
   ),

@@ -3,7 +3,7 @@
 import { z } from 'zod'
 import type { Problem } from '../../errors.ts'
 import { Duration } from '../duration.ts'
-import { field } from '../field.ts'
+import { field, notBoth, publishedMark } from '../field.ts'
 import { Execution, ResourceRequirements } from './execution.ts'
 import { Condition, defineResource, Name, Timestamp } from './metadata.ts'
 import { samplingFields } from './model-use.ts'
@@ -44,6 +44,7 @@ export const SystemPrompt = z
     message: 'must have either inline or configMapRef, not both',
   })
   .meta({
+    [publishedMark]: notBoth('inline', 'configMapRef'),
     'x-kubernetes-validations': [
       { rule: '!(has(self.inline) && has(self.configMapRef))', message: 'must have either inline or configMapRef' },
     ],

@@ -1,7 +1,7 @@
 // Where and with what a workload runs: environment, compute resources, placement, workspace.
 
 import { z } from 'zod'
-import { field } from '../field.ts'
+import { field, notBoth, publishedMark } from '../field.ts'
 import { Quantity } from '../quantity.ts'
 import { ForeignName, Labels, Name } from './metadata.ts'
 import { EntryKey, FreeForm, refersTo, SecretRef } from './references.ts'
@@ -59,6 +59,7 @@ export const EnvVar = z
     'must have either value or valueFrom, not both',
   )
   .meta({
+    [publishedMark]: notBoth('value', 'valueFrom'),
     'x-kubernetes-validations': [
       { rule: '!(has(self.value) && has(self.valueFrom))', message: 'must have either value or valueFrom, not both' },
     ],

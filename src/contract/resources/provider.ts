@@ -2,10 +2,10 @@
 
 import { z } from 'zod'
 import type { Problem } from '../../errors.ts'
-import { field } from '../field.ts'
+import { field, publishedMark } from '../field.ts'
 import { Condition, defineResource, ForeignName, Timestamp } from './metadata.ts'
 import { EntryKey, ModelFallback, refersTo, WebAddress } from './references.ts'
-import { VendorType } from './vendor.ts'
+import { spellingsOf, VendorType } from './vendor.ts'
 
 /** Limits per minute, shared by all replicas. */
 export const RateLimit = z.strictObject({
@@ -74,6 +74,15 @@ export const Azure = z.strictObject({
 })
 export type Azure = z.infer<typeof Azure>
 
+const ofAzure = { enum: spellingsOf('azure-llmo') }
+/** JSON Schema: `azure` and `baseURL` for one type, and no `azure` for the others. */
+const azureRule = {
+  anyOf: [
+    { properties: { type: ofAzure }, required: ['azure', 'baseURL'] },
+    { properties: { type: { not: ofAzure } }, not: { required: ['azure'] } },
+  ],
+}
+
 /** The spec of a provider. */
 export const ProviderSpec = z
   .strictObject({
@@ -121,6 +130,7 @@ export const ProviderSpec = z
   })
   .meta({
     id: 'ProviderSpec',
+    [publishedMark]: azureRule,
     'x-kubernetes-validations': [
       {
         rule: "self.type != 'azure-llmo' || (has(self.azure) && has(self.baseURL))",

@@ -1,7 +1,7 @@
 // How one resource names another, a Secret, a ConfigMap, a repository or a web address.
 
 import { z } from 'zod'
-import { field } from '../field.ts'
+import { field, publishedMark } from '../field.ts'
 import { ForeignName, Name } from './metadata.ts'
 
 export const referenceMark = 'x-svc-reference'
@@ -97,7 +97,7 @@ export const WebAddress = z
   .string()
   .max(2048)
   .refine(isWebAddress, 'must be an http or https address without user name and password')
-  .meta({ example: 'https://example.com/path' })
+  .meta({ example: 'https://example.com/path', [publishedMark]: { format: 'uri' } })
 export type WebAddress = z.infer<typeof WebAddress>
 
 /** A Skill by name or Markdown from a ConfigMap, exactly one of them. */
@@ -108,6 +108,7 @@ export const SkillRef = z
   })
   .refine((ref) => (ref.name === undefined) !== (ref.configMapRef === undefined), 'needs either name or configMapRef')
   .meta({
+    [publishedMark]: { oneOf: [{ required: ['name'] }, { required: ['configMapRef'] }] },
     'x-kubernetes-validations': [
       { rule: 'has(self.name) != has(self.configMapRef)', message: 'needs either name or configMapRef' },
     ],

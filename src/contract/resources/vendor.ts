@@ -15,6 +15,11 @@ function toVendorType(word: VendorInput): VendorType {
   return (vendorAliases as Partial<Record<VendorInput, VendorType>>)[word] ?? (word as VendorType)
 }
 
+/** Every word that is read as the type. */
+export function spellingsOf(type: VendorType): string[] {
+  return [type, ...Object.entries(vendorAliases).flatMap(([alias, word]) => (word === type ? [alias] : []))]
+}
+
 /** Accepts a vendor word or its alias and returns the neutral word. */
 export const VendorType = z
   .enum([...vendorTypes, 'anthropic', 'openai', 'azure-openai'])
