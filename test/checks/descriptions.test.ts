@@ -12,7 +12,9 @@ type Json = { readonly [key: string]: unknown }
 type Found = { path: string; schema: Json }
 
 function childrenOf(schema: Json): [string, Json][] {
-  const named = Object.entries((schema.properties ?? {}) as Record<string, Json>)
+  // Without a type it is a rule about fields that are declared beside it.
+  const declared = schema.type === 'object' ? schema.properties : undefined
+  const named = Object.entries((declared ?? {}) as Record<string, Json>)
   const unions = ['anyOf', 'oneOf', 'allOf'].flatMap((key) => (schema[key] ?? []) as Json[])
   const nested = [schema.items, schema.additionalProperties, ...unions].filter(
     (value): value is Json => typeof value === 'object' && value !== null,
