@@ -1,7 +1,7 @@
 // The tool loop of both proxies: one client request, as many model and tool calls as needed, one answer.
 import { isSvcError, SvcError } from '../../errors.ts'
 import type { AnswerEncoder, EncoderOptions } from '../../llm/answer.ts'
-import { type Deadline, startDeadline } from '../../llm/deadlines.ts'
+import { startDeadline } from '../../llm/deadlines.ts'
 import { followSignals } from '../../llm/linked-signal.ts'
 import { type LoopEvent, type LoopRun, runLoop } from '../../llm/loop.ts'
 import { createLoopState, type LoopState } from '../../llm/loop-state.ts'
@@ -13,6 +13,7 @@ import { type CallerCodec, codecs } from './codec.ts'
 import type { ProxyLoopDeps } from './deps.ts'
 import { createFrameChannel, type FrameChannel } from './frame-channel.ts'
 import { openLoopModel } from './model.ts'
+import { createPulse } from './pulse.ts'
 import { createStreamedReply, type ReplyOptions } from './streamed-reply.ts'
 import { createToolOpener, type ToolOpener } from './tools.ts'
 import { createWholeReply } from './whole-reply.ts'
@@ -149,7 +150,7 @@ type Stream = { channel: FrameChannel; encoder: AnswerEncoder; signal: AbortSign
 
 async function streamLoop(job: Job, { channel, encoder, signal }: Stream): Promise<void> {
   const reply = createStreamedReply(job.reply)
-  const pulse = createPulse(job.deps.ports.clock, () => channel.push(encoder.heartbeat))
+  const pulse = createPulse(job.deps.ports.clock, heartbeatMs, () => channel.push(encoder.heartbeat))
   let begun = false
   const tell = (event: LoopEvent) => {
     let text = ''
@@ -182,32 +183,4 @@ function describeFailure({ call }: Job, error: unknown, encoder: AnswerEncoder):
     ? error
     : new SvcError('Internal', 'something went wrong inside the service', { cause: error })
   return encoder.fail(writeFamilyError(call.family, known, call.requestId))
-}
-
-/** Calls back in every pause. All streams share one timer. */
-function createPulse(clock: ProxyLoopDeps['ports']['clock'], beat: () => Promise<void> | undefined) {
-  let touched = false
-  let isOver = false
-  let pause: Deadline | undefined
-
-  function wait(): void {
-    touched = false
-    if (!isOver) pause = startDeadline(clock, heartbeatMs, () => void keep())
-  }
-
-  async function keep(): Promise<void> {
-    if (!touched) await beat()
-    wait()
-  }
-
-  return {
-    start: wait,
-    touch: () => {
-      touched = true
-    },
-    stop: () => {
-      isOver = true
-      pause?.cancel()
-    },
-  }
 }

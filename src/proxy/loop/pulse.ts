@@ -1,0 +1,38 @@
+// Calls back in every pause of a stream, so that nothing between takes it for dead.
+import { type Deadline, startDeadline } from '../../llm/deadlines.ts'
+import type { Clock } from '../../ports/clock.ts'
+
+export type Pulse = {
+  start(): void
+  /** Something was sent: the current pause does not count. */
+  touch(): void
+  stop(): void
+}
+
+/** A pause is `ms` to twice as long. All streams share one timer. A promise of `beat` holds the next one back. */
+export function createPulse(clock: Clock, ms: number, beat: () => Promise<void> | undefined): Pulse {
+  let touched = false
+  let isOver = false
+  let pause: Deadline | undefined
+
+  function wait(): void {
+    touched = false
+    if (!isOver) pause = startDeadline(clock, ms, () => void keep())
+  }
+
+  async function keep(): Promise<void> {
+    if (!touched) await beat()
+    wait()
+  }
+
+  return {
+    start: wait,
+    touch() {
+      touched = true
+    },
+    stop() {
+      isOver = true
+      pause?.cancel()
+    },
+  }
+}
