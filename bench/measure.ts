@@ -20,6 +20,12 @@ export function residentMemory(pid: number): number {
   return Number(kilobytes ?? 0) / 1024
 }
 
+/** Milliseconds of CPU that a process has used (proc(5): utime and stime, in hundredths of a second). */
+export function readCpu(pid: number): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? []
+  return (Number(fields[11]) + Number(fields[12])) * 10
+}
+
 export type Row = Record<string, string | number>
 
 /** A Markdown table, and the same as one JSON line. */

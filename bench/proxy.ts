@@ -1,8 +1,8 @@
 // The proxies beside a direct call, a bare pipe and other gateways: one mock vendor, the same load, one after another.
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import { type Gateway, startLiteLlm, startOurs, startPipe, startPortkey, startUpstream } from './gateways.ts'
 import { generateLoad, type LoadResult } from './load.ts'
-import { type Row, report, residentMemory, round } from './measure.ts'
+import { type Row, readCpu, report, residentMemory, round } from './measure.ts'
 import { abandonStreams, generateStreams } from './streams.ts'
 
 /** `BENCH_SHARE=0.01` for a look that takes seconds. */
@@ -11,13 +11,6 @@ const levels = (process.env.BENCH_CALLERS ?? '1,16,64,256').split(',').map(Numbe
 const count = (full: number) => Math.max(20, Math.round(full * share))
 /** `BENCH_PARTS=streams` for the streams alone; also: rates, endurance, peers. */
 const parts = (process.env.BENCH_PARTS ?? 'rates,streams,endurance,peers').split(',')
-const tickMs = 10
-
-/** Milliseconds of CPU that a process has used (proc(5): utime and stime, in hundredths of a second). */
-function readCpu(pid: number): number {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? []
-  return (Number(fields[11]) + Number(fields[12])) * tickMs
-}
 
 const countDescriptors = (pid: number) => readdirSync(`/proc/${pid}/fd`).length
 

@@ -9,6 +9,7 @@ const benches: Record<string, () => Promise<{ run(): Promise<void> }>> = {
   proxy: () => import('./proxy.ts'),
   cluster: () => import('./cluster.ts'),
   chat: () => import('./chat.ts'),
+  watch: () => import('./watch.ts'),
   records: () => import('./records.ts'),
 }
 

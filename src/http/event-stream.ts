@@ -42,22 +42,35 @@ export function encodeFrame(frame: Frame): string {
 
 type Step = IteratorResult<Frame> | 'heartbeat' | 'drain'
 
-function waitFor(ms: number, signal: AbortSignal): { step: Promise<Step>; cancel(): void } {
-  let cancel = () => {}
-  const step = new Promise<Step>((resolve) => {
-    const timer = setTimeout(() => resolve('heartbeat'), ms)
-    const onAbort = () => resolve('drain')
-    signal.addEventListener('abort', onAbort, { once: true })
-    cancel = () => {
+type Pause = { begin(): Promise<Step>; close(): void }
+
+/**
+ * Wakes after a time of silence, or when the service drains. One listener for the whole stream: to add one to a signal takes
+ * as long as the signal has listeners, and all streams share this one.
+ */
+function createPause(ms: number, drain: AbortSignal): Pause {
+  let wake = (_step: Step) => {}
+  const timer = setTimeout(() => wake('heartbeat'), ms)
+  const onAbort = () => wake('drain')
+  drain.addEventListener('abort', onAbort, { once: true })
+  return {
+    begin() {
+      if (drain.aborted) return Promise.resolve('drain')
+      timer.refresh()
+      return new Promise((resolve) => {
+        wake = resolve
+      })
+    },
+    close() {
       clearTimeout(timer)
-      signal.removeEventListener('abort', onAbort)
-    }
-    if (signal.aborted) onAbort()
-  })
-  return { step, cancel }
+      drain.removeEventListener('abort', onAbort)
+      onAbort()
+    },
+  }
 }
 
-function encodeSilence(frame: Frame | undefined): string {
+function encodeSilence(idle: () => Frame | undefined): string {
+  const frame = idle()
   return frame === undefined ? heartbeat : encodeFrame(frame)
 }
 
@@ -76,22 +89,21 @@ function createCheck({ recheck, recheckMs = defaultRecheckMs }: EventStreamOptio
 
 const comeBack = `retry: ${retryMs}\n`
 
-function partsOf(source: EventSource): { frames: AsyncIterable<Frame>; idle?: () => Frame | undefined } {
-  return 'frames' in source ? source : { frames: source }
+function partsOf(source: EventSource): { frames: AsyncIterable<Frame>; idle: () => Frame | undefined } {
+  return 'frames' in source ? source : { frames: source, idle: () => undefined }
 }
 
-async function* encodeFrames(source: EventSource, options: EventStreamOptions): AsyncGenerator<string> {
+async function* encodeFrames(source: EventSource, options: EventStreamOptions, pause: Pause): AsyncGenerator<string> {
   const { frames: all, idle } = partsOf(source)
   const frames = all[Symbol.asyncIterator]()
   const mayGoOn = createCheck(options)
   yield ': open\n\n'
   let next = frames.next()
   for (;;) {
-    const pause = waitFor(options.heartbeatMs, options.drain)
-    const step = await Promise.race([next, pause.step]).finally(pause.cancel)
+    const step = await Promise.race([next, pause.begin()])
     if (step === 'drain') return yield `${comeBack}: the service restarts; come back\n\n`
     if (!(await mayGoOn())) return yield `${comeBack}: the credential is no longer good\n\n`
-    if (step === 'heartbeat') yield encodeSilence(idle?.())
+    if (step === 'heartbeat') yield encodeSilence(idle)
     else if (step.done) return
     else {
       yield encodeFrame(step.value)
@@ -106,7 +118,8 @@ async function* encodeFrames(source: EventSource, options: EventStreamOptions): 
  */
 export function streamEvents(source: (signal: AbortSignal) => EventSource, options: EventStreamOptions): Readable {
   const over = new AbortController()
-  const texts = encodeFrames(source(over.signal), options)
+  const pause = createPause(options.heartbeatMs, options.drain)
+  const texts = encodeFrames(source(over.signal), options, pause)
   return new Readable({
     highWaterMark: 64 * 1024,
     read() {
@@ -118,6 +131,7 @@ export function streamEvents(source: (signal: AbortSignal) => EventSource, optio
     // Readable.from would wait for the source's pending step, which can take hours.
     destroy(error, callback) {
       over.abort(ended)
+      pause.close()
       void texts.return(undefined)
       callback(error)
     },
