@@ -14,7 +14,7 @@ import {
 import { type ChosenModel, chooseModels, expandWishes, type ProviderWish } from '../rules/model-choice.ts'
 import { findPrice } from '../rules/model-price.ts'
 import { isTrustedAddress } from '../rules/trusted-address.ts'
-import { readEntry } from './secret-entry.ts'
+import { readEntry } from './entries.ts'
 
 export type CatalogDeps = { resources: ResourceReader; secrets: Secrets }
 

@@ -6,7 +6,7 @@ import type { Tool } from '../contract/resources/tool.ts'
 import { summarize } from '../contract/validation.ts'
 import { SvcError } from '../errors.ts'
 import type { Secrets } from '../ports/secrets.ts'
-import { readEntry } from './secret-entry.ts'
+import { readEntry } from './entries.ts'
 
 /**
  * NotFound when its secret is missing, InvalidRequest when it cannot be called over HTTP; both as sentences for a user.

@@ -6,7 +6,7 @@ import { expect, it, vi } from 'vitest'
 import { waitFor } from '../../test/fixtures/time.ts'
 import { loadConfig } from '../config/load.ts'
 import { openLocalWork } from './embedded-work.ts'
-import { defaultLimitsOf } from './task-limits.ts'
+import { defaultLimitsOf } from './settings.ts'
 
 it('keeps as many workers waiting as are wanted', async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'svc-waiting-'))

@@ -16,7 +16,7 @@ import type { Logger } from '../observability/log.ts'
 import type { Logs } from '../ports/logs.ts'
 import type { Sandbox } from '../ports/sandbox.ts'
 import { workspaceSizeOf } from './scratch.ts'
-import { defaultLimitsOf } from './task-limits.ts'
+import { defaultLimitsOf } from './settings.ts'
 
 export type LocalWork = { workloads: EmbeddedWorkloads; sandbox: Sandbox; engine: ContainerEngine }
 

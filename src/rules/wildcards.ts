@@ -1,4 +1,4 @@
-// Names with `*` (any text) and `?` (one character), anchored at both ends.
+// Names with `*` (any text) and `?` (one character), anchored at both ends, and the subjects that they allow.
 // Matched by hand: a pattern made into a regular expression can be made to run for minutes.
 
 export type Wildcards = (text: string) => boolean
@@ -26,4 +26,10 @@ function matchesPattern(pattern: readonly string[], text: readonly string[]): bo
 export function compileWildcards(pattern: string): Wildcards {
   const compiled = [...pattern.replace(/\*+/g, '*')]
   return (text) => matchesPattern(compiled, [...text])
+}
+
+/** Creates the check; an empty list allows nobody. */
+export function createSubjectCheck(patterns: readonly string[]): (subject: string) => boolean {
+  const checks = patterns.map(compileWildcards)
+  return (subject) => checks.some((matches) => matches(subject))
 }

@@ -1,7 +1,7 @@
 // Turns of chat in process: what they write and when, what they keep in mind, what they cut, how their tools run.
 import { Readable } from 'node:stream'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { readChatSettings } from '../../src/compose/chat-settings.ts'
+import { readChatSettings } from '../../src/compose/settings.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import { createEgress } from '../../src/egress/egress.ts'
 import {

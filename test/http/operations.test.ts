@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { routes } from '../../src/contract/api/routes.ts'
 import { SvcError } from '../../src/errors.ts'
-import { createMetricsServer } from '../../src/http/metrics-listener.ts'
+import { createMetricsServer } from '../../src/http/listeners.ts'
 import { createMetrics } from '../../src/observability/metrics.ts'
 import { aiTask, ownerToken, type Service, startService } from './service.ts'
 

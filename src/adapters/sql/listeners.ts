@@ -1,4 +1,4 @@
-// Callbacks per topic, such as a task, for those who follow it.
+// Callbacks per topic, such as a task, and hooks that run after a commit.
 import type { Database, Tx } from './database.ts'
 
 export type Listeners<Note> = {
@@ -41,4 +41,15 @@ export function createSharedListeners(database: Database, channel: string): Shar
   const listeners = createListeners()
   database.listen(channel, (topic) => (topic === undefined ? listeners.notifyAll() : listeners.notify(topic)))
   return { add: listeners.add, announce: (tx, topic) => tx.announce(channel, topic) }
+}
+
+/** Runs a hook whose failure must not reach the writers: what they wrote is durable. */
+export function runHook(hook: () => void): void {
+  try {
+    hook()
+  } catch (error) {
+    queueMicrotask(() => {
+      throw error
+    })
+  }
 }

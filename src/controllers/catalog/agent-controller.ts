@@ -1,7 +1,7 @@
 // Agent: whether everything it refers to exists, how busy it is, and whether it has expired.
 import type { Agent } from '../../contract/resources/agent.ts'
 import { isSvcError } from '../../errors.ts'
-import { timeToExpiry } from '../../rules/agent-expiry.ts'
+import { timeToExpiry } from '../../rules/expiry.ts'
 import { type Controller, defineController, type Reconciled } from '../engine/controller.ts'
 import { parseKey } from '../engine/key.ts'
 import { type Activity, type AgentActivity, createAgentActivity } from './agent-activity.ts'

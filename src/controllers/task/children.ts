@@ -1,6 +1,6 @@
-// A parent's view of its children: the list in a running parent's status, and old runs of a schedule.
-import type { ChildTask, Task } from '../../contract/resources/task.ts'
-import { isTerminalPhase } from '../../contract/resources/task.ts'
+// Children of a task: the list in a running parent's status, old runs of a schedule, and a coordinator's limit.
+import { type ChildTask, isTerminalPhase, type Task } from '../../contract/resources/task.ts'
+import type { ResourceReader } from '../../ports/resources.ts'
 import { summarizeChild } from '../../rules/child-tasks.ts'
 import { parentOf } from '../../rules/family.ts'
 import { listExpiredRuns } from '../../rules/scheduled-run.ts'
@@ -44,4 +44,15 @@ export async function removeExpiredRuns(context: TaskContext, parent: Task, chil
 export function parentKeyOf(task: Task): string | undefined {
   const parent = parentOf(task)
   return parent && formatKey({ namespace: task.metadata.namespace, name: parent.name })
+}
+
+/** The coordinator's maxConcurrentChildren; undefined when the parent or its agent no longer exists. */
+export async function findSiblingLimit(resources: ResourceReader, child: Task): Promise<number | undefined> {
+  const { namespace } = child.metadata
+  const owner = parentOf(child)
+  const parent = owner && (await resources.get('Task', { namespace, name: owner.name }))
+  const reference = parent?.metadata.uid === owner?.uid ? parent?.spec.agentRef : undefined
+  if (reference === undefined) return undefined
+  const agent = await resources.get('Agent', { namespace: reference.namespace ?? namespace, name: reference.name })
+  return agent?.spec.coordination?.maxConcurrentChildren
 }

@@ -1,6 +1,5 @@
 // The environment variables of a task's code: plain values, and values from other resources.
-import { readConfigEntry } from '../../catalog/config-entry.ts'
-import { readEntry } from '../../catalog/secret-entry.ts'
+import { readConfigEntry, readEntry } from '../../catalog/entries.ts'
 import type { EnvVar } from '../../contract/resources/execution.ts'
 import type { Task } from '../../contract/resources/task.ts'
 import { readAmount, readTaskField } from '../../contract/resources/variable-source.ts'

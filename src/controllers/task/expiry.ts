@@ -4,7 +4,7 @@ import { type Task, terminalPhases } from '../../contract/resources/task.ts'
 import { isSvcError } from '../../errors.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Resources } from '../../ports/resources.ts'
-import { timeToRemoval } from '../../rules/task-expiry.ts'
+import { timeToRemoval } from '../../rules/expiry.ts'
 
 /** Deletes exactly this task; false when somebody else has. */
 export async function removeEnded(resources: Pick<Resources, 'remove'>, { metadata }: Task): Promise<boolean> {

@@ -1,5 +1,5 @@
 // The system prompt of an ai task: its own or its agent's, then the skills of both.
-import { readConfigEntry } from '../../catalog/config-entry.ts'
+import { readConfigEntry } from '../../catalog/entries.ts'
 import type { Agent } from '../../contract/resources/agent.ts'
 import type { SkillRef } from '../../contract/resources/references.ts'
 import type { SkillContent } from '../../contract/resources/skill.ts'

@@ -1,6 +1,7 @@
 // Resolves the references of a task: agent, models, tools, skills.
+
+import { readSecret } from '../../catalog/entries.ts'
 import { resolveModels } from '../../catalog/models.ts'
-import { readSecret } from '../../catalog/secret-entry.ts'
 import { assignTool } from '../../catalog/tools.ts'
 import type { AssignedTool, ModelChoice } from '../../contract/api/assignment.ts'
 import { secretFolders } from '../../contract/api/worker-pod.ts'

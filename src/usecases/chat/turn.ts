@@ -13,12 +13,11 @@ import type { UsecaseDeps } from '../deps.ts'
 import { tokensOf } from '../providers/estimated-tokens.ts'
 import { openModel } from '../providers/models.ts'
 import { nameProviderIn } from '../providers/name.ts'
-import { failureOf } from './failure.ts'
 import { measureTranscript, parseObject, toConversation } from './history.ts'
 import { createRecorder, type Recorder } from './recorder.ts'
-import { describeRunning } from './running-tasks.ts'
 import type { SessionHold } from './session-hold.ts'
 import { type CountedCall, storeTurn } from './session-store.ts'
+import { describeRunning, failureOf } from './turn-ending.ts'
 import type { Ending, TurnParts } from './turn-parts.ts'
 
 /** Receives each event of the turn except `status`; must not throw. */

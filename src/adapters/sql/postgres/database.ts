@@ -1,9 +1,8 @@
 // PostgreSQL behind the Database interface: a pool of connections for the work, one more that listens.
 import { randomUUID } from 'node:crypto'
 import type { Clock, Ids } from '../../../ports/clock.ts'
-import { runHook } from '../commit-hooks.ts'
 import type { Database, Tx } from '../database.ts'
-import { createListeners } from '../listeners.ts'
+import { createListeners, runHook } from '../listeners.ts'
 import type { Migration } from '../migrations.ts'
 import { sql } from '../statement.ts'
 import { decodeNotes } from './announcements.ts'

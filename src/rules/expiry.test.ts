@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Task } from '../contract/resources/task.ts'
-import { timeToRemoval } from './task-expiry.ts'
+import { timeToExpiry, timeToRemoval } from './expiry.ts'
 
 const now = new Date('2026-03-01T12:00:00Z')
 const ended = { phase: 'Succeeded', completionTime: '2026-03-01T11:59:00Z' }
@@ -28,5 +28,23 @@ describe('a task that has ended', () => {
 
   it('is counted from its creation when its end was not written down', () => {
     expect(timeToRemoval(make({}, { phase: 'Failed' }), now, 3_700_000)).toBe(100_000)
+  })
+})
+
+describe('an agent that nobody uses', () => {
+  const createdAt = new Date('2026-01-01T00:00:00Z')
+  const now = new Date('2026-01-01T01:00:00Z')
+
+  it('stays without ttl, with ttl 0 and with active tasks', () => {
+    expect(timeToExpiry({ createdAt, activeTasks: 0 }, now)).toBeUndefined()
+    expect(timeToExpiry({ createdAt, activeTasks: 0, ttlAfterLastTask: '0' }, now)).toBeUndefined()
+    expect(timeToExpiry({ createdAt, activeTasks: 1, ttlAfterLastTask: '1m' }, now)).toBeUndefined()
+  })
+
+  it('counts from creation, or from the last use when there was one', () => {
+    expect(timeToExpiry({ createdAt, activeTasks: 0, ttlAfterLastTask: '2h' }, now)).toBe(3_600_000)
+    const lastUsed = new Date('2026-01-01T00:50:00Z')
+    expect(timeToExpiry({ createdAt, lastUsed, activeTasks: 0, ttlAfterLastTask: '30m' }, now)).toBe(1_200_000)
+    expect(timeToExpiry({ createdAt, activeTasks: 0, ttlAfterLastTask: '30m' }, now)).toBe(0)
   })
 })

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createMetrics } from '../observability/metrics.ts'
-import { createMetricsServer } from './metrics-listener.ts'
+import { createMetricsServer } from './listeners.ts'
 
 const metrics = createMetrics()
 const server = createMetricsServer(metrics)

@@ -1,10 +1,25 @@
-// A Secret, or one value of it, for a resource that refers to it.
+// One text of a config map, a Secret, or one value of a Secret, for a resource that refers to it.
 import { SvcError } from '../errors.ts'
+import type { ConfigMaps } from '../ports/configmaps.ts'
 import type { ResourceKey } from '../ports/resources.ts'
 import type { Secrets } from '../ports/secrets.ts'
 import { findReceiverProblem } from '../rules/secret-receiver.ts'
 import { secretOwnerAnnotation } from '../rules/token-propagation.ts'
 import { readAllowedHosts } from '../rules/trusted-address.ts'
+
+/** NotFound, as a sentence for the owner of the resource. */
+export async function readConfigEntry(
+  configMaps: ConfigMaps,
+  key: ResourceKey,
+  { entry, owner }: { entry: string; owner: string },
+): Promise<string> {
+  const found = await configMaps.get(key)
+  const where = `config map "${key.name}" in namespace "${key.namespace}"`
+  if (found === undefined) throw new SvcError('NotFound', `${where}, named by ${owner}, does not exist; create it`)
+  const text = found.data[entry]
+  if (text !== undefined) return text
+  throw new SvcError('NotFound', `${where} has no text under "${entry}", which ${owner} needs; add it`)
+}
 
 /**
  * `owner`: who refers to it, for the message. `forCode`: the code of a task receives it, whose connections nobody

@@ -1,4 +1,6 @@
-// When an ended task is deleted, with all its records.
+// When an ended task is deleted with all its records, and when an unused agent is removed.
+
+import { tryParseDuration } from '../contract/duration.ts'
 import { isTerminalPhase, type Task } from '../contract/resources/task.ts'
 import { owesCallback } from './callback.ts'
 
@@ -14,4 +16,19 @@ export function timeToRemoval(task: Task, now: Date, usualMs?: number): number |
   if (keptMs === undefined) return undefined
   const end = Date.parse(status?.completionTime ?? metadata.creationTimestamp)
   return Math.max(0, end + keptMs - now.getTime())
+}
+
+type AgentLife = {
+  ttlAfterLastTask?: string | undefined
+  createdAt: Date
+  lastUsed?: Date | undefined
+  activeTasks: number
+}
+
+/** Milliseconds until an agent with a time to live expires: 0 when it has, undefined when it stays. */
+export function timeToExpiry(life: AgentLife, now: Date): number | undefined {
+  const ttl = tryParseDuration(life.ttlAfterLastTask ?? '0s') ?? 0
+  if (ttl === 0 || life.activeTasks > 0) return undefined
+  const since = Math.max(life.createdAt.getTime(), life.lastUsed?.getTime() ?? 0)
+  return Math.max(0, since + ttl - now.getTime())
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createSubjectCheck } from './subject-pattern.ts'
+import { createSubjectCheck } from './wildcards.ts'
 
 describe('allowed subjects', () => {
   it.each([

@@ -1,7 +1,24 @@
-// The `--chat-*` flags as the limits of chat.
+// Settings of chat and of tasks, from the configuration.
 import type { Config } from '../config/load.ts'
 import { parseDuration } from '../contract/duration.ts'
+import { parseQuantity } from '../contract/quantity.ts'
+import type { WorkloadLimits } from '../ports/workloads.ts'
 import { type ChatSettings, defaultChatSettings } from '../usecases/chat/settings.ts'
+
+/** The resources of tasks that name none; used to start tasks and to prepare idle workers. */
+export function defaultLimitsOf(config: Config) {
+  const { taskCpuRequest, taskMemoryRequest } = config
+  const requests = {
+    ...(taskCpuRequest === undefined ? {} : { cpu: parseQuantity(taskCpuRequest) }),
+    ...(taskMemoryRequest === undefined ? {} : { memoryBytes: parseQuantity(taskMemoryRequest) }),
+  }
+  return {
+    cpu: parseQuantity(config.taskCpu),
+    memoryBytes: parseQuantity(config.taskMemory),
+    diskBytes: parseQuantity(config.workspaceSize),
+    ...(Object.keys(requests).length > 0 && { requests }),
+  } satisfies WorkloadLimits
+}
 
 /** `ownNamespace`: where the service itself runs, if on a cluster (CHAT-038). */
 export function readChatSettings(config: Config, ownNamespace: string | undefined): ChatSettings {
