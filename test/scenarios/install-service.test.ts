@@ -25,7 +25,7 @@ const hasProgram = (name: string) => {
   }
 }
 
-const print = (...flags: string[]) => runSvc(['install-service', '--print', ...flags], env)
+const print = (...flags: string[]) => launchSvc(['install-service', '--print', ...flags], env)
 
 describe.skipIf(process.platform !== 'linux')('a unit of systemd', () => {
   it('carries settings, and no key or token', async () => {

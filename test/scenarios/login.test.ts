@@ -66,7 +66,7 @@ describe('svc login', () => {
     expect(`${login.stdout}${login.stderr}`).not.toContain(token)
     expect((await whoAmI()).code).toBe(0)
     expect((await runSvc(['logout'], env)).code).toBe(0)
-    expect((await whoAmI()).stderr).toContain(`log in with \`${launcher} login\``)
+    expect((await whoAmI()).stderr).toContain('log in with `npx svc login`')
   })
 
   it('with --device waits until the person has agreed elsewhere', async () => {
