@@ -14,8 +14,9 @@ const Words = z
   .max(4096)
   .transform((text): unknown[] => [...new Set(text.split(','))])
 const documented = z.string().min(1).max(4096)
+const documentedNames = documented.regex(/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?(,[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)*$/)
 const KindWords = documentAs(Words.pipe(z.array(z.enum(kindNames as [Kind, ...Kind[]]))), documented)
-const NameWords = documentAs(Words.pipe(z.array(Name).max(50)), documented)
+const NameWords = documentAs(Words.pipe(z.array(Name).max(50)), documentedNames)
 
 /** Which changes a watch reports. */
 export const WatchQuery = z.object({
