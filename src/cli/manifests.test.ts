@@ -41,7 +41,7 @@ describe('manifests', () => {
     ['a text', 'hello', /not a mapping/],
     ['no kind', 'metadata: {name: a}', /needs `kind`/],
     ['an unknown kind', 'kind: Widget\nmetadata: {name: a}', /`Widget` is not a kind.*Agent/],
-    ['a Secret', 'kind: Secret\nmetadata: {name: a}', /svc secret/],
+    ['a Secret', 'kind: Secret\nmetadata: {name: a}', /svc .*secret`/],
     ['no name', 'kind: Agent', /metadata\.name/],
     ['a name that is a number', 'kind: Agent\nmetadata: {name: 12}', /metadata\.name.*text/],
     ['a foreign version', 'apiVersion: v1\nkind: Agent\nmetadata: {name: a}', /`v1`.*core\.svc\.ai/],

@@ -62,13 +62,13 @@ describe('a terminal', () => {
     const { written, streams } = record(true)
     const terminal = createTerminal(streams, { isDumb: true })
     terminal.spin('first').update('second')
-    expect(written.stderr).toBe('second\n')
+    expect(written.stderr).toBe('first\nsecond\n')
     expect(terminal.colors.red('plain')).toBe('plain')
   })
 })
 
 describe('a pipe', () => {
-  it('gets the text as it is, each new state of progress once, and no colours', () => {
+  it('gets the text as it is, each state of progress once, and no colours', () => {
     const { written, streams } = record(false)
     const terminal = createTerminal(streams)
     terminal.print(`raw ${escapeCode}[2J`)
@@ -76,7 +76,7 @@ describe('a pipe', () => {
     for (const text of ['first', 'second', 'second']) spinner.update(text)
     spinner.log(terminal.colors.dim('log'))
     spinner.stop()
-    expect(written).toEqual({ stdout: `raw ${escapeCode}[2J\n`, stderr: 'second\nlog\n' })
+    expect(written).toEqual({ stdout: `raw ${escapeCode}[2J\n`, stderr: 'first\nsecond\nlog\n' })
     expect(terminal.width).toBeUndefined()
   })
 })

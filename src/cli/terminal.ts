@@ -118,13 +118,14 @@ function makeOneLine(text: string): string {
 
 function spinInLines(write: (text: string) => void, first: string): Spinner {
   const lines = createLineWriter(write)
-  let said = first
+  let said: string | undefined
   let last = first
   const say = () => {
     if (lines.isOpen() || said === last) return
     lines.line(last)
     said = last
   }
+  say()
   return {
     update: (text) => {
       last = text

@@ -23,7 +23,7 @@ export async function serve(config: Config, startedBy?: Starter): Promise<void> 
   const log = createLog({ level: config.logLevel, pretty: isTerminal, colors: isTerminal })
   // Waiting for a cluster or for a lease does not keep the process alive.
   const awake = setInterval(() => undefined, longestTimerMs)
-  const { mode, service } = await open(config, log).finally(() => clearInterval(awake))
+  const { mode, service } = await open(config, log, startedBy).finally(() => clearInterval(awake))
   try {
     announce(service.url, mode.owner, { config, startedBy })
     log.info({ url: service.url, pid: process.pid }, 'serving')
@@ -39,8 +39,11 @@ export async function serve(config: Config, startedBy?: Starter): Promise<void> 
   log.info('stopped')
 }
 
-async function open(config: Config, log: Logger): Promise<{ mode: OpenedMode; service: RunningService }> {
-  await takeOver(config, log)
+type Opened = { mode: OpenedMode; service: RunningService }
+
+async function open(config: Config, log: Logger, startedBy: Starter | undefined): Promise<Opened> {
+  // Of two that commands start at the same time the first stays.
+  if (startedBy !== 'command') await takeOver(config, log)
   const mode = await openMode(config, log)
   return { mode, service: await start(config, mode, log) }
 }

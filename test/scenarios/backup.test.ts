@@ -111,6 +111,6 @@ describe('a backup of a running service', () => {
     await fails(['restore', backup, '--data-dir', join(other, 'fresh2')], damaged)
     const database = readFileSync(join(backup, 'svc.db'))
     writeFileSync(join(backup, 'svc.db'), database.subarray(0, database.length / 2))
-    await fails(['restore', backup, '--data-dir', join(other, 'fresh3')], /no sound database/)
+    await fails(['restore', backup, '--data-dir', join(other, 'fresh3')], /not a sound database/)
   })
 })

@@ -4,6 +4,7 @@ import { existsSync, readFileSync, statSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startedByVariable } from '../../src/launch/service-file.ts'
 import {
   environmentOf,
   getTask,
@@ -43,6 +44,11 @@ describe('a command on a machine where no service runs', () => {
     expect(started).toHaveLength(1)
     expect(started).not.toContain(usualPort)
     expect(told).toContain(`port ${usualPort} is taken`)
+  })
+
+  it('leaves the one that another command started in its place', async () => {
+    const late = await launchSvc(['up', '--port', '0'], { ...env, [startedByVariable]: 'command' })
+    expect(late).toMatchObject({ code: 1, stderr: expect.stringContaining('is in use by another service') })
   })
 
   it('is followed by `svc up` in a terminal, which goes on with the tasks', async () => {
