@@ -14,8 +14,8 @@ const report = process.env.SVC_TEST_REPORT
 /** Files of one worker share what they import: most of a small file's time went into loading it. */
 const together = { isolate: false }
 
-/** Files that start programs, containers and databases wait for them half of their time: then another file has the core. */
-const maxWorkers = availableParallelism() * 2
+/** Files that start programs wait for them a third of their time: then another file has the core. */
+const maxWorkers = Math.ceil(availableParallelism() * 1.5)
 
 /** Files that need a cluster come after the others; where there is none they are skipped, and wait for nothing. */
 const hasCluster = process.env.KUBECONFIG !== undefined

@@ -70,14 +70,15 @@ describe.skipIf(!probe.available)('a command that writes more than its workspace
 
   it('is ended when it hides what it wrote from its own user', async () => {
     const write = (place: string) => `for i in 1 2 3 4 5; do head -c 2097152 /dev/zero > ${place}$i || exit 7; done`
-    const hide = `mkdir d; ${write('d/f')}; chmod 000 d; ${write('f')}; sleep 4`
+    const hide = `mkdir d; ${write('d/f')}; chmod 000 d; ${write('f')}; sleep 60`
     expect(await waitForEnd(await start(hide))).toMatchObject(full)
   })
 
   it('may write what its own task allows', async () => {
-    const script = 'for i in 1 2 3 4 5; do head -c 5000000 /dev/zero > f$i || exit 7; done; sleep 0.5'
-    expect(await waitForEnd(await start(script))).toMatchObject(full)
-    expect(await waitForEnd(await start(script, { diskBytes: 64 * mebibyte }))).toMatchObject({ phase: 'Succeeded' })
+    const write = 'for i in 1 2 3 4 5; do head -c 5000000 /dev/zero > f$i || exit 7; done'
+    expect(await waitForEnd(await start(`${write}; sleep 60`))).toMatchObject(full)
+    const more = { diskBytes: 64 * mebibyte }
+    expect(await waitForEnd(await start(`${write}; sleep 0.5`, more))).toMatchObject({ phase: 'Succeeded' })
   })
 
   it('counts a file with many names once, and what was removed not at all', async () => {

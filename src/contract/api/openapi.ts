@@ -161,13 +161,17 @@ const responseHeaders: Record<string, JsonObject> = {
   503: { 'Retry-After': { schema: { type: 'integer' } } },
 }
 
+/** Of bytes, and of streams of events, the media type says all. */
+const unschematic = ['application/octet-stream', 'text/event-stream']
+
 function printContent(book: SchemaBook, route: Route, response: RouteResponse): JsonObject {
   const content: JsonObject = {}
   if (response.schema !== undefined) content['application/json'] = { schema: book.print(response.schema, 'output') }
-  if (response.contentType !== undefined) content[response.contentType] = { schema: { type: 'string' } }
-  if (response.contentType === 'application/octet-stream') content[response.contentType] = { schema: {} }
+  const { contentType } = response
+  if (contentType !== undefined)
+    content[contentType] = { schema: unschematic.includes(contentType) ? {} : { type: 'string' } }
   const isStream = route.stream === 'sse' && response.schema !== undefined && response === route.responses[200]
-  if (isStream) content['text/event-stream'] = { schema: { type: 'string' } }
+  if (isStream) content['text/event-stream'] = { schema: {} }
   return Object.keys(content).length === 0 ? {} : { content }
 }
 
