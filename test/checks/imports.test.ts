@@ -26,7 +26,8 @@ const table: Record<string, string[]> = {
   terminal: ['cli', 'config'],
   launch: ['cli', 'client', 'config', 'terminal', 'adapters'],
   upkeep: ['cli', 'config', 'launch', 'terminal', 'adapters'],
-  worker: ['llm', 'tools', 'ports', 'contract', 'client'],
+  agents: ['contract'],
+  worker: ['agents', 'llm', 'tools', 'ports', 'contract', 'client'],
   cli: ['contract', 'client', 'rules'],
   programs: ['compose', 'launch'],
 }

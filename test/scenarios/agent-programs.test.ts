@@ -1,0 +1,138 @@
+// Agent programs that nobody here wrote, unmodified, run by the engine of the worker through the proxies of the real service,
+// with a double of each vendor behind it.
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { LLMock } from '@copilotkit/aimock'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { llmaCli } from '../../src/agents/llma-cli/command.ts'
+import type { AgentEvent, AgentJob, AgentRuntime } from '../../src/agents/runtime.ts'
+import { type AgentEnd, runAgentProgram } from '../../src/worker/agent-program.ts'
+import { canCloseNetwork, closeNetwork } from '../fixtures/agents/closed-network.ts'
+import { layTraps } from '../fixtures/agents/traps.ts'
+import { removeFolder, type Service, startService } from './service.ts'
+
+const usage = { prompt_tokens: 21, completion_tokens: 9, input_tokens: 21, output_tokens: 9 }
+const programs = join(import.meta.dirname, '..', 'clients', 'node_modules', '.bin')
+/** Some of them are programs of Node. */
+const path = [programs, dirname(process.execPath), '/usr/local/bin', '/usr/bin', '/bin'].join(':')
+
+let service: Service
+let vendor: LLMock
+beforeAll(async () => {
+  service = await startService()
+  vendor = new LLMock({ port: 0, chunkSize: 64 })
+  await vendor.start()
+  await service.call('POST', '/api/v1/secrets', { name: 'vendor', stringData: { 'api-key': 'made-up-key-000000' } })
+  for (const [name, type, suffix] of [
+    ['llma-vendor', 'llma', ''],
+    ['llmo-vendor', 'llmo', '/v1'],
+  ]) {
+    const spec = { type, baseURL: `${vendor.url}${suffix}`, secretRef: { name: 'vendor', key: 'api-key' } }
+    const answer = await service.call('POST', '/api/v1/providers', { name, spec })
+    if (answer.status !== 201) throw new Error(JSON.stringify(answer.body))
+  }
+})
+afterAll(async () => {
+  await vendor?.stop()
+  await service?.stop()
+  removeFolder(service?.folder)
+})
+beforeEach(() => {
+  vendor.clearFixtures()
+  vendor.clearRequests()
+  vendor.resetMatchCounts()
+})
+
+type Call = { name: string; arguments: string }
+const call = (name: string, input: unknown): Call => ({ name, arguments: JSON.stringify(input) })
+
+/** What a program calls its tools, and how they are used. */
+type Program = {
+  runtime: AgentRuntime
+  model: string
+  /** Writes `Good morning, proxy.` over the file. */
+  edit(file: string): Call
+  run(command: string): Call
+  /** The names of both in events. */
+  names: { edit: string; run: string }
+}
+
+const programsOfAll: Record<string, Program> = {
+  'llma-cli': {
+    runtime: llmaCli,
+    model: 'llma-vendor/test-model',
+    edit: (file) => call('Write', { file_path: file, content: 'Good morning, proxy.\n' }),
+    run: (command) => call('Bash', { command, description: 'runs it' }),
+    names: { edit: 'Write', run: 'Bash' },
+  },
+}
+
+type Place = { folder: string; job: AgentJob; file: string }
+
+function makePlace({ model }: Program): Place {
+  const folder = mkdtempSync(join(service.folder, 'agent-'))
+  const [workFolder, home] = [join(folder, 'work'), join(folder, 'home')]
+  for (const each of [workFolder, home]) mkdirSync(each)
+  const proxy = { url: service.url, token: service.token }
+  const job: AgentJob = {
+    prompt: '',
+    model,
+    maxTurns: 5,
+    allowBash: true,
+    trustsFolder: false,
+    workFolder,
+    home,
+    proxy,
+  }
+  return { folder, job, file: join(workFolder, 'greeting.txt') }
+}
+
+async function run(runtime: AgentRuntime, job: AgentJob): Promise<{ end: AgentEnd; events: AgentEvent[] }> {
+  const events: AgentEvent[] = []
+  const signal = AbortSignal.timeout(60_000)
+  const end = await runAgentProgram(runtime, job, { path, signal, emit: (event) => events.push(event) })
+  return { end, events }
+}
+
+function script(about: RegExp, { calls, answer }: { calls: Call[]; answer: string }): void {
+  calls.forEach((each, turn) => {
+    vendor.on({ userMessage: about, turnIndex: turn }, { toolCalls: [each], usage })
+  })
+  vendor.on({ userMessage: about, turnIndex: calls.length }, { content: answer, usage })
+  // Titles, and whatever else a program asks for in passing.
+  vendor.on({ userMessage: /.*/ }, { content: 'ok', usage })
+}
+
+/** Where the run is a report's, a program that is missing is a failure. */
+function describeProgram(name: string, body: (program: Program) => void): void {
+  const program = programsOfAll[name]
+  if (program === undefined) throw new Error(name)
+  const isMissing = !existsSync(join(programs, program.runtime.command))
+  const title = `the program of ${name}${isMissing ? ' (sh scripts/install-clients.sh installs it)' : ''}`
+  describe.skipIf(isMissing && process.env.SVC_TEST_REPORT === undefined)(title, () => body(program))
+}
+
+describe.each(Object.keys(programsOfAll))('%s', (name) => {
+  describeProgram(name, (program) => {
+    it('edits a file, tells what it does, and goes on with its session later [NAME-014] [NAME-015]', async () => {
+      const { job, file } = makePlace(program)
+      script(/greet the proxy/, { calls: [program.edit(file)], answer: 'The file greets the proxy.' })
+      const first = await run(program.runtime, { ...job, prompt: 'greet the proxy', systemPrompt: 'Be brief as a haiku.' })
+      expect(first.end).toMatchObject({ ok: true, result: 'The file greets the proxy.', turns: 2 })
+      expect(readFileSync(file, 'utf8')).toBe('Good morning, proxy.\n')
+      const kinds = first.events.map(({ type }) => type)
+      expect(kinds).toEqual(['session', 'turn', 'tool_started', 'tool_ended', 'turn', 'text', 'result'])
+      expect(first.events[2]).toMatchObject({ name: program.names.edit })
+      expect(first.events[3]).toMatchObject({ isError: false })
+      expect(JSON.stringify(vendor.getRequests())).toContain('Be brief as a haiku.')
+
+      vendor.clearRequests()
+      script(/what did you do/, { calls: [], answer: 'I wrote a greeting.' })
+      const resume = first.end.sessionId ?? ''
+      const second = await run(program.runtime, { ...job, prompt: 'what did you do?', resume })
+      expect(second.end).toMatchObject({ ok: true, result: 'I wrote a greeting.' })
+      expect(JSON.stringify(vendor.getRequests())).toContain('greet the proxy')
+    })
+  })
+})
+void [writeFileSync, canCloseNetwork, closeNetwork, layTraps]
