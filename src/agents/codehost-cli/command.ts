@@ -1,0 +1,56 @@
+// GitHub Copilot CLI with a provider of its own: how it is started.
+import { type AgentJob, type AgentRuntime, withoutServerTools } from '../runtime.ts'
+import { createCodehostCliReader } from './events.ts'
+
+const tokenVariable = 'COPILOT_PROVIDER_BEARER_TOKEN'
+
+/** Each list is one argument, so that none of its words can be read as an option. */
+function toolArgs({ allowedTools, disallowedTools = [], allowBash }: AgentJob): string[] {
+  const excluded = [...disallowedTools, ...(allowBash ? [] : ['bash'])]
+  return [
+    // Who is not asked must have been allowed: what is offered is the limit.
+    '--allow-all-tools',
+    ...(allowedTools === undefined ? [] : [`--available-tools=${allowedTools.join(',')}`]),
+    ...(excluded.length === 0 ? [] : [`--excluded-tools=${excluded.join(',')}`]),
+    ...(allowBash ? [] : ['--deny-tool=shell']),
+  ]
+}
+
+export const codehostCli: AgentRuntime = {
+  command: 'copilot',
+  install: 'npm install --global @github/copilot',
+  prepare(job) {
+    const { home, model, prompt, proxy, reasoningEffort, resume, systemPrompt, trustsFolder } = job
+    return {
+      args: [
+        '--output-format=json',
+        '--no-auto-update',
+        '--no-remote',
+        '--no-ask-user',
+        '--disable-builtin-mcps',
+        '--disable-client-telemetry',
+        '--log-level=none',
+        '--stream=off',
+        `--secret-env-vars=${tokenVariable}`,
+        trustsFolder ? '--trust-folder' : '--no-custom-instructions',
+        ...toolArgs(job),
+        ...(reasoningEffort === undefined ? [] : [`--reasoning-effort=${reasoningEffort}`]),
+        ...(resume === undefined ? [] : [`--resume=${resume}`]),
+      ],
+      env: {
+        COPILOT_HOME: `${home}/.copilot`,
+        COPILOT_OFFLINE: 'true',
+        COPILOT_MODEL: model,
+        COPILOT_PROVIDER_TYPE: 'openai',
+        COPILOT_PROVIDER_BASE_URL: `${proxy.url}/llmo/v1`,
+        COPILOT_PROVIDER_HEADERS: `${withoutServerTools.name}: ${withoutServerTools.value}`,
+        [tokenVariable]: proxy.token,
+      },
+      files: {},
+      // It has no other place for instructions that the repository's own would not share.
+      input: systemPrompt === undefined ? prompt : `${systemPrompt}\n\n${prompt}`,
+      staysOpen: false,
+      reader: createCodehostCliReader(),
+    }
+  },
+}

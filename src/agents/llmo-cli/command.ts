@@ -1,0 +1,70 @@
+// Codex: how it is started (NAME-015).
+import { SvcError } from '../../errors.ts'
+import { type AgentJob, type AgentRuntime, withoutServerTools } from '../runtime.ts'
+import { createLlmoCliReader } from './events.ts'
+
+const tokenVariable = 'SVC_AGENT_TOKEN'
+
+/** A JSON string is one of TOML as well, but for DEL and half a surrogate. */
+function quote(text: string): string {
+  return JSON.stringify(text.toWellFormed()).replaceAll('\u007f', '\\u007f')
+}
+
+function composeConfig(job: AgentJob): string {
+  const { model, reasoningEffort: effort, systemPrompt, trustsFolder, workFolder, proxy } = job
+  return [
+    `model = ${quote(model)}`,
+    'model_provider = "svc"',
+    'approval_policy = "never"',
+    // The attempt has a sandbox of its own, within which another one cannot always be made.
+    'sandbox_mode = "danger-full-access"',
+    'web_search = "disabled"',
+    'check_for_update_on_startup = false',
+    ...(effort === undefined ? [] : [`model_reasoning_effort = ${quote(effort === 'max' ? 'xhigh' : effort)}`]),
+    ...(systemPrompt === undefined ? [] : [`developer_instructions = ${quote(systemPrompt)}`]),
+    ...(trustsFolder ? [] : ['project_doc_max_bytes = 0']),
+    '[analytics]',
+    'enabled = false',
+    '[feedback]',
+    'enabled = false',
+    // Its commands see neither the token nor where it goes.
+    '[shell_environment_policy]',
+    'inherit = "core"',
+    `[projects.${quote(workFolder)}]`,
+    `trust_level = "${trustsFolder ? 'trusted' : 'untrusted'}"`,
+    '[model_providers.svc]',
+    'name = "svc"',
+    `base_url = ${quote(`${proxy.url}/llmo/v1`)}`,
+    `env_key = "${tokenVariable}"`,
+    'wire_api = "responses"',
+    `http_headers = { ${quote(withoutServerTools.name)} = ${quote(withoutServerTools.value)} }`,
+    '',
+  ].join('\n')
+}
+
+/** A rule that it cannot keep must not look as if it were kept. */
+function checkRules({ allowBash, allowedTools, disallowedTools = [] }: AgentJob): void {
+  const why = !allowBash
+    ? 'without its shell it can do nothing; set allowBash, or choose another runtime'
+    : allowedTools !== undefined || disallowedTools.length > 0
+      ? 'its tools cannot be limited; remove allowedTools and disallowedTools, or choose another runtime'
+      : undefined
+  if (why !== undefined) throw new SvcError('InvalidRequest', `The runtime llmo-cli cannot run this task: ${why}.`)
+}
+
+export const llmoCli: AgentRuntime = {
+  command: 'codex',
+  install: 'npm install --global @openai/codex',
+  prepare(job) {
+    checkRules(job)
+    const session = job.resume === undefined ? [] : ['resume', job.resume]
+    return {
+      args: ['exec', '--json', '--skip-git-repo-check', '--ignore-rules', ...session, '-'],
+      env: { CODEX_HOME: `${job.home}/.codex`, [tokenVariable]: job.proxy.token },
+      files: { '.codex/config.toml': composeConfig(job) },
+      input: job.prompt,
+      staysOpen: false,
+      reader: createLlmoCliReader(),
+    }
+  },
+}

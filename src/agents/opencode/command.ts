@@ -1,0 +1,81 @@
+// opencode: how it is started (NAME-015).
+import { type AgentJob, type AgentRuntime, withoutServerTools } from '../runtime.ts'
+import { createOpencodeReader } from './events.ts'
+
+const tokenVariable = 'SVC_AGENT_TOKEN'
+const promptFile = 'instructions.md'
+
+/** The last rule that fits a tool counts. */
+function composePermissions({ allowedTools, disallowedTools = [], allowBash }: AgentJob): Record<string, string> {
+  const named = (names: string[], action: string) => Object.fromEntries(names.map((name) => [name, action]))
+  return {
+    '*': allowedTools === undefined ? 'allow' : 'deny',
+    ...named(allowedTools ?? [], 'allow'),
+    // It would ask a person.
+    question: 'deny',
+    external_directory: 'deny',
+    ...named(disallowedTools, 'deny'),
+    ...(allowBash ? {} : { bash: 'deny' }),
+  }
+}
+
+function composeConfig(job: AgentJob): unknown {
+  const { model, maxTurns, proxy, reasoningEffort, systemPrompt, trustsFolder, home } = job
+  const provider = {
+    npm: '@ai-sdk/openai-compatible',
+    name: 'svc',
+    options: {
+      baseURL: `${proxy.url}/llmo/v1`,
+      apiKey: `{env:${tokenVariable}}`,
+      headers: { [withoutServerTools.name]: withoutServerTools.value },
+    },
+    models: { [model]: { name: model, ...(reasoningEffort && { options: { reasoningEffort } }) } },
+  }
+  return {
+    autoupdate: false,
+    share: 'disabled',
+    model: `svc/${model}`,
+    small_model: `svc/${model}`,
+    enabled_providers: ['svc'],
+    provider: { svc: provider },
+    permission: composePermissions(job),
+    agent: { build: { steps: maxTurns } },
+    // They start programs of the repository.
+    ...(trustsFolder ? {} : { formatter: false, lsp: false }),
+    ...(systemPrompt === undefined ? {} : { instructions: [`${home}/${promptFile}`] }),
+  }
+}
+
+const isOn = '1'
+
+export const opencode: AgentRuntime = {
+  command: 'opencode',
+  install: 'npm install --global opencode-ai',
+  prepare(job) {
+    const files: Record<string, string> = job.systemPrompt === undefined ? {} : { [promptFile]: job.systemPrompt }
+    return {
+      args: [
+        'run',
+        '--format=json',
+        // Without one it asks the model for it.
+        '--title=task',
+        ...(job.trustsFolder ? [] : ['--pure']),
+        ...(job.resume === undefined ? [] : [`--session=${job.resume}`]),
+      ],
+      env: {
+        // Of all places this one counts most: a repository's own settings cannot change it.
+        OPENCODE_CONFIG_CONTENT: JSON.stringify(composeConfig(job)),
+        [tokenVariable]: job.proxy.token,
+        OPENCODE_DISABLE_AUTOUPDATE: isOn,
+        OPENCODE_DISABLE_LSP_DOWNLOAD: isOn,
+        OPENCODE_DISABLE_MODELS_FETCH: isOn,
+        OPENCODE_DISABLE_SHARE: isOn,
+        ...(job.trustsFolder ? {} : { OPENCODE_DISABLE_PROJECT_CONFIG: isOn, OPENCODE_DISABLE_CLAUDE_CODE: isOn }),
+      },
+      files,
+      input: job.prompt,
+      staysOpen: false,
+      reader: createOpencodeReader(),
+    }
+  },
+}

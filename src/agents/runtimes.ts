@@ -1,0 +1,14 @@
+// The agent programs by the names that agents give them.
+import type { RuntimeType } from '../contract/resources/agent.ts'
+import { codehostCli } from './codehost-cli/command.ts'
+import { llmaCli } from './llma-cli/command.ts'
+import { llmoCli } from './llmo-cli/command.ts'
+import { opencode } from './opencode/command.ts'
+import type { AgentRuntime } from './runtime.ts'
+
+export const agentRuntimes: Record<RuntimeType, AgentRuntime> = {
+  'llma-cli': llmaCli,
+  'llmo-cli': llmoCli,
+  'codehost-cli': codehostCli,
+  opencode,
+}

@@ -1,0 +1,87 @@
+// What became of the run of an agent program.
+import type { AgentEvent } from '../agents/runtime.ts'
+import { messageOf } from '../errors.ts'
+import type { ProgramExit } from './program-group.ts'
+
+export type AgentFailure =
+  /** It is not installed. */
+  | 'ProgramMissing'
+  | 'StartFailed'
+  | 'TurnLimit'
+  /** It ended by itself and told no result. */
+  | 'NoResult'
+  /** It said that it failed. */
+  | 'AgentFailed'
+  | 'TooMuchOutput'
+  /** From outside, by the signal. */
+  | 'Stopped'
+
+export type AgentEnd = {
+  /** Absent: it told none. */
+  sessionId?: string
+  turns: number
+} & ({ ok: true; result: string } | { ok: false; reason: AgentFailure; message: string })
+
+type Failure = { ok: false; reason: AgentFailure; message: string }
+
+export const fail = (reason: AgentFailure, message: string): Failure => ({ ok: false, reason, message })
+
+export type Judge = {
+  hear(event: AgentEvent): void
+  decide(failure: Failure): void
+  isDecided(): boolean
+  conclude(exit: ProgramExit, errorTail: string): AgentEnd
+}
+
+/** The first failure counts. Whatever comes after a result does not undo it. */
+export function createJudge(maxTurns: number, emit: (event: AgentEvent) => void): Judge {
+  let sessionId: string | undefined
+  let turns = 0
+  let result: string | undefined
+  let failure: Failure | undefined
+  const decide = (next: Failure) => {
+    if (result === undefined) failure ??= next
+  }
+  const turnLimit = fail('TurnLimit', `The agent reached its limit of ${maxTurns} turns without a result.`)
+
+  function note(event: AgentEvent): void {
+    switch (event.type) {
+      case 'session':
+        sessionId = event.id
+        break
+      case 'turn':
+        turns += 1
+        break
+      case 'result':
+        result = event.text
+        break
+      case 'failed':
+        decide(event.reason === 'turns' ? turnLimit : fail('AgentFailed', event.message))
+    }
+  }
+
+  function hear(event: AgentEvent): void {
+    if (event.type === 'turn' && turns === maxTurns) decide(turnLimit)
+    if (failure !== undefined) return
+    emit(event)
+    note(event)
+  }
+
+  function explainSilence({ code, signal, error }: ProgramExit, errorTail: string): Failure {
+    if (error !== undefined) return fail('StartFailed', `The program could not be started: ${messageOf(error)}`)
+    const how = signal === null ? `with exit code ${code}` : `by ${signal}`
+    const words = errorTail.trim().split('\n').slice(-3).join(' ')
+    return fail('NoResult', `The program ended ${how} and told no result${words === '' ? '.' : `: ${words}`}`)
+  }
+
+  return {
+    hear,
+    decide,
+    isDecided: () => failure !== undefined,
+    conclude(exit, errorTail) {
+      const known = { turns, ...(sessionId === undefined ? {} : { sessionId }) }
+      if (failure !== undefined) return { ...failure, ...known }
+      return result === undefined ? { ...explainSilence(exit, errorTail), ...known } : { ok: true, result, ...known }
+    },
+  }
+}
