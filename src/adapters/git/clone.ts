@@ -1,0 +1,158 @@
+// From an address to a folder with files: which commit, its objects, the two GIT_DIRs, the work tree.
+import { copyFile, lstat, mkdir, readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { CheckoutError, type CheckoutLimits, type CheckoutSpec } from '../../ports/checkouts.ts'
+import { bridgeFetch } from './bridge.ts'
+import { remoteAddress, runGit } from './command.ts'
+import { explainGit, quote } from './faults.ts'
+import { copyPack, makeGitFolder, packsOf, placePacks } from './git-folder.ts'
+import type { CommitFacts, ObjectCache } from './object-cache.ts'
+import { checkName, findTarget, listReferences, namesOf, type References } from './references.ts'
+import { type Greeting, greetServer, type ServerOptions } from './server.ts'
+
+export type Clone = {
+  spec: CheckoutSpec
+  limits: CheckoutLimits
+  folder: string
+  /** GIT_DIR of the checkout, which nothing in `folder` leads to. */
+  gitDir: string
+  server: ServerOptions
+  cache: ObjectCache
+  signal: AbortSignal
+}
+
+export type Cloned = { commit: string; branch?: string; seen?: string | null }
+
+/** Full names of what is asked for, and of the branches that are worked with. */
+function listNames({ branch, ref, pushBranch, prBaseBranch }: CheckoutSpec): string[] {
+  const others = [pushBranch, prBaseBranch].filter((name) => name !== undefined)
+  const wanted = { ...(branch === undefined ? {} : { branch }), ...(ref === undefined ? {} : { ref }) }
+  return [...namesOf(wanted), ...others.map((name) => `refs/heads/${checkName(name)}`)]
+}
+
+function findBase({ commits }: References, name: string | undefined): string[] {
+  const base = name === undefined ? undefined : commits.get(`refs/heads/${name}`)
+  if (name !== undefined && base === undefined)
+    throw new CheckoutError('RefMissing', `The repository has no branch "${name}" to compare with. Check the name.`)
+  return base === undefined ? [] : [base]
+}
+
+/** Asks for commits by id: a branch that moves meanwhile changes nothing. */
+async function download(
+  clone: Clone,
+  greeting: Greeting,
+  commits: string[],
+  place: Parameters<Download>,
+): Promise<void> {
+  const [gitDir, signal] = place
+  const { limits } = clone
+  const wishes = commits.map((commit) => `+${commit}:refs/known/${commit}`)
+  const usual = ['--no-tags', '--no-auto-maintenance', '--no-write-fetch-head', '--quiet', '--update-shallow']
+  const args = ['fetch', ...usual, `--depth=${limits.history}`, remoteAddress, ...wishes]
+  const remote = bridgeFetch(greeting, limits.bytes, signal)
+  const { code, stderr } = await runGit({ args, gitDir, remote, codes: [0, 1, 128], signal })
+  if (code === 0) return
+  if (!/not our ref|upload-pack: not|no such remote ref|couldn't find remote ref/i.test(stderr))
+    throw explainGit('fetch', stderr)
+  throw new CheckoutError('RefMissing', `The repository has no commit ${commits.join(' or ')}. Push it first.`)
+}
+
+type Download = (gitDir: string, signal: AbortSignal) => Promise<void>
+
+function checkSize(facts: CommitFacts | undefined, limits: CheckoutLimits): void {
+  const { files = 0, bytes = 0 } = facts ?? {}
+  if (files <= limits.files && bytes <= limits.bytes) return
+  const message = `The repository has ${files} files of ${bytes} bytes, more than the limit of ${limits.files} files or ${limits.bytes} bytes. Raise the limit.`
+  throw new CheckoutError('TooLarge', message)
+}
+
+async function checkEmpty(folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true })
+  if ((await readdir(folder)).length > 0) throw new Error(`The folder of a checkout must be empty: ${folder}`)
+}
+
+/** Every part of the path must be a folder: a link leads wherever the repository likes. */
+export async function findWorkFolder(folder: string, subPath: string | undefined): Promise<string> {
+  let here = folder
+  for (const name of (subPath ?? '').split('/').filter((part) => part !== '' && part !== '.')) {
+    here = join(here, name)
+    const stats = name === '..' ? undefined : await lstat(here).catch(() => undefined)
+    if (stats?.isDirectory() && name.toLowerCase() !== '.git') continue
+    throw new CheckoutError('PathMissing', `The repository has no folder "${subPath}". Check the path.`)
+  }
+  return here
+}
+
+const quoteConfig = (text: string) => `"${text.replace(/[\\"]/g, '\\$&').replace(/[\n\0]/g, ' ')}"`
+
+/** The repository that the agent finds: a plain one of its own, without a way back to anything of ours. */
+async function makeAgentFolder(
+  clone: Clone,
+  cloned: Cloned,
+  facts: { shallow: string[]; base: string[] },
+): Promise<void> {
+  const { spec, folder, gitDir } = clone
+  const { commit, branch } = cloned
+  const own = join(folder, '.git')
+  const head = branch === undefined ? { commit } : { branch }
+  const { prBaseBranch, author } = spec
+  const [base] = facts.base
+  const references = {
+    ...(branch === undefined ? {} : { [`refs/heads/${branch}`]: commit, [`refs/remotes/origin/${branch}`]: commit }),
+    ...(base === undefined ? {} : { [`refs/remotes/origin/${prBaseBranch}`]: base }),
+  }
+  const config = [
+    '[remote "origin"]',
+    `\turl = ${quoteConfig(spec.url)}`,
+    '\tfetch = +refs/heads/*:refs/remotes/origin/*',
+  ]
+  if (branch !== undefined)
+    config.push(`[branch ${quoteConfig(branch)}]`, '\tremote = origin', `\tmerge = refs/heads/${branch}`)
+  if (author !== undefined)
+    config.push('[user]', `\tname = ${quoteConfig(author.name)}`, `\temail = ${quoteConfig(author.email)}`)
+  await makeGitFolder(own, { head, references, shallow: facts.shallow, config })
+  await placePacks(packsOf(gitDir), packsOf(own), copyPack)
+  await copyFile(join(gitDir, 'index'), join(own, 'index'))
+}
+
+async function applyPatch(clone: Clone, patch: string): Promise<void> {
+  const { gitDir, folder, signal } = clone
+  const args = ['apply', '--whitespace=nowarn', '--binary', '-']
+  const { code, stderr } = await runGit({ args, gitDir, workTree: folder, input: patch, codes: [0, 1, 128], signal })
+  if (code === 0) return
+  const why = quote(stderr)
+  throw new CheckoutError(
+    'PatchRefused',
+    `The earlier change does not fit this commit: ${why}. Use the branch it was made on.`,
+  )
+}
+
+export async function cloneInto(clone: Clone): Promise<Cloned> {
+  const { spec, limits, folder, gitDir, server, cache, signal } = clone
+  await checkEmpty(folder)
+  const names = listNames(spec)
+  const greeting = await greetServer(server, 'git-upload-pack', signal)
+  const references = await listReferences(greeting, names, signal)
+  const { branch, ref, pushBranch } = spec
+  const target = findTarget(references, { ...(branch && { branch }), ...(ref && { ref }) })
+  const base = findBase(references, spec.prBaseBranch)
+  const commits = [...new Set([target.commit, ...base])]
+  await makeGitFolder(gitDir, { head: { commit: target.commit } })
+  const wish = {
+    url: server.url,
+    commits,
+    download: (...place: Parameters<Download>) => download(clone, greeting, commits, place),
+  }
+  const facts = await cache.take(wish, gitDir, signal)
+  checkSize(facts[0], limits)
+  const shallow = [...new Set(facts.flatMap((one) => one.shallow))]
+  await makeGitFolder(gitDir, { head: { commit: target.commit }, shallow })
+  await runGit({ args: ['read-tree', '-m', '-u', target.commit], gitDir, workTree: folder, signal })
+  await findWorkFolder(folder, spec.subPath)
+  const seen = pushBranch === undefined ? undefined : (references.commits.get(`refs/heads/${pushBranch}`) ?? null)
+  const isSeen = spec.forkRepo === undefined && seen !== undefined
+  const cloned: Cloned = { ...target, ...(isSeen ? { seen } : {}) }
+  await makeAgentFolder(clone, cloned, { shallow, base })
+  if (spec.priorDiff) await applyPatch(clone, spec.priorDiff)
+  return cloned
+}

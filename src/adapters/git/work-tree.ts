@@ -1,0 +1,82 @@
+// The files in the folder of a checkout, compared with and committed on what was checked out. Reads only the files: the
+// `.git` that the agent has is not looked at, nor any repository below.
+import { lstat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { CheckoutError } from '../../ports/checkouts.ts'
+import { type GitCommand, runGit } from './command.ts'
+
+export type WorkTree = {
+  gitDir: string
+  folder: string
+  /** Of all files that are new or changed. */
+  mostBytes: number
+  signal: AbortSignal
+}
+
+export function runInTree(tree: WorkTree, args: string[], more: Partial<GitCommand> = {}) {
+  return runGit({ args, gitDir: tree.gitDir, workTree: tree.folder, signal: tree.signal, ...more })
+}
+
+async function listPaths(tree: WorkTree, args: string[]): Promise<string[]> {
+  const { stdout } = await runInTree(tree, args)
+  // latin1: names need not be UTF-8, and go back to git as they came.
+  return stdout
+    .toString('latin1')
+    .split('\0')
+    .filter((path) => path !== '')
+}
+
+type Found = { path: string; kind: 'file' | 'gone' | 'odd'; bytes: number }
+
+async function lookAt(folder: string, path: string): Promise<Found> {
+  const stats = await lstat(Buffer.from(join(folder, path), 'latin1')).catch(() => undefined)
+  if (stats === undefined) return { path, kind: 'gone', bytes: 0 }
+  if (stats.isFile()) return { path, kind: 'file', bytes: stats.size }
+  const isKnown = stats.isSymbolicLink() || stats.isDirectory()
+  return { path, kind: isKnown ? 'file' : 'odd', bytes: 0 }
+}
+
+const batch = 256
+
+async function lookAtAll(tree: WorkTree, paths: string[]): Promise<Found[]> {
+  const folder = Buffer.from(tree.folder).toString('latin1')
+  const found: Found[] = []
+  for (let start = 0; start < paths.length; start += batch)
+    found.push(...(await Promise.all(paths.slice(start, start + batch).map((path) => lookAt(folder, path)))))
+  return found
+}
+
+function checkBytes(found: Found[], most: number): void {
+  const bytes = found.reduce((sum, one) => sum + one.bytes, 0)
+  if (bytes <= most) return
+  throw new CheckoutError('TooLarge', `The changed files have ${bytes} bytes, more than the limit of ${most}.`)
+}
+
+const joinPaths = (found: Found[]) => Buffer.from(found.map(({ path }) => `${path}\0`).join(''), 'latin1')
+
+async function updateIndex(tree: WorkTree, found: Found[]): Promise<void> {
+  const odd = found.filter(({ kind }) => kind === 'odd')
+  const usual = found.filter(({ kind }) => kind !== 'odd')
+  if (odd.length > 0)
+    await runInTree(tree, ['update-index', '--force-remove', '-z', '--stdin'], { input: joinPaths(odd) })
+  if (usual.length === 0) return
+  await runInTree(tree, ['update-index', '--add', '--remove', '-z', '--stdin'], { input: joinPaths(usual) })
+}
+
+export type Snapshot = { tree: string; nested: string[] }
+
+/**
+ * Records the files as a tree of git. Not by `git add`: that runs git inside of repositories that it finds below, under
+ * their configuration.
+ */
+export async function recordTree(tree: WorkTree): Promise<Snapshot> {
+  const changed = await listPaths(tree, ['diff-files', '--name-only', '--ignore-submodules=all', '-z'])
+  const others = await listPaths(tree, ['ls-files', '--others', '--exclude-standard', '-z'])
+  const nested = others.filter((path) => path.endsWith('/'))
+  const found = await lookAtAll(tree, [...new Set([...changed, ...others.filter((path) => !path.endsWith('/'))])])
+  checkBytes(found, tree.mostBytes)
+  await updateIndex(tree, found)
+  const { stdout } = await runInTree(tree, ['write-tree'])
+  const names = nested.map((path) => Buffer.from(path, 'latin1').toString().slice(0, -1))
+  return { tree: stdout.toString().trim(), nested: names }
+}
