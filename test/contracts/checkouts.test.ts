@@ -1,52 +1,25 @@
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createCheckouts } from '../../src/adapters/git/checkouts.ts'
 import { createEgress } from '../../src/egress/egress.ts'
-import type { CheckoutSpec, Checkouts } from '../../src/ports/checkouts.ts'
-import { addCommit, git, makeRepository } from '../fixtures/git/repository.ts'
-import { type GitServer, startGitServer } from '../fixtures/git/server.ts'
+import { type CheckoutBed, makeCheckoutBed, never, ownNetwork } from '../fixtures/git/checkout-bed.ts'
+import { addCommit, git } from '../fixtures/git/repository.ts'
 
-const home = mkdtempSync(join(tmpdir(), 'svc-checkouts-'))
-const password = `password-${Math.random().toString(36).slice(2)}`
-const egress = createEgress()
-const policy = { allowNetworks: ['127.0.0.0/8'], deny: [] }
-const never = new AbortController().signal
-const author = { name: 'Ada', email: 'ada@example.com' }
-
-let server: GitServer
-let checkouts: Checkouts
-let folders = 0
+let bed: CheckoutBed
 
 beforeAll(async () => {
-  mkdirSync(join(home, 'server'))
-  server = await startGitServer({ root: join(home, 'server'), login: `user:${password}` })
-  checkouts = createCheckouts({ root: join(home, 'private'), egress, policy })
+  bed = await makeCheckoutBed()
 })
 
-afterAll(async () => {
-  await server.stop()
-  await egress.close()
-  rmSync(home, { recursive: true, force: true })
-})
-
-function specFor(name: string, more: Partial<CheckoutSpec> = {}): CheckoutSpec {
-  const credentials = { username: 'user', password }
-  return { url: `${server.origin}/${name}.git`, credentials, author, ...more }
-}
-
-const newFolder = () => join(home, `work-${folders++}`)
-
-const prepare = (name: string, more: Partial<CheckoutSpec> = {}) =>
-  checkouts.prepare(specFor(name, more), newFolder(), never)
+afterAll(() => bed.remove())
 
 describe('a checkout', () => {
   it('has the files of the default branch, and a repository that the agent can use', async () => {
-    const repository = makeRepository(join(home, 'server'), 'plain', { 'a.txt': 'one\n', 'src/b.txt': 'two\n' })
+    const repository = bed.repository('plain', { 'a.txt': 'one\n', 'src/b.txt': 'two\n' })
     const tip = addCommit(repository, 'main', { 'a.txt': 'one more\n', 'src/b.txt': 'two\n' }, 'second')
-    const checkout = await prepare('plain')
+    const checkout = await bed.prepare('plain')
     expect(checkout).toMatchObject({ baseSHA: tip, headSHA: tip, branch: 'main', workFolder: checkout.folder })
     expect(readFileSync(join(checkout.folder, 'a.txt'), 'utf8')).toBe('one more\n')
     expect(git(checkout.folder, ['status', '--porcelain', '--branch'])).toBe('## main...origin/main')
@@ -57,15 +30,14 @@ describe('a checkout', () => {
     expect((await checkout.diff()).files).toMatchObject([{ path: 'a.txt', change: 'changed', added: 1, removed: 1 }])
   })
 
-  it('shows, commits and pushes what differs, whatever became of the agent’s .git', async () => {
-    const repository = makeRepository(join(home, 'server'), 'push', {
-      'keep.txt': 'same\n',
+  it('shows, commits and pushes what differs, also when the agent deleted .git', async () => {
+    const repository = bed.repository('push', {
       'gone.txt': 'x\n',
-      'old/name.txt': `${'line\n'.repeat(20)}`,
+      'old/name.txt': 'line\n'.repeat(20),
       'picture.bin': Buffer.from([0, 1, 2]),
       '.gitignore': 'ignored/\n',
     })
-    const checkout = await prepare('push', { pushBranch: 'work/of-agent' })
+    const checkout = await bed.prepare('push', { pushBranch: 'work/of-agent' })
     const { folder } = checkout
     rmSync(join(folder, 'gone.txt'))
     mkdirSync(join(folder, 'new'))
@@ -85,12 +57,152 @@ describe('a checkout', () => {
     ])
     const commit = await checkout.commit('the work\n\nwith a body')
     expect(await checkout.push()).toEqual({ branch: 'work/of-agent', commit })
+    expect(await checkout.push()).toEqual({ branch: 'work/of-agent', commit })
     expect(git(repository, ['rev-parse', 'work/of-agent', 'work/of-agent~1'])).toBe(`${commit}\n${checkout.baseSHA}`)
-    expect(git(repository, ['log', '-1', '--format=%an <%ae> %B', 'work/of-agent'])).toBe(
-      'Ada <ada@example.com> the work\n\nwith a body',
-    )
-    const again = await prepare('push', { priorDiff: diff.text })
+    const written = git(repository, ['log', '-1', '--format=%an <%ae> %B', 'work/of-agent'])
+    expect(written).toBe('Ada <ada@example.com> the work\n\nwith a body')
+    const again = await bed.prepare('push', { priorDiff: diff.text })
     expect(readFileSync(join(again.folder, 'picture.bin'))).toEqual(Buffer.from([0, 3, 4, 5]))
     expect((await again.diff()).text).toBe(diff.text)
+  })
+
+  it('has nothing to commit when nothing differs', async () => {
+    bed.repository('same', { 'a.txt': 'x\n' })
+    const checkout = await bed.prepare('same')
+    expect(await checkout.diff()).toEqual({ text: '', files: [], truncated: false, nested: [] })
+    expect(await checkout.commit('nothing')).toBeUndefined()
+    expect(checkout.headSHA).toBe(checkout.baseSHA)
+  })
+
+  it('is of the branch, tag or commit that was asked for, or of a branch at a commit', async () => {
+    const repository = bed.repository('names', { 'a.txt': '1\n' })
+    const first = git(repository, ['rev-parse', 'main'])
+    git(repository, ['tag', '-a', '-m', 'a tag', 'v1', first])
+    git(repository, ['branch', 'work/side', first])
+    const side = addCommit(repository, 'work/side', { 'a.txt': '2\n', 'docs/b.txt': 'b\n' })
+    const tip = addCommit(repository, 'main', { 'a.txt': '3\n' })
+    const base = await bed.prepare('names', { branch: 'work/side', prBaseBranch: 'main', subPath: 'docs' })
+    expect(base).toMatchObject({ baseSHA: side, branch: 'work/side', workFolder: join(base.folder, 'docs') })
+    expect(git(base.folder, ['rev-parse', 'origin/main', 'HEAD'])).toBe(`${tip}\n${side}`)
+    const tag = await bed.prepare('names', { ref: 'v1' })
+    expect([tag.baseSHA, tag.branch]).toEqual([first, undefined])
+    expect(git(tag.folder, ['status', '--porcelain', '--branch'])).toBe('## HEAD (no branch)')
+    expect(await bed.prepare('names', { ref: 'work/side' })).toMatchObject({ baseSHA: side, branch: 'work/side' })
+    expect((await bed.prepare('names', { ref: first })).baseSHA).toBe(first)
+    expect(await bed.prepare('names', { branch: 'main', ref: first })).toMatchObject({ baseSHA: first, branch: 'main' })
+  })
+
+  it('keeps the diff within its limit: whole files, and the names of all', async () => {
+    bed.repository('long', { 'a.txt': 'a\n' })
+    const checkout = await bed.prepare('long', { limits: { diffBytes: 2000 } })
+    writeFileSync(join(checkout.folder, 'a.txt'), 'b\n')
+    writeFileSync(join(checkout.folder, 'large.txt'), 'diff --git a/x b/x\n'.repeat(1000))
+    writeFileSync(join(checkout.folder, 'z.txt'), 'z\n')
+    writeFileSync(join(checkout.folder, 'latin.txt'), Buffer.from('caf\xe9\n', 'latin1'))
+    const { text, files, truncated } = await checkout.diff()
+    expect(truncated).toBe(true)
+    expect(files.map(({ path, omitted }) => [path, omitted === undefined])).toEqual([
+      ['a.txt', true],
+      ['large.txt', false],
+      ['latin.txt', true],
+      ['z.txt', true],
+    ])
+    const other = await bed.prepare('long', { priorDiff: text })
+    expect(readFileSync(join(other.folder, 'z.txt'), 'utf8')).toBe('z\n')
+    expect(readFileSync(join(other.folder, 'latin.txt'))).toEqual(Buffer.from('caf\xe9\n', 'latin1'))
+  })
+
+  it('is found again by another process, with its changes', async () => {
+    const repository = bed.repository('again', { 'a.txt': 'x\n' })
+    const spec = bed.spec('again', { pushBranch: 'work' })
+    const first = await bed.checkouts.prepare(spec, bed.newFolder(), never)
+    writeFileSync(join(first.folder, 'a.txt'), 'kept\n')
+    const egress = createEgress()
+    const others = createCheckouts({ root: join(bed.home, 'private'), egress, policy: ownNetwork })
+    const found = await others.resume(spec, first.folder)
+    const commit = await found?.commit('after a restart')
+    expect(await found?.push()).toEqual({ branch: 'work', commit })
+    expect(git(repository, ['show', 'work:a.txt'])).toBe('kept')
+    await found?.close()
+    expect(await others.resume(spec, first.folder)).toBeUndefined()
+    await egress.close()
+  })
+
+  it('leaves pointers of large files alone', async () => {
+    const pointer = 'version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 5\n'
+    bed.repository('large-files', { '.gitattributes': '*.bin filter=lfs diff=lfs merge=lfs -text\n', 'a.bin': pointer })
+    const checkout = await bed.prepare('large-files')
+    expect(readFileSync(join(checkout.folder, 'a.bin'), 'utf8')).toBe(pointer)
+    expect((await checkout.diff()).files).toEqual([])
+  })
+})
+
+describe('the objects of a repository', () => {
+  const fetches = () => bed.server.seen.filter(({ method }) => method === 'POST').length
+
+  it('are fetched once: the second checkout only asks where the branch is', async () => {
+    bed.repository('cached', { 'a.txt': 'x\n' })
+    await bed.prepare('cached')
+    const before = fetches()
+    const second = await bed.prepare('cached')
+    expect(fetches() - before).toBe(1)
+    expect(readFileSync(join(second.folder, 'a.txt'), 'utf8')).toBe('x\n')
+  })
+
+  it('are fetched once by ten at the same time, and each has its own', async () => {
+    const repository = bed.repository('ten', { 'a.txt': 'x\n' })
+    const before = fetches()
+    const all = await Promise.all(Array.from({ length: 10 }, (_, i) => bed.prepare('ten', { pushBranch: `work-${i}` })))
+    expect(fetches() - before).toBe(11)
+    for (const [index, checkout] of all.entries()) writeFileSync(join(checkout.folder, 'a.txt'), `${index}\n`)
+    await Promise.all(
+      all.map(async (checkout) => {
+        await checkout.commit('mine')
+        await checkout.push()
+      }),
+    )
+    for (const index of all.keys()) expect(git(repository, ['show', `work-${index}:a.txt`])).toBe(`${index}`)
+    git(repository, ['fsck', '--strict'])
+  })
+
+  it('follow a branch that moves, and stay right over many moves', async () => {
+    const repository = bed.repository('moving', { 'a.txt': '0\n' })
+    for (let move = 1; move <= 10; move += 1) {
+      const tip = addCommit(repository, 'main', { 'a.txt': `${move}\n` })
+      const checkout = await bed.prepare('moving', { limits: { history: 5 } })
+      expect([checkout.baseSHA, readFileSync(join(checkout.folder, 'a.txt'), 'utf8')]).toEqual([tip, `${move}\n`])
+      if (move % 5 === 0) git(checkout.folder, ['fsck', '--strict'])
+    }
+  })
+
+  it('cannot be changed by an agent: its packs are copies', async () => {
+    bed.repository('copies', { 'a.txt': 'x\n' })
+    const first = await bed.prepare('copies')
+    const packs = join(first.folder, '.git', 'objects', 'pack')
+    expect(readdirSync(join(first.folder, '.git', 'objects', 'info'))).toEqual([])
+    for (const name of readdirSync(packs)) {
+      chmodSync(join(packs, name), 0o600)
+      writeFileSync(join(packs, name), 'spoilt')
+    }
+    const second = await bed.prepare('copies')
+    git(second.folder, ['fsck', '--strict'])
+    writeFileSync(join(first.folder, 'a.txt'), 'y\n')
+    expect((await first.diff()).files).toHaveLength(1)
+  })
+
+  it('may be cleaned away at any time: checkouts that there are keep theirs', async () => {
+    bed.repository('cleaned', { 'a.txt': 'x\n' })
+    const egress = createEgress()
+    const root = join(bed.home, 'small')
+    const small = createCheckouts({ root, egress, policy: ownNetwork, cacheBytes: 1 })
+    const checkout = await small.prepare(bed.spec('cleaned'), bed.newFolder(), never)
+    await small.clean()
+    writeFileSync(join(checkout.folder, 'a.txt'), 'y\n')
+    expect((await checkout.diff()).files).toHaveLength(1)
+    const packs = join(root, 'objects', 'repositories')
+    const left = readdirSync(packs, { recursive: true }).filter((name) => String(name).endsWith('.pack'))
+    expect(left).toEqual([])
+    await small.prepare(bed.spec('cleaned'), bed.newFolder(), never)
+    await egress.close()
   })
 })

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import type { Duplex } from 'node:stream'
 import { CheckoutError } from '../../ports/checkouts.ts'
 import type { Remote } from './command.ts'
-import { endOfFlush } from './pkt-lines.ts'
+import { endOfFlush, flush } from './pkt-lines.ts'
 import type { Greeting } from './server.ts'
 
 const flushLength = 4
@@ -38,17 +38,19 @@ export function bridgeFetch(greeting: Greeting, bytes: number, signal: AbortSign
   return async (pipe) => {
     let left = bytes
     const answer = async (request: Buffer) => {
+      let end = Buffer.alloc(0)
       for await (const chunk of await greeting.post(request, signal)) {
         left -= chunk.byteLength
         if (left < 0) throw tooLarge(bytes)
         await write(pipe, chunk)
+        end = Buffer.concat([end, chunk.subarray(-flushLength)]).subarray(-flushLength)
       }
+      return end.equals(flush)
     }
     await write(pipe, greeting.frames)
     for await (const request of readRequests(pipe)) {
-      // A lone flush ends the conversation.
-      if (request.length === flushLength) break
-      await answer(request)
+      // A lone flush ends the conversation; so does a server that stops before the end of its answer.
+      if (request.length === flushLength || !(await answer(request))) break
     }
     pipe.end()
   }

@@ -107,7 +107,11 @@ async function makeAgentFolder(
     '\tfetch = +refs/heads/*:refs/remotes/origin/*',
   ]
   if (branch !== undefined)
-    config.push(`[branch ${quoteConfig(branch)}]`, '\tremote = origin', `\tmerge = refs/heads/${branch}`)
+    config.push(
+      `[branch ${quoteConfig(branch)}]`,
+      '\tremote = origin',
+      `\tmerge = ${quoteConfig(`refs/heads/${branch}`)}`,
+    )
   if (author !== undefined)
     config.push('[user]', `\tname = ${quoteConfig(author.name)}`, `\temail = ${quoteConfig(author.email)}`)
   await makeGitFolder(own, { head, references, shallow: facts.shallow, config })

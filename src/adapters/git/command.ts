@@ -127,8 +127,15 @@ export async function runGit(command: GitCommand): Promise<GitResult> {
   if (onOutput !== undefined) stdout.on('data', onOutput)
   const errors = collect(stderr, keptErrors)
   let failure: unknown
+  let isOver = false
+  child.once('exit', () => {
+    isOver = true
+    // Until its other side is closed the program does not count as closed.
+    pipe?.destroy()
+  })
   if (remote !== undefined && pipe !== undefined) {
     remote(pipe).catch((error: unknown) => {
+      if (isOver) return
       failure = error
       stop()
     })

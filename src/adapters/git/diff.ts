@@ -1,6 +1,7 @@
 // What changed, for reading and for `git apply`: whole files, up to a limit.
 import { isUtf8 } from 'node:buffer'
 import type { ChangedFile, CheckoutDiff } from '../../ports/checkouts.ts'
+import { showingBinary } from './git-folder.ts'
 import { runInTree, type WorkTree } from './work-tree.ts'
 
 const mostFiles = 10_000
@@ -101,14 +102,12 @@ async function readSections(tree: WorkTree, between: string[], most: number): Pr
   return sections.list.filter(({ text, size }) => size > most || text.subarray(0, start.length).equals(start))
 }
 
-type Chosen = { text: string; omitted?: string }
-
-function choose(parts: Sections['list'], left: number): Chosen {
-  const size = parts.reduce((sum, part) => sum + part.size, 0)
-  if (size > left) return { text: '', omitted: `its change of ${size} bytes does not fit into the diff` }
-  const bytes = Buffer.concat(parts.map(({ text }) => text))
-  if (!isUtf8(bytes)) return { text: '', omitted: 'it has text that is not UTF-8' }
-  return { text: bytes.toString() }
+/** Text of another encoding would not survive: such files are shown as binary ones. */
+async function readReadable(tree: WorkTree, between: string[], most: number): Promise<Sections['list']> {
+  const sections = await readSections(tree, between, most)
+  if (sections.every(({ text }) => isUtf8(text))) return sections
+  const binary = await showingBinary(tree.gitDir, () => readSections(tree, between, most))
+  return sections.map((section, index) => (isUtf8(section.text) ? section : (binary[index] ?? section)))
 }
 
 /** The difference between two trees. At most `most` bytes of text. */
@@ -116,14 +115,17 @@ export async function readDiff(tree: WorkTree, between: string[], most: number):
   const { stdout } = await runInTree(tree, [...patchArgs, '--raw', '--numstat', '-z', ...between])
   const entries = readChanges(stdout.toString())
   if (entries.length === 0) return { text: '', files: [], truncated: false }
-  const sections = await readSections(tree, between, most)
+  const sections = await readReadable(tree, between, most)
   let text = ''
   let at = 0
   const files = entries.map(({ sections: count, ...file }): ChangedFile => {
-    const chosen = choose(sections.slice(at, at + count), most - Buffer.byteLength(text))
+    const parts = sections.slice(at, at + count)
+    const size = parts.reduce((sum, part) => sum + part.size, 0)
     at += count
-    text += chosen.text
-    return chosen.omitted === undefined ? file : { ...file, omitted: chosen.omitted }
+    if (Buffer.byteLength(text) + size > most)
+      return { ...file, omitted: `its change of ${size} bytes does not fit into the diff` }
+    text += Buffer.concat(parts.map((part) => part.text)).toString()
+    return file
   })
   const truncated = files.length > mostFiles || files.some((file) => file.omitted !== undefined)
   return { text, files: files.slice(0, mostFiles), truncated }

@@ -5,6 +5,18 @@ import { join } from 'node:path'
 
 /** No attribute of a repository converts files, names a program, or hides what changed in a file. */
 const attributes = '* !filter !diff !merge !working-tree-encoding !export-subst\n'
+const binaryAttributes = `${attributes}* -diff\n`
+
+/** Shows every file as a binary one while `work` runs. */
+export async function showingBinary<T>(folder: string, work: () => Promise<T>): Promise<T> {
+  const file = join(folder, 'info', 'attributes')
+  await writeFile(file, binaryAttributes)
+  try {
+    return await work()
+  } finally {
+    await writeFile(file, attributes)
+  }
+}
 
 export type GitFolder = {
   /** What HEAD is: a branch, or a commit. */

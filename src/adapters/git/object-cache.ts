@@ -26,7 +26,7 @@ export type ObjectCache = {
 }
 
 /** With more packs, git is slow and every checkout copies much: the repository is fetched anew. */
-const mostPacks = 16
+const mostPacks = 8
 /** Of commits that the server is told of, so that it sends only what is new. */
 const mostKnown = 16
 const attempts = 3

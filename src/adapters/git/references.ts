@@ -76,7 +76,8 @@ type Target = { commit: string; branch?: string }
 function findBranch({ commits, head }: References, branch: string | undefined): Target {
   const name = branch ?? head
   const commit = branch === undefined ? commits.get('HEAD') : commits.get(`refs/heads/${branch}`)
-  if (commit !== undefined) return { commit, ...(name === undefined ? {} : { branch: name }) }
+  // The name of the default branch is the server's.
+  if (commit !== undefined) return { commit, ...(name === undefined ? {} : { branch: checkName(name) }) }
   if (branch !== undefined && commits.has('HEAD')) throw missing(`branch "${branch}"`)
   if (branch !== undefined) throw missing(`branch "${branch}", or is empty`)
   throw new CheckoutError('RepositoryEmpty', 'The repository is empty. Push a first commit to it.')

@@ -75,19 +75,35 @@ function isSmart(response: Response, service: Service): boolean {
   return response.headers.get('content-type') === `application/x-${service}-advertisement`
 }
 
+const mostRedirects = 5
+
+/** A repository may have moved. Whoever it moved to is sent the login only if it is of the same origin. */
+async function follow(first: string, send: (address: string) => Promise<Response>) {
+  let address = first
+  for (let left = mostRedirects; ; left -= 1) {
+    const response = await send(address)
+    const target = URL.parse(response.headers.get('location') ?? '', address)
+    if (response.status < 301 || response.status > 308 || target === null || left === 0) return { response, address }
+    await response.body?.cancel()
+    address = target.href
+  }
+}
+
 /** The first exchange with a service of the server: fails when the repository cannot be used. */
 export async function greetServer(options: ServerOptions, service: Service, signal: AbortSignal): Promise<Greeting> {
   const { egress, policy, login } = options
   const url = readAddress(options.url)
   const fetch = egress.fetchWith(policy)
   const version: Record<string, string> = service === 'git-upload-pack' ? { 'git-protocol': 'version=2' } : {}
-  const asked = `${url.href}/info/refs?service=${service}`
-  const headers = { ...agent, ...version, ...loginHeaders(login, url.origin) }
-  const response = await fetch(asked, { headers, redirect: 'follow', signal })
+  const headersFor = (address: string) => ({ ...agent, ...version, ...loginHeaders(login, new URL(address).origin) })
+  const first = `${url.href}/info/refs?service=${service}`
+  const { response, address } = await follow(first, (to) =>
+    fetch(to, { headers: headersFor(to), redirect: 'manual', signal }),
+  )
   const where = { host: url.host, path: url.pathname, hasLogin: login?.origin === url.origin, service }
   if (response.status !== 200) throw await closed(response, refuse(response.status, where))
-  const base = response.url.replace(/\/info\/refs\?.*$/, '')
-  if (!isSmart(response, service) || base === response.url) throw await closed(response, noRepository(where))
+  const base = address.replace(/\/info\/refs\?.*$/, '')
+  if (!isSmart(response, service) || base === address) throw await closed(response, noRepository(where))
   const frames = readFrames(await readGreeting(response, url.host), where)
 
   async function post(body: Buffer, until: AbortSignal): Promise<AsyncIterable<Uint8Array>> {
@@ -95,9 +111,7 @@ export async function greetServer(options: ServerOptions, service: Service, sign
     const answer = await fetch(`${base}/${service}`, {
       method: 'POST',
       headers: {
-        ...agent,
-        ...version,
-        ...loginHeaders(login, new URL(base).origin),
+        ...headersFor(base),
         'content-type': `${kind}-request`,
         accept: `${kind}-result`,
       },
