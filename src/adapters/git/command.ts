@@ -61,7 +61,7 @@ const settingArgs = Object.entries(settings).flatMap(([name, value]) => ['-c', `
 
 function environment(gitDir: string, extra: Record<string, string>): Record<string, string> {
   return {
-    PATH: process.env.PATH ?? '/usr/local/bin:/usr/bin:/bin',
+    PATH: '/usr/local/bin:/usr/bin:/bin:/opt/homebrew/bin',
     LC_ALL: 'C',
     HOME: gitDir,
     GIT_DIR: gitDir,

@@ -93,12 +93,12 @@ async function follow(first: string, send: (address: string) => Promise<Response
 export async function greetServer(options: ServerOptions, service: Service, signal: AbortSignal): Promise<Greeting> {
   const { egress, policy, login } = options
   const url = readAddress(options.url)
-  const fetch = egress.fetchWith(policy)
+  const send = egress.fetchWith(policy)
   const version: Record<string, string> = service === 'git-upload-pack' ? { 'git-protocol': 'version=2' } : {}
   const headersFor = (address: string) => ({ ...agent, ...version, ...loginHeaders(login, new URL(address).origin) })
   const first = `${url.href}/info/refs?service=${service}`
   const { response, address } = await follow(first, (to) =>
-    fetch(to, { headers: headersFor(to), redirect: 'manual', signal }),
+    send(to, { headers: headersFor(to), redirect: 'manual', signal }),
   )
   const where = { host: url.host, path: url.pathname, hasLogin: login?.origin === url.origin, service }
   if (response.status !== 200) throw await closed(response, refuse(response.status, where))
@@ -108,7 +108,7 @@ export async function greetServer(options: ServerOptions, service: Service, sign
 
   async function post(body: Buffer, until: AbortSignal): Promise<AsyncIterable<Uint8Array>> {
     const kind = `application/x-${service}`
-    const answer = await fetch(`${base}/${service}`, {
+    const answer = await send(`${base}/${service}`, {
       method: 'POST',
       headers: {
         ...headersFor(base),
