@@ -1,5 +1,5 @@
 // The agent programs by the names that agents give them.
-import type { RuntimeType } from '../contract/resources/agent.ts'
+import type { RuntimeType } from '../contract/resources/runtime-types.ts'
 import { codehostCli } from './codehost-cli/command.ts'
 import { llmaCli } from './llma-cli/command.ts'
 import { llmoCli } from './llmo-cli/command.ts'

@@ -15,7 +15,7 @@ export async function assignTool(secrets: Secrets, tool: Tool): Promise<Assigned
   const { name } = tool.metadata
   const { http } = tool.spec
   if (http?.url === undefined) {
-    throw new SvcError('InvalidRequest', summarize(`tool "${name}"`, findAwaited('Tool', tool.spec)))
+    throw new SvcError('InvalidRequest', summarize(`tool "${name}"`, findAwaited('Tool', tool.spec, {})))
   }
   const { url, method, headers = {}, timeout } = http
   const credential = await readToolToken(secrets, tool)

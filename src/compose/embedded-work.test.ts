@@ -8,10 +8,13 @@ import { loadConfig } from '../config/load.ts'
 import { openLocalWork } from './embedded-work.ts'
 import { defaultLimitsOf } from './settings.ts'
 
+const records = { logs: { append: async () => {} } } as never
+const parts = { records, checkouts: {} as never, log: pino({ level: 'silent' }) }
+
 it('keeps as many workers waiting as are wanted', async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'svc-waiting-'))
   const config = loadConfig({ flags: { dataDir, waitingWorkers: '2' }, env: { XDG_CONFIG_HOME: dataDir } })
-  const { workloads } = openLocalWork(config, { append: async () => {} } as never, pino({ level: 'silent' }))
+  const { workloads } = openLocalWork(config, parts)
   try {
     await workloads.warmUp()
     await waitFor(async () => (await workloads.status()).idleWorkers.length === 2, 'two to wait')
@@ -29,8 +32,7 @@ it.each([[], ['taskMemory', '3Gi'] as const])(
       flags: { dataDir, ...Object.fromEntries([given].filter(([name]) => name !== undefined)) },
       env: { XDG_CONFIG_HOME: dataDir },
     })
-    const logs = { append: async () => {} } as never
-    const { workloads } = openLocalWork(config, logs, pino({ level: 'silent' }))
+    const { workloads } = openLocalWork(config, parts)
     const limits = defaultLimitsOf(config)
     let attempt = 0
     const start = () => {

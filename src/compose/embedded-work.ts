@@ -6,19 +6,30 @@ import { type ContainerEngine, createContainerEngine } from '../adapters/embedde
 import { probeBubblewrap } from '../adapters/embedded/confinement/bubblewrap.ts'
 import { findControlGroups } from '../adapters/embedded/confinement/control-groups.ts'
 import { createSandbox } from '../adapters/embedded/sandbox/sandbox.ts'
+import { findAgentPrograms } from '../adapters/embedded/workers/agent-programs.ts'
 import { createEmbeddedWorkloads, type EmbeddedWorkloads } from '../adapters/embedded/workloads.ts'
 import { systemClock as clock, systemIds as ids } from '../adapters/system/clock.ts'
+import { agentRuntimes } from '../agents/runtimes.ts'
 import type { Config } from '../config/load.ts'
 import { parseQuantity } from '../contract/quantity.ts'
+import { runtimeTypes } from '../contract/resources/runtime-types.ts'
+import { saveChanges } from '../controllers/task/changes.ts'
 import { messageOf } from '../errors.ts'
 import { packageRoot, workerProgram } from '../launch/program-files.ts'
 import type { Logger } from '../observability/log.ts'
-import type { Logs } from '../ports/logs.ts'
+import type { Checkouts } from '../ports/checkouts.ts'
+import type { Records } from '../ports/index.ts'
 import type { Sandbox } from '../ports/sandbox.ts'
+import type { AgentProgram, AgentPrograms } from '../rules/agent-programs.ts'
 import { workspaceSizeOf } from './scratch.ts'
 import { defaultLimitsOf } from './settings.ts'
 
-export type LocalWork = { workloads: EmbeddedWorkloads; sandbox: Sandbox; engine: ContainerEngine }
+export type LocalWork = {
+  workloads: EmbeddedWorkloads
+  sandbox: Sandbox
+  engine: ContainerEngine
+  agents: { programs: AgentPrograms; path: string }
+}
 
 /** How many tasks run at once by default. */
 export function defaultConcurrency(): number {
@@ -35,13 +46,30 @@ export function openEngine(config: Config): ContainerEngine {
   return createContainerEngine({ host, runtimeDir: config.runtimeDir })
 }
 
-export function openLocalWork(config: Config, logs: Logs, log: Logger): LocalWork {
+function findAgents(path: string) {
+  const known = runtimeTypes.map((type) => ({ type, ...agentRuntimes[type] }))
+  const { found, ...place } = findAgentPrograms(
+    known.map(({ command }) => command),
+    path,
+  )
+  const programs = known.map(({ type, command, install }): [string, AgentProgram] => [
+    type,
+    found.has(command) ? { found: true } : { found: false, command, install },
+  ])
+  return { ...place, programs: Object.fromEntries(programs) as AgentPrograms }
+}
+
+type LocalParts = { records: Records; checkouts: Checkouts; log: Logger }
+
+export function openLocalWork(config: Config, { records, checkouts, log }: LocalParts): LocalWork {
   const { dataDir, configDir } = config.paths
   const engine = openEngine(config)
   const instance = nameInstance(dataDir)
   const bubblewrap = probeBubblewrap()
   const groups = findControlGroups()
+  const agents = findAgents(config.programPath)
   const workloads = createEmbeddedWorkloads({
+    agentBinds: agents.binds,
     clock,
     ids,
     dataDir,
@@ -59,9 +87,12 @@ export function openLocalWork(config: Config, logs: Logs, log: Logger): LocalWor
     bubblewrap,
     groups,
     maxConcurrent: config.maxConcurrentTasks ?? defaultConcurrency(),
+    checkouts: { checkouts, saveChanges: (key, changed) => saveChanges(records.results, key, changed) },
     onLog: (key, lines) =>
-      logs.append(key, lines).catch((error) => log.error({ error: messageOf(error) }, 'log lines of a task were lost')),
+      records.logs
+        .append(key, lines)
+        .catch((error) => log.error({ error: messageOf(error) }, 'log lines of a task were lost')),
   })
   const container = { engine, image: config.codeImage, instance, scratchRoot: join(dataDir, 'work') }
-  return { workloads, engine, sandbox: createSandbox({ ids, bubblewrap, groups, container }) }
+  return { workloads, engine, agents, sandbox: createSandbox({ ids, bubblewrap, groups, container }) }
 }

@@ -6,6 +6,7 @@ import { createEmbeddedLeadership } from '../adapters/embedded/leadership.ts'
 import { openSecretKeys } from '../adapters/embedded/secret-key.ts'
 import { createEmbeddedSecrets, type EmbeddedSecrets } from '../adapters/embedded/secrets.ts'
 import { createWorkerTokens } from '../adapters/embedded/worker-tokens.ts'
+import { createCheckouts } from '../adapters/git/checkouts.ts'
 import { createConfigMaps } from '../adapters/sql/configmaps.ts'
 import { createRecords } from '../adapters/sql/records.ts'
 import { createResources } from '../adapters/sql/resources.ts'
@@ -16,6 +17,7 @@ import { createTokens } from '../adapters/sql/tokens.ts'
 import { systemClock as clock, systemIds as ids } from '../adapters/system/clock.ts'
 import type { Config } from '../config/load.ts'
 import { createEgress } from '../egress/egress.ts'
+import { messageOf } from '../errors.ts'
 import { prepareFolders } from '../launch/folders.ts'
 import type { Logger } from '../observability/log.ts'
 import type { Ports } from '../ports/index.ts'
@@ -52,7 +54,15 @@ async function openAll(config: Config, options: OpenOptions, closing: Closing): 
   const stored = createEmbeddedSecrets({ storage: createSecretStorage({ database }), keys, clock })
   const egress = createEgress()
   closing.add(() => egress.close())
-  const { workloads, sandbox } = openLocalWork(config, records.logs, options.log)
+  let ownAddresses: () => string[] = () => []
+  const policy = {
+    allowNetworks: config.allowNetwork,
+    get deny() {
+      return ownAddresses()
+    },
+  }
+  const checkouts = createCheckouts({ root: join(dataDir, 'git'), egress, policy })
+  const { workloads, sandbox, agents } = openLocalWork(config, { records, checkouts, log: options.log })
   closing.add(() => workloads.close())
   const tokens = createTokens({ database, clock, ids })
   const ports: Ports = {
@@ -89,10 +99,15 @@ async function openAll(config: Config, options: OpenOptions, closing: Closing): 
     allowDemoProvider: isLoopback(config.host),
     serviceNames: [],
     sandboxes: config.maxSandboxes ?? defaultConcurrency(),
-    taskSettings: {},
+    taskSettings: { agentPath: agents.path },
+    agentPrograms: agents.programs,
     hasCluster: false,
+    knowOwnAddresses: (read) => {
+      ownAddresses = read
+    },
     prepare: async () => {
       await ensureDefaultProvider(resources, config)
+      await checkouts.clean().catch((error) => options.log.warn({ error: messageOf(error) }, 'old checkouts remain'))
       // The first attempt reports what is wrong with this machine.
       workloads.warmUp().catch(() => undefined)
     },

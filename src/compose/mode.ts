@@ -3,6 +3,7 @@ import type { MetricSources } from '../observability/metrics.ts'
 import type { Ports } from '../ports/index.ts'
 import type { ResourceKey } from '../ports/resources.ts'
 import type { RecordOwners } from '../ports/retention.ts'
+import type { AgentPrograms } from '../rules/agent-programs.ts'
 import type { Listening } from '../service/addresses.ts'
 import type { OwnerToken } from './owner-token.ts'
 
@@ -36,8 +37,12 @@ export type OpenedMode = {
   /** How many concurrent runs of code it allows. */
   sandboxes: number
   taskSettings: Partial<TaskSettings>
+  /** The agent programs of this machine; absent: agent tasks cannot run. */
+  agentPrograms?: AgentPrograms
   /** Whether workloads can be placed on nodes. */
   hasCluster: boolean
+  /** Told where the service itself is reached, before anything is dialled. */
+  knowOwnAddresses?(read: () => string[]): void
   /** What is created once the service listens. */
   prepare?(): Promise<void>
 }

@@ -23,7 +23,7 @@ import { createMetrics, type Metrics } from '../observability/metrics.ts'
 import type { Traces } from '../observability/traces.ts'
 import type { Ports } from '../ports/index.ts'
 import type { ResourceReader } from '../ports/resources.ts'
-import { createProxies, tryProvider } from '../proxy/index.ts'
+import { createProxies, type Proxies, tryProvider } from '../proxy/index.ts'
 import { createOwnAddresses, type Listening, urlOf, workerUrlOf } from '../service/addresses.ts'
 import { followNames } from '../service/followed-names.ts'
 import { watchIdleness } from '../service/idle-exit.ts'
@@ -52,6 +52,7 @@ export async function startService(config: Config, opened: OpenedMode, log: Logg
   const names = followNames([...serviceNames, ...replicaNames])
   const places = { hosts: names.hosts, servicePort, metrics: metricsListener }
   const ownAddresses = createOwnAddresses(listening, places)
+  opened.knowOwnAddresses?.(ownAddresses)
   const metrics = createMetrics({ types: taskTypes, phases: taskPhases, endPhases: terminalPhases })
   const mode = {
     ...opened,
@@ -66,7 +67,7 @@ export async function startService(config: Config, opened: OpenedMode, log: Logg
   listening.isEncrypted = tls !== undefined
   const traces = openTraces(config)
   const ledger = createBudgetLedger(mode.ports)
-  const app = composeHttp(config, mode, { log, metrics, ownAddresses, ledger, traces, tls: tls?.pair })
+  const { app, proxies } = composeHttp(config, mode, { log, metrics, ownAddresses, ledger, traces, tls: tls?.pair })
   metrics.attach(mode.metrics)
   await app.server.listen({ host: config.host, port: await choosePort(config) })
   listening.port = (app.server.server.address() as AddressInfo).port
@@ -74,7 +75,14 @@ export async function startService(config: Config, opened: OpenedMode, log: Logg
   const closeTls = await tls?.follow(app.server, mode.workerApiUrl === undefined ? listening : undefined)
   await mode.prepare?.()
   const { ports } = mode
-  const controllers = composeControllers(config, mode, { log, listening, metrics, ownAddresses, ledger })
+  const controllers = composeControllers(config, mode, {
+    log,
+    listening,
+    metrics,
+    ownAddresses,
+    ledger,
+    settleUsage: proxies.settle,
+  })
   const runner = createControllerRunner({
     controllers,
     leadership: ports.leadership,
@@ -131,7 +139,7 @@ async function countPhases(resources: ResourceReader): Promise<Record<string, nu
 type CommonParts = { log: Logger; metrics: Metrics; ownAddresses: () => string[]; ledger: BudgetLedger }
 type HttpParts = CommonParts & { traces?: Traces | undefined; tls?: TlsPair }
 
-function composeHttp(config: Config, mode: OpenedMode, parts: HttpParts): HttpApp {
+function composeHttp(config: Config, mode: OpenedMode, parts: HttpParts): { app: HttpApp; proxies: Proxies } {
   const { log, metrics, ownAddresses, ledger, traces, tls } = parts
   const { ports } = mode
   const search = searchOf(config)
@@ -155,13 +163,12 @@ function composeHttp(config: Config, mode: OpenedMode, parts: HttpParts): HttpAp
   }
   const usecaseParts = { ports, settings, builtinTools, ledger }
   const usecases = createUsecases(usecaseParts)
-  return createApp({
+  const proxySettings = readProxySettings(config, { metrics, search, traces })
+  const proxies = createProxies({ ...usecaseParts, health: usecases.health }, proxySettings)
+  const app = createApp({
     ports,
     usecases,
-    proxies: createProxies(
-      { ...usecaseParts, health: usecases.health },
-      readProxySettings(config, { metrics, search, traces }),
-    ),
+    proxies,
     settings: {
       publicHosts: [...config.publicHost, ...mode.serviceNames],
       corsAllowedOrigins: config.corsAllowedOrigins,
@@ -175,12 +182,15 @@ function composeHttp(config: Config, mode: OpenedMode, parts: HttpParts): HttpAp
     log,
     metrics,
   })
+  return { app, proxies }
 }
+
+type ControllerParts = CommonParts & { listening: Listening; settleUsage: () => Promise<void> }
 
 function composeControllers(
   config: Config,
   mode: OpenedMode,
-  { log, metrics, listening, ownAddresses, ledger }: CommonParts & { listening: Listening },
+  { log, metrics, listening, ownAddresses, ledger, settleUsage }: ControllerParts,
 ): Controller[] {
   const { ports, owners, sweepBodies, sweepWorkloads } = mode
   // Read each time: replicas come and go.
@@ -199,14 +209,17 @@ function composeControllers(
       ...deps,
       observer: metrics,
       spending: ledger,
+      settleUsage,
       settings: {
         ...defaultTaskSettings,
         defaultLimits: defaultLimitsOf(config),
         maxTasksPerNamespace: config.maxTasksPerNamespace,
         ...mode.taskSettings,
+        agentPrograms: mode.agentPrograms ?? {},
         workerApiUrl: () => mode.workerApiUrl ?? workerUrlOf(listening),
         egress,
         isolateNamespaces: config.enforceNamespaceIsolation,
+        hasCluster: mode.hasCluster,
         contextMode: config.contextTokenAuthzMode,
         maxIterations: config.maxIterations,
         maxToolCalls: config.maxToolCallsPerTurn,
@@ -220,7 +233,12 @@ function composeControllers(
     ...createCatalogControllers({
       ...deps,
       tryProvider: (provider, signal) => tryProvider({ ports, settings: trialSettings }, provider, signal),
-      settings: { ...defaultCatalogSettings, egress },
+      settings: {
+        ...defaultCatalogSettings,
+        egress,
+        agentPrograms: mode.agentPrograms ?? {},
+        hasCluster: mode.hasCluster,
+      },
     }),
     ...(sweepWorkloads === undefined ? [] : [createWorkloadSweepController({ ...deps, sweep: sweepWorkloads })]),
     createSweepController({

@@ -22,6 +22,8 @@ export type Config = Readonly<Omit<Settings, 'mode'>> & {
   readonly vendorKeys: VendorKeys
   readonly dockerHost: string | undefined
   readonly runtimeDir: string | undefined
+  /** Where programs of agents are looked up. */
+  readonly programPath: string
   readonly sources: Readonly<Record<SettingName, Source>>
 }
 
@@ -65,6 +67,7 @@ export function loadConfig(options: LoadOptions): Config {
     vendorKeys: findVendorKeys(options.env),
     dockerHost: options.env.DOCKER_HOST,
     runtimeDir: options.env.XDG_RUNTIME_DIR,
+    programPath: options.env.PATH ?? '',
     sources: Object.freeze(sources) as Record<SettingName, Source>,
   })
 }

@@ -4,7 +4,7 @@ import { AgentSpec } from './resources/agent.ts'
 import type { Kind } from './resources/index.ts'
 import { TaskSpec } from './resources/task.ts'
 
-const pathsOf = (kind: Kind, spec: object) => findAwaited(kind, spec).map(({ path }) => path)
+const pathsOf = (kind: Kind, spec: object) => findAwaited(kind, spec, { hasCluster: true }).map(({ path }) => path)
 const ruleOf = (kind: Kind, path: string) => {
   const field = awaitedFields.find((one) => one.kind === kind && one.path === path)
   return field && writeAwaitedRule(field, 'object.spec')
@@ -30,8 +30,13 @@ describe('what the service cannot do yet', () => {
     expect(pathsOf(kind, spec)).toEqual(paths)
   })
 
+  it('is less on one machine', () => {
+    const spec = { type: 'agent', workspace: { gitRepo: 'https://example.com/a' }, priorTaskRef: { name: 'a' } }
+    expect(findAwaited('Task', spec, { hasCluster: false })).toEqual([])
+  })
+
   it('is told with the value, what it waits for and what to do instead', () => {
-    expect(findAwaited('Agent', { tools: [{ name: 'remember' }] })).toEqual([
+    expect(findAwaited('Agent', { tools: [{ name: 'remember' }] }, {})).toEqual([
       {
         path: 'tools[0].name',
         message:

@@ -2,10 +2,10 @@
 import type { Problem } from '../errors.ts'
 import type { Kind } from './resources/index.ts'
 
-/** Capabilities that are still to come, as refusals name them. Each has a requirement in pending.tsv. */
+/** Capabilities that are still to come, as refusals name them. */
 export const awaitedCapabilities = {
-  agentRuntimes: 'agent runtimes',
-  gitWorkspaces: 'git workspaces',
+  agentRuntimes: 'agent runtimes on a cluster',
+  gitWorkspaces: 'git workspaces on a cluster',
   executionWorkspaces: 'execution workspaces',
   mcpActors: 'MCP tools on actors',
   coordination: 'agent coordination',
@@ -17,6 +17,9 @@ export const awaitedCapabilities = {
 } as const
 /** A part of the service that does not exist yet. */
 export type AwaitedCapability = keyof typeof awaitedCapabilities
+
+/** What a service on one machine has, and one on a cluster does not. */
+export const awaitedOnClusters: readonly AwaitedCapability[] = ['agentRuntimes', 'gitWorkspaces']
 
 /** Tools that will come with a capability; their names are reserved already. */
 export const awaitedTools = {
@@ -48,6 +51,7 @@ export type AwaitedField = {
 
 const scheduledTask = 'a scheduled task of type ai can look at a public repository in the meantime'
 const ownFetch = 'let the task fetch what it needs, for example with git in an image of its own'
+const oneMachine = 'or use a service on one machine'
 
 function listTools(kind: Kind, path: string): AwaitedField[] {
   return (Object.keys(awaitedTools) as (keyof typeof awaitedTools)[]).map((capability) => {
@@ -63,7 +67,7 @@ export const awaitedFields: readonly AwaitedField[] = [
     values: ['agent'],
     governs: 'agentRuntime',
     capability: 'agentRuntimes',
-    instead: 'use type ai, or type container with the command line in an image',
+    instead: `use type ai, type container with the command line in an image, ${oneMachine}`,
   },
   { kind: 'Task', path: 'workspace', capability: 'gitWorkspaces', instead: ownFetch },
   { kind: 'Task', path: 'agentRuntime.workspace', capability: 'gitWorkspaces', instead: ownFetch },
@@ -71,7 +75,7 @@ export const awaitedFields: readonly AwaitedField[] = [
     kind: 'Task',
     path: 'priorTaskRef',
     capability: 'gitWorkspaces',
-    instead: 'put what the task needs of the earlier one into its prompt, or use a common sessionRef',
+    instead: `put what the task needs of the earlier one into its prompt, ${oneMachine}`,
   },
   {
     kind: 'Task',
@@ -86,7 +90,7 @@ export const awaitedFields: readonly AwaitedField[] = [
     kind: 'Agent',
     path: 'runtime',
     capability: 'agentRuntimes',
-    instead: "leave it out: the agent then uses a language model with the service's tools",
+    instead: `leave it out, so that the agent uses a language model with the service's tools, ${oneMachine}`,
   },
   {
     kind: 'Agent',
@@ -135,10 +139,13 @@ function findValues(spec: object, { path, values }: AwaitedField): Found[] {
   return values === undefined ? found : found.filter(({ value }) => values.includes(value as string))
 }
 
+/** Where a service runs its tasks. */
+export type AwaitingPlace = { hasCluster?: boolean | undefined }
+
 /** A problem for each part of a spec that the service cannot do yet; paths are relative to the spec. */
-export function findAwaited(kind: Kind, spec: object): Problem[] {
+export function findAwaited(kind: Kind, spec: object, { hasCluster = false }: AwaitingPlace): Problem[] {
   return awaitedFields
-    .filter((field) => field.kind === kind)
+    .filter((field) => field.kind === kind && (hasCluster || !awaitedOnClusters.includes(field.capability)))
     .flatMap((field) =>
       findValues(spec, field).map(({ path, value }) => ({ path, message: describeAwaited(field, value) })),
     )

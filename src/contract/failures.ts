@@ -99,6 +99,12 @@ const runs = {
   /** The model reached its output limit without an answer. */
   OutputLimit: { class: 'retried' },
   EmptyAnswer: { class: 'retried' },
+  /** The program of the agent is not installed. */
+  ProgramMissing: { class: 'final' },
+  /** The program of the agent failed, or left no result. */
+  AgentFailed: { class: 'retried' },
+  /** The agent used all its turns. */
+  TurnLimit: { class: 'final' },
   /** The service no longer accepts anything from this attempt. */
   Superseded: { class: 'retried' },
   /** The attempt's time is used up. */
@@ -114,6 +120,8 @@ const places = {
   DiskFull: { class: 'retried' },
   StartFailed: { class: 'retried' },
   ImageUnavailable: { class: 'retried' },
+  /** The git repository could not be checked out, or what was changed in it could not be read. */
+  CheckoutFailed: { class: 'retried' },
   NoSandbox: { class: 'final' },
   NoEngine: { class: 'final' },
 } as const satisfies Record<string, FailureRule>

@@ -94,6 +94,8 @@ export type WorkerIdentity = AttemptKey & { namespace: string; taskName: string 
 /** What the agent command line of one attempt may spend (AUTH-013). */
 export type AgentGrant = WorkerIdentity & {
   provider: { namespace: string; name: string }
+  /** The one model of it; absent: any. */
+  model?: string
   /** Input and output tokens that all calls of the task may use together. */
   maxTokens: number
   /** RFC 3339. */

@@ -2,6 +2,7 @@
 import type { WorkAssignment } from '../contract/api/assignment.ts'
 import type { PlaceFailure, RunFailure } from '../contract/failures.ts'
 import type { Execution } from '../contract/resources/execution.ts'
+import type { CheckoutDiff, CheckoutSpec } from './checkouts.ts'
 import type { LeftFile } from './left-files.ts'
 import type { ResourceKey } from './resources.ts'
 
@@ -52,6 +53,25 @@ export type MountedSecret = ResourceKey & {
   entries: Record<string, string>
 }
 
+/** A git repository that is checked out into the attempt's folder before it begins. */
+export type AttemptCheckout = {
+  spec: CheckoutSpec
+  /** Message of the commit that holds the changes, if there are any. */
+  message: string
+}
+
+/** What an attempt changed in its checkout. */
+export type CheckoutChanges = {
+  baseSHA: string
+  branch?: string
+  diff: CheckoutDiff
+  /** Absent: nothing was changed. */
+  headSHA?: string
+  pushBranch?: string
+  /** Why the commit is not on the branch it was to be pushed to. */
+  pushError?: string
+}
+
 /** Where on a cluster it may run, in the terms of a pod spec. */
 export type Placement = Omit<Execution, 'workspace'>
 
@@ -61,6 +81,8 @@ export type WorkloadSpec = {
   taskName: string
   run: WorkloadRun
   limits: WorkloadLimits
+  /** Only where `checkouts` is true. */
+  checkout?: AttemptCheckout
   /** For a command; a worker finds its own in the assignment. */
   secrets?: MountedSecret[]
   /** Only a cluster uses it. */

@@ -42,6 +42,8 @@ export type Proxies = {
   getModel: ModelLister['get']
   /** Tries a provider now. Forbidden, NotFound. */
   testProvider(caller: Caller, key: ResourceKey): Promise<ProviderTest>
+  /** Writes the usage of the calls that have ended. */
+  settle(): Promise<void>
   /** Writes what is pending and forgets the rest. */
   close(): Promise<void>
 }
@@ -56,6 +58,12 @@ function isPassed(request: ProxyRequest, target: Target): boolean {
     'InvalidRequest',
     `model: provider "${target.name}" belongs to another family and has no such endpoint`,
   )
+}
+
+/** Forbidden for a model that an agent's token is not for. */
+function requireGranted({ agent }: Caller, { model }: Target): void {
+  if (agent?.model === undefined || agent.model === model) return
+  throw new SvcError('Forbidden', `this token is for calls of model "${agent.model}" only`)
 }
 
 const most = Number.POSITIVE_INFINITY
@@ -105,6 +113,7 @@ export function createProxies(usecases: UsecaseDeps, settings: ProxySettings): P
     const found = targets.find(namespace, fields.model)
     const target = found instanceof Promise ? await found.catch((error) => explain(request, error)) : found
     await requireModel(ports, caller, { namespace, name: target.key.name, model: target.model })
+    requireGranted(caller, target)
     const passes = isPassed(request, target) || (await isPassedIdly(request, target))
     const narrowed = target.fallbacks.length === 0 ? target : await narrowFallbacks(caller, target)
     const { endpoint } = request
@@ -129,6 +138,7 @@ export function createProxies(usecases: UsecaseDeps, settings: ProxySettings): P
     listModels: models.list,
     getModel: models.get,
     testProvider: (caller, key) => testProvider(usecases, caller, key),
+    settle: meter.settle,
     async close() {
       targets.close()
       models.close()

@@ -24,6 +24,8 @@ export type MeteredCall = {
 
 export interface UsageMeter {
   count(call: MeteredCall): void
+  /** Writes what is pending now. */
+  settle(): Promise<void>
   /** Writes what is pending. */
   close(): Promise<void>
 }
@@ -85,7 +87,7 @@ export function createUsageMeter(deps: MeterDeps): UsageMeter {
   /** Written again with the same ids after the store was unavailable. */
   let waiting: Waiting[] = []
 
-  async function flush(): Promise<void> {
+  async function write(): Promise<void> {
     const batch = [...waiting, ...[...sums.values()].map((sum) => toWaiting(sum, deps))]
     sums.clear()
     waiting = []
@@ -99,6 +101,12 @@ export function createUsageMeter(deps: MeterDeps): UsageMeter {
       waiting = [...batch, ...waiting]
       onFailure?.(error)
     }
+  }
+
+  let writing: Promise<void> = Promise.resolve()
+  const flush = () => {
+    writing = writing.then(write)
+    return writing
   }
 
   const isEmpty = () => sums.size === 0 && waiting.length === 0
@@ -120,6 +128,7 @@ export function createUsageMeter(deps: MeterDeps): UsageMeter {
       }
       batches.wake()
     },
+    settle: flush,
     close: batches.close,
   }
 }

@@ -3,7 +3,7 @@ import { Agent } from '../contract/resources/agent.ts'
 import { Task } from '../contract/resources/task.ts'
 import { type Abilities, findTaskProblem } from './task-validity.ts'
 
-const abilities: Abilities = { agentRuntimes: ['llma-cli'], isolateNamespaces: false }
+const abilities: Abilities = { agentPrograms: { 'llma-cli': { found: true } }, isolateNamespaces: false }
 const stored = { uid: 'u', resourceVersion: '1', generation: 1, creationTimestamp: '2026-01-01T00:00:00Z' }
 const base = { apiVersion: 'core.svc.ai/v1alpha1', metadata: { name: 'it', namespace: 'default', ...stored } }
 const task = (spec: object) => Task.parse({ ...base, kind: 'Task', spec: { type: 'ai', prompt: 'x', ...spec } })

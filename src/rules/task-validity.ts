@@ -5,13 +5,14 @@ import { agentProblems } from '../contract/resources/agent.ts'
 import type { Task } from '../contract/resources/task.ts'
 import { taskProblems, type WorkspaceDefaults } from '../contract/resources/task-problems.ts'
 import { summarize } from '../contract/validation.ts'
+import { type AgentPrograms, findProgramProblem } from './agent-programs.ts'
 import { findForeignReference } from './isolation.ts'
 
 /** What this service supports. */
 export type Abilities = {
-  /** Command lines that agent tasks can run here. */
-  agentRuntimes: readonly string[]
+  agentPrograms: AgentPrograms
   workspaces?: WorkspaceDefaults | undefined
+  hasCluster?: boolean
   /** True when references into another namespace are refused. */
   isolateNamespaces: boolean
 }
@@ -37,7 +38,7 @@ const checkAgent: Check = (_task, agent) => {
   return problems.length === 0 ? undefined : summarize(`agent "${agent.metadata.name}"`, problems)
 }
 
-const checkRuntime: Check = (task, agent, { agentRuntimes }) => {
+const checkRuntime: Check = (task, agent, { agentPrograms }) => {
   const runtime = agent?.spec.runtime
   const name = agent?.metadata.name
   if (task.spec.type === 'ai' && runtime !== undefined) {
@@ -47,10 +48,7 @@ const checkRuntime: Check = (task, agent, { agentRuntimes }) => {
   if (runtime === undefined) {
     return `agent "${name}" has no runtime; set its spec.runtime.type or make this a task of type ai`
   }
-  const kind = runtime.type ?? `runtimeRef ${runtime.runtimeRef?.name}`
-  return agentRuntimes.includes(runtime.type ?? '')
-    ? undefined
-    : `agent runtime ${kind} is not available on this service; use an agent without runtime in a task of type ai`
+  return findProgramProblem(runtime, agentPrograms)
 }
 
 const checkApproval: Check = (task, agent) => {
@@ -66,12 +64,12 @@ const checkApproval: Check = (task, agent) => {
 }
 
 /** Limits of the task alone; an agent that was stored with more than this keeps running as before. */
-const checkAwaited: Check = (task) => {
-  const problems = findAwaited('Task', task.spec)
+const checkAwaited: Check = (task, _agent, abilities) => {
+  const problems = findAwaited('Task', task.spec, abilities)
   return problems.length === 0 ? undefined : summarize('task', problems)
 }
 
-const checks: Check[] = [checkSpec, checkIsolation, checkAgent, checkRuntime, checkApproval, checkAwaited]
+const checks: Check[] = [checkSpec, checkIsolation, checkAgent, checkAwaited, checkRuntime, checkApproval]
 
 /** Why the task can never run as it is, in one sentence; undefined when it can. */
 export function findTaskProblem(task: Task, agent: Agent | undefined, abilities: Abilities): string | undefined {

@@ -7,11 +7,11 @@ import { messageOf } from '../errors.ts'
 import { runLoop } from '../llm/loop.ts'
 import type { LoopState } from '../llm/loop-state.ts'
 import type { ToolHost } from '../llm/tool-host.ts'
-import { createOpenRedactor, createRedactor, type Redactor } from '../observability/redaction.ts'
+import type { Redactor } from '../observability/redaction.ts'
 import { createHttpTool } from '../tools/custom/http-tool.ts'
 import { createToolHost } from '../tools/registry.ts'
 import type { TokenPropagation } from '../tools/tool.ts'
-import { createWorkerApi, type WorkerApi } from './api.ts'
+import type { WorkerApi } from './api.ts'
 import { uploadArtifacts } from './artifacts.ts'
 import { type CallReports, createCallReports } from './call-reports.ts'
 import { createRunSaver, loadRun, type SaveRun } from './checkpoint.ts'
@@ -22,9 +22,10 @@ import { type GivenFiles, placeInputs } from './inputs.ts'
 import { openModel } from './model.ts'
 import { createNarrator } from './narrator.ts'
 import type { AttemptOutcome } from './outcome.ts'
+import { runReported } from './reported-run.ts'
 import { restoreWorkspace } from './restore-workspace.ts'
 import { createServiceSandbox } from './service-sandbox.ts'
-import { createTaskLog, type TaskLog } from './task-log.ts'
+import type { TaskLog } from './task-log.ts'
 import { createUsageMeter } from './usage-meter.ts'
 
 /** How often a stream that broke is requested again: only the log has shown its text. */
@@ -47,62 +48,15 @@ type Run = {
   signal: AbortSignal
 }
 
-/** Never throws. Whatever leaves the worker contains none of the assignment's secrets. */
-export async function runAi(
-  assignment: WorkAssignment,
-  deps: WorkerDeps,
-  signal: AbortSignal,
-): Promise<AttemptOutcome> {
-  const { clock } = deps
-  const secrets = listSecrets(assignment)
-  const redact = createRedactor(secrets, 'tokens')
-  // For people who read about the run; here it does no harm to remove too much.
-  const redactAll = createRedactor(secrets)
-  const connection = { api: assignment.api, task: assignment.task, clock, fetch: deps.fetch }
-  const api = createWorkerApi({ ...connection, signal })
-  // A cancelled run keeps its text: the attempt is live until the worker has ended.
-  const lastWords = new AbortController()
-  const ownLog = createWorkerApi({ ...connection, signal: lastWords.signal })
-  const fallback = (text: string) => void (signal.aborted || process.stderr.write(redactAll(text)))
-  const log = createTaskLog({
-    send: (text) => ownLog.appendLogs(text),
-    redact: redactAll,
-    redactBeginning: createOpenRedactor(secrets),
-    clock,
-    fallback,
-  })
-  const reports = createCallReports({ send: api.reportCalls, redact: redactAll, clock })
-  const host = createHost(assignment, deps, api)
-  const run = { assignment, deps, api, log, reports, host, redact, signal }
-  const outcome = redactOutcome(await execute(run), redactAll)
-  if (signal.aborted) {
-    await handInLastWords(log, lastWords)
+/** Never throws. */
+export function runAi(assignment: WorkAssignment, deps: WorkerDeps, signal: AbortSignal): Promise<AttemptOutcome> {
+  return runReported(assignment, { deps, signal }, async ({ api, log, redact, redactAll }) => {
+    const reports = createCallReports({ send: api.reportCalls, redact: redactAll, clock: deps.clock })
+    const host = createHost(assignment, deps, api)
+    const outcome = await execute({ assignment, deps, api, log, reports, host, redact, signal })
+    if (!signal.aborted) await reports.settle()
     return outcome
-  }
-  if (!outcome.ok) log.write(`[failed: ${outcome.message}]`)
-  await Promise.all([log.flush(), reports.settle()])
-  return outcome
-}
-
-/** A cancelled run has little time, and its service may be gone. */
-const lastWordsMs = 2000
-
-async function handInLastWords(log: TaskLog, lastWords: AbortController): Promise<void> {
-  const timer = setTimeout(() => lastWords.abort(), lastWordsMs)
-  await log.flush()
-  clearTimeout(timer)
-}
-
-function redactOutcome(outcome: AttemptOutcome, redact: Redactor): AttemptOutcome {
-  return outcome.ok ? outcome : { ...outcome, message: redact(outcome.message) }
-}
-
-function listSecrets({ redact, api, model, customTools, search, propagation }: WorkAssignment): string[] {
-  const keys = model.choices.map(({ provider }) => provider.apiKey)
-  const tokens = customTools.map(({ http }) => http.auth?.token)
-  const transaction = propagation?.mode === 'token' ? propagation.token : undefined
-  const all = [...redact, api.token, search?.apiKey, transaction, ...keys, ...tokens]
-  return all.filter((value) => value !== undefined)
+  })
 }
 
 /** How the run's transaction is sent with the calls of its tools. */
@@ -173,7 +127,8 @@ async function openRun(run: Run): Promise<Opened> {
   const { assignment, api, log, host, deps, signal } = run
   const { workspaceRoot } = deps
   const saved = await loadRun(api, assignment.task)
-  const isFresh = (await readdir(workspaceRoot)).length === 0
+  // A repository is checked out for each attempt.
+  const isFresh = assignment.checkout !== undefined || (await readdir(workspaceRoot)).length === 0
   const given = await placeInputs(api, { paths: assignment.inputs, workspaceRoot, isFresh })
   if (saved === undefined) return { state: openConversation(assignment), given }
   const writes = await restoreWorkspace(saved, host, { isFresh, signal })

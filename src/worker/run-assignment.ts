@@ -1,5 +1,6 @@
 // Reads the assignment and starts the run that it describes.
 
+import { join } from 'node:path'
 import { WorkAssignment } from '../contract/api/assignment.ts'
 import { tryParseJson } from '../contract/json.ts'
 import { runAi } from './ai-run.ts'
@@ -12,8 +13,11 @@ export async function runAssignment(text: string, deps: WorkerDeps, signal: Abor
   const assignment = readAssignment(text)
   if (typeof assignment === 'string') return failRun('InvalidAssignment', assignment)
   const { type } = assignment.task
-  if (type !== 'ai') return failRun('UnsupportedTask', `This worker runs tasks of type ai, not ${type}.`)
-  return runAi(assignment, deps, signal)
+  const subPath = assignment.checkout?.subPath ?? ''
+  const placed = { ...deps, workspaceRoot: join(deps.workspaceRoot, subPath) }
+  if (type === 'ai') return runAi(assignment, placed, signal)
+  const { runAgent } = await import('./agent-run.ts')
+  return runAgent(assignment, placed, signal)
 }
 
 /**

@@ -1,12 +1,15 @@
 // A refusal that waits for a capability goes when the capability comes.
 import { describe, expect, it } from 'vitest'
-import { type AwaitedCapability, awaitedCapabilities, awaitedFields } from '../../src/contract/awaited.ts'
+import {
+  type AwaitedCapability,
+  awaitedCapabilities,
+  awaitedFields,
+  awaitedOnClusters,
+} from '../../src/contract/awaited.ts'
 import { pendingIds } from './requirement-rows.ts'
 
 /** What the service can do as soon as it has the capability. */
-const proofs: Record<AwaitedCapability, string> = {
-  agentRuntimes: 'NAME-014',
-  gitWorkspaces: 'TASK-049',
+const proofs: Partial<Record<AwaitedCapability, string>> = {
   executionWorkspaces: 'WS-003',
   mcpActors: 'MCP-001',
   coordination: 'COORD-001',
@@ -20,6 +23,11 @@ const proofs: Record<AwaitedCapability, string> = {
 describe('a capability that fields wait for', () => {
   it.each(Object.entries(proofs))('is not there: %s, which %s would prove (else remove its refusals)', (_name, id) => {
     expect([...pendingIds.keys()]).toContain(id)
+  })
+
+  it('is proved on one machine where only a cluster waits for it', () => {
+    const everywhere = Object.keys(awaitedCapabilities).filter((name) => !awaitedOnClusters.some((one) => one === name))
+    expect(Object.keys(proofs)).toEqual(everywhere)
   })
 
   it('has fields that wait for it', () => {

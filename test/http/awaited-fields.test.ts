@@ -3,15 +3,17 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { aiTask, type Service, startService } from './service.ts'
 
 let service: Service
+let cluster: Service
 beforeAll(async () => {
   service = await startService()
+  cluster = await startService({ usecases: { hasCluster: true } })
 })
-afterAll(() => service.stop())
+afterAll(() => Promise.all([service.stop(), cluster.stop()]))
 
 type Problem = { path: string; message: string }
 
-async function problemsOf(noun: string, payload: object): Promise<Problem[]> {
-  const answer = await service.call(`POST /api/v1/${noun}`, { payload })
+async function problemsOf(noun: string, payload: object, at = service): Promise<Problem[]> {
+  const answer = await at.call(`POST /api/v1/${noun}`, { payload })
   expect(answer.statusCode).toBe(400)
   return answer.json().error.details
 }
@@ -39,16 +41,26 @@ describe('a field that waits for a capability', () => {
       'spec.mcp',
       'MCP tools on actors',
     ],
-  ])('is refused at creation: %s %j', async (noun, payload, path, words) => {
-    const found = (await problemsOf(noun, payload)).find((problem) => problem.path === path)
+  ])('is refused at creation on a cluster: %s %j', async (noun, payload, path, words) => {
+    const found = (await problemsOf(noun, payload, cluster)).find((problem) => problem.path === path)
     expect(found?.message).toContain(words)
     expect(found?.message).toContain('which this service does not have yet')
   })
 
+  it.each([
+    ['agents', { name: 'coder', spec: { runtime: { type: 'llma-cli' }, model: { name: 'main/large-model' } } }],
+    ['agents', { name: 'codex', spec: { runtime: { type: 'llmo-cli' } } }],
+    ['agents', { name: 'open', spec: { runtime: { type: 'opencode' }, model: { name: 'main/large-model' } } }],
+    ['tasks', { ...agentTask, name: 'taken' }],
+    ['tasks', aiTask('b', { workspace: { gitRepo: 'https://github.com/a/b' }, priorTaskRef: { name: 'a' } })],
+  ])('is taken on one machine, where the capability is: %s %j [NAME-015]', async (noun, payload) => {
+    expect((await service.call(`POST /api/v1/${noun}`, { payload })).statusCode).toBe(201)
+  })
+
   it('does not hold back a change of an object that was stored with it', async () => {
     const key = { namespace: 'default', name: 'old' }
-    await service.ports.resources.create('Agent', { metadata: key, spec: { runtime: { type: 'llma-cli' } } } as never)
-    const put = (spec: object) => service.call('PUT /api/v1/agents/old', { payload: { spec } })
+    await cluster.ports.resources.create('Agent', { metadata: key, spec: { runtime: { type: 'llma-cli' } } } as never)
+    const put = (spec: object) => cluster.call('PUT /api/v1/agents/old', { payload: { spec } })
     const runtime = { type: 'llma-cli' }
     expect((await put({ runtime, ttlAfterLastTask: '1h' })).statusCode).toBe(200)
     expect((await put({ runtime, tools: [{ name: 'remember' }] })).statusCode).toBe(400)

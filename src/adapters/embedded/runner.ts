@@ -13,12 +13,14 @@ import {
   type WorkspacesOptions,
 } from '../workspaces/workspaces.ts'
 import { type AttemptSink, type RunningAttempt, StartRefused } from './attempt.ts'
+import { type CheckoutFolder, type CheckoutParts, openCheckoutFolder } from './checkout-folder.ts'
 import { reapContainers, startContainerCommand } from './commands/container-command.ts'
 import type { ContainerEngine } from './commands/container-engine.ts'
 import { type LocalCommandOptions, startLocalCommand } from './commands/local-command.ts'
 import { type Bubblewrap, type BubblewrapProbe, probeBubblewrap } from './confinement/bubblewrap.ts'
 import { type ControlGroups, findControlGroups } from './confinement/control-groups.ts'
 import { reapProcesses } from './confinement/process-record.ts'
+import type { Bind } from './confinement/root-folder.ts'
 import { redactAttempt } from './redacted-attempt.ts'
 import { listProgramFolders } from './workers/program-folders.ts'
 import { createWorkerAttempts, type WorkerAttempts } from './workers/worker-attempts.ts'
@@ -34,12 +36,16 @@ export type RunnerOptions = {
   /** The installed program, and the worker in it (`src/worker.ts` or `dist/worker.js`). */
   programRoot: string
   workerProgram: string
+  /** Programs of agents, shown read-only to workers. */
+  agentBinds?: readonly Bind[]
   /** May be emptied at any time; absent: no compile cache. */
   cacheFolder?: string
   nodePath?: string
   /** Agent tasks and commands without an image run even without a sandbox (SAND-003). */
   allowUnsandboxed: boolean
   engine: ContainerEngine
+  /** Absent: attempts in git repositories are refused. */
+  checkouts?: CheckoutParts
   /** Network mode of containers; default: the engine's. */
   containerNetwork?: string
   /** Environment of workers in addition to PATH, HOME, LANG, TERM and TMPDIR. */
@@ -129,6 +135,7 @@ async function prepare(options: RunnerOptions, workspaces: Workspaces): Promise<
     launcher: {
       ...shared,
       program: realpathSync(options.workerProgram),
+      agentBinds: options.agentBinds ?? [],
       programFolders: listProgramFolders(options.programRoot, options.workerProgram),
       environment: options.workerEnvironment ?? {},
       memoryBytes: options.workerMemoryBytes ?? 1024 ** 3,
@@ -155,28 +162,51 @@ function requireSandbox(options: RunnerOptions, prepared: Prepared, what: string
   )
 }
 
-type Start = { spec: WorkloadSpec; sink: AttemptSink; signal: AbortSignal }
+type Start = {
+  spec: WorkloadSpec
+  sink: AttemptSink
+  signal: AbortSignal
+  workspaces: Workspaces
+  checkout: CheckoutFolder | undefined
+}
 
-async function startWorker(options: RunnerOptions, prepared: Prepared, { spec, sink }: Start): Promise<RunningAttempt> {
+function openCheckout({ checkouts }: RunnerOptions, start: Omit<Start, 'checkout'>): CheckoutFolder | undefined {
+  if (start.spec.checkout === undefined) return undefined
+  if (checkouts !== undefined) return openCheckoutFolder(checkouts, start)
+  throw new StartRefused('CheckoutFailed', 'This service cannot check out git repositories.')
+}
+
+/** Takes what a command changed before it counts as ended. */
+function keepChanges(attempt: RunningAttempt, checkout: CheckoutFolder | undefined): RunningAttempt {
+  if (checkout === undefined) return attempt
+  const ended = attempt.ended.then(async (end) =>
+    checkout.finish({ end, ...(attempt.readOutput && { output: await attempt.readOutput() }) }),
+  )
+  return { ...attempt, ended }
+}
+
+async function startWorker(options: RunnerOptions, prepared: Prepared, start: Start): Promise<RunningAttempt> {
+  const { spec, sink, checkout } = start
   if (spec.run.kind !== 'worker') throw new StartRefused('StartFailed', 'The attempt has no work for a worker.')
   const { assignment } = spec.run
   if (assignment.task.type === 'agent') requireSandbox(options, prepared, 'An agent task')
-  return prepared.workers.start({ assignment, limits: spec.limits, sink })
+  return prepared.workers.start({ assignment, limits: spec.limits, sink, checkout })
 }
 
 async function startCommand(options: RunnerOptions, prepared: Prepared, start: Start): Promise<RunningAttempt> {
-  const { spec, sink, signal } = start
+  const { spec, sink, signal, checkout, workspaces } = start
   if (spec.run.kind !== 'command') throw new StartRefused('StartFailed', 'The attempt has no command.')
   const { image, command, args, env, redact = [], transactionToken, artifactsDir } = spec.run
   const redaction = redactAttempt(sink, redact)
   const id = options.ids.next(prepared.prefix)
   const { limits, secrets } = spec
-  const shared = { id, env, limits, sink: redaction.sink, transactionToken, secrets, artifactsDir }
+  const shared = { id, env, limits, sink: redaction.sink, transactionToken, secrets, artifactsDir, checkout }
+  const wrap = (attempt: RunningAttempt) => keepChanges(redaction.wrap(attempt), checkout)
   if (image !== undefined) {
     await prepared.containersReaped
     const engine = { engine: options.engine, instance: options.instance, network: options.containerNetwork }
-    const container = { ...shared, key: spec.key, image, command, args, signal, labels: spec.labels }
-    return redaction.wrap(await startContainerCommand({ ...prepared.local, ...engine }, container))
+    const container = { ...shared, key: spec.key, image, command, args, signal, labels: spec.labels, workspaces }
+    return wrap(await startContainerCommand({ ...prepared.local, ...engine }, container))
   }
   requireSandbox(options, prepared, 'A command without an image')
   if (spec.secrets !== undefined && prepared.bubblewrap === undefined) {
@@ -186,7 +216,7 @@ async function startCommand(options: RunnerOptions, prepared: Prepared, start: S
   const argv = [...command, ...args]
   if (argv.length === 0)
     throw new StartRefused('StartFailed', 'The task has neither an image nor a command: set one of them.')
-  return redaction.wrap(await startLocalCommand(prepared.local, { ...shared, argv }))
+  return wrap(await startLocalCommand(prepared.local, { ...shared, argv }))
 }
 
 /** Checks the machine and cleans up in the background; the first attempt waits for it. */
@@ -199,7 +229,8 @@ export function createAttemptRunner(options: RunnerOptions): AttemptRunner {
     start: async (spec, sink, signal) => {
       const prepared = await preparing
       signal.throwIfAborted()
-      const start = { spec, sink, signal }
+      const given = { spec, sink, signal, workspaces }
+      const start = { ...given, checkout: openCheckout(options, given) }
       return spec.run.kind === 'worker' ? startWorker(options, prepared, start) : startCommand(options, prepared, start)
     },
     status: async () => {

@@ -3,6 +3,7 @@
 import { z } from 'zod'
 import { field } from '../field.ts'
 import { Price, RateLimit } from '../resources/provider.ts'
+import { reasoningEfforts, runtimeTypes } from '../resources/runtime-types.ts'
 import { vendorTypes } from '../resources/vendor.ts'
 import { TranscriptMessage } from './sessions.ts'
 
@@ -119,6 +120,20 @@ export const AssignedLoop = z.object({
 })
 export type AssignedLoop = z.infer<typeof AssignedLoop>
 
+/** The agent program of one attempt. */
+export const AssignedAgent = z.object({
+  runtime: field(z.enum(runtimeTypes), 'Which program runs.'),
+  path: field(z.string(), 'Where programs are looked up, as in the variable PATH.', '/usr/local/bin:/usr/bin:/bin'),
+  model: field(z.string(), 'Provider and model, as the proxies know them.', 'main/large-model'),
+  token: field(z.string(), 'Token of the proxies: for this model alone, while the attempt is live.', 'svc_agent_a1b2'),
+  maxTurns: field(z.int().min(1), 'Turns at most.', 50),
+  allowedTools: field(z.array(z.string()).optional(), 'Tools that it may use. Absent: all of its own.', ['Read']),
+  disallowedTools: field(z.array(z.string()).optional(), 'Tools that it must not use.', ['WebSearch']),
+  allowBash: field(z.boolean(), 'Whether it may run shell commands.'),
+  reasoningEffort: field(z.enum(reasoningEfforts).optional(), 'How much the model reasons.'),
+})
+export type AssignedAgent = z.infer<typeof AssignedAgent>
+
 /** Networks that may be dialled besides public addresses (CIDR), and `host:port` pairs of the service itself, which never are. */
 export const AssignedEgress = z.object({
   allowNetworks: field(z.array(z.string()), 'Private networks that may be reached.', ['10.0.0.0/8']),
@@ -186,6 +201,7 @@ export const WorkAssignment = z.object({
     }),
     'Models that the loop may call.',
   ),
+  agent: field(AssignedAgent.optional(), 'Present: an agent program runs, and calls its model through the proxies.'),
   customTools: field(z.array(AssignedTool), 'Tool resources that the model may call.'),
   keep: field(
     z
@@ -195,6 +211,12 @@ export const WorkAssignment = z.object({
       })
       .optional(),
     'Files of the workspace that are kept as artifacts. Absent: those below `artifacts/` only.',
+  ),
+  checkout: field(
+    z
+      .object({ subPath: field(z.string().optional(), 'Folder of the repository to work in.', 'packages/api') })
+      .optional(),
+    'Present: the workspace holds a git repository; what changes in it is taken from there.',
   ),
   inputs: field(
     z.array(z.string()).optional(),

@@ -9,12 +9,8 @@ import { Condition, defineResource, Name, Timestamp } from './metadata.ts'
 import { samplingFields } from './model-use.ts'
 import { RateLimit } from './provider.ts'
 import { AgentRef, ConfigMapKeyRef, ModelFallback, ProviderRef, SecretRef, SkillRef, ToolName } from './references.ts'
+import { reasoningEfforts, runtimeTypes } from './runtime-types.ts'
 import { VendorType } from './vendor.ts'
-
-/** Command lines that an agent task can run (NAME-014, NAME-015). */
-export const runtimeTypes = ['llma-cli', 'llmo-cli', 'codehost-cli', 'opencode'] as const
-/** Agent programs that can run tasks of type `agent`. */
-export type RuntimeType = (typeof runtimeTypes)[number]
 
 const modelName = z.string().min(1, 'must not be empty').max(256)
 
@@ -100,7 +96,7 @@ export const AgentRuntime = z.strictObject({
     'Whether the agent program may run shell commands, unless the task says otherwise.',
   ),
   defaultReasoningEffort: field(
-    z.enum(['low', 'medium', 'high', 'xhigh', 'max']).optional(),
+    z.enum(reasoningEfforts).optional(),
     'How much the model reasons, unless the task says otherwise.',
   ),
 })

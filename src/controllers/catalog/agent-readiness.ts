@@ -4,10 +4,11 @@ import { findAwaited } from '../../contract/awaited.ts'
 import { type Agent, agentProblems } from '../../contract/resources/agent.ts'
 import type { Provider } from '../../contract/resources/provider.ts'
 import { summarize } from '../../contract/validation.ts'
+import { findProgramProblem } from '../../rules/agent-programs.ts'
 import { explainNoDefault } from '../../rules/default-provider.ts'
 import { isServiceTool } from '../../rules/tool-choice.ts'
 import { anyName, nameReference } from './reference-index.ts'
-import type { CatalogDeps } from './settings.ts'
+import type { CatalogDeps, CatalogSettings } from './settings.ts'
 
 type Named = {
   kind: 'Provider' | 'Tool' | 'Skill' | 'Agent' | 'Secret' | 'ConfigMap'
@@ -105,19 +106,17 @@ async function checkNamed(deps: CatalogDeps, named: Named): Promise<string | und
   return `${what} does not exist in namespace "${namespace}"; create it or name another`
 }
 
-function checkAbilities({ spec }: Agent, runtimes: string[]): string | undefined {
-  if (spec.runtime !== undefined && !runtimes.includes(spec.runtime.type ?? '')) {
-    return `runtime ${spec.runtime.type ?? spec.runtime.runtimeRef?.name} is not available on this service`
-  }
-  const awaited = findAwaited('Agent', spec)
-  return awaited.length > 0 ? summarize('agent', awaited) : undefined
+function checkAbilities({ spec }: Agent, settings: CatalogSettings): string | undefined {
+  const awaited = findAwaited('Agent', spec, settings)
+  if (awaited.length > 0) return summarize('agent', awaited)
+  return spec.runtime && findProgramProblem(spec.runtime, settings.agentPrograms)
 }
 
 /** Why the agent is not ready, or undefined. */
 export async function findAgentProblem(deps: CatalogDeps, agent: Agent): Promise<string | undefined> {
   const problems = agentProblems(agent.spec)
   if (problems.length > 0) return summarize('agent', problems)
-  const inability = checkAbilities(agent, deps.settings.agentRuntimes)
+  const inability = checkAbilities(agent, deps.settings)
   if (inability !== undefined) return inability
   const missing = needsDefault(agent) ? await checkDefault(deps, agent) : undefined
   if (missing !== undefined) return missing

@@ -6,19 +6,21 @@ import type { Records } from '../../ports/index.ts'
 import type { TryProvider } from '../../ports/provider-trial.ts'
 import type { Resources } from '../../ports/resources.ts'
 import type { Secrets } from '../../ports/secrets.ts'
+import type { AgentPrograms } from '../../rules/agent-programs.ts'
 import type { Log } from '../engine/controller.ts'
 
 export type CatalogSettings = {
   egress: { allowNetworks: string[]; deny: string[] }
-  /** Command lines that agent tasks can run here. */
-  agentRuntimes: string[]
+  /** Agent programs that agent tasks can run here. */
+  agentPrograms: AgentPrograms
+  hasCluster?: boolean
   /** Time between two checks of an endpoint. */
   checkIntervalMs: number
 }
 
 export const defaultCatalogSettings: CatalogSettings = {
   egress: { allowNetworks: [], deny: [] },
-  agentRuntimes: [],
+  agentPrograms: {},
   checkIntervalMs: 300_000,
 }
 

@@ -34,7 +34,7 @@ type ToolContext = CatalogDeps & { checks: EndpointChecks }
 
 /** Whether the tool can be used, and why not. */
 async function inspect(context: ToolContext, tool: Tool, signal: AbortSignal): Promise<Finding> {
-  const problems = [...toolProblems(tool.spec), ...findAwaited('Tool', tool.spec)]
+  const problems = [...toolProblems(tool.spec), ...findAwaited('Tool', tool.spec, {})]
   if (problems.length > 0) return { problem: summarize('tool', problems) }
   const { problem, allowedHosts } = await checkCredential(context, tool)
   if (problem !== undefined) return { problem }

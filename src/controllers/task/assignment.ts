@@ -12,6 +12,7 @@ import { limitedAgentOf, limitIterations } from '../../rules/model-choice.ts'
 import { choosePlacement, isComputed } from '../../rules/placement.ts'
 import { inheritStamp } from '../../rules/stamp.ts'
 import { listTransactionVariables } from '../../rules/token-propagation.ts'
+import { assignAgent } from './agent-assignment.ts'
 import { takeTaskToken } from './child-token.ts'
 import { buildCommand } from './command.ts'
 import { type Environment, resolveEnvironment } from './environment.ts'
@@ -40,6 +41,7 @@ export async function buildWorkload(deps: TaskControllerDeps, attempt: NewAttemp
     limits,
     priority: task.spec.priority,
     placement: choosePlacement(task, references.agent),
+    ...(references.checkout !== undefined && { checkout: references.checkout }),
     ...(references.mounted.length > 0 && { secrets: references.mounted }),
     ...(task.spec.transaction !== undefined && { labels, annotations }),
   }
@@ -115,9 +117,17 @@ async function buildAssignment(
     task: { ...describeTask(task, attempt.attempt), ...describeCode(attempt, environment) },
     ...(timeout !== undefined && makeDeadline(attempt.startedAt, timeout)),
     loop: makeLoop(deps, attempt),
-    model: { choices: references.models, ...describeLimit(references.agent) },
+    // An agent program gets no key of a provider.
+    model: {
+      choices: task.spec.type === 'agent' ? [] : references.models,
+      ...describeLimit(references.agent),
+    },
+    agent: await assignAgent(deps, attempt),
     customTools: references.customTools,
-    keep: settings.keep,
+    // What changes in a repository is its diff.
+    ...(references.checkout === undefined
+      ? { keep: settings.keep }
+      : { checkout: dropUndefined({ subPath: references.checkout.spec.subPath }) }),
     ...(given.length > 0 && { inputs: given.map(({ filename }) => filename) }),
     egress: settings.egress,
     search: settings.search,
@@ -202,7 +212,9 @@ async function readSession(
 }
 
 function listSecrets(own: (string | undefined)[], references: References): string[] {
-  const keys = references.models.map((choice) => choice.provider.apiKey)
+  // What a worker does not get it cannot show.
+  const keys =
+    references.agent?.spec.runtime !== undefined ? [] : references.models.map((choice) => choice.provider.apiKey)
   const tools = references.customTools.map((tool) => tool.http.auth?.token)
   const values = [...own, ...keys, ...tools, ...listMountedValues(references)].filter(
     (value) => value !== undefined && value !== '',

@@ -1,8 +1,11 @@
 // The Task controller: reads a task by name, decides purely, carries out the one decision, says when to look again.
+import { structuredResultType } from '../../contract/api/structured-result.ts'
 import { isTerminalPhase, type Task } from '../../contract/resources/task.ts'
+import type { ResultInfo } from '../../ports/results.ts'
 import type { WorkloadState } from '../../ports/workloads.ts'
 import { owesCallback } from '../../rules/callback.ts'
 import { timeToRemoval } from '../../rules/expiry.ts'
+import { gitWorkspaceOf } from '../../rules/git-workspace.ts'
 import { decideTask, type TaskDecision } from '../../rules/task-decision.ts'
 import { type Controller, createPushSource, defineController, type Reconciled } from '../engine/controller.ts'
 import { parseKey } from '../engine/key.ts'
@@ -25,13 +28,18 @@ type Seen = { attempt?: WorkloadState; hasResult: boolean }
 
 const nothingSeen: Seen = { hasResult: false }
 
+/** What a task in a git repository says is no result yet: its changes belong to it. */
+function isComplete(task: Task, { contentType }: ResultInfo): boolean {
+  return gitWorkspaceOf(task.spec) === undefined || contentType === structuredResultType
+}
+
 async function observe(context: TaskContext, task: Task): Promise<Seen> {
   if (task.status?.phase !== 'Running') return nothingSeen
   const key = attemptOf(task)
   const attempt = await context.workloads.observe(key)
   const isUnderWay = attempt.phase === 'Pending' || attempt.phase === 'Running'
   const result = isUnderWay ? undefined : await context.records.results.get(key.taskUid, key.attempt)
-  return { attempt, hasResult: result !== undefined }
+  return { attempt, hasResult: result !== undefined && isComplete(task, result.info) }
 }
 
 /** The platform's timers have 31 bits. */

@@ -77,6 +77,7 @@ export async function finishTask(context: TaskContext, task: Task, outcome: Task
   // A successful attempt has ended by itself; any other must be stopped completely before the task counts as ended.
   if (wasRunning && outcome.phase !== 'Succeeded') await stopAttempt(context, task)
   if (outcome.phase !== 'Cancelled') await appendOutcome(context, task, outcome.message)
+  if (task.spec.type === 'agent') await context.settleUsage?.()
   const usage = await sumUsage(context, task)
   await countInSession(context, task, usage)
   await unlockSession(context, task)

@@ -9,13 +9,16 @@ import type { Agent } from '../../contract/resources/agent.ts'
 import type { Task } from '../../contract/resources/task.ts'
 import { SvcError } from '../../errors.ts'
 import type { ConfigMaps } from '../../ports/configmaps.ts'
-import type { ResourceKey, ResourceReader } from '../../ports/resources.ts'
+import type { ResourceKey, ResourceReader, Resources } from '../../ports/resources.ts'
+import type { Results } from '../../ports/results.ts'
 import type { Secrets } from '../../ports/secrets.ts'
-import type { MountedSecret } from '../../ports/workloads.ts'
+import type { AttemptCheckout, MountedSecret } from '../../ports/workloads.ts'
 import { allowsModel, allowsTool } from '../../rules/context-token.ts'
 import { listProviderWishes } from '../../rules/model-choice.ts'
 import { findTaskProblem } from '../../rules/task-validity.ts'
 import { type CustomTool, chooseTools } from '../../rules/tool-choice.ts'
+import { resolveAgentModel } from './agent-model.ts'
+import { resolveCheckout } from './checkout.ts'
 import { resolveInstructions } from './instructions.ts'
 import type { TaskSettings } from './settings.ts'
 
@@ -28,12 +31,18 @@ export type References = {
   systemPrompt: string
   /** The Secrets that task and agent name in `secretRef`. */
   mounted: MountedSecret[]
+  /** The repository that the task works in. */
+  checkout: AttemptCheckout | undefined
 }
 
+const noFiles =
+  'an agent task gets no files of a Secret; name its entries as variables (env with valueFrom.secretKeyRef) instead of spec.secretRef'
+
 type ReferenceDeps = {
-  resources: ResourceReader
+  resources: Resources
   secrets: Secrets
   configMaps: ConfigMaps
+  records: { results: Results }
   settings: TaskSettings
 }
 
@@ -45,10 +54,13 @@ export async function resolveReferences(deps: ReferenceDeps, task: Task): Promis
   const agent = await findAgent(deps.resources, task)
   const problem = findTaskProblem(task, agent, deps.settings)
   if (problem !== undefined) throw new SvcError('InvalidRequest', problem)
-  const mounted = await readMounted(deps.secrets, task, agent)
+  if (task.spec.type === 'agent' && task.spec.secretRef !== undefined) throw new SvcError('InvalidRequest', noFiles)
+  const mounted = task.spec.type === 'agent' ? [] : await readMounted(deps.secrets, task, agent)
+  const checkout = await resolveCheckout(deps, task)
   if (task.spec.type === 'container') {
-    return { agent, models: [], builtInTools: [], customTools: [], systemPrompt: '', mounted }
+    return { agent, models: [], builtInTools: [], customTools: [], systemPrompt: '', mounted, checkout }
   }
+  if (task.spec.type === 'agent' && agent !== undefined) return await resolveAgentTask(deps, task, { agent, checkout })
   const tools = keepAllowedTools(deps.settings, task, agent)
   return {
     agent,
@@ -57,7 +69,19 @@ export async function resolveReferences(deps: ReferenceDeps, task: Task): Promis
     customTools: await Promise.all(tools.custom.map((tool) => resolveTool(deps, tool))),
     systemPrompt: await resolveInstructions(deps, task, agent),
     mounted,
+    checkout,
   }
+}
+
+/** What its Secret holds is for its provider: nothing is shown to the program. */
+async function resolveAgentTask(
+  deps: ReferenceDeps,
+  task: Task,
+  { agent, checkout }: { agent: Agent; checkout: AttemptCheckout | undefined },
+): Promise<References> {
+  const models = keepAllowed(deps.settings, task, [await resolveAgentModel(deps, task, agent)])
+  const systemPrompt = await resolveInstructions(deps, task, agent)
+  return { agent, models, builtInTools: [], customTools: [], systemPrompt, mounted: [], checkout }
 }
 
 /** Leaves out fallbacks that the task's context forbids; InvalidRequest when it forbids the first choice. */

@@ -1,4 +1,5 @@
 // The session of a task: claimed before the attempt starts, written to and released at the task's end.
+import { readStructuredResult } from '../../contract/api/structured-result.ts'
 import { tryParseDuration } from '../../contract/duration.ts'
 import { promptOf, type Task, type TaskUsage } from '../../contract/resources/task.ts'
 import { isSvcError, SvcError } from '../../errors.ts'
@@ -9,7 +10,14 @@ import type { TaskContext } from './context.ts'
 import { readResultText } from './record-text.ts'
 import { sessionTopic } from './waiters.ts'
 
-const longestMessageBytes = 262_144
+const longestMessage = 262_144
+const longestResultBytes = 10 * 1024 * 1024
+
+/** What it said: the changes in a repository are no part of a conversation. */
+function readAnswer(result: string): string {
+  const { baseSHA, summary } = readStructuredResult(result)
+  return (baseSHA === undefined ? result : summary).slice(0, longestMessage)
+}
 
 export function sessionOf(task: Task): SessionKey | undefined {
   const reference = task.spec.sessionRef
@@ -68,10 +76,10 @@ export async function appendOutcome(context: TaskContext, task: Task, message: s
   const key = sessionOf(task)
   if (key === undefined || task.spec.sessionRef?.append === false) return
   const taskUid = task.metadata.uid
-  const result = await readResultText(context.records.results, { taskUid }, longestMessageBytes)
+  const result = await readResultText(context.records.results, { taskUid }, longestResultBytes)
   const messages = [
     { role: 'user' as const, content: describePrompt(task) },
-    { role: 'assistant' as const, content: result ?? message },
+    { role: 'assistant' as const, content: result === undefined ? message : readAnswer(result) },
   ]
   await appendUnlessGone(context, key, messages, { dedupe: makeTranscriptWord(taskUid, outcomeWord) })
 }

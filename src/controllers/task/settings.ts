@@ -6,11 +6,12 @@ import type { Metrics } from '../../observability/metrics.ts'
 import type { Clock, Ids } from '../../ports/clock.ts'
 import type { ConfigMaps } from '../../ports/configmaps.ts'
 import type { Egress } from '../../ports/egress.ts'
-import type { TokenExchange, WorkerTokens } from '../../ports/identity.ts'
+import type { AgentTokens, TokenExchange, WorkerTokens } from '../../ports/identity.ts'
 import type { Records } from '../../ports/index.ts'
 import type { Resources } from '../../ports/resources.ts'
 import type { Secrets } from '../../ports/secrets.ts'
 import type { WorkloadLimits, Workloads } from '../../ports/workloads.ts'
+import type { AgentPrograms } from '../../rules/agent-programs.ts'
 import type { Spender } from '../../rules/budget.ts'
 import type { ContextMode } from '../../rules/context-token.ts'
 import type { PropagationSettings } from '../../rules/token-propagation.ts'
@@ -35,8 +36,14 @@ export type TaskSettings = {
   keep: { files: number; bytes: number }
   /** For tasks and agents that set no resources. */
   defaultLimits: WorkloadLimits
-  /** Command lines that agent tasks can run here. */
-  agentRuntimes: string[]
+  /** Agent programs that agent tasks can run here. */
+  agentPrograms: AgentPrograms
+  /** Where a worker looks the programs up, as in the variable PATH. */
+  agentPath: string
+  /** Tokens in and out that the agent program of one attempt may use. */
+  agentTokens: number
+  /** Absent: no. */
+  hasCluster?: boolean
   workspaces: WorkspaceDefaults
   /** True when references into other namespaces are refused. */
   isolateNamespaces: boolean
@@ -59,7 +66,9 @@ export const defaultTaskSettings: Omit<TaskSettings, 'workerApiUrl'> = {
   toolTimeoutMs: 60_000,
   keep: { files: 200, bytes: artifactLimits.bytes },
   defaultLimits: { cpu: 1, memoryBytes: 2 * 1024 ** 3, diskBytes: 2 * 1024 ** 3 },
-  agentRuntimes: [],
+  agentPrograms: {},
+  agentPath: '/usr/local/bin:/usr/bin:/bin',
+  agentTokens: 50_000_000,
   workspaces: noWorkspaces,
   isolateNamespaces: false,
   contextMode: 'off',
@@ -82,6 +91,8 @@ export type TaskControllerDeps = {
   configMaps: ConfigMaps
   workloads: Workloads
   workerTokens: WorkerTokens
+  /** Absent: agent tasks cannot run. */
+  agentTokens?: AgentTokens
   /** Absent: context tokens are not exchanged. */
   tokenExchange?: TokenExchange
   egress: Egress
@@ -91,5 +102,7 @@ export type TaskControllerDeps = {
   observer?: TaskObserver
   /** Absent: there are no budgets. */
   spending?: Spending
+  /** Writes the usage of the proxies' calls that have ended; absent: there are none. */
+  settleUsage?: () => Promise<void>
   settings: TaskSettings
 }

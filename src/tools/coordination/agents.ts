@@ -1,7 +1,8 @@
 // Tools that list, create, change and remove agents.
 import { z } from 'zod'
-import { AgentRuntime, runtimeTypes } from '../../contract/resources/agent.ts'
+import { AgentRuntime } from '../../contract/resources/agent.ts'
 import { Name } from '../../contract/resources/metadata.ts'
+import { runtimeTypes } from '../../contract/resources/runtime-types.ts'
 import { defineTool } from '../tool.ts'
 import { explainToolError, failTool } from '../tool-error.ts'
 import { type CoordinationContext, makeTask, namespace, omitAbsent } from './coordination-tool.ts'

@@ -3,14 +3,16 @@
 import { findReferences } from '../../contract/reference-paths.ts'
 import type { Kind, SpecOf } from '../../contract/resources/index.ts'
 import { SvcError } from '../../errors.ts'
+import { repositoryUrl } from '../../rules/git-workspace.ts'
 import { findReceiverProblem, type Receiver } from '../../rules/secret-receiver.ts'
 import type { UsecaseDeps } from '../deps.ts'
 import { isUseChanged } from './references.ts'
 import type { AdmissionRequest } from './request.ts'
 
-const receivers: { [K in Kind]?: (spec: SpecOf<K>) => Receiver } = {
-  Task: () => 'code',
-  Agent: () => 'code',
+const receivers: { [K in Kind]?: (spec: SpecOf<K>, field: string) => Receiver } = {
+  Task: (spec, field) => (field.endsWith('.gitSecretRef') ? (repositoryUrl(spec) ?? 'code') : 'code'),
+  // The keys of a runtime are for the vendor's own address.
+  Agent: ({ runtime }) => (runtime === undefined ? 'code' : 'vendor'),
   Provider: ({ baseURL }) => (baseURL === undefined ? 'vendor' : (URL.parse(baseURL) ?? 'code')),
   Tool: ({ http }) => URL.parse(http?.url ?? '') ?? 'code',
 }
@@ -21,10 +23,11 @@ export async function requireAllowedHosts<K extends Kind>(
   { namespace, spec, before }: AdmissionRequest<K>,
   { ports }: UsecaseDeps,
 ): Promise<void> {
-  const receiver = (receivers[kind] as ((spec: SpecOf<K>) => Receiver) | undefined)?.(spec)
-  if (receiver === undefined || !isUseChanged(kind, before, spec)) return
+  const receiverOf = receivers[kind] as ((spec: SpecOf<K>, field: string) => Receiver) | undefined
+  if (receiverOf === undefined || !isUseChanged(kind, before, spec)) return
   for (const reference of findReferences(kind, spec)) {
     if (reference.kind !== 'Secret') continue
+    const receiver = receiverOf(spec, reference.field)
     const key = { name: reference.name, namespace: reference.namespace ?? namespace }
     const annotations = (await ports.secrets.describe(key))?.annotations
     const problem = findReceiverProblem({ ...key, annotations }, receiver)

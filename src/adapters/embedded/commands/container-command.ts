@@ -1,16 +1,19 @@
 // Runs a user's command in an image on a Docker-compatible engine: read-only root, no capabilities, limits.
 
-import { join } from 'node:path'
+import { join, posix } from 'node:path'
 import type { Readable } from 'node:stream'
 import type Docker from 'dockerode'
 import { tryParseJson } from '../../../contract/json.ts'
 import { messageOf } from '../../../errors.ts'
 import type { AttemptKey, MountedSecret, WorkloadLimits } from '../../../ports/workloads.ts'
 import { type AttemptEnd, describeEnd, describeMemory } from '../../attempts/end.ts'
+import { workspaceInside } from '../../attempts/inside.ts'
 import { type CommandCapture, createCommandCapture } from '../../attempts/output/command-capture.ts'
 import { createLineFeed, readLines } from '../../attempts/output/line-reader.ts'
 import { createOutputTail, type OutputTail } from '../../attempts/output/output-tail.ts'
+import type { Workspace, Workspaces } from '../../workspaces/workspaces.ts'
 import { type AttemptSink, type RunningAttempt, StartRefused } from '../attempt.ts'
+import type { CheckoutFolder } from '../checkout-folder.ts'
 import { type ArtifactsFolder, makeForContainer } from './artifacts-folder.ts'
 import type { ContainerEngine } from './container-engine.ts'
 import { readFrames } from './container-output.ts'
@@ -48,6 +51,9 @@ export type ContainerCommand = {
   secrets?: MountedSecret[] | undefined
   /** Its path inside the container. */
   artifactsDir?: string | undefined
+  /** What is in /workspace; it begins in the folder `subPath` of it. Absent: there is no such folder. */
+  checkout?: Pick<CheckoutFolder, 'fill' | 'subPath'> | undefined
+  workspaces: Pick<Workspaces, 'open'>
 }
 
 export const containerLabels = { taskUid: 'svc.ai/task-uid', attempt: 'svc.ai/attempt', instance: 'svc.ai/instance' }
@@ -123,6 +129,8 @@ export function hardenContainer(limits: { memoryBytes?: number; cpu?: number; pr
 
 /** Its files on this machine. */
 type Kept = {
+  /** A git repository. */
+  workspace: Workspace | undefined
   tail: OutputTail
   token: TokenFile | undefined
   secrets: SecretFiles
@@ -132,18 +140,20 @@ type Kept = {
 function describeContainer(
   options: ContainerCommandOptions,
   command: ContainerCommand,
-  { token, secrets, artifacts }: Omit<Kept, 'tail'>,
+  { token, secrets, artifacts, workspace }: Omit<Kept, 'tail'>,
 ): Docker.ContainerCreateOptions {
   const network = options.network === undefined ? {} : { NetworkMode: options.network }
   const shown = [...(token === undefined ? [] : [{ source: token.path, target: tokenInside }]), ...secrets.binds]
   const binds = [
     ...shown.map(({ source, target }) => `${source}:${target}:ro`),
+    ...(workspace === undefined ? [] : [`${workspace.folder}:${workspaceInside}:rw`]),
     ...(artifacts === undefined ? [] : [`${artifacts.path}:${command.artifactsDir}:rw`]),
   ]
   const env = { ...command.env, ...nameTokenFile(token && tokenInside) }
   return {
     name: command.id,
     Image: command.image,
+    ...(workspace === undefined ? {} : { WorkingDir: posix.join(workspaceInside, command.checkout?.subPath ?? '') }),
     ...(command.command.length > 0 ? { Entrypoint: command.command } : {}),
     ...(command.args.length > 0 ? { Cmd: command.args } : {}),
     Env: Object.entries(env).map(([name, value]) => `${name}=${value}`),
@@ -163,11 +173,12 @@ async function captureFrames(source: NodeJS.ReadableStream, capture: CommandCapt
   await capture.stderr.end()
 }
 
-async function removeKept({ tail, token, secrets, artifacts }: Kept): Promise<void> {
+async function removeKept({ tail, token, secrets, artifacts, workspace }: Kept): Promise<void> {
   await tail.remove()
   await token?.remove()
   await secrets.remove()
   await artifacts?.remove()
+  await workspace?.remove()
 }
 
 type Run = { container: Docker.Container; captured: Promise<void>; capture: CommandCapture; command: ContainerCommand }
@@ -238,6 +249,23 @@ async function runContainer(
   }
 }
 
+/** Filled with the repository that the command works in; undefined when there is none. */
+async function openCheckout(command: ContainerCommand): Promise<Workspace | undefined> {
+  if (command.checkout === undefined) return undefined
+  const { diskBytes } = command.limits
+  const workspace = await command.workspaces.open(
+    `${command.id}.checkout`,
+    diskBytes === undefined ? {} : { bytes: diskBytes },
+  )
+  try {
+    await command.checkout.fill(workspace.folder)
+    return workspace
+  } catch (error) {
+    await workspace.remove()
+    throw error
+  }
+}
+
 async function createAndRun(
   options: ContainerCommandOptions,
   command: ContainerCommand,
@@ -249,7 +277,8 @@ async function createAndRun(
   const token = await writeTokenFile({ workFolder, mode: 0o444 }, command.id, command.transactionToken)
   const secrets = await writeSecretFiles({ workFolder, isShared: true }, command.id, command.secrets ?? [])
   const artifacts = await makeForContainer(workFolder, command.id, command.artifactsDir)
-  const kept = { tail, token, secrets, artifacts }
+  const workspace = await openCheckout(command)
+  const kept = { tail, token, secrets, artifacts, workspace }
   let container: Docker.Container | undefined
   try {
     container = await docker.createContainer(describeContainer(options, command, kept))

@@ -12,6 +12,7 @@ import { createOutputTail } from '../../attempts/output/output-tail.ts'
 import { countsProcessesPerNamespace, limitProcess } from '../../attempts/process-limits.ts'
 import type { Workspace, Workspaces } from '../../workspaces/workspaces.ts'
 import type { AttemptSink, RunningAttempt } from '../attempt.ts'
+import type { CheckoutFolder } from '../checkout-folder.ts'
 import type { Bubblewrap } from '../confinement/bubblewrap.ts'
 import { viewArguments } from '../confinement/confined-view.ts'
 import type { ControlGroup } from '../confinement/control-group.ts'
@@ -51,6 +52,8 @@ export type LocalCommand = {
   secrets?: MountedSecret[] | undefined
   /** A folder in /workspace. */
   artifactsDir?: string | undefined
+  /** What is in its workspace when it begins; it begins in the folder `subPath`. */
+  checkout?: Pick<CheckoutFolder, 'fill' | 'subPath'> | undefined
 }
 
 const scratchBytes = 256 * 1024 * 1024
@@ -83,11 +86,19 @@ type Place = {
   artifacts: ArtifactsFolder | undefined
 }
 
+/** Paths are arguments, so that none is read as a part of the command. */
+function beginIn(subPath: string | undefined, argv: string[]): string[] {
+  return subPath ? ['sh', '-c', 'cd -- "$0" && exec "$@"', `./${subPath}`, ...argv] : argv
+}
+
 function launch(options: LocalCommandOptions, command: LocalCommand, place: Place): LocalProcess {
   const { tokenPath, workspace } = place
   const isCounted = options.bubblewrap !== undefined && countsProcessesPerNamespace(release())
   const fileBytes = command.limits.diskBytes ?? options.workspaces.size.bytes
-  const argv = limitProcess(command.argv, { fileBytes, ...(isCounted ? { processes: options.processes } : {}) })
+  const argv = limitProcess(beginIn(command.checkout?.subPath, command.argv), {
+    fileBytes,
+    ...(isCounted ? { processes: options.processes } : {}),
+  })
   const shared = { argv, group: place.group, withStdin: false, withReport: false }
   if (options.bubblewrap === undefined) {
     const own = { ...nameTokenFile(tokenPath), ...(place.artifacts && { SVC_ARTIFACTS_DIR: place.artifacts.path }) }
@@ -161,6 +172,7 @@ export async function startLocalCommand(options: LocalCommandOptions, command: L
     const { workFolder } = options
     token = await writeTokenFile({ workFolder, mode: 0o400 }, command.id, command.transactionToken)
     secrets = await writeSecretFiles({ workFolder, isShared: false }, command.id, command.secrets ?? [])
+    await command.checkout?.fill(workspace.folder)
     const artifacts = await makeInWorkspace(workspace.folder, command.artifactsDir)
     const running = launch(options, command, {
       workspace,

@@ -5,7 +5,7 @@ import { basename, dirname, join } from 'node:path'
 /**
  * The outermost `node_modules` that contains the program when it was installed as a package (npm hoists, pnpm links).
  */
-function findEnclosingModules(root: string): string | undefined {
+export function findEnclosingModules(root: string): string | undefined {
   let found: string | undefined
   for (let folder = root; folder !== dirname(folder); folder = dirname(folder)) {
     if (basename(folder) === 'node_modules') found = folder

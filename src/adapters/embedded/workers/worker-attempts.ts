@@ -4,8 +4,10 @@ import type { WorkAssignment } from '../../../contract/api/assignment.ts'
 import { messageOf } from '../../../errors.ts'
 import type { Clock, Ids } from '../../../ports/clock.ts'
 import type { WorkloadLimits } from '../../../ports/workloads.ts'
-import { judgeWorkerEnd } from '../../attempts/worker-end.ts'
+import type { AttemptEnd } from '../../attempts/end.ts'
+import { judgeWorkerEnd, type WorkerEnd } from '../../attempts/worker-end.ts'
 import { type AttemptSink, type RunningAttempt, StartRefused } from '../attempt.ts'
+import type { CheckoutFolder } from '../checkout-folder.ts'
 import { findCompileCache, warmCompileCache } from './compile-cache.ts'
 import { launchWorker, type WorkerLauncherOptions } from './worker-launcher.ts'
 import { createWorkerPool, type IdleWorker } from './worker-pool.ts'
@@ -27,7 +29,12 @@ const warmingMs = 30_000
 /** The cache is not filled while the first attempt needs the processor. */
 const warmAfterMs = 1000
 
-export type WorkerAttempt = { assignment: WorkAssignment; limits: WorkloadLimits; sink: AttemptSink }
+export type WorkerAttempt = {
+  assignment: WorkAssignment
+  limits: WorkloadLimits
+  sink: AttemptSink
+  checkout?: CheckoutFolder | undefined
+}
 
 export type WorkerAttempts = {
   /** Prepares a worker for the first attempt. */
@@ -82,15 +89,24 @@ export function createWorkerAttempts(options: WorkerAttemptsOptions): WorkerAtte
 
   return {
     prepare: pool.prepare,
-    start: async ({ assignment, limits, sink }) => {
+    start: async ({ assignment, limits, sink, checkout }) => {
       const { diskBytes, memoryBytes = options.launcher.memoryBytes } = limits
       const worker = await pool.take({ diskBytes, memoryBytes }).catch((error: unknown) => {
         throw new StartRefused('StartFailed', `The worker could not be started: ${messageOf(error)}`)
       })
+      await checkout?.fill(worker.folder).catch(async (error: unknown) => {
+        await worker.kill()
+        throw error
+      })
       await worker.limit({ memoryBytes, cpu: limits.cpu })
-      worker.assign(assignment, sink)
+      const judge = (end: WorkerEnd) => judgeWorkerEnd(end, memoryBytes)
+      let kept: AttemptEnd | undefined
+      const keep = async (end: WorkerEnd) => {
+        kept = await checkout?.finish({ end: judge(end) })
+      }
+      worker.assign(assignment, sink, keep)
       return {
-        ended: worker.ended.then((end) => judgeWorkerEnd(end, memoryBytes)),
+        ended: worker.ended.then((end) => kept ?? judge(end)),
         terminate: worker.terminate,
         kill: worker.kill,
         // Folder and control group are removed with the process.

@@ -22,6 +22,8 @@ export type WorkerLauncherOptions = {
   nodePath: string
   /** Folders and files shown read-only at their own paths (`listProgramFolders`). */
   programFolders: string[]
+  /** Programs of agents, shown read-only as well. */
+  agentBinds?: readonly Bind[]
   /** Folder for what is kept beside their folders. */
   workFolder: string
   /** Where workers get their folders; otherwise invisible to them. */
@@ -53,6 +55,7 @@ function listBinds(options: WorkerLauncherOptions, group: ControlGroup | undefin
   return [
     { source: realpathSync(options.nodePath), target: nodeInside },
     ...program,
+    ...(options.agentBinds ?? []),
     ...(group === undefined ? [] : delegateBinds(group)),
   ]
 }

@@ -14,8 +14,11 @@ export type WorkerProcess = {
   /** Its own folder, seen inside as /workspace. */
   folder: string
   isReady(): boolean
-  /** Gives it its one assignment; from then on its output goes to `sink`. */
-  assign(assignment: WorkAssignment, sink: TakeLines): void
+  /**
+   * Gives it its one assignment; from then on its output goes to `sink`. `keep` is called when nothing of it runs any
+   * more, before its folder is removed.
+   */
+  assign(assignment: WorkAssignment, sink: TakeLines, keep?: KeepFolder): void
   limit(limits: { memoryBytes?: number; cpu?: number }): Promise<void>
   /** Resolves when nothing of it is left and all its output is read; never rejects. */
   ended: Promise<WorkerEnd>
@@ -25,6 +28,8 @@ export type WorkerProcess = {
   kill(): Promise<void>
   readMemory(): Promise<number | undefined>
 }
+
+export type KeepFolder = (end: WorkerEnd) => Promise<void>
 
 export type WorkerParts = {
   id: string
@@ -37,7 +42,13 @@ export type WorkerParts = {
 
 const errorTailLength = 4096
 
-type WorkerStreams = { sink: TakeLines | undefined; errorTail: string; report: WorkerReport; endedHere: boolean }
+type WorkerStreams = {
+  sink: TakeLines | undefined
+  keep: KeepFolder | undefined
+  errorTail: string
+  report: WorkerReport
+  endedHere: boolean
+}
 
 function watchStreams(running: LocalProcess, streams: WorkerStreams, markReady: () => void): Promise<unknown> {
   const takeReport = (lines: string[]) => {
@@ -64,11 +75,11 @@ async function awaitEnd(parts: WorkerParts, streams: WorkerStreams, drained: Pro
   const exit = await parts.running.exited
   const events = await parts.group?.readEvents()
   const outOfDisk = await parts.workspace.explainFull()
-  const released = parts.release().catch(() => undefined)
+  // Ends what it left running, so that its pipes close.
+  await parts.group?.remove().catch(() => undefined)
   await drained
-  await released
   const wasOutOfMemory = (events?.memoryKills ?? 0) > 0 || /JavaScript heap out of memory/.test(streams.errorTail)
-  return {
+  const end = {
     exit,
     wasReady: streams.report.isReady,
     outcome: streams.report.outcome,
@@ -77,12 +88,16 @@ async function awaitEnd(parts: WorkerParts, streams: WorkerStreams, drained: Pro
     wasOutOfMemory: exit.code !== 0 && wasOutOfMemory,
     outOfDisk,
   }
+  await streams.keep?.(end)
+  await parts.release().catch(() => undefined)
+  return end
 }
 
 export function superviseWorker(parts: WorkerParts): WorkerProcess {
   const { running, group } = parts
   const streams: WorkerStreams = {
     sink: undefined,
+    keep: undefined,
     errorTail: '',
     report: { isReady: false, outcome: undefined },
     endedHere: false,
@@ -94,8 +109,9 @@ export function superviseWorker(parts: WorkerParts): WorkerProcess {
     pid: running.pid,
     folder: parts.workspace.folder,
     isReady: () => streams.report.isReady,
-    assign: (assignment, sink) => {
+    assign: (assignment, sink, keep) => {
       streams.sink = sink
+      streams.keep = keep
       parts.workspace.guard(() => void running.kill())
       running.stdin?.write(`${JSON.stringify(assignment)}\n`)
     },

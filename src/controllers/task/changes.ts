@@ -1,0 +1,38 @@
+// The structured result of a task that worked in a git repository: what it said, with what it changed.
+import { Readable } from 'node:stream'
+import {
+  readStructuredResult,
+  type StructuredResult,
+  structuredResultType,
+} from '../../contract/api/structured-result.ts'
+import { dropUndefined } from '../../contract/json.ts'
+import type { Results } from '../../ports/results.ts'
+import type { AttemptKey, CheckoutChanges, CommandOutput } from '../../ports/workloads.ts'
+import { readResultText } from './record-text.ts'
+
+/** Of what was said; the log has all of it. */
+const longestAnswer = 1024 * 1024
+
+/** `output`: of a command; what a worker says is its result so far. */
+export type AttemptChanges = { changes: CheckoutChanges; output?: CommandOutput | undefined }
+
+/** Replaces the result of the attempt, and may be called again. */
+export async function saveChanges(
+  results: Results,
+  key: AttemptKey,
+  { changes, output }: AttemptChanges,
+): Promise<void> {
+  const said = output?.text ?? (await readResultText(results, key, longestAnswer)) ?? ''
+  const result = combine(readStructuredResult(said), changes)
+  await results.put(key, Readable.from([Buffer.from(JSON.stringify(result))]), structuredResultType)
+}
+
+function combine(said: StructuredResult, { diff, ...changes }: CheckoutChanges): StructuredResult {
+  return dropUndefined({
+    ...said,
+    ...changes,
+    diff: diff.text,
+    diffTruncated: diff.truncated || undefined,
+    files: diff.files.map(({ path }) => path),
+  })
+}

@@ -1,0 +1,37 @@
+// The git repository that a task works in.
+import type { Workspace } from '../contract/resources/execution.ts'
+import type { TaskSpec } from '../contract/resources/task.ts'
+
+/** A workspace that names a repository. */
+export type GitWorkspace = Workspace & { gitRepo: string }
+
+/** Undefined when the task works in an empty folder. */
+export function gitWorkspaceOf(spec: Pick<TaskSpec, 'workspace' | 'agentRuntime'>): GitWorkspace | undefined {
+  const workspace = spec.workspace ?? spec.agentRuntime?.workspace
+  return workspace?.gitRepo === undefined ? undefined : { ...workspace, gitRepo: workspace.gitRepo }
+}
+
+/** The address that gets the credentials; `git@host:path` and `ssh://` stand for https. */
+export function repositoryUrl(spec: Pick<TaskSpec, 'workspace' | 'agentRuntime'>): URL | undefined {
+  const address = gitWorkspaceOf(spec)?.gitRepo
+  if (address === undefined) return undefined
+  const short = /^[^@/]+@([^:/]+):(.+)$/.exec(address)
+  const url = URL.parse(short === null ? address : `https://${short[1]}/${short[2]}`)
+  if (url === null || /^https?:$/.test(url.protocol)) return url ?? undefined
+  return URL.parse(`https://${url.hostname}${url.pathname}`) ?? undefined
+}
+
+const tokenKeys = ['CODEHOST_TOKEN', 'GITHUB_TOKEN', 'token', 'password'] as const
+
+/** Of a Secret's entries; undefined when it has none of the known ones. */
+export function readGitCredentials(
+  entries: Record<string, string>,
+): { username?: string; password: string } | undefined {
+  const password = tokenKeys.map((key) => entries[key]?.trim()).find((value) => value !== undefined && value !== '')
+  if (password === undefined) return undefined
+  const username = entries.username?.trim()
+  return username === undefined || username === '' ? { password } : { username, password }
+}
+
+/** For messages. */
+export const gitCredentialKeys: readonly string[] = tokenKeys

@@ -1,0 +1,133 @@
+// One attempt of an agent task: runs the agent program in the workspace, tells what it does, submits what it says.
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { AgentEvent, AgentJob, AgentRuntime } from '../agents/runtime.ts'
+import { agentRuntimes } from '../agents/runtimes.ts'
+import type { AssignedAgent, WorkAssignment } from '../contract/api/assignment.ts'
+import type { RunFailure } from '../contract/failures.ts'
+import { dropUndefined } from '../contract/json.ts'
+import type { Clock } from '../ports/clock.ts'
+import { runAgentProgram } from './agent-program.ts'
+import type { AgentEnd, AgentFailure } from './agent-verdict.ts'
+import type { WorkerDeps } from './deps.ts'
+import { placeInputs } from './inputs.ts'
+import { type AttemptOutcome, failRun } from './outcome.ts'
+import { type ReportedRun, runReported } from './reported-run.ts'
+import type { TaskLog } from './task-log.ts'
+
+/** Never throws. */
+export function runAgent(assignment: WorkAssignment, deps: WorkerDeps, signal: AbortSignal): Promise<AttemptOutcome> {
+  return runReported(assignment, { deps, signal }, async (run) => {
+    const { agent } = assignment
+    if (agent === undefined) return failRun('UnsupportedTask', 'The assignment of an agent task names no program.')
+    const home = await mkdtemp(join(tmpdir(), 'agent-'))
+    try {
+      return await execute(run, { assignment, agent, deps, signal, home })
+    } finally {
+      await rm(home, { recursive: true, force: true })
+    }
+  })
+}
+
+type Execution = {
+  assignment: WorkAssignment
+  agent: AssignedAgent
+  deps: WorkerDeps
+  signal: AbortSignal
+  home: string
+}
+
+async function execute({ api, log, redact }: ReportedRun, execution: Execution): Promise<AttemptOutcome> {
+  const { assignment, agent, deps, signal } = execution
+  await placeInputs(api, { paths: assignment.inputs, workspaceRoot: deps.workspaceRoot, isFresh: true })
+  log.write(`[${agent.runtime}, model ${agent.model}]`)
+  const runtime = withVariables(agentRuntimes[agent.runtime], assignment.task.variables)
+  const emit = createTeller(log, deps.clock)
+  const end = await runAgentProgram(runtime, describeJob(execution), { signal, path: agent.path, emit })
+  if (!end.ok) return failRun(reasons[end.reason], end.message)
+  log.write(describeEnd(end))
+  await Promise.all([api.submitResult(redact(end.result)), log.flush()])
+  return { ok: true }
+}
+
+function describeJob({ assignment, agent, deps, home }: Execution): AgentJob {
+  const { runtime: _runtime, path: _path, token, ...limits } = agent
+  const { systemPrompt } = assignment.loop
+  return dropUndefined({
+    ...limits,
+    prompt: describePrompt(assignment),
+    systemPrompt: systemPrompt === '' ? undefined : systemPrompt,
+    trustsFolder: false,
+    workFolder: deps.workspaceRoot,
+    home,
+    proxy: { url: assignment.api.url, token },
+  })
+}
+
+/** A program begins without its earlier conversations: what was said before stands above the prompt. */
+function describePrompt({ loop, session }: WorkAssignment): string {
+  const past = (session?.messages ?? []).filter(({ role, content }) => role !== 'tool' && content.trim() !== '')
+  if (past.length === 0) return loop.prompt
+  const said = past.map(({ role, content }) => `<${role}>\n${content}\n</${role}>`).join('\n')
+  return `This conversation comes before:\n${said}\n\n${loop.prompt}`
+}
+
+/** The task's own variables; those that the program needs go before them. */
+function withVariables(runtime: AgentRuntime, variables: Record<string, string> = {}): AgentRuntime {
+  return {
+    ...runtime,
+    prepare(job) {
+      const start = runtime.prepare(job)
+      return { ...start, env: { ...variables, ...start.env } }
+    },
+  }
+}
+
+const reasons: Record<AgentFailure, RunFailure> = {
+  ProgramMissing: 'ProgramMissing',
+  StartFailed: 'AgentFailed',
+  TurnLimit: 'TurnLimit',
+  NoResult: 'AgentFailed',
+  AgentFailed: 'AgentFailed',
+  TooMuchOutput: 'AgentFailed',
+  Stopped: 'Stopped',
+}
+
+const longestInput = 300
+
+function shorten(text: string): string {
+  return text.length <= longestInput ? text : `${text.slice(0, longestInput)}... (${text.length} characters)`
+}
+
+/** What a model says cannot start a line that looks like one of the service's. */
+function toLine(text: string): string {
+  return `[${text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ')}]`
+}
+
+function createTeller(log: TaskLog, clock: Clock): (event: AgentEvent) => void {
+  const started = new Map<string, { name: string; at: number }>()
+
+  function tellStart({ id, name, input }: Extract<AgentEvent, { type: 'tool_started' }>): void {
+    started.set(id, { name, at: clock.now().getTime() })
+    log.write(toLine(`${name} ${shorten(JSON.stringify(input))}`))
+  }
+
+  function tellEnd({ id, isError }: Extract<AgentEvent, { type: 'tool_ended' }>): void {
+    const call = started.get(id)
+    if (call === undefined) return
+    started.delete(id)
+    log.write(toLine(`${call.name}: ${isError ? 'failed' : 'ok'}, ${clock.now().getTime() - call.at} ms`))
+  }
+
+  return (event) => {
+    if (event.type === 'text') log.write(event.text)
+    if (event.type === 'refused') log.write(toLine(`${event.tool} is refused: ${event.message}`))
+    if (event.type === 'tool_started') tellStart(event)
+    if (event.type === 'tool_ended') tellEnd(event)
+  }
+}
+
+function describeEnd({ turns }: AgentEnd): string {
+  return `[done: ${turns === 1 ? '1 turn' : `${turns} turns`}]`
+}

@@ -1,0 +1,214 @@
+// Agent tasks from end to end: the built program, the real Claude Code with a double of its vendor, and a git server with a
+// login behind it.
+import { existsSync, mkdtempSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { LLMock } from '@copilotkit/aimock'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { StructuredResult } from '../../src/contract/api/structured-result.ts'
+import type { Task } from '../../src/contract/resources/task.ts'
+import { git, makeRepository } from '../fixtures/git/repository.ts'
+import { type GitServer, startGitServer } from '../fixtures/git/server.ts'
+import { waitFor } from '../fixtures/time.ts'
+import { createTask, getTask, readResult, removeFolder, type Service, startService, waitForPhase } from './service.ts'
+
+const usage = { prompt_tokens: 21, completion_tokens: 9, input_tokens: 21, output_tokens: 9 }
+const programs = join(import.meta.dirname, '..', 'clients', 'node_modules', '.bin')
+const isMissing = !existsSync(join(programs, 'claude'))
+const title = `an agent task${isMissing ? ' (sh scripts/install-clients.sh installs the program)' : ''}`
+
+const password = 'made-up-git-password-0002'
+const vendorKey = 'made-up-vendor-key-0002'
+const root = mkdtempSync(join(tmpdir(), 'svc-remotes-'))
+const bare = makeRepository(root, 'tool', { 'greeting.txt': 'hello\n', 'docs/notes.txt': 'one\n' })
+let service: Service
+let server: GitServer
+let vendor: LLMock
+
+async function post(noun: string, body: object): Promise<void> {
+  const answer = await service.call('POST', `/api/v1/${noun}`, body)
+  expect([answer.status, answer.body]).toEqual([201, expect.anything()])
+}
+
+beforeAll(async () => {
+  server = await startGitServer({ root, login: `bot:${password}` })
+  vendor = new LLMock({ port: 0, chunkSize: 64 })
+  await vendor.start()
+  const PATH = [programs, process.env.PATH].join(':')
+  service = await startService({ flags: ['--allow-network', '127.0.0.0/8'], env: { PATH } })
+  await post('secrets', { name: 'forge', stringData: { username: 'bot', token: password } })
+  await post('secrets', {
+    name: 'keys',
+    stringData: { VENDOR_FOUNDRY_API_KEY: vendorKey, VENDOR_FOUNDRY_BASE_URL: vendor.url },
+  })
+  const runtime = { type: 'llma-cli' }
+  await post('secrets', { name: 'vendor', stringData: { 'api-key': vendorKey } })
+  await post('providers', {
+    name: 'main',
+    spec: { type: 'llma', baseURL: vendor.url, secretRef: { name: 'vendor', key: 'api-key' } },
+  })
+  await post('agents', { name: 'coder', spec: { runtime, model: { name: 'main/test-model' } } })
+  await post('agents', {
+    name: 'own-key',
+    spec: { runtime, model: { name: 'test-model' }, secretRef: { name: 'keys' } },
+  })
+})
+afterAll(async () => {
+  await service?.stop()
+  await vendor?.stop()
+  await server?.stop()
+  removeFolder(service?.folder)
+  removeFolder(root)
+})
+beforeEach(() => {
+  vendor.clearFixtures()
+  vendor.clearRequests()
+  vendor.resetMatchCounts()
+})
+
+const write = (path: string, content: string) => ({
+  name: 'Write',
+  arguments: JSON.stringify({ file_path: `/workspace/${path}`, content }),
+})
+const bash = (command: string) => ({ name: 'Bash', arguments: JSON.stringify({ command, description: 'runs it' }) })
+
+function script(about: RegExp, calls: { name: string; arguments: string }[], answer: string): void {
+  calls.forEach((each, turn) => void vendor.on({ userMessage: about, turnIndex: turn }, { toolCalls: [each], usage }))
+  vendor.on({ userMessage: about, turnIndex: calls.length }, { content: answer, usage })
+  vendor.on({ userMessage: /.*/ }, { content: 'ok', usage })
+}
+
+const agentTask = (prompt: string, more: object = {}) => ({
+  type: 'agent',
+  prompt,
+  agentRef: { name: 'coder' },
+  workspace: { gitRepo: `${server.origin}/tool.git`, gitSecretRef: { name: 'forge' } },
+  ...more,
+})
+const workspace = (more: object) => ({
+  workspace: { gitRepo: `${server.origin}/tool.git`, gitSecretRef: { name: 'forge' }, ...more },
+})
+const resultOf = async (name: string) => JSON.parse(await readResult(service, name)) as StructuredResult
+const logOf = async (name: string) =>
+  (await service.call<{ logs: string }>('GET', `/api/v1/tasks/${name}/logs`)).body.logs
+
+/** What it prints goes into the task's log and the transcript, what it writes into the diff. */
+const lookAround = bash(`cat /proc/*/environ /proc/*/cmdline | tr '\\0' '\\n' | tee seen.txt; touch started; sleep 1`)
+
+function* listFiles(folder: string): Generator<string> {
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name)
+    if (entry.isDirectory()) yield* listFiles(path)
+    else if (entry.isFile()) yield path
+  }
+}
+
+/** Processes that have one of the texts in their environment or on their command line. */
+function findHolders(texts: readonly string[]): string[] {
+  const files = readdirSync('/proc').flatMap((pid) => (/^\d+$/.test(pid) ? [`${pid}/environ`, `${pid}/cmdline`] : []))
+  return files.filter((file) => {
+    try {
+      const content = readFileSync(join('/proc', file), 'latin1')
+      return texts.some((text) => content.includes(text))
+    } catch {
+      return false
+    }
+  })
+}
+
+describe.skipIf(isMissing && process.env.SVC_TEST_REPORT === undefined)(title, () => {
+  it('edits a repository: result, diff, usage, pushed branch; no key or password is left anywhere [TASK-001, TASK-049, NAME-014, AUTH-013]', async () => {
+    script(/greet the world/, [lookAround, write('greeting.txt', 'hello world\n')], 'It greets the world.')
+    await createTask(service, 'greets', agentTask('greet the world', workspace({ pushBranch: 'svc/greets' })))
+    await waitFor(async () => (await logOf('greets').catch(() => ''))?.includes('[Bash '), 'the command to run')
+    expect(findHolders([password, vendorKey])).toEqual([])
+    const task = await waitForPhase(service, 'greets', 'Succeeded')
+    const result = await resultOf('greets')
+    const base = git(bare, ['rev-parse', 'main'])
+    expect(result).toMatchObject({
+      version: 1,
+      summary: 'It greets the world.',
+      baseSHA: base,
+      pushBranch: 'svc/greets',
+    })
+    expect(result.files).toContain('greeting.txt')
+    expect(result.diff).toContain('+hello world')
+    expect(git(bare, ['show', 'svc/greets:greeting.txt'])).toBe('hello world')
+    expect(git(bare, ['rev-parse', 'svc/greets'])).toBe(result.headSHA)
+    expect(task.status?.usage).toMatchObject({ llmCalls: 3, inputTokens: 63, outputTokens: 27 })
+    expect(await logOf('greets')).toContain('It greets the world.')
+    // The agent saw its own token, and no other credential.
+    expect(result.diff).toContain('ANTHROPIC_AUTH_TOKEN=')
+    for (const secret of [password, vendorKey, service.token]) {
+      expect(JSON.stringify(result)).not.toContain(secret)
+      expect(JSON.stringify(vendor.getRequests().map(({ body }) => body))).not.toContain(secret)
+    }
+    const texts = [password, vendorKey].flatMap((text) => [text, Buffer.from(`bot:${text}`).toString('base64')])
+    const holding = [...listFiles(service.folder)].filter((path) => {
+      const content = statSync(path).size < 64 * 1024 ** 2 ? readFileSync(path, 'latin1') : ''
+      return texts.some((text) => content.includes(text))
+    })
+    expect(holding).toEqual([])
+    expect(texts.some((text) => service.output().includes(text))).toBe(false)
+  })
+
+  it('has a token that is for its model, and ends with it [AUTH-013]', async () => {
+    script(/show the token/, [bash('printenv ANTHROPIC_AUTH_TOKEN > token.txt')], 'It is shown.')
+    await createTask(service, 'shows', agentTask('show the token'))
+    await waitForPhase(service, 'shows', 'Succeeded')
+    const token = /^\+(svc\S+)$/m.exec((await resultOf('shows')).diff ?? '')?.[1] ?? ''
+    const body = JSON.stringify({ model: 'main/test-model', max_tokens: 5, messages: [{ role: 'user', content: 'x' }] })
+    const headers = { 'x-api-key': token, 'content-type': 'application/json' }
+    expect((await fetch(`${service.url}/llma/v1/messages`, { method: 'POST', headers, body })).status).toBe(403)
+  })
+
+  it('takes the keys of the agent’s Secret where its model names no provider [NAME-016]', async () => {
+    script(/say where/, [], 'By the key of the agent.')
+    await createTask(service, 'by-key', { type: 'agent', prompt: 'say where', agentRef: { name: 'own-key' } })
+    await waitForPhase(service, 'by-key', 'Succeeded')
+    expect(await readResult(service, 'by-key')).toBe('By the key of the agent.')
+    const provider = await service.call<{ spec: object }>('GET', '/api/v1/providers/agent-own-key')
+    expect(provider.body.spec).toMatchObject({
+      type: 'llma',
+      secretRef: { name: 'keys', key: 'VENDOR_FOUNDRY_API_KEY' },
+    })
+  })
+
+  it('goes on after the changes of another task, and with its session', async () => {
+    script(/write the first/, [write('docs/notes.txt', 'one\ntwo\n')], 'Two is there.')
+    const sessionRef = { name: 'notes', create: true }
+    await createTask(service, 'first', agentTask('write the first', { sessionRef }))
+    await waitForPhase(service, 'first', 'Succeeded')
+    script(/write the second/, [bash('cat docs/notes.txt')], 'It has two lines.')
+    const priorTaskRef = { name: 'first' }
+    await createTask(service, 'second', agentTask('write the second', { sessionRef, priorTaskRef }))
+    await waitForPhase(service, 'second', 'Succeeded')
+    expect((await resultOf('second')).diff).toContain('+two')
+    expect(JSON.stringify(vendor.getRequests())).toContain('Two is there.')
+  })
+
+  it('ends when it is cancelled, and when its time is up; nothing is pushed', async () => {
+    script(/wait for long/, [bash('sleep 600')], 'never')
+    await createTask(service, 'cancelled', agentTask('wait for long', workspace({ pushBranch: 'svc/cancelled' })))
+    await waitFor(async () => (await logOf('cancelled').catch(() => ''))?.includes('[Bash '), 'the command to run')
+    await service.call('POST', '/api/v1/tasks/cancelled/cancel', {})
+    await waitForPhase(service, 'cancelled', 'Cancelled')
+    await createTask(service, 'late', agentTask('wait for long', { timeout: '3s' }))
+    const late = await waitForPhase(service, 'late', 'Failed')
+    expect(late.status?.message).toContain('timed out after 3s')
+    expect(git(bare, ['branch', '--list', 'svc/cancelled'])).toBe('')
+  })
+
+  it('is done again when the service is killed under it [TASK-043]', async () => {
+    script(/survive this/, [bash('touch made; sleep 2')], 'It is done.')
+    await createTask(service, 'survives', agentTask('survive this'))
+    await waitFor(async () => (await logOf('survives').catch(() => ''))?.includes('[Bash '), 'the command to run')
+    await service.kill()
+    const { folder } = service
+    const PATH = [programs, process.env.PATH].join(':')
+    service = await startService({ folder, flags: ['--allow-network', '127.0.0.0/8'], env: { PATH } })
+    await waitForPhase(service, 'survives', 'Succeeded')
+    expect(await resultOf('survives')).toMatchObject({ summary: 'It is done.', files: ['made'] })
+    expect(((await getTask(service, 'survives')) as Task).status?.attempts).toBe(2)
+  })
+})

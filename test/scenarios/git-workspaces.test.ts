@@ -1,0 +1,101 @@
+// Tasks that work in a git repository behind a login: what they change comes back as a diff and a pushed branch.
+import { mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { LLMock } from '@copilotkit/aimock'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { StructuredResult } from '../../src/contract/api/structured-result.ts'
+import { addCommit, git } from '../fixtures/git/repository.ts'
+import { type GitServer, startGitServer } from '../fixtures/git/server.ts'
+import { createTask, getTask, readResult, removeFolder, type Service, startService, waitForPhase } from './service.ts'
+
+const password = 'made-up-git-password-0001'
+const root = mkdtempSync(join(tmpdir(), 'svc-remotes-'))
+const bare = join(root, 'tool.git')
+let service: Service
+let server: GitServer
+let vendor: LLMock
+
+beforeAll(async () => {
+  git(root, ['init', '-q', '--bare', '-b', 'main', 'tool.git'])
+  git(bare, ['config', 'http.receivepack', 'true'])
+  addCommit(bare, 'main', { 'README.md': 'a tool\n', 'src/main.txt': 'one\n' })
+  server = await startGitServer({ root, login: `bot:${password}` })
+  vendor = new LLMock({ port: 0, chunkSize: 8 })
+  await vendor.start()
+  service = await startService({ flags: ['--allow-network', '127.0.0.0/8'] })
+  const post = async (noun: string, body: object) =>
+    expect((await service.call('POST', `/api/v1/${noun}`, body)).status).toBe(201)
+  await post('secrets', { name: 'forge', stringData: { username: 'bot', token: password } })
+  await post('providers', { name: 'default', spec: { type: 'llmo', baseURL: `${vendor.url}/v1`, defaultModel: 'm' } })
+})
+afterAll(async () => {
+  await service.stop()
+  await vendor.stop()
+  await server.stop()
+  removeFolder(service.folder)
+  removeFolder(root)
+})
+
+const inRepository = (more: object = {}) => ({
+  workspace: { gitRepo: `${server.origin}/tool.git`, gitSecretRef: { name: 'forge' }, ...more },
+})
+const change = (script: string, more: object = {}) => ({
+  type: 'container',
+  command: ['sh', '-c', script],
+  ...inRepository(more),
+})
+const resultOf = async (name: string) => JSON.parse(await readResult(service, name)) as StructuredResult
+
+describe('a container task in a repository', () => {
+  it('brings back its output, its diff and a pushed branch [TASK-049]', async () => {
+    await createTask(service, 'pushes', change('cat README.md; echo two >> src/main.txt', { pushBranch: 'svc/two' }))
+    await waitForPhase(service, 'pushes', 'Succeeded')
+    const result = await resultOf('pushes')
+    const base = git(bare, ['rev-parse', 'main'])
+    expect(result).toMatchObject({ version: 1, summary: 'a tool\n', baseSHA: base, branch: 'main' })
+    expect(result).toMatchObject({ files: ['src/main.txt'], pushBranch: 'svc/two' })
+    expect(result.diff).toContain('+two')
+    expect(git(bare, ['show', 'svc/two:src/main.txt'])).toBe('one\ntwo')
+    expect(git(bare, ['rev-parse', 'svc/two'])).toBe(result.headSHA)
+    expect(git(bare, ['rev-parse', 'svc/two^'])).toBe(base)
+  })
+
+  it('works in a folder of it, and after the changes of another task', async () => {
+    await createTask(service, 'first', change('echo two >> main.txt; pwd', { subPath: 'src' }))
+    await waitForPhase(service, 'first', 'Succeeded')
+    expect((await resultOf('first')).summary).toBe('/workspace/src\n')
+    await createTask(service, 'second', { ...change('cat src/main.txt'), priorTaskRef: { name: 'first' } })
+    await waitForPhase(service, 'second', 'Succeeded')
+    expect(await resultOf('second')).toMatchObject({ summary: 'one\ntwo\n', files: ['src/main.txt'] })
+  })
+
+  it('says why it cannot begin, and what to do', async () => {
+    await createTask(service, 'nowhere', change('true', { branch: 'no-such-branch' }))
+    const task = await waitForPhase(service, 'nowhere', 'Failed')
+    expect(task.status?.message).toContain('no-such-branch')
+  })
+
+  it('keeps its diff when the branch cannot be pushed', async () => {
+    addCommit(bare, 'taken', { 'other.txt': 'of somebody else\n' })
+    await createTask(service, 'refused', change('echo three >> src/main.txt', { pushBranch: 'taken' }))
+    await waitForPhase(service, 'refused', 'Succeeded')
+    const result = await resultOf('refused')
+    expect(result.diff).toContain('+three')
+    expect(result.pushBranch).toBeUndefined()
+    expect(result.pushError).toContain('taken')
+  })
+})
+
+describe('an ai task in a repository', () => {
+  it('changes files with its tools [TASK-049]', async () => {
+    const toolCalls = [{ name: 'file_write', arguments: JSON.stringify({ path: 'src/new.txt', content: 'made\n' }) }]
+    vendor.on({ userMessage: /make a file/, sequenceIndex: 0 }, { toolCalls })
+    vendor.on({ userMessage: /make a file/, sequenceIndex: 1 }, { content: 'It is made.' })
+    const ai = { tools: ['file_write'] }
+    await createTask(service, 'writes', { type: 'ai', prompt: 'make a file', ai, ...inRepository() })
+    await waitForPhase(service, 'writes', 'Succeeded')
+    expect(await resultOf('writes')).toMatchObject({ summary: 'It is made.', files: ['src/new.txt'] })
+    expect((await getTask(service, 'writes')).status?.attempts).toBe(1)
+  })
+})
