@@ -2,7 +2,6 @@
 import type { Agent } from '../contract/resources/agent.ts'
 import { apiVersion } from '../contract/resources/metadata.ts'
 import type { Provider } from '../contract/resources/provider.ts'
-import type { ResourceDraft } from '../ports/resources.ts'
 
 /** The parts of a model name that begins with a provider's. */
 export function splitModel(name: string | undefined): { provider: string; model: string } | undefined {
@@ -27,6 +26,11 @@ const keyEntries: readonly KeyEntry[] = [
 /** For messages. */
 export const agentKeyEntries = keyEntries.map(({ key }) => key)
 
+export type MadeProvider = {
+  metadata: Pick<Provider['metadata'], 'namespace' | 'name'> & Required<Pick<Provider['metadata'], 'ownerReferences'>>
+  spec: Provider['spec']
+}
+
 function findEntry(values: Record<string, string>, names: readonly string[]): string | undefined {
   return names.map((name) => values[name]?.trim()).find((value) => value !== undefined && value !== '')
 }
@@ -35,7 +39,7 @@ function findEntry(values: Record<string, string>, names: readonly string[]): st
 export function makeAgentProvider(
   { metadata, spec }: Pick<Agent, 'metadata' | 'spec'>,
   values: Record<string, string>,
-): ResourceDraft<'Provider'> | undefined {
+): MadeProvider | undefined {
   const { namespace, name, uid } = metadata
   const found = keyEntries.find(
     ({ key, address }) => findEntry(values, [key]) !== undefined && (!address || findEntry(values, address)),
@@ -46,7 +50,7 @@ export function makeAgentProvider(
   return {
     metadata: { namespace, name: nameAgentProvider(name), ownerReferences: [ownerReferenceOf(name, uid)] },
     spec: { ...made, ...(baseURL && { baseURL }) },
-  } as ResourceDraft<'Provider'>
+  }
 }
 
 function ownerReferenceOf(name: string, uid: string) {

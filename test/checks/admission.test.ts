@@ -57,6 +57,7 @@ const rules: Record<string, Twin> = {
   findFixedChanges: { reason: 'the definition of tasks says the same to kubectl (src/contract/crd-rules.ts)' },
   listChangedFields: writesOnly,
   findReceiverProblem: { reason: 'a policy cannot read the Secret; the controllers and the dialler ask again' },
+  repositoryUrl: { reason: 'where a Secret goes, which a policy cannot read' },
   fitsTask: { reason: 'of the stamp, which only the service writes' },
   listProviderWishes: contextTokens,
   expandWishes: contextTokens,

@@ -3,7 +3,7 @@ import type { AssignedAgent } from '../../contract/api/assignment.ts'
 import { tryParseDuration } from '../../contract/duration.ts'
 import { dropUndefined } from '../../contract/json.ts'
 import { SvcError } from '../../errors.ts'
-import type { NewAttempt } from './assignment.ts'
+import type { NewAttempt } from './references.ts'
 import type { TaskControllerDeps } from './settings.ts'
 
 /** For attempts without a time limit: a token ends with its attempt in any case. */

@@ -16,10 +16,8 @@ import { assignAgent } from './agent-assignment.ts'
 import { takeTaskToken } from './child-token.ts'
 import { buildCommand } from './command.ts'
 import { type Environment, resolveEnvironment } from './environment.ts'
-import type { References } from './references.ts'
+import type { NewAttempt, References } from './references.ts'
 import type { TaskControllerDeps } from './settings.ts'
-
-export type NewAttempt = { task: Task; attempt: number; startedAt: Date; references: References }
 
 export async function buildWorkload(deps: TaskControllerDeps, attempt: NewAttempt): Promise<WorkloadSpec> {
   const { task, references } = attempt

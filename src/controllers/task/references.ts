@@ -35,6 +35,9 @@ export type References = {
   checkout: AttemptCheckout | undefined
 }
 
+/** An attempt that is about to start. */
+export type NewAttempt = { task: Task; attempt: number; startedAt: Date; references: References }
+
 const noFiles =
   'an agent task gets no files of a Secret; name its entries as variables (env with valueFrom.secretKeyRef) instead of spec.secretRef'
 
