@@ -11,6 +11,7 @@ const benches: Record<string, () => Promise<{ run(): Promise<void> }>> = {
   chat: () => import('./chat.ts'),
   watch: () => import('./watch.ts'),
   records: () => import('./records.ts'),
+  workspace: () => import('./workspace.ts'),
 }
 
 const names = process.argv.slice(2)

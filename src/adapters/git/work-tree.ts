@@ -1,7 +1,6 @@
 // The files in the folder of a checkout, compared with and committed on what was checked out. Reads only the files: the
 // `.git` that the agent has is not looked at, nor any repository below.
 import { lstat } from 'node:fs/promises'
-import { join } from 'node:path'
 import { CheckoutError } from '../../ports/checkouts.ts'
 import { type GitCommand, runGit } from './command.ts'
 
@@ -26,14 +25,13 @@ async function listPaths(tree: WorkTree, args: string[]): Promise<string[]> {
     .filter((path) => path !== '')
 }
 
-type Found = { path: string; kind: 'file' | 'gone' | 'odd'; bytes: number }
+type Found = { path: string; kind: 'file' | 'gone'; bytes: number }
 
+/** What is neither a file nor a link counts as gone. */
 async function lookAt(folder: string, path: string): Promise<Found> {
-  const stats = await lstat(Buffer.from(join(folder, path), 'latin1')).catch(() => undefined)
-  if (stats === undefined) return { path, kind: 'gone', bytes: 0 }
-  if (stats.isFile()) return { path, kind: 'file', bytes: stats.size }
-  const isKnown = stats.isSymbolicLink() || stats.isDirectory()
-  return { path, kind: isKnown ? 'file' : 'odd', bytes: 0 }
+  const stats = await lstat(Buffer.from(`${folder}/${path}`, 'latin1')).catch(() => undefined)
+  if (stats?.isFile()) return { path, kind: 'file', bytes: stats.size }
+  return { path, kind: stats?.isSymbolicLink() ? 'file' : 'gone', bytes: 0 }
 }
 
 const batch = 256
@@ -54,13 +52,28 @@ function checkBytes(found: Found[], most: number): void {
 
 const joinPaths = (found: Found[]) => Buffer.from(found.map(({ path }) => `${path}\0`).join(''), 'latin1')
 
+/** Removes first: a file may be where a folder was. */
 async function updateIndex(tree: WorkTree, found: Found[]): Promise<void> {
-  const odd = found.filter(({ kind }) => kind === 'odd')
-  const usual = found.filter(({ kind }) => kind !== 'odd')
-  if (odd.length > 0)
-    await runInTree(tree, ['update-index', '--force-remove', '-z', '--stdin'], { input: joinPaths(odd) })
-  if (usual.length === 0) return
-  await runInTree(tree, ['update-index', '--add', '--remove', '-z', '--stdin'], { input: joinPaths(usual) })
+  for (const [kind, how] of [
+    ['gone', '--force-remove'],
+    ['file', '--add'],
+  ] as const) {
+    const input = joinPaths(found.filter((one) => one.kind === kind))
+    if (input.length > 0) await runInTree(tree, ['update-index', how, '-z', '--stdin'], { input })
+  }
+}
+
+/** Files that git knows, by what became of them. One below a link is gone: what the link leads to is not looked at. */
+async function listKnown(tree: WorkTree): Promise<{ changed: string[]; gone: Found[] }> {
+  const words = await listPaths(tree, ['diff-files', '--name-status', '--no-renames', '--ignore-submodules=all', '-z'])
+  const changed: string[] = []
+  const gone: Found[] = []
+  for (let at = 0; at + 1 < words.length; at += 2) {
+    const path = words[at + 1] ?? ''
+    if (words[at] === 'D') gone.push({ path, kind: 'gone', bytes: 0 })
+    else changed.push(path)
+  }
+  return { changed, gone }
 }
 
 export type Snapshot = { tree: string; nested: string[] }
@@ -70,10 +83,11 @@ export type Snapshot = { tree: string; nested: string[] }
  * their configuration.
  */
 export async function recordTree(tree: WorkTree): Promise<Snapshot> {
-  const changed = await listPaths(tree, ['diff-files', '--name-only', '--ignore-submodules=all', '-z'])
+  const { changed, gone } = await listKnown(tree)
   const others = await listPaths(tree, ['ls-files', '--others', '--exclude-standard', '-z'])
   const nested = others.filter((path) => path.endsWith('/'))
-  const found = await lookAtAll(tree, [...new Set([...changed, ...others.filter((path) => !path.endsWith('/'))])])
+  const files = others.filter((path) => !path.endsWith('/'))
+  const found = [...gone, ...(await lookAtAll(tree, [...changed, ...files]))]
   checkBytes(found, tree.mostBytes)
   await updateIndex(tree, found)
   const { stdout } = await runInTree(tree, ['write-tree'])

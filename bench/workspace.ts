@@ -1,0 +1,106 @@
+// Time to a ready workspace of a repository, cold and with its objects at hand, beside plain `git clone --depth 1`.
+import { execFile, execFileSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { createCheckouts } from '../src/adapters/git/checkouts.ts'
+import { createEgress } from '../src/egress/egress.ts'
+import { makeRepository } from '../test/fixtures/git/repository.ts'
+import { startGitServer } from '../test/fixtures/git/server.ts'
+import { percentile, report, round } from './measure.ts'
+
+const files = 5000
+const commits = 2000
+const rounds = 7
+const parallel = 10
+
+/** Text that packs as source code does: words that repeat, in an order of its own for each file and version. */
+function writeText(file: number, version: number): string {
+  const words = ['const', 'return', 'value', 'await', 'export', 'function', 'import', 'type']
+  let seed = file * 7919 + version * 104_729 + 1
+  const next = () => {
+    seed = (seed * 1_103_515_245 + 12_345) % 2 ** 31
+    return words[Math.floor(seed / 65_536) % words.length]
+  }
+  return `${Array.from({ length: 40 }, () => Array.from({ length: 8 }, next).join(' ')).join('\n')}\n`
+}
+
+function data(text: string): string {
+  return `data ${Buffer.byteLength(text)}\n${text}\n`
+}
+
+/** One commit for git-fast-import(1): the first has all files, each other changes three. */
+function writeCommit(number: number): string {
+  const changed =
+    number === 0 ? Array.from({ length: files }, (_, i) => i) : [1, 2, 3].map((i) => (number * 31 * i + i) % files)
+  const blobs = changed.map((i) => `M 100644 inline src/part-${i % 100}/file-${i}.ts\n${data(writeText(i, number))}`)
+  const head = `commit refs/heads/main\ncommitter A <a@example.com> ${1_700_000_000 + number * 60} +0000\n`
+  return `${head}${data(`change ${number}`)}${blobs.join('')}`
+}
+
+function fill(repository: string): void {
+  const stream = Array.from({ length: commits }, (_, number) => writeCommit(number)).join('')
+  execFileSync('git', ['fast-import', '--quiet'], { cwd: repository, input: stream, maxBuffer: 2 ** 30 })
+  execFileSync('git', ['repack', '-adq'], { cwd: repository })
+}
+
+async function time(work: () => Promise<unknown>): Promise<number> {
+  const started = performance.now()
+  await work()
+  return performance.now() - started
+}
+
+function row(what: string, samples: number[], base: number) {
+  const median = percentile(samples, 0.5)
+  return {
+    what,
+    'median, ms': round(median, 0),
+    'min, ms': round(Math.min(...samples), 0),
+    'of a plain clone': `${round((median / base) * 100, 0)} %`,
+  }
+}
+
+async function measure(home: string, url: string): Promise<void> {
+  const egress = createEgress()
+  const policy = { allowNetworks: ['127.0.0.0/8'], deny: [] }
+  const make = (root: string) => createCheckouts({ root: join(home, root), egress, policy })
+  const signal = new AbortController().signal
+  const samples: Record<'plain' | 'cold' | 'warm' | 'ten', number[]> = { plain: [], cold: [], warm: [], ten: [] }
+  const run = promisify(execFile)
+  await make('first').prepare({ url }, join(home, 'first-work'), signal)
+  for (let i = 0; i < rounds; i += 1) {
+    const at = (name: string) => join(home, `${name}-${i}`)
+    samples.plain.push(await time(() => run('git', ['clone', '--quiet', '--depth', '1', url, at('plain')])))
+    const checkouts = make(`private-${i}`)
+    samples.cold.push(await time(() => checkouts.prepare({ url }, at('cold'), signal)))
+    samples.warm.push(await time(() => checkouts.prepare({ url }, at('warm'), signal)))
+    const places = Array.from({ length: parallel }, (_, j) => at(`ten-${j}`))
+    const all = await time(() => Promise.all(places.map((place) => checkouts.prepare({ url }, place, signal))))
+    samples.ten.push(all / parallel)
+    for (const name of ['plain', 'cold', 'warm', `private`, ...places.map((_, j) => `ten-${j}`)])
+      rmSync(at(name), { recursive: true, force: true })
+  }
+  await egress.close()
+  const base = percentile(samples.plain, 0.5)
+  report('workspace', [
+    row('plain `git clone --depth 1`', samples.plain, base),
+    row('first workspace of a repository', samples.cold, base),
+    row('second workspace', samples.warm, base),
+    row(`each of ${parallel} at the same time`, samples.ten, base),
+  ])
+}
+
+export async function run(): Promise<void> {
+  const home = mkdtempSync(join(tmpdir(), 'svc-bench-'))
+  const root = join(home, 'server')
+  mkdirSync(root)
+  fill(makeRepository(root, 'large'))
+  const server = await startGitServer({ root })
+  try {
+    await measure(home, `${server.origin}/large.git`)
+  } finally {
+    await server.stop()
+    rmSync(home, { recursive: true, force: true })
+  }
+}
