@@ -1,5 +1,4 @@
 // Between git's protocol over a pipe and over HTTP: what git writes becomes requests, answers become what it reads.
-import { once } from 'node:events'
 import type { Duplex } from 'node:stream'
 import { CheckoutError } from '../../ports/checkouts.ts'
 import type { Remote } from './command.ts'
@@ -12,7 +11,13 @@ const longestRequest = 64 * 1024 ** 2
 
 async function write(pipe: Duplex, chunk: Uint8Array): Promise<void> {
   if (pipe.destroyed || pipe.write(chunk)) return
-  await Promise.race([once(pipe, 'drain'), once(pipe, 'close')])
+  await new Promise<void>((resolve) => {
+    const go = () => {
+      pipe.off('drain', go).off('close', go)
+      resolve()
+    }
+    pipe.on('drain', go).on('close', go)
+  })
 }
 
 /** Requests of protocol version 2: each ends with a flush, and none depends on those before. */
