@@ -1,6 +1,7 @@
 // Follows a task to its end: progress and log lines while it runs, then its result.
 import type { Client } from '../client/client.ts'
 import { watchTasks } from '../client/task-watch.ts'
+import { readStructuredResult } from '../contract/api/structured-result.ts'
 import { getTask, getTaskResult } from '../contract/api/tasks.ts'
 import { isTerminalPhase, type Task } from '../contract/resources/task.ts'
 import { isSvcError, SvcError } from '../errors.ts'
@@ -131,12 +132,22 @@ export async function printOutcome(client: Client, followed: Followed, printing:
   const result = await readResult(client, task)
   const data = await formatData(output, output === 'name' ? task : { task, result })
   if (data !== undefined) terminal.print(data)
-  else if (result !== undefined && !isOnScreen(result, followed, terminal.showsBoth))
-    terminal.print(result.replace(/\n$/, ''))
+  else if (result !== undefined) tellResult(result, followed, printing)
   const phase = task.status?.phase
   if (phase === 'Succeeded') return exitCodes.ok
   terminal.note(`${terminal.colors.red(`${phase ?? 'Unknown'}:`)} ${task.status?.message ?? ''}`)
   return phase === 'Cancelled' ? exitCodes.cancelled : exitCodes.failed
+}
+
+/** What it said, and what it changed in its git repository. */
+function tellResult(text: string, followed: Followed, { context: { terminal } }: Printing): void {
+  const { summary, baseSHA, files = [], pushBranch, pushError } = readStructuredResult(text)
+  const said = baseSHA === undefined ? text : summary
+  if (!isOnScreen(said, followed, terminal.showsBoth)) terminal.print(said.replace(/\n$/, ''))
+  if (baseSHA === undefined) return
+  terminal.note(files.length === 0 ? 'it changed no file' : `changed: ${files.join(', ')}`)
+  if (pushBranch !== undefined) terminal.note(`pushed to ${pushBranch}`)
+  if (pushError !== undefined) terminal.note(`not pushed: ${pushError}`)
 }
 
 /** Whether the log that a person has just seen ended with exactly the result. */

@@ -21,6 +21,19 @@ export const promptTaskOptions: readonly SpecOption[] = [
   { flags: '--timeout <duration>', description: 'give up after this long, such as 10m', path: 'timeout' },
 ]
 
+/** Of tasks that work in a git repository; `svc run` takes these. */
+export const repositoryOptions: readonly SpecOption[] = [
+  { flags: '--repo <url>', description: 'git repository to work in', path: 'workspace.gitRepo' },
+  { flags: '--branch <name>', description: 'branch of it (default: its own default)', path: 'workspace.branch' },
+  {
+    flags: '--git-secret <name>',
+    description: 'Secret that git logs in with: an entry token or password, and username',
+    path: 'workspace.gitSecretRef',
+    read: readOne((name) => ({ name })),
+  },
+  { flags: '--push <branch>', description: 'branch that what it changes is pushed to', path: 'workspace.pushBranch' },
+]
+
 function readPriority(text: string): number {
   if (/^-?\d{1,6}$/.test(text)) return Number(text)
   throw new SvcError('InvalidRequest', `--priority ${text}: must be a whole number`)

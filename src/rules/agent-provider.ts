@@ -23,9 +23,6 @@ const keyEntries: readonly KeyEntry[] = [
   { key: 'OPENAI_API_KEY', type: 'llmo' as const },
 ]
 
-/** For messages. */
-export const agentKeyEntries = keyEntries.map(({ key }) => key)
-
 export type MadeProvider = {
   metadata: Pick<Provider['metadata'], 'namespace' | 'name'> & Required<Pick<Provider['metadata'], 'ownerReferences'>>
   spec: Provider['spec']
@@ -58,7 +55,7 @@ function ownerReferenceOf(name: string, uid: string) {
 }
 
 /** Name of the Provider that is made for an agent. */
-export function nameAgentProvider(agent: string): string {
+function nameAgentProvider(agent: string): string {
   return `agent-${agent}`.slice(0, 63).replace(/[-.]+$/, '')
 }
 

@@ -45,11 +45,27 @@ describe('findTaskProblem', () => {
       /autonomous/,
     ],
     ['a container task without command and image', { type: 'container' }, undefined, /command is required/],
+  ])('refuses %s in one sentence [TASK-046]', (_what, spec, its, message) => {
+    expect(findTaskProblem(task(spec), its && agent(its), abilities)).toMatch(message)
+  })
+
+  it.each<[string, object, object | undefined, RegExp]>([
     ['a git workspace', { workspace: { gitRepo: 'https://example.com/a/b' } }, undefined, /waits for git workspaces/],
     ['an agent task, whose runtime is here', agentTask, runtime, /"agent" waits for agent runtimes/],
     ['an earlier task to start from', { priorTaskRef: { name: 'a' } }, undefined, /priorTaskRef waits for git/],
-  ])('refuses %s in one sentence [TASK-046]', (_what, spec, its, message) => {
-    expect(findTaskProblem(task(spec), its && agent(its), abilities)).toMatch(message)
+  ])('refuses %s on a cluster, in one sentence, and takes it on one machine', (_what, spec, its, message) => {
+    const asked = task(spec)
+    expect(findTaskProblem(asked, its && agent(its), { ...abilities, hasCluster: true })).toMatch(message)
+    expect(findTaskProblem(asked, its && agent(its), abilities)).toBeUndefined()
+  })
+
+  it('says how to install the program of a runtime that is missing', () => {
+    const missing = { found: false as const, command: 'claude', install: 'npm install --global claude' }
+    const here = { ...abilities, agentPrograms: { 'llma-cli': missing } }
+    expect(findTaskProblem(task(agentTask), agent(runtime), here)).toMatch(
+      /"claude".*run `npm install --global claude`/,
+    )
+    expect(findTaskProblem(task(agentTask), agent({ runtime: { type: 'llmo-cli' } }), here)).toMatch(/not available/)
   })
 
   it('refuses references into other namespaces only where namespaces are isolated', () => {

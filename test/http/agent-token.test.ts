@@ -38,6 +38,13 @@ describe('the token of an agent', () => {
     expect((await ask(token, { query: '?namespace=team' })).status).toBe(403)
   })
 
+  it('calls its one model and no other [AUTH-013]', async () => {
+    const token = await open('model', { model: 'm' })
+    expect((await ask(token)).status).toBe(200)
+    const other = await ask(token, { model: 'local/n' })
+    expect([other.status, other.body.error?.message]).toEqual([403, expect.stringContaining('model "m" only')])
+  })
+
   it('ends with its budget, and its calls count on its task', async () => {
     const token = await open('two', { maxTokens: 5 })
     expect((await ask(token)).status).toBe(200)

@@ -27,14 +27,22 @@ async function ask(role: Role, line: string, payload?: object) {
 }
 
 const reference = { name: 'open', key: 'key' }
+const inRepository = (gitRepo: string, name: string) => ({
+  type: 'container',
+  command: ['true'],
+  workspace: { gitRepo, gitSecretRef: { name } },
+})
 const naming: [string, object][] = [
   ['tasks', { type: 'container', command: ['true'], env: [{ name: 'KEY', valueFrom: { secretKeyRef: reference } }] }],
+  ['tasks', inRepository('https://git.example/a/b', 'open')],
   ['agents', { secretRef: { name: 'open' } }],
+  ['agents', { secretRef: { name: 'open' }, runtime: { type: 'llma-cli' } }],
 ]
 
 describe('naming a Secret', () => {
-  it.each(naming)('in %s takes an editor [SECRET-004]', async (kind, spec) => {
-    const body = (name: string) => ({ metadata: { name }, spec })
+  it.each(naming)('in %s takes an editor: %j [SECRET-004]', async (kind, spec) => {
+    const place = naming.findIndex((one) => one[1] === spec)
+    const body = (name: string) => ({ metadata: { name: `${name}-${place}` }, spec })
     expect((await ask('viewer', `POST /api/v1/${kind}`, body('by-viewer'))).status).toBe(403)
     const refused = await ask('runner', `POST /api/v1/${kind}`, body('by-runner'))
     expect([refused.status, refused.message]).toEqual([403, expect.stringContaining('role editor')])
@@ -72,6 +80,8 @@ describe('a Secret that says where it may be sent', () => {
     expect((await make('providers', 'there', provider('https://api.vendor.example/v1'))).status).toBe(201)
     expect((await make('providers', 'own', provider())).status).toBe(201)
     expect((await make('tools', 'there', tool('https://api.example:8443/x'))).status).toBe(201)
+    expect((await make('tasks', 'there', inRepository('https://git.vendor.example/a/b', 'narrow'))).status).toBe(201)
+    expect((await make('tasks', 'short', inRepository('git@git.vendor.example:a/b', 'narrow'))).status).toBe(201)
   })
 
   it.each([
@@ -79,6 +89,7 @@ describe('a Secret that says where it may be sent', () => {
     ['tools', tool('https://api.example/x')],
     ['tools', tool('https://elsewhere.example/x')],
     ['agents', { secretRef: { name: 'narrow' } }],
+    ['tasks', inRepository('https://elsewhere.example/a/b', 'narrow')],
     ['tasks', { type: 'container', command: ['env'], secretRef: { name: 'narrow' } }],
   ])('is not named in %s by what sends it elsewhere: %j', async (kind, spec) => {
     const refused = await make(kind, 'elsewhere', spec)

@@ -1,5 +1,5 @@
 // Tasks that work in a git repository behind a login: what they change comes back as a diff and a pushed branch.
-import { mkdtempSync } from 'node:fs'
+import { mkdtempSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { LLMock } from '@copilotkit/aimock'
@@ -7,7 +7,16 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { StructuredResult } from '../../src/contract/api/structured-result.ts'
 import { addCommit, git } from '../fixtures/git/repository.ts'
 import { type GitServer, startGitServer } from '../fixtures/git/server.ts'
-import { createTask, getTask, readResult, removeFolder, type Service, startService, waitForPhase } from './service.ts'
+import {
+  createTask,
+  getTask,
+  readResult,
+  removeFolder,
+  runSvc,
+  type Service,
+  startService,
+  waitForPhase,
+} from './service.ts'
 
 const password = 'made-up-git-password-0001'
 const root = mkdtempSync(join(tmpdir(), 'svc-remotes-'))
@@ -84,6 +93,43 @@ describe('a container task in a repository', () => {
     expect(result.diff).toContain('+three')
     expect(result.pushBranch).toBeUndefined()
     expect(result.pushError).toContain('taken')
+  })
+})
+
+describe('the command line', () => {
+  const clone = () => {
+    const folder = mkdtempSync(join(root, 'clone-'))
+    git(root, ['clone', '--quiet', bare, folder])
+    return folder
+  }
+
+  it('runs in a repository, shows the diff and applies it to the checkout at hand', async () => {
+    const toolCalls = [{ name: 'file_write', arguments: JSON.stringify({ path: 'src/by-hand.txt', content: 'x\n' }) }]
+    vendor.on({ userMessage: /write by hand/, sequenceIndex: 0 }, { toolCalls })
+    vendor.on({ userMessage: /write by hand/, sequenceIndex: 1 }, { content: 'Written.' })
+    await service.call('POST', '/api/v1/agents', { name: 'writer', spec: { tools: [{ name: 'file_write' }] } })
+    const repository = ['--repo', `${server.origin}/tool.git`, '--branch', 'main', '--git-secret', 'forge']
+    const args = ['run', '--name', 'by-hand', '--agent', 'writer', ...repository, 'write by hand']
+    const run = await runSvc(args, service.env)
+    expect([run.code, run.stdout]).toEqual([0, expect.stringContaining('Written.')])
+    expect(run.stderr).toContain('changed: src/by-hand.txt')
+    const shown = await runSvc(['task', 'diff', 'by-hand'], service.env)
+    expect(shown.stdout).toContain('+x')
+    const folder = clone()
+    const applied = await runSvc(['task', 'apply', 'by-hand'], service.env, { cwd: join(folder, 'src') })
+    expect([applied.code, applied.stderr]).toEqual([0, expect.stringContaining('changed src/by-hand.txt')])
+    expect(readFileSync(join(folder, 'src/by-hand.txt'), 'utf8')).toBe('x\n')
+    const again = await runSvc(['task', 'apply', 'by-hand'], service.env, { cwd: folder })
+    expect([again.code, again.stderr]).toEqual([2, expect.stringContaining('does not fit this checkout')])
+  })
+
+  it('says so when there is no diff, or no checkout', async () => {
+    await createTask(service, 'plain', { type: 'container', command: ['echo', 'hello'] })
+    await waitForPhase(service, 'plain', 'Succeeded')
+    const none = await runSvc(['task', 'diff', 'plain'], service.env)
+    expect([none.code, none.stderr]).toEqual([2, expect.stringContaining('did not work in a git repository')])
+    const nowhere = await runSvc(['task', 'apply', 'by-hand'], service.env, { cwd: service.folder })
+    expect([nowhere.code, nowhere.stderr]).toEqual([2, expect.stringContaining('no git checkout')])
   })
 })
 

@@ -1,4 +1,5 @@
 // agent: what can be said of one in options; anything more is for `svc apply`.
+import { runtimeTypes } from '../../contract/resources/runtime-types.ts'
 import { readEach, readOne } from '../spec-options.ts'
 import { typed } from '../typed.ts'
 import type { SpecCommands } from './spec-commands.ts'
@@ -12,7 +13,19 @@ export const agentCommands: SpecCommands = {
       path: 'providerRef',
       read: readOne((name) => ({ name })),
     },
+    {
+      flags: '--runtime <type>',
+      description: 'agent program that does the work; --model is then PROVIDER/MODEL',
+      path: 'runtime.type',
+      choices: runtimeTypes,
+    },
     { flags: '--model <name>', description: 'model of the provider', path: 'model.name' },
+    {
+      flags: '--secret <name>',
+      description: 'Secret whose entries its tasks get; of a runtime: with the key of its vendor',
+      path: 'secretRef',
+      read: readOne((name) => ({ name })),
+    },
     {
       flags: '--system <text>',
       description: 'system prompt',

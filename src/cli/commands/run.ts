@@ -1,11 +1,12 @@
-// run: the main job in one line; submits an ai task, follows it and prints its result.
+// run: the main job in one line; submits a task of a prompt, follows it and prints its result.
 import { randomBytes } from 'node:crypto'
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import type { Client } from '../../client/client.ts'
+import { getAgent } from '../../contract/api/agents.ts'
 import { createTask } from '../../contract/api/tasks.ts'
 import type { Task } from '../../contract/resources/task.ts'
-import { SvcError } from '../../errors.ts'
+import { isSvcError, SvcError } from '../../errors.ts'
 import { agrees } from '../agree.ts'
 import { printAnswer } from '../answers.ts'
 import { describeFiles, listFiles } from '../artifact-files.ts'
@@ -18,7 +19,7 @@ import { namespaceOf, readGlobalOptions } from '../global-options.ts'
 import { driveTask } from '../interruption.ts'
 import { chooseModel } from '../model-choice.ts'
 import { addMakingOptions, fillSpec } from '../spec-options.ts'
-import { promptTaskOptions } from '../task-options.ts'
+import { promptTaskOptions, repositoryOptions } from '../task-options.ts'
 import { changeTask } from '../task-spec.ts'
 import { typed } from '../typed.ts'
 
@@ -29,6 +30,7 @@ type RunOptions = {
   session?: string
   system?: string
   timeout?: string
+  repo?: string
   name?: string
   detach?: boolean
   quiet?: boolean
@@ -39,7 +41,7 @@ export function addRunCommand(program: Command, context: CliContext): void {
   const command = program
     .command('run [prompt...]')
     .description('run a task from a prompt; starts a service when none runs')
-  addMakingOptions(command, promptTaskOptions)
+  addMakingOptions(command, [...promptTaskOptions, ...repositoryOptions])
     .option('--name <name>', 'name of the task')
     .option('--here', 'give it the files of this folder, and offer what it changes')
     .option('--file <path>', 'give it this file; may be repeated', collect, [])
@@ -121,7 +123,7 @@ async function tellMore(client: Client, task: Task, { given, context }: Pick<Off
   const { terminal } = context
   const files = given.here ? undefined : describeFiles(task, await listFiles(client, targetOfTask(task)))
   if (files !== undefined) terminal.note(`\n${files}`)
-  const words = ['get', 'events', 'logs']
+  const words = given.repo === undefined ? ['get', 'events', 'logs'] : ['diff', 'apply', 'get', 'events', 'logs']
   const more = `look closer: ${words.map((word) => typed(`task ${word} ${name}`)).join(', ')}`
   terminal.note(`\n${terminal.colors.dim(more)}`)
 }
@@ -138,11 +140,22 @@ async function readPrompt(words: string[], context: CliContext): Promise<string>
 
 type Place = { options: GlobalOptions; context: CliContext }
 
+/** An agent with a runtime has tasks of its own type. What is wrong with another one the service says. */
+async function chooseType(client: Client, { agent }: RunOptions, options: GlobalOptions): Promise<'ai' | 'agent'> {
+  if (agent === undefined) return 'ai'
+  const target = { params: { name: agent }, query: namespaceOf(options) }
+  const found = await client.call(getAgent, target).catch((error: unknown) => {
+    if (!isSvcError(error, 'NotFound')) throw error
+  })
+  return found?.spec.runtime === undefined ? 'ai' : 'agent'
+}
+
 async function buildTask(client: Client, prompt: string, given: RunOptions, place: Place) {
   const choice = given.agent === undefined ? await chooseModel(client, given, place) : given
   const { options, context } = place
-  const spec = { type: 'ai' as const, prompt }
-  const filled = await fillSpec(spec, promptTaskOptions, { given: { ...given, ...choice }, context })
+  const spec = { type: await chooseType(client, given, options), prompt }
+  const all = [...promptTaskOptions, ...repositoryOptions]
+  const filled = await fillSpec(spec, all, { given: { ...given, ...choice }, context })
   const name = given.name ?? `run-${randomBytes(4).toString('hex')}`
   return { ...filled, ...spec, name, ...namespaceOf(options) }
 }

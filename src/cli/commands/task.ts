@@ -13,6 +13,7 @@ import { typed } from '../typed.ts'
 import { type Filters, watchList } from '../watched-list.ts'
 import { type AddTaskCommand, readTaskName, type TaskCall, targetOf } from './task-call.ts'
 import { addTaskChangeCommands } from './task-changes.ts'
+import { addTaskDiffCommands } from './task-diff.ts'
 import { addTaskPruneCommand } from './task-prune.ts'
 import { addTaskRecordCommands } from './task-records.ts'
 import { addTaskWaitCommand } from './task-wait.ts'
@@ -41,6 +42,7 @@ export function addTaskCommands(program: Command, context: CliContext): void {
     .action((given: ListOptions, command: Command) => listThem(given, command, context))
   add('get <name>', 'a task and its state', showTask)
   addTaskRecordCommands(add)
+  addTaskDiffCommands(add)
   addTaskWaitCommand(task, context)
   add('cancel <names...>', 'stop one, or several; they stay, in phase Cancelled', cancel).option(
     '--reason <text>',
