@@ -1,6 +1,6 @@
 // Time to a ready workspace of a repository, cold and with its objects at hand, beside plain `git clone --depth 1`.
 import { execFile, execFileSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -12,7 +12,7 @@ import { percentile, report, round } from './measure.ts'
 
 const files = 5000
 const commits = 2000
-const rounds = 3
+const rounds = 5
 const parallel = 10
 
 /** Text that packs as source code does: words that repeat, in an order of its own for each file and version. */
@@ -45,19 +45,36 @@ function fill(repository: string): void {
   execFileSync('git', ['repack', '-adq'], { cwd: repository })
 }
 
-async function time(work: () => Promise<unknown>): Promise<number> {
-  const started = performance.now()
-  await work()
-  return performance.now() - started
+type Sample = { ms: number; cpu: number }
+
+/** Milliseconds of CPU of this process, and of all that it has started and that have ended (proc(5): stat). */
+function readWholeCpu(): number {
+  const fields = readFileSync('/proc/self/stat', 'utf8').split(') ').at(-1)?.split(' ') ?? []
+  return fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0) * 10
 }
 
-function row(what: string, samples: number[], base: number) {
-  const median = percentile(samples, 0.5)
+/** The server's part is counted too, on both sides. `shares`: for how many the work is. */
+async function time(work: () => Promise<unknown>, shares = 1): Promise<Sample> {
+  const [started, before] = [performance.now(), readWholeCpu()]
+  await work()
+  return { ms: (performance.now() - started) / shares, cpu: (readWholeCpu() - before) / shares }
+}
+
+const medianOf = (samples: Sample[], what: keyof Sample) =>
+  percentile(
+    samples.map((sample) => sample[what]),
+    0.5,
+  )
+
+function row(what: string, samples: Sample[], base: Sample[]) {
+  const share = (of: keyof Sample) => `${round((medianOf(samples, of) / medianOf(base, of)) * 100, 0)} %`
   return {
     what,
-    'median, ms': round(median, 0),
-    'min, ms': round(Math.min(...samples), 0),
-    'of a plain clone': `${round((median / base) * 100, 0)} %`,
+    'median, ms': round(medianOf(samples, 'ms'), 0),
+    'min, ms': round(Math.min(...samples.map(({ ms }) => ms)), 0),
+    'CPU, ms': round(medianOf(samples, 'cpu'), 0),
+    'of a plain clone': share('ms'),
+    'of its CPU': share('cpu'),
   }
 }
 
@@ -66,7 +83,7 @@ async function measure(home: string, url: string): Promise<void> {
   const policy = { allowNetworks: ['127.0.0.0/8'], deny: [] }
   const make = (root: string) => createCheckouts({ root: join(home, root), egress, policy })
   const signal = new AbortController().signal
-  const samples: Record<'plain' | 'cold' | 'warm' | 'ten', number[]> = { plain: [], cold: [], warm: [], ten: [] }
+  const samples: Record<'plain' | 'cold' | 'warm' | 'ten', Sample[]> = { plain: [], cold: [], warm: [], ten: [] }
   const run = promisify(execFile)
   await make('first').prepare({ url }, join(home, 'first-work'), signal)
   for (let i = 0; i < rounds; i += 1) {
@@ -76,13 +93,13 @@ async function measure(home: string, url: string): Promise<void> {
     samples.cold.push(await time(() => checkouts.prepare({ url }, at('cold'), signal)))
     samples.warm.push(await time(() => checkouts.prepare({ url }, at('warm'), signal)))
     const places = Array.from({ length: parallel }, (_, j) => at(`ten-${j}`))
-    const all = await time(() => Promise.all(places.map((place) => checkouts.prepare({ url }, place, signal))))
-    samples.ten.push(all / parallel)
+    const all = () => Promise.all(places.map((place) => checkouts.prepare({ url }, place, signal)))
+    samples.ten.push(await time(all, parallel))
     for (const name of ['plain', 'cold', 'warm', `private`, ...places.map((_, j) => `ten-${j}`)])
       rmSync(at(name), { recursive: true, force: true })
   }
   await egress.close()
-  const base = percentile(samples.plain, 0.5)
+  const base = samples.plain
   report('workspace', [
     row('plain `git clone --depth 1`', samples.plain, base),
     row('first workspace of a repository', samples.cold, base),

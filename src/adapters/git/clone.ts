@@ -116,7 +116,17 @@ async function makeAgentFolder(
     config.push('[user]', `\tname = ${quoteConfig(author.name)}`, `\temail = ${quoteConfig(author.email)}`)
   await makeGitFolder(own, { head, references, shallow: facts.shallow, config })
   await placePacks(packsOf(gitDir), packsOf(own), copyPack)
-  await copyFile(join(gitDir, 'index'), join(own, 'index'))
+}
+
+/** The files, and meanwhile the agent's repository beside them: its copies take as long. */
+async function fillFolder(clone: Clone, cloned: Cloned, facts: { shallow: string[]; base: string[] }): Promise<void> {
+  const { folder, gitDir, signal } = clone
+  const [files, own] = await Promise.allSettled([
+    runGit({ args: ['read-tree', '-m', '-u', cloned.commit], gitDir, workTree: folder, signal }),
+    makeAgentFolder(clone, cloned, facts),
+  ])
+  for (const end of [files, own]) if (end.status === 'rejected') throw end.reason
+  await copyFile(join(gitDir, 'index'), join(folder, '.git', 'index'))
 }
 
 async function applyPatch(clone: Clone, patch: string): Promise<void> {
@@ -141,7 +151,7 @@ export async function cloneInto(clone: Clone): Promise<Cloned> {
   const target = findTarget(references, { ...(branch && { branch }), ...(ref && { ref }) })
   const base = findBase(references, spec.prBaseBranch)
   const commits = [...new Set([target.commit, ...base])]
-  await makeGitFolder(gitDir, { head: { commit: target.commit } })
+  await mkdir(packsOf(gitDir), { recursive: true })
   const wish = {
     url: server.url,
     commits,
@@ -151,12 +161,11 @@ export async function cloneInto(clone: Clone): Promise<Cloned> {
   checkSize(facts[0], limits)
   const shallow = [...new Set(facts.flatMap((one) => one.shallow))]
   await makeGitFolder(gitDir, { head: { commit: target.commit }, shallow })
-  await runGit({ args: ['read-tree', '-m', '-u', target.commit], gitDir, workTree: folder, signal })
-  await findWorkFolder(folder, spec.subPath)
   const seen = pushBranch === undefined ? undefined : (references.commits.get(`refs/heads/${pushBranch}`) ?? null)
   const isSeen = spec.forkRepo === undefined && seen !== undefined
   const cloned: Cloned = { ...target, ...(isSeen ? { seen } : {}) }
-  await makeAgentFolder(clone, cloned, { shallow, base })
+  await fillFolder(clone, cloned, { shallow, base })
+  await findWorkFolder(folder, spec.subPath)
   if (spec.priorDiff) await applyPatch(clone, spec.priorDiff)
   return cloned
 }

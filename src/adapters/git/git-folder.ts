@@ -44,13 +44,15 @@ async function writeReference(folder: string, name: string, commit: string): Pro
 /** Makes a repository without objects. Names of references are checked before (`checkName`). */
 export async function makeGitFolder(folder: string, content: GitFolder): Promise<void> {
   const { head, references = {}, shallow = [], config = [] } = content
-  for (const name of ['objects/pack', 'objects/info', 'refs/heads', 'refs/tags', 'info'])
-    await mkdir(join(folder, name), { recursive: true })
-  await writeFile(join(folder, 'HEAD'), writeHead(head))
-  await writeFile(join(folder, 'config'), `${[...usualConfig, ...config].join('\n')}\n`)
-  await writeFile(join(folder, 'info', 'attributes'), attributes)
-  if (shallow.length > 0) await writeFile(join(folder, 'shallow'), `${shallow.join('\n')}\n`)
-  for (const [name, commit] of Object.entries(references)) await writeReference(folder, name, commit)
+  const folders = ['objects/pack', 'objects/info', 'refs/heads', 'refs/tags', 'info']
+  await Promise.all(folders.map((name) => mkdir(join(folder, name), { recursive: true })))
+  await Promise.all([
+    writeFile(join(folder, 'HEAD'), writeHead(head)),
+    writeFile(join(folder, 'config'), `${[...usualConfig, ...config].join('\n')}\n`),
+    writeFile(join(folder, 'info', 'attributes'), attributes),
+    shallow.length > 0 ? writeFile(join(folder, 'shallow'), `${shallow.join('\n')}\n`) : undefined,
+    ...Object.entries(references).map(([name, commit]) => writeReference(folder, name, commit)),
+  ])
 }
 
 export const packsOf = (folder: string) => join(folder, 'objects', 'pack')
