@@ -12,7 +12,7 @@ import { percentile, report, round } from './measure.ts'
 
 const files = 5000
 const commits = 2000
-const rounds = 5
+const rounds = 3
 const parallel = 10
 
 /** Text that packs as source code does: words that repeat, in an order of its own for each file and version. */
