@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { LLMock } from '@copilotkit/aimock'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { acpRuntime } from '../../src/agents/acp/command.ts'
 import { codehostCli } from '../../src/agents/codehost-cli/command.ts'
 import { llmaCli } from '../../src/agents/llma-cli/command.ts'
 import { llmoCli } from '../../src/agents/llmo-cli/command.ts'
@@ -11,10 +12,13 @@ import { opencode } from '../../src/agents/opencode/command.ts'
 import type { AgentEvent, AgentJob, AgentRuntime } from '../../src/agents/runtime.ts'
 import { runAgentProgram } from '../../src/worker/agent-program.ts'
 import type { AgentEnd } from '../../src/worker/agent-verdict.ts'
+import { closeNetwork } from '../fixtures/agents/closed-network.ts'
+import { layTraps } from '../fixtures/agents/traps.ts'
 import { removeFolder, type Service, startService } from './service.ts'
 
 const usage = { prompt_tokens: 21, completion_tokens: 9, input_tokens: 21, output_tokens: 9 }
-const programs = join(import.meta.dirname, '..', 'clients', 'node_modules', '.bin')
+const clients = join(import.meta.dirname, '..', 'clients')
+const programs = join(clients, 'node_modules', '.bin')
 /** Some of them are programs of Node. */
 const path = [programs, dirname(process.execPath), '/usr/local/bin', '/usr/bin', '/bin'].join(':')
 
@@ -88,6 +92,13 @@ const programsOfAll: Record<string, Program> = {
     run: (command) => call('bash', { command, description: 'runs it' }),
     names: { edit: 'write', run: 'bash' },
   },
+  acp: {
+    runtime: acpRuntime([process.execPath, join(clients, 'acp-agent.mjs')]),
+    model: 'llmo-vendor/test-model',
+    edit: (path) => call('write_file', { path, content: 'Good morning, proxy.\n' }),
+    run: (command) => call('run_command', { command }),
+    names: { edit: 'write_file', run: 'run_command' },
+  },
 }
 
 type Place = { folder: string; job: AgentJob; file: string }
@@ -126,11 +137,20 @@ function script(about: RegExp, { calls, answer }: { calls: Call[]; answer: strin
   vendor.on({ userMessage: /.*/ }, { content: 'ok', usage })
 }
 
+function requestsOf(double: LLMock): string {
+  return JSON.stringify(double.getRequests())
+}
+
+function findProgram({ command }: AgentRuntime): string {
+  return command.includes('/') ? command : join(programs, command)
+}
+
 /** Where the run is a report's, a program that is missing is a failure. */
 function describeProgram(name: string, body: (program: Program) => void): void {
   const program = programsOfAll[name]
   if (program === undefined) throw new Error(name)
-  const isMissing = !existsSync(join(programs, program.runtime.command))
+  const what = name === 'acp' ? join('..', '@agentclientprotocol', 'sdk') : program.runtime.command
+  const isMissing = !existsSync(join(programs, what))
   const title = `the program of ${name}${isMissing ? ' (sh scripts/install-clients.sh installs it)' : ''}`
   describe.skipIf(isMissing && process.env.SVC_TEST_REPORT === undefined)(title, () => body(program))
 }
@@ -140,11 +160,8 @@ describe.each(Object.keys(programsOfAll))('%s', (name) => {
     it('edits a file, tells what it does, and goes on with its session later', async () => {
       const { job, file } = makePlace(program)
       script(/greet the proxy/, { calls: [program.edit(file)], answer: 'The file greets the proxy.' })
-      const first = await run(program.runtime, {
-        ...job,
-        prompt: 'greet the proxy',
-        systemPrompt: 'Be brief as a haiku.',
-      })
+      const greeting = { ...job, prompt: 'greet the proxy', systemPrompt: 'Be brief as a haiku.' }
+      const first = await run(program.runtime, greeting)
       expect(first.end).toMatchObject({ ok: true, result: 'The file greets the proxy.', turns: 2 })
       expect(readFileSync(file, 'utf8')).toBe('Good morning, proxy.\n')
       // Not every program names its session at the beginning.
@@ -157,14 +174,42 @@ describe.each(Object.keys(programsOfAll))('%s', (name) => {
         { type: 'text', text: 'The file greets the proxy.' },
         { type: 'result', text: 'The file greets the proxy.' },
       ])
-      expect(JSON.stringify(vendor.getRequests())).toContain('Be brief as a haiku.')
+      expect(requestsOf(vendor)).toContain('Be brief as a haiku.')
+      // Tools of the service are not offered beside the program's own.
+      expect(requestsOf(vendor)).not.toContain('web_fetch')
 
       vendor.clearRequests()
       script(/what did you do/, { calls: [], answer: 'I wrote a greeting.' })
       const resume = first.end.sessionId ?? ''
       const second = await run(program.runtime, { ...job, prompt: 'what did you do?', resume })
       expect(second.end).toMatchObject({ ok: true, result: 'I wrote a greeting.' })
-      expect(JSON.stringify(vendor.getRequests())).toContain('greet the proxy')
+      expect(requestsOf(vendor)).toContain('greet the proxy')
+    })
+
+    it('heeds neither the home of the user nor what lies in the folder, and calls nobody but the proxy', async () => {
+      const { folder, job, file } = makePlace(program)
+      const [home, work] = [join(folder, 'user'), job.workFolder]
+      const traps = layTraps({ home, work }, join(folder, 'traces'))
+      const net = await closeNetwork(folder, service.url, home)
+      script(/greet the proxy/, { calls: [program.edit(file)], answer: 'Done.' })
+      const runtime = { ...program.runtime, command: net.wrap(findProgram(program.runtime)) }
+      const { end } = await run(runtime, { ...job, prompt: 'greet the proxy' })
+      await net.close()
+      expect(end).toMatchObject({ ok: true, result: 'Done.' })
+      expect(traps.sprung()).toEqual([])
+      expect(requestsOf(vendor)).not.toContain(traps.mark)
+      expect(net.attempts()).toEqual([])
+    })
+
+    it('is stopped at its limit of turns, and runs no command where none is allowed', async () => {
+      const { job, file } = makePlace(program)
+      const command = program.run(`touch ${file}`)
+      script(/be busy/, { calls: Array.from({ length: 9 }, () => command), answer: 'never said' })
+      const allowBash = name === 'llmo-cli'
+      const { end, events } = await run(program.runtime, { ...job, prompt: 'be busy', maxTurns: 3, allowBash })
+      expect(end).toMatchObject({ ok: false, reason: 'TurnLimit', turns: 3 })
+      expect(events.filter(({ type }) => type === 'turn')).toHaveLength(3)
+      expect(existsSync(file)).toBe(allowBash)
     })
   })
 })

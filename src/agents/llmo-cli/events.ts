@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { parseLine } from '../json-line.ts'
 import { type AgentEvent, type AgentReader, type AgentReading, nothing } from '../runtime.ts'
+import { createTurns } from '../turns.ts'
 
 const Message = z.object({ type: z.literal('agent_message'), text: z.string() })
 const Tool = z.looseObject({
@@ -21,22 +22,19 @@ const Line = z.union([
   z.object({ type: z.literal('turn.failed'), error: z.object({ message: z.string() }) }),
 ])
 
-/** It calls a turn what is a whole run here, and tells no calls of the model: whatever follows a tool or an answer is one. */
+/** What it calls a turn is a whole run. */
 export function createLlmoCliReader(): AgentReader {
-  const running = new Set<string>()
+  const turns = createTurns()
   let answer: string | undefined
-  const turn = (): AgentEvent[] => (running.size === 0 ? [{ type: 'turn' }] : [])
 
-  function startTool({ id, type, status, ...input }: Tool): AgentEvent[] {
-    const events = [...turn(), { type: 'tool_started' as const, id, name: type, input }]
-    running.add(id)
-    return events
+  function startTool({ id, type, status: _, ...input }: Tool): AgentEvent[] {
+    return [...turns.startTool(id), { type: 'tool_started', id, name: type, input }]
   }
 
   /** Some are told only when they are done. */
   function endTool(tool: Tool): AgentEvent[] {
-    const started = running.has(tool.id) ? [] : startTool(tool)
-    running.delete(tool.id)
+    const started = turns.isRunning(tool.id) ? [] : startTool(tool)
+    turns.endTool(tool.id)
     return [...started, { type: 'tool_ended', id: tool.id, isError: tool.status !== 'completed' }]
   }
 
@@ -49,7 +47,7 @@ export function createLlmoCliReader(): AgentReader {
     if (item.type !== 'agent_message') return isDone ? endTool(item) : startTool(item)
     if (!isDone) return []
     answer = item.text
-    return [...turn(), { type: 'text', text: item.text }]
+    return [...turns.speak(), { type: 'text', text: item.text }]
   }
 
   return {

@@ -1,0 +1,146 @@
+// The client's side of one run by the Agent Client Protocol: says hello, opens a session, prompts once.
+import { parseLine } from '../json-line.ts'
+import { type AgentEvent, type AgentJob, type AgentReader, type AgentReading, nothing } from '../runtime.ts'
+import { createTurns } from '../turns.ts'
+import { chooseOption, findObstacle } from './permission.ts'
+import {
+  Initialized,
+  Message,
+  Opened,
+  PermissionRequest,
+  Prompted,
+  protocolVersion,
+  type ToolCall,
+  type Update,
+  writeMessage,
+} from './protocol.ts'
+
+const ids = { initialize: 0, open: 1, prompt: 2 }
+const methodMissing = -32601
+
+/** Files and commands are the agent's own affair. */
+const capabilities = { fs: { readTextFile: false, writeTextFile: false }, terminal: false }
+
+export function sayHello(): string {
+  const params = {
+    protocolVersion,
+    clientCapabilities: capabilities,
+    clientInfo: { name: 'svc', version: '1' },
+  }
+  return writeMessage({ id: ids.initialize, method: 'initialize', params })
+}
+
+function failRun(message: string, reason: 'turns' | 'other' = 'other'): AgentReading {
+  return { events: [{ type: 'failed', message, reason }], isOver: true }
+}
+
+function openSession({ resume, workFolder }: AgentJob, result: unknown): AgentReading {
+  const { agentCapabilities } = Initialized.parse(result)
+  const params = { cwd: workFolder, mcpServers: [] }
+  if (resume === undefined) return { events: [], reply: writeMessage({ id: ids.open, method: 'session/new', params }) }
+  const canResume = agentCapabilities.sessionCapabilities?.resume !== undefined
+  if (!canResume && agentCapabilities.loadSession !== true)
+    return failRun('The agent cannot go on with an earlier session; start the task without sessionRef.')
+  const method = canResume ? 'session/resume' : 'session/load'
+  return { events: [], reply: writeMessage({ id: ids.open, method, params: { ...params, sessionId: resume } }) }
+}
+
+function composePrompt({ prompt, systemPrompt }: AgentJob): object[] {
+  return [systemPrompt, prompt].filter((text) => text !== undefined).map((text) => ({ type: 'text', text }))
+}
+
+export function createAcpReader(job: AgentJob): AgentReader {
+  const turns = createTurns()
+  const told = new Map<string, ToolCall>()
+  let isPrompted = false
+  let pieces = ''
+
+  function promptSession(result: unknown): AgentReading {
+    const id = Opened.parse(result)?.sessionId ?? job.resume ?? ''
+    isPrompted = true
+    const params = { sessionId: id, prompt: composePrompt(job) }
+    const reply = writeMessage({ id: ids.prompt, method: 'session/prompt', params })
+    return { events: [{ type: 'session', id }], reply }
+  }
+
+  /** Text comes in pieces. */
+  function endText(): AgentEvent[] {
+    const text = pieces
+    pieces = ''
+    return text === '' ? [] : [{ type: 'text', text }]
+  }
+
+  function followTool(part: ToolCall): AgentEvent[] {
+    const id = part.toolCallId
+    const call = { ...told.get(id), ...Object.fromEntries(Object.entries(part).filter(([, value]) => value != null)) }
+    const { title, kind, rawInput: input, status } = call as ToolCall
+    const isNew = !told.has(id)
+    told.set(id, call as ToolCall)
+    const name = title ?? kind ?? 'tool'
+    const started: AgentEvent[] = isNew ? [...turns.startTool(id), { type: 'tool_started', id, name, input }] : []
+    const isEnd = (status === 'completed' || status === 'failed') && turns.isRunning(id)
+    if (isEnd) turns.endTool(id)
+    return [...started, ...(isEnd ? [{ type: 'tool_ended' as const, id, isError: status === 'failed' }] : [])]
+  }
+
+  /** A session that is loaded is told from its beginning. */
+  function follow(update: Update): AgentEvent[] {
+    if (!isPrompted) return []
+    if (update.sessionUpdate !== 'agent_message_chunk') {
+      const { sessionUpdate: _, ...call } = update
+      return [...endText(), ...followTool(call)]
+    }
+    pieces += update.content.text
+    return turns.speak()
+  }
+
+  function endRun(result: unknown): AgentReading {
+    const { stopReason } = Prompted.parse(result)
+    const answer = endText()
+    if (stopReason !== 'end_turn') {
+      const reason = stopReason === 'max_turn_requests' ? 'turns' : 'other'
+      const failed = failRun(`The agent stopped: ${stopReason}.`, reason)
+      return { ...failed, events: [...answer, ...failed.events] }
+    }
+    const text = answer.map((event) => (event.type === 'text' ? event.text : '')).join('')
+    return { events: [...answer, { type: 'result', text }], isOver: true }
+  }
+
+  function answer(id: string | number, method: string, params: unknown): AgentReading {
+    const request = PermissionRequest.safeParse(params).data
+    if (method !== 'session/request_permission' || request === undefined)
+      return { events: [], reply: writeMessage({ id, error: { code: methodMissing, message: `no ${method} here` } }) }
+    const events = followTool(request.toolCall)
+    const call = told.get(request.toolCall.toolCallId) ?? request.toolCall
+    const obstacle = findObstacle(job, call)
+    const outcome = chooseOption(request, obstacle === undefined)
+    const tool = call.title ?? call.kind ?? 'tool'
+    const refused: AgentEvent[] = obstacle === undefined ? [] : [{ type: 'refused', tool, message: obstacle }]
+    return { events: [...endText(), ...events, ...refused], reply: writeMessage({ id, result: { outcome } }) }
+  }
+
+  function readResult(id: number, result: unknown): AgentReading {
+    if (id === ids.initialize) return openSession(job, result)
+    if (id === ids.open) return promptSession(result)
+    return id === ids.prompt ? endRun(result) : nothing
+  }
+
+  function readMessage(message: Message): AgentReading {
+    if ('error' in message) return failRun(message.error.message)
+    if (!('method' in message)) return readResult(message.id, message.result)
+    if (!('id' in message)) return { events: follow(message.params.update) }
+    return answer(message.id, message.method, message.params)
+  }
+
+  return {
+    read(line) {
+      const message = parseLine(Message, line)
+      if (message === undefined) return nothing
+      try {
+        return readMessage(message)
+      } catch {
+        return failRun('The agent answered with something else than the protocol says.')
+      }
+    },
+  }
+}
