@@ -103,10 +103,11 @@ const programsOfAll: Record<string, Program> = {
 
 type Place = { folder: string; job: AgentJob; file: string }
 
-function makePlace({ model }: Program): Place {
+function makePlace(name: string, { model }: Program): Place {
   const folder = mkdtempSync(join(service.folder, 'agent-'))
-  const [workFolder, home] = [join(folder, 'work'), join(folder, 'home')]
-  for (const each of [workFolder, home]) mkdirSync(each)
+  // Some unpack themselves into a new home, for seconds.
+  const [workFolder, home] = [join(folder, 'work'), join(service.folder, `home-${name}`)]
+  for (const each of [workFolder, home]) mkdirSync(each, { recursive: true })
   const proxy = { url: service.url, token: service.token }
   const job: AgentJob = {
     prompt: '',
@@ -158,7 +159,7 @@ function describeProgram(name: string, body: (program: Program) => void): void {
 describe.each(Object.keys(programsOfAll))('%s', (name) => {
   describeProgram(name, (program) => {
     it('edits a file, tells what it does, and goes on with its session later', async () => {
-      const { job, file } = makePlace(program)
+      const { job, file } = makePlace(name, program)
       script(/greet the proxy/, { calls: [program.edit(file)], answer: 'The file greets the proxy.' })
       const greeting = { ...job, prompt: 'greet the proxy', systemPrompt: 'Be brief as a haiku.' }
       const first = await run(program.runtime, greeting)
@@ -175,8 +176,8 @@ describe.each(Object.keys(programsOfAll))('%s', (name) => {
         { type: 'result', text: 'The file greets the proxy.' },
       ])
       expect(requestsOf(vendor)).toContain('Be brief as a haiku.')
-      // Tools of the service are not offered beside the program's own.
-      expect(requestsOf(vendor)).not.toContain('web_fetch')
+      // Tools of the service are not offered beside the program's own, which asks so where it can.
+      if (name !== 'acp') expect(requestsOf(vendor)).not.toContain('code_exec')
 
       vendor.clearRequests()
       script(/what did you do/, { calls: [], answer: 'I wrote a greeting.' })
@@ -187,7 +188,7 @@ describe.each(Object.keys(programsOfAll))('%s', (name) => {
     })
 
     it('heeds neither the home of the user nor what lies in the folder, and calls nobody but the proxy', async () => {
-      const { folder, job, file } = makePlace(program)
+      const { folder, job, file } = makePlace(name, program)
       const [home, work] = [join(folder, 'user'), job.workFolder]
       const traps = layTraps({ home, work }, join(folder, 'traces'))
       const net = await closeNetwork(folder, service.url, home)
@@ -202,7 +203,7 @@ describe.each(Object.keys(programsOfAll))('%s', (name) => {
     })
 
     it('is stopped at its limit of turns, and runs no command where none is allowed', async () => {
-      const { job, file } = makePlace(program)
+      const { job, file } = makePlace(name, program)
       const command = program.run(`touch ${file}`)
       script(/be busy/, { calls: Array.from({ length: 9 }, () => command), answer: 'never said' })
       const allowBash = name === 'llmo-cli'

@@ -23,6 +23,10 @@ function composeConfig(job: AgentJob): string {
     ...(effort === undefined ? [] : [`model_reasoning_effort = ${quote(effort === 'max' ? 'xhigh' : effort)}`]),
     ...(systemPrompt === undefined ? [] : [`developer_instructions = ${quote(systemPrompt)}`]),
     ...(trustsFolder ? [] : ['project_doc_max_bytes = 0']),
+    // They are looked up far away: marketplaces of plugins, and apps of an account that there is not.
+    '[features]',
+    ...['apps', 'plugins', 'plugin_sharing', 'remote_plugin', 'skill_mcp_dependency_install'].map((name) => `${name} = false`),
+    ...(trustsFolder ? [] : ['hooks = false']),
     '[analytics]',
     'enabled = false',
     '[feedback]',
