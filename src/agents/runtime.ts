@@ -37,6 +37,8 @@ export type AgentStart = {
   files: Record<string, string>
   /** Written to it at the start. */
   input: string
+  /** Names in the work folder, or above it, from which the program starts code whatever it is told: it is not run there. */
+  refusedNames?: string[]
   /** Whether it is written to again, so that its input must not end yet. */
   staysOpen: boolean
   reader: AgentReader

@@ -5,7 +5,7 @@ import { existsSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { AgentEvent, AgentJob, AgentRuntime, AgentStart } from '../agents/runtime.ts'
-import { messageOf } from '../errors.ts'
+import { messageOf, SvcError } from '../errors.ts'
 import { type AgentEnd, type AgentFailure, createJudge, fail } from './agent-verdict.ts'
 import { createLineCutter } from './line-cutter.ts'
 import { createProgramGroup } from './program-group.ts'
@@ -44,6 +44,7 @@ export async function runAgentProgram(
   if (signal.aborted) return { ...fail('Stopped', 'The run was stopped before the program began.'), turns: 0 }
   try {
     const start = runtime.prepare(job)
+    checkFolder(job.workFolder, start.refusedNames ?? [])
     await layFiles(job.home, start.files)
     const child = spawn(program, start.args, {
       cwd: job.workFolder,
@@ -76,6 +77,16 @@ function homeEnvironment(home: string): Record<string, string> {
     LANG: 'C.UTF-8',
     TERM: 'dumb',
     NO_COLOR: '1',
+  }
+}
+
+/** Programs look for their settings upwards as well. */
+function checkFolder(workFolder: string, refused: string[]): void {
+  for (let folder = workFolder; ; folder = dirname(folder)) {
+    const found = refused.map((name) => join(folder, name)).find((file) => existsSync(file))
+    if (found !== undefined)
+      throw new SvcError('InvalidRequest', `The program would start code that ${found} names; remove it, or trust it.`)
+    if (folder === dirname(folder)) return
   }
 }
 

@@ -63,8 +63,8 @@ export function createJudge(maxTurns: number, emit: (event: AgentEvent) => void)
   function hear(event: AgentEvent): void {
     if (event.type === 'turn' && turns === maxTurns) decide(turnLimit)
     if (failure !== undefined) return
-    emit(event)
     note(event)
+    emit(event)
   }
 
   function explainSilence({ code, signal, error }: ProgramExit, errorTail: string): Failure {

@@ -1,6 +1,6 @@
 // Agent programs that nobody here wrote, unmodified, run by the engine of the worker through the proxies of the real service,
 // with a double of each vendor behind it.
-import { existsSync, mkdirSync, mkdtempSync, readFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { LLMock } from '@copilotkit/aimock'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
@@ -191,6 +191,15 @@ describe.each(Object.keys(programsOfAll))('%s', (name) => {
       const { folder, job, file } = makePlace(name, program)
       const [home, work] = [join(folder, 'user'), job.workFolder]
       const traps = layTraps({ home, work }, join(folder, 'traces'))
+      if (name === 'opencode') {
+        const refusal = await run(program.runtime, { ...job, prompt: 'greet the proxy' })
+        expect(refusal.end).toMatchObject({
+          ok: false,
+          reason: 'StartFailed',
+          message: expect.stringContaining('would start code'),
+        })
+        for (const its of ['.opencode', 'opencode.json']) rmSync(join(work, its), { recursive: true })
+      }
       const net = await closeNetwork(folder, service.url, home)
       script(/greet the proxy/, { calls: [program.edit(file)], answer: 'Done.' })
       const runtime = { ...program.runtime, command: net.wrap(findProgram(program.runtime)) }

@@ -25,7 +25,9 @@ function composeConfig(job: AgentJob): string {
     ...(trustsFolder ? [] : ['project_doc_max_bytes = 0']),
     // They are looked up far away: marketplaces of plugins, and apps of an account that there is not.
     '[features]',
-    ...['apps', 'plugins', 'plugin_sharing', 'remote_plugin', 'skill_mcp_dependency_install'].map((name) => `${name} = false`),
+    ...['apps', 'plugins', 'plugin_sharing', 'remote_plugin', 'skill_mcp_dependency_install'].map(
+      (name) => `${name} = false`,
+    ),
     ...(trustsFolder ? [] : ['hooks = false']),
     '[analytics]',
     'enabled = false',

@@ -48,6 +48,9 @@ function composeConfig(job: AgentJob): unknown {
 
 const isOn = '1'
 
+/** Its newer half runs plugins that they name even with `--pure` and OPENCODE_DISABLE_PROJECT_CONFIG. */
+const configNames = ['.opencode', 'opencode.json', 'opencode.jsonc']
+
 export const opencode: AgentRuntime = {
   command: 'opencode',
   install: 'npm install --global opencode-ai',
@@ -66,6 +69,8 @@ export const opencode: AgentRuntime = {
         // Of all places this one counts most: a repository's own settings cannot change it.
         OPENCODE_CONFIG_CONTENT: JSON.stringify(composeConfig(job)),
         [tokenVariable]: job.proxy.token,
+        // It would install the library for plugins into its home.
+        npm_config_offline: 'true',
         OPENCODE_DISABLE_AUTOUPDATE: isOn,
         OPENCODE_DISABLE_LSP_DOWNLOAD: isOn,
         OPENCODE_DISABLE_MODELS_FETCH: isOn,
@@ -73,6 +78,7 @@ export const opencode: AgentRuntime = {
         ...(job.trustsFolder ? {} : { OPENCODE_DISABLE_PROJECT_CONFIG: isOn, OPENCODE_DISABLE_CLAUDE_CODE: isOn }),
       },
       files,
+      ...(job.trustsFolder ? {} : { refusedNames: configNames }),
       input: job.prompt,
       staysOpen: false,
       reader: createOpencodeReader(),
