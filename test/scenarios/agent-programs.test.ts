@@ -12,7 +12,7 @@ import { opencode } from '../../src/agents/opencode/command.ts'
 import type { AgentEvent, AgentJob, AgentRuntime } from '../../src/agents/runtime.ts'
 import { runAgentProgram } from '../../src/worker/agent-program.ts'
 import type { AgentEnd } from '../../src/worker/agent-verdict.ts'
-import { closeNetwork } from '../fixtures/agents/closed-network.ts'
+import { canCloseNetwork, closeNetwork } from '../fixtures/agents/closed-network.ts'
 import { layTraps } from '../fixtures/agents/traps.ts'
 import { removeFolder, type Service, startService } from './service.ts'
 
@@ -187,29 +187,32 @@ describe.each(Object.keys(programsOfAll))('%s', (name) => {
       expect(requestsOf(vendor)).toContain('greet the proxy')
     })
 
-    it('heeds neither the home of the user nor what lies in the folder, and calls nobody but the proxy', async () => {
-      const { folder, job, file } = makePlace(name, program)
-      const [home, work] = [join(folder, 'user'), job.workFolder]
-      const traps = layTraps({ home, work }, join(folder, 'traces'))
-      if (name === 'opencode') {
-        const refusal = await run(program.runtime, { ...job, prompt: 'greet the proxy' })
-        expect(refusal.end).toMatchObject({
-          ok: false,
-          reason: 'StartFailed',
-          message: expect.stringContaining('would start code'),
-        })
-        for (const its of ['.opencode', 'opencode.json']) rmSync(join(work, its), { recursive: true })
-      }
-      const net = await closeNetwork(folder, service.url, home)
-      script(/greet the proxy/, { calls: [program.edit(file)], answer: 'Done.' })
-      const runtime = { ...program.runtime, command: net.wrap(findProgram(program.runtime)) }
-      const { end } = await run(runtime, { ...job, prompt: 'greet the proxy' })
-      await net.close()
-      expect(end).toMatchObject({ ok: true, result: 'Done.' })
-      expect(traps.sprung()).toEqual([])
-      expect(requestsOf(vendor)).not.toContain(traps.mark)
-      expect(net.attempts()).toEqual([])
-    })
+    it.skipIf(!canCloseNetwork)(
+      'heeds neither the home of the user nor what lies in the folder, and calls nobody but the proxy',
+      async () => {
+        const { folder, job, file } = makePlace(name, program)
+        const [home, work] = [join(folder, 'user'), job.workFolder]
+        const traps = layTraps({ home, work }, join(folder, 'traces'))
+        if (name === 'opencode') {
+          const refusal = await run(program.runtime, { ...job, prompt: 'greet the proxy' })
+          expect(refusal.end).toMatchObject({
+            ok: false,
+            reason: 'StartFailed',
+            message: expect.stringContaining('would start code'),
+          })
+          for (const its of ['.opencode', 'opencode.json']) rmSync(join(work, its), { recursive: true })
+        }
+        const net = await closeNetwork(folder, service.url, home)
+        script(/greet the proxy/, { calls: [program.edit(file)], answer: 'Done.' })
+        const runtime = { ...program.runtime, command: net.wrap(findProgram(program.runtime)) }
+        const { end } = await run(runtime, { ...job, prompt: 'greet the proxy' })
+        await net.close()
+        expect(end).toMatchObject({ ok: true, result: 'Done.' })
+        expect(traps.sprung()).toEqual([])
+        expect(requestsOf(vendor)).not.toContain(traps.mark)
+        expect(net.attempts()).toEqual([])
+      },
+    )
 
     it('is stopped at its limit of turns, and runs no command where none is allowed', async () => {
       const { job, file } = makePlace(name, program)
