@@ -1,7 +1,6 @@
 // The one place that starts git: without a network, configuration, hooks or helpers of anybody.
 import { spawn } from 'node:child_process'
 import type { Duplex, Readable } from 'node:stream'
-import { CheckoutError } from '../../ports/checkouts.ts'
 import { explainGit, missingGit } from './faults.ts'
 
 /** Speaks git's protocol with a command; each side ends what it writes on its own. */
@@ -154,11 +153,4 @@ export async function runGit(command: GitCommand): Promise<GitResult> {
     signal.removeEventListener('abort', stop)
     pipe?.destroy()
   }
-}
-
-/** What git printed, as one word. */
-export async function askGit(command: GitCommand): Promise<string> {
-  const word = (await runGit(command)).stdout.toString().trim()
-  if (word === '') throw new CheckoutError('GitFailed', `git ${command.args[0]} gave no answer.`)
-  return word
 }
