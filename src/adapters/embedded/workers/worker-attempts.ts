@@ -93,8 +93,7 @@ export function createWorkerAttempts(options: WorkerAttemptsOptions): WorkerAtte
         ended: worker.ended.then((end) => judgeWorkerEnd(end, memoryBytes)),
         terminate: worker.terminate,
         kill: worker.kill,
-        // Folder and control group are removed with the process.
-        release: async () => undefined,
+        release: () => worker.released,
       }
     },
     listIdle: pool.listIdle,

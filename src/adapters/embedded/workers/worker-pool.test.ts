@@ -19,6 +19,7 @@ function makeWorker(id: string): FakeWorker {
     assign: () => undefined,
     limit: async () => undefined,
     ended: ended.promise,
+    released: ended.promise.then(() => undefined),
     settled: Promise.resolve(),
     terminate: async () => worker.die(),
     kill: async () => worker.die(),

@@ -17,8 +17,10 @@ export type WorkerProcess = {
   /** Gives it its one assignment; from then on its output goes to `sink`. */
   assign(assignment: WorkAssignment, sink: TakeLines): void
   limit(limits: { memoryBytes?: number; cpu?: number }): Promise<void>
-  /** Resolves when nothing of it is left and all its output is read; never rejects. */
+  /** Resolves when no process of it is left and all its output is read; never rejects. */
   ended: Promise<WorkerEnd>
+  /** Resolves after that, when its folder and control group are gone as well; never rejects. */
+  released: Promise<void>
   /** Resolves when it is ready or has ended. */
   settled: Promise<void>
   terminate(): Promise<void>
@@ -64,9 +66,7 @@ async function awaitEnd(parts: WorkerParts, streams: WorkerStreams, drained: Pro
   const exit = await parts.running.exited
   const events = await parts.group?.readEvents()
   const outOfDisk = await parts.workspace.explainFull()
-  const released = parts.release().catch(() => undefined)
   await drained
-  await released
   const wasOutOfMemory = (events?.memoryKills ?? 0) > 0 || /JavaScript heap out of memory/.test(streams.errorTail)
   return {
     exit,
@@ -89,6 +89,8 @@ export function superviseWorker(parts: WorkerParts): WorkerProcess {
   }
   const ready = Promise.withResolvers<void>()
   const ended = awaitEnd(parts, streams, watchStreams(running, streams, ready.resolve))
+  // Nobody who waits for the outcome waits for this.
+  const released = ended.then(parts.release).catch(() => undefined)
   return {
     id: parts.id,
     pid: running.pid,
@@ -101,6 +103,7 @@ export function superviseWorker(parts: WorkerParts): WorkerProcess {
     },
     limit: async (limits) => group?.setLimits(limits),
     ended,
+    released,
     settled: Promise.race([ready.promise, ended.then(() => undefined)]),
     terminate: running.terminate,
     kill: running.kill,
