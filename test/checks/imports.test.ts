@@ -100,6 +100,19 @@ describe('the import table', () => {
     expect(loaded.filter((path) => path.startsWith('src/adapters/embedded/'))).toEqual([])
   })
 
+  it('loads no schemas of resources into a worker, whose start each task pays for', () => {
+    const loaded = listLoaded('src/worker/run-assignment.ts')
+    expect(loaded).toContain('src/contract/api/internal.ts')
+    const schemas = [
+      'resources/index.ts',
+      'resources/task.ts',
+      'resources/agent.ts',
+      'resources/tool.ts',
+      'api/tasks.ts',
+    ]
+    expect(loaded.filter((path) => schemas.some((name) => path === `src/contract/${name}`))).toEqual([])
+  })
+
   it('has no cycles', () => {
     expect(findCycle(imports)).toBeUndefined()
   })

@@ -14,7 +14,9 @@ const Words = z
   .max(4096)
   .transform((text): unknown[] => [...new Set(text.split(','))])
 const documented = z.string().min(1).max(4096)
-const documentedNames = documented.regex(/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?(,[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?){0,49}$/)
+const documentedNames = documented.regex(
+  /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?(,[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?){0,49}$/,
+)
 const anyKind = kindNames.join('|')
 const documentedKinds = documented.regex(new RegExp(`^(${anyKind})(,(${anyKind}))*$`))
 const KindWords = documentAs(Words.pipe(z.array(z.enum(kindNames as [Kind, ...Kind[]]))), documentedKinds)
