@@ -12,7 +12,7 @@ const agentTask = { type: 'agent', agentRef: { name: 'it' } }
 const runtime = { runtime: { type: 'llma-cli' } }
 
 describe('findTaskProblem', () => {
-  it('finds none in what can run', () => {
+  it('finds no problem in a task that can run', () => {
     expect(findTaskProblem(task({}), undefined, abilities)).toBeUndefined()
     expect(findTaskProblem(task({ agentRef: { name: 'it' } }), agent({}), abilities)).toBeUndefined()
     expect(findTaskProblem(task({ type: 'container', command: ['true'] }), undefined, abilities)).toBeUndefined()
@@ -48,7 +48,7 @@ describe('findTaskProblem', () => {
     ['a git workspace', { workspace: { gitRepo: 'https://example.com/a/b' } }, undefined, /waits for git workspaces/],
     ['an agent task, whose runtime is here', agentTask, runtime, /"agent" waits for agent runtimes/],
     ['an earlier task to start from', { priorTaskRef: { name: 'a' } }, undefined, /priorTaskRef waits for git/],
-  ])('refuses %s in one sentence [TASK-046]', (_what, spec, its, message) => {
+  ])('refuses %s with one sentence [TASK-046]', (_what, spec, its, message) => {
     expect(findTaskProblem(task(spec), its && agent(its), abilities)).toMatch(message)
   })
 
