@@ -99,6 +99,8 @@ const runs = {
   /** The model reached its output limit without an answer. */
   OutputLimit: { class: 'retried' },
   EmptyAnswer: { class: 'retried' },
+  /** The answer does not match the task's schema, after the corrections too. */
+  InvalidOutput: { class: 'retried' },
   /** The service no longer accepts anything from this attempt. */
   Superseded: { class: 'retried' },
   /** The attempt's time is used up. */

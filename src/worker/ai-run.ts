@@ -3,16 +3,18 @@
 
 import { readdir } from 'node:fs/promises'
 import type { WorkAssignment } from '../contract/api/assignment.ts'
+import { dropUndefined } from '../contract/json.ts'
 import { messageOf } from '../errors.ts'
 import { runLoop } from '../llm/loop.ts'
 import type { LoopState } from '../llm/loop-state.ts'
+import { createOutputCheck } from '../llm/output-check.ts'
 import type { ToolHost } from '../llm/tool-host.ts'
 import { createOpenRedactor, createRedactor, type Redactor } from '../observability/redaction.ts'
 import { createHttpTool } from '../tools/custom/http-tool.ts'
 import { createToolHost } from '../tools/registry.ts'
 import type { TokenPropagation } from '../tools/tool.ts'
 import { createWorkerApi, type WorkerApi } from './api.ts'
-import { uploadArtifacts } from './artifacts.ts'
+import { uploadArtifacts, uploadRejected } from './artifacts.ts'
 import { type CallReports, createCallReports } from './call-reports.ts'
 import { createRunSaver, loadRun, type SaveRun } from './checkpoint.ts'
 import { openConversation } from './conversation.ts'
@@ -146,7 +148,7 @@ async function execute(run: Run): Promise<AttemptOutcome> {
     const state = await runConversation(run, opened, saveRun)
     const ending = readEnding(state)
     if ('failure' in ending) {
-      await keepArtifacts(run, given).catch((error: unknown) =>
+      await keepRemains(run, given, ending.rejected).catch((error: unknown) =>
         run.log.write(`[artifacts are lost: ${messageOf(error)}]`),
       )
       return ending.failure
@@ -167,6 +169,12 @@ function keepArtifacts({ assignment, deps, api, log }: Run, given: GivenFiles | 
   return uploadArtifacts(deps, { api, keep: assignment.keep, given, note: (line) => log.write(line) })
 }
 
+/** What a failed run leaves: its files, and an answer that was not accepted. */
+async function keepRemains(run: Run, given: GivenFiles | undefined, rejected: string | undefined): Promise<void> {
+  if (rejected !== undefined && rejected.trim() !== '') await uploadRejected(run.api, run.redact(rejected))
+  await keepArtifacts(run, given)
+}
+
 type Opened = { state: LoopState; given: GivenFiles | undefined }
 
 async function openRun(run: Run): Promise<Opened> {
@@ -184,7 +192,8 @@ async function openRun(run: Run): Promise<Opened> {
 
 async function runConversation(run: Run, state: LoopState, saveRun: SaveRun): Promise<LoopState> {
   const { assignment, deps, api, reports } = run
-  const { maxIterations, maxToolCalls, toolTimeoutMs, maxTokens, temperature } = assignment.loop
+  const { maxIterations, maxToolCalls, toolTimeoutMs, maxTokens, temperature, outputSchema } = assignment.loop
+  const checkOutput = outputSchema && (await createOutputCheck(outputSchema))
   const narrator = createNarrator(run.log, deps.clock)
   const meter = createUsageMeter(api, assignment.task.attempt)
   const deadline = readDeadline(assignment, deps.clock.now())
@@ -203,11 +212,9 @@ async function runConversation(run: Run, state: LoopState, saveRun: SaveRun): Pr
       retryBlankAnswer: true,
       maxInterruptions,
       ...deadline,
+      ...dropUndefined({ checkOutput }),
     },
-    settings: {
-      ...(maxTokens === undefined ? {} : { maxTokens }),
-      ...(temperature === undefined ? {} : { temperature }),
-    },
+    settings: dropUndefined({ maxTokens, temperature, outputSchema }),
     save: async (next) => {
       await meter.settle()
       if (next.finished === undefined) await saveRun(next)

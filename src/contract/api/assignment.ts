@@ -116,6 +116,11 @@ export const AssignedLoop = z.object({
   systemPrompt: field(z.string(), 'The system prompt.', 'You are a careful reviewer.'),
   prompt: field(z.string(), 'What the model is asked to do.', 'Summarize the page'),
   tools: field(z.array(z.string()), 'Names of the built-in tools that the model may call.', ['web_fetch']),
+  outputSchema: field(
+    z.record(z.string(), z.unknown()).optional(),
+    'JSON Schema that the answer must match. Absent: any text is an answer.',
+    { type: 'object' },
+  ),
 })
 export type AssignedLoop = z.infer<typeof AssignedLoop>
 

@@ -7,7 +7,7 @@ import { Schedule, TimeZone } from '../schedule.ts'
 import { EnvVar, Execution, ProcessText, ResourceRequirements, Workspace } from './execution.ts'
 import { Condition, defineResource, ForeignName, Name, RecordName, Timestamp } from './metadata.ts'
 import { countedFields, samplingFields } from './model-use.ts'
-import { AgentRef, ProviderRef, refersTo, SkillRef, TaskRef, ToolName, WebAddress } from './references.ts'
+import { AgentRef, FreeForm, ProviderRef, refersTo, SkillRef, TaskRef, ToolName, WebAddress } from './references.ts'
 import { RequestedBy, Transaction } from './requester.ts'
 import { VendorType } from './vendor.ts'
 
@@ -90,6 +90,16 @@ export const AiSettings = z.strictObject({
     z.int().min(1).max(10_000).optional(),
     'Model calls of one attempt at most. The setting `--max-iterations` is the upper limit, and the default.',
     20,
+  ),
+  outputSchema: field(
+    FreeForm.optional(),
+    'JSON Schema that the answer must match, at most 65,536 characters. The result is then JSON. A model whose answer does not match is told why, twice at most; then the attempt fails.',
+    {
+      type: 'object',
+      properties: { title: { type: 'string' }, score: { type: 'integer' } },
+      required: ['title', 'score'],
+      additionalProperties: false,
+    },
   ),
 })
 export type AiSettings = z.infer<typeof AiSettings>

@@ -184,6 +184,7 @@ function makeLoop(deps: TaskControllerDeps, { task, references }: NewAttempt): W
     systemPrompt: references.systemPrompt,
     prompt: promptOf(task.spec),
     tools: references.builtInTools,
+    outputSchema: ai?.outputSchema,
   }
 }
 
