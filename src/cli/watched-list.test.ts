@@ -71,6 +71,15 @@ describe('a watched list', () => {
     expect(printed().trimEnd()).toBe('task/new')
   })
 
+  it('shows those that are named, and says which of them are not there yet', async () => {
+    const { context, asked, printed, noted } = serve(begin + told('added', task('later', 4, 'Pending'), 8))
+    await runCommandLine(['get', 'task', 'old', 'new', 'later', '-w', '-o', 'name'], context)
+    expect(asked[0]).toMatchObject({ kinds: 'Task', names: 'old,new,later' })
+    expect(printed().trimEnd().split('\n')).toEqual(['task/new', 'task/old', 'task/later'])
+    expect(noted()).toMatch(/^task\/later is not there; it is shown once it is$/m)
+    expect(noted()).not.toContain('task/old')
+  })
+
   it('begins again when the service no longer has the changes in between', async () => {
     const { context, asked, printed } = serve(begin, new SvcError('Expired', 'too old'), begin)
     await runCommandLine(['get', 'tasks', '--watch', '-A', '-o', 'name'], context)
@@ -81,7 +90,6 @@ describe('a watched list', () => {
   it.each([
     [['get', 'configmaps', '-w'], 'cannot be watched'],
     [['get', 'all', '-w'], 'one kind'],
-    [['get', 'task', 'x', '-w'], 'no names'],
     [['get', 'task', 'x', '-A'], 'one namespace'],
     [['get', 'tasks', '-A', '-n', 'team'], 'not both'],
   ])('%j is refused', async (line, words) => {

@@ -37,21 +37,27 @@ export function addGetCommand(program: Command, context: CliContext): void {
   addWatchOption(addPlaceOption(program.command('get <kind> [names...]')))
     .description('list a kind, or all, or show some of it: get agents, get all, get agent NAME, get agent/NAME')
     .option('-l, --selector <labels>', 'only those with these labels')
-    .action(async (kind: string, names: string[], given: ListGiven, command: Command) => {
-      checkWatch(given, kind, names)
-      if (kind === 'all' && names.length === 0) return listEverything(given, { command, context })
-      const { entry, targets } = readTargets(kind, names)
-      if (targets.length === 0) return listEntries(entry, given, { command, context })
-      if (readGlobalOptions(command).allNamespaces === true) {
-        throw new SvcError('InvalidRequest', 'a name is of one namespace: give --namespace instead of --all-namespaces')
-      }
-      await showEntries(entry, targets, { command, context })
+    .action((kind: string, names: string[], given: ListGiven, command: Command) => {
+      const invocation = { command, context }
+      return kind === 'all' && names.length === 0
+        ? getEverything(given, invocation)
+        : getSome({ kind, names }, given, invocation)
     })
 }
 
-function checkWatch({ watch }: ListGiven, kind: string, names: string[]): void {
-  if (watch !== true || (names.length === 0 && kind !== 'all')) return
-  throw new SvcError('InvalidRequest', '--watch goes with one kind, and with no names')
+async function getEverything(given: ListGiven, invocation: Invocation): Promise<void> {
+  if (given.watch === true) throw new SvcError('InvalidRequest', '--watch goes with one kind, not with all')
+  await listEverything(given, invocation)
+}
+
+async function getSome(of: { kind: string; names: string[] }, given: ListGiven, invocation: Invocation): Promise<void> {
+  const { entry, targets } = readTargets(of.kind, of.names)
+  if (targets.length === 0) return listEntries(entry, given, invocation)
+  if (readGlobalOptions(invocation.command).allNamespaces === true) {
+    throw new SvcError('InvalidRequest', 'a name is of one namespace: give --namespace instead of --all-namespaces')
+  }
+  if (given.watch === true) return listEntries(entry, { ...given, names: targets }, invocation)
+  await showEntries(entry, targets, invocation)
 }
 
 type DeleteOptions = { file?: string[]; ignoreNotFound?: boolean }

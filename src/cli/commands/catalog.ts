@@ -123,7 +123,7 @@ function describeItem(item: ListedItem): string | undefined {
   return item.reason ?? item.status?.message ?? item.status?.lastError ?? item.spec?.description ?? item.description
 }
 
-export type ListGiven = { selector?: string; watch?: boolean }
+export type ListGiven = { selector?: string; watch?: boolean; names?: string[] }
 
 export async function listEntries(entry: CatalogEntry, given: ListGiven, { command, context }: Invocation) {
   const options = readGlobalOptions(command)
@@ -131,7 +131,7 @@ export async function listEntries(entry: CatalogEntry, given: ListGiven, { comma
   const columnsAt = (now: Date) => columnsOf(entry, now)
   if (given.watch === true) {
     return watchList(
-      { kind: entry.kind, columnsAt, filters: { labelSelector: given.selector } },
+      { kind: entry.kind, columnsAt, filters: { labelSelector: given.selector }, names: given.names },
       { client, options, context },
     )
   }
