@@ -186,7 +186,7 @@ describe('a redactor for a line that is still being written', () => {
     })
     .map((parts) => parts.join('').replaceAll('\n', ' '))
 
-  it.each(['all', 'tokens'] as const)('shows only a beginning of the final redacted line (%s)', (level) => {
+  it.each(['all', 'tokens'] as const)('shows only a beginning of the final redacted line [SECRET-008] (%s)', (level) => {
     const redact = createRedactor(values, level)
     const redactOpen = createOpenRedactor(values, level)
     fc.assert(
