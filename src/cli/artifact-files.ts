@@ -27,7 +27,7 @@ export async function openFile(client: Client, { params, query }: TaskTarget, pa
 }
 
 /** Where a file of this path goes below `folder`. InvalidRequest for a path that would leave it. */
-export function placeOf(folder: string, path: string): string {
+export function localPathOf(folder: string, path: string): string {
   if (!ArtifactPath.safeParse(path).success) throw new SvcError('InvalidRequest', `${path} is not a file path`)
   return join(folder, path)
 }

@@ -24,7 +24,7 @@ describe('manifests', () => {
 
   it('may be JSON', async () => {
     const [manifest] = await read('{"kind":"Agent","metadata":{"name":"a","namespace":"x"}}')
-    expect(manifest).toMatchObject({ label: 'agent/a', namespace: 'x', place: 'a.yaml, document 1' })
+    expect(manifest).toMatchObject({ label: 'agent/a', namespace: 'x', source: 'a.yaml, document 1' })
   })
 
   it('may be ConfigMaps in kubectl’s form', async () => {

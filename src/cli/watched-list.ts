@@ -7,7 +7,7 @@ import { isKind } from '../contract/resources/index.ts'
 import { SvcError } from '../errors.ts'
 import { chooseColumns, shapeOf, viewOf } from './answers.ts'
 import type { CliContext, GlobalOptions } from './context.ts'
-import { placeOf } from './global-options.ts'
+import { scopeOf } from './global-options.ts'
 import { type Column, createTable, formatData, nameOf, type OutputFormat } from './output.ts'
 
 type Watched = { metadata: { name: string; creationTimestamp: string; uid: string } }
@@ -29,9 +29,9 @@ type Parts = { client: Client; options: GlobalOptions; context: CliContext }
 
 function queryOf({ kind, filters, names }: WatchedList<never>, options: GlobalOptions) {
   if (!isKind(kind)) throw new SvcError('InvalidRequest', `a ${kind} cannot be watched; leave out --watch`)
-  const { namespace, allNamespaces } = placeOf(options)
-  const place = allNamespaces === true ? { allNamespaces } : { namespaces: namespace }
-  return { kinds: kind, ...place, ...filters, names: names?.join(','), view: viewOf(options) }
+  const { namespace, allNamespaces } = scopeOf(options)
+  const scope = allNamespaces === true ? { allNamespaces } : { namespaces: namespace }
+  return { kinds: kind, ...scope, ...filters, names: names?.join(','), view: viewOf(options) }
 }
 
 function newestFirst<T extends Watched>(items: T[]): T[] {

@@ -6,7 +6,7 @@ import { printAnswer } from '../answers.ts'
 import { readTargets } from '../catalog.ts'
 import type { CliContext, GlobalOptions } from '../context.ts'
 import { doEachName, ExitSignal, exitCodes, tellOneOf } from '../failure.ts'
-import { addPlaceOption, addWatchOption, readGlobalOptions } from '../global-options.ts'
+import { addAllNamespacesOption, addWatchOption, readGlobalOptions } from '../global-options.ts'
 import { type Manifest, readManifests } from '../manifests.ts'
 import { listDifferences, pickOwn } from '../own-fields.ts'
 import { listPages } from '../paging.ts'
@@ -34,7 +34,7 @@ and applied any number of times. Exit code 0 means that everything is as the fil
 }
 
 export function addGetCommand(program: Command, context: CliContext): void {
-  addWatchOption(addPlaceOption(program.command('get <kind> [names...]')))
+  addWatchOption(addAllNamespacesOption(program.command('get <kind> [names...]')))
     .description('list a kind, or all, or show some of it: get agents, get all, get agent NAME, get agent/NAME')
     .option('-l, --selector <labels>', 'only those with these labels')
     .action((kind: string, names: string[], given: ListGiven, command: Command) => {
@@ -119,7 +119,7 @@ async function doEach(manifests: Manifest[], work: Work, { context, options }: B
       outcomes.push({ kind: manifest.entry.kind, name: manifest.name, ...done })
       if (options.output === 'table') tellDone(manifest, done, context)
     } catch (error) {
-      code = tellOneOf(error, `${manifest.label} (${manifest.place})`, context.terminal)
+      code = tellOneOf(error, `${manifest.label} (${manifest.source})`, context.terminal)
     }
   }
   if (options.output !== 'table') await printAnswer(context, options, outcomes, () => '')
@@ -174,22 +174,24 @@ async function readStored(client: Client, manifest: Manifest): Promise<Stored | 
   }
 }
 
-type Place = Pick<Manifest, 'entry' | 'namespace'>
+type PruneScope = Pick<Manifest, 'entry' | 'namespace'>
 
 /** Removes objects with the labels that are in none of the files, within the kinds and namespaces of the files. */
 async function prune(client: Client, manifests: Manifest[], given: ApplyOptions): Promise<string[]> {
-  const places = new Map(manifests.map((one): [string, Place] => [`${one.entry.kind}/${one.namespace ?? ''}`, one]))
+  const scopes = new Map(
+    manifests.map((one): [string, PruneScope] => [`${one.entry.kind}/${one.namespace ?? ''}`, one]),
+  )
   const outcomes: string[] = []
-  for (const place of places.values()) {
-    const kept = manifests.filter((one) => one.entry === place.entry && one.namespace === place.namespace)
-    outcomes.push(...(await prunePlace(client, place, kept, given)))
+  for (const scope of scopes.values()) {
+    const kept = manifests.filter((one) => one.entry === scope.entry && one.namespace === scope.namespace)
+    outcomes.push(...(await pruneScope(client, scope, kept, given)))
   }
   return outcomes
 }
 
-async function prunePlace(
+async function pruneScope(
   client: Client,
-  { entry, namespace }: Place,
+  { entry, namespace }: PruneScope,
   kept: Manifest[],
   { selector, dryRun }: ApplyOptions,
 ): Promise<string[]> {

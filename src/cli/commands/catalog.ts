@@ -1,11 +1,11 @@
 // agent, provider, tool and skill: the things that tasks refer to.
 import type { Command } from 'commander'
-import { describePlace, printAnswer, printList, viewOf } from '../answers.ts'
+import { describeScope, printAnswer, printList, viewOf } from '../answers.ts'
 import { type CatalogEntry, catalog } from '../catalog.ts'
 import type { CliContext } from '../context.ts'
 import { editObject } from '../edit-object.ts'
 import { doEachName } from '../failure.ts'
-import { addPlaceOption, addWatchOption, namespaceOf, placeOf, readGlobalOptions } from '../global-options.ts'
+import { addAllNamespacesOption, addWatchOption, namespaceOf, readGlobalOptions, scopeOf } from '../global-options.ts'
 import { type Column, formatAge, formatLabels, formatYaml, listOf, nameOf } from '../output.ts'
 import { listNewest } from '../paging.ts'
 import { taskColumns } from '../task-table.ts'
@@ -71,7 +71,7 @@ export function addCatalogCommands(word: string): (program: Command, context: Cl
 
 function addReadCommands(group: Command, entry: CatalogEntry, context: CliContext): void {
   const [word] = entry.words
-  addWatchOption(addPlaceOption(group.command('list')))
+  addWatchOption(addAllNamespacesOption(group.command('list')))
     .alias('ls')
     .description(`list ${entry.words[1]}, newest first`)
     .option('-l, --selector <labels>', 'only those with these labels')
@@ -137,9 +137,9 @@ export async function listEntries(entry: CatalogEntry, given: ListGiven, { comma
   }
   const hasViews = 'view' in (entry.list.query?.shape ?? {})
   const view = hasViews ? { view: viewOf(options) } : {}
-  const query = { ...placeOf(options), labelSelector: given.selector, ...view }
+  const query = { ...scopeOf(options), labelSelector: given.selector, ...view }
   const { items } = await listNewest<ListedItem>(client, entry.list, { query })
-  const empty = `no ${entry.words[1]}${describePlace(options)}; ${entry.hint()}`
+  const empty = `no ${entry.words[1]}${describeScope(options)}; ${entry.hint()}`
   await printList(context, options, { items, columns: columnsAt(context.now()), empty, kind: entry.kind })
 }
 
