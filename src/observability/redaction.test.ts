@@ -186,24 +186,27 @@ describe('a redactor for a line that is still being written', () => {
     })
     .map((parts) => parts.join('').replaceAll('\n', ' '))
 
-  it.each(['all', 'tokens'] as const)('shows only a beginning of the final redacted line [SECRET-008] (%s)', (level) => {
-    const redact = createRedactor(values, level)
-    const redactOpen = createOpenRedactor(values, level)
-    fc.assert(
-      fc.property(line, (text) => {
-        const whole = redact(text)
-        let length = 0
-        for (let end = 0; end <= text.length; end += 1) {
-          const shown = redactOpen(text.slice(0, end))
-          if (!whole.startsWith(shown) || shown.length < length) {
-            expect.fail(`${JSON.stringify(text.slice(0, end))} shows ${JSON.stringify(shown)}`)
+  it.each(['all', 'tokens'] as const)(
+    'shows only a beginning of the final redacted line [SECRET-008] (%s)',
+    (level) => {
+      const redact = createRedactor(values, level)
+      const redactOpen = createOpenRedactor(values, level)
+      fc.assert(
+        fc.property(line, (text) => {
+          const whole = redact(text)
+          let length = 0
+          for (let end = 0; end <= text.length; end += 1) {
+            const shown = redactOpen(text.slice(0, end))
+            if (!whole.startsWith(shown) || shown.length < length) {
+              expect.fail(`${JSON.stringify(text.slice(0, end))} shows ${JSON.stringify(shown)}`)
+            }
+            length = shown.length
           }
-          length = shown.length
-        }
-      }),
-      { numRuns: 300 },
-    )
-  })
+        }),
+        { numRuns: 300 },
+      )
+    },
+  )
 
   it('holds back nothing that cannot be part of a secret', () => {
     const redactOpen = createOpenRedactor(['plainvalue123'])
