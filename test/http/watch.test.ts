@@ -291,7 +291,7 @@ describe('what a watch tells', () => {
     expect((await watch(`kinds=Task&namespaces=${foreign}`)).response.status).toBe(403)
   })
 
-  it('is nothing more once the right is withdrawn, not even that an object is gone', async () => {
+  it('ends once a named namespace may no longer be listed, without a word of what is in it; asking again says why', async () => {
     const [place, lost] = [placeOf(), placeOf()]
     await create(lost, 'known')
     const stream = await watch(`kinds=Task&namespaces=${place},${lost}`)
@@ -301,9 +301,20 @@ describe('what a watch tells', () => {
     await create(lost, 'hidden')
     await service.setStatus('Task', 'known', { phase: 'Running' }, lost)
     await service.ports.resources.remove('Task', { namespace: lost, name: 'known' })
-    await create(place, 'shown')
-    await stream.until('added shown')
-    expect(stream.told()).toEqual(['added known', 'added shown'])
+    await stream.end()
+    expect(stream.told()).toEqual(['added known'])
+    expect((await watch(`kinds=Task&namespaces=${place},${lost}`)).response.status).toBe(403)
+  })
+
+  it('goes on without a namespace that is not named and may no longer be listed', async () => {
+    const [place, lost] = [placeOf(), placeOf()]
+    const stream = await watch('kinds=Task&allNamespaces=true')
+    await stream.until('synced')
+    refused = [lost]
+    await create(lost, 'unlisted')
+    await create(place, 'listed')
+    await stream.until('added listed')
+    expect(stream.text()).not.toContain('unlisted')
   })
 
   it('ends with the token: what comes after its revocation is not told', async () => {

@@ -79,7 +79,7 @@ export const watchResources = defineRoute({
     'The last two have `{"resourceVersion"}`. The id of an event is a version up to which everything was told: `Last-Event-ID`',
     'goes on after it, on any replica, and can repeat events, whose objects have the same `metadata.resourceVersion`.',
     'A version that is too old is answered 410, and a stream whose reader is too slow is ended: begin without a version.',
-    'Credential and rights are asked again while the stream lives; it is ended when the credential is no longer good.',
+    'Credential and rights are asked again while the stream lives; it is ended when the credential is no longer good, or may no longer list a namespace that is named.',
   ].join(' '),
   query: WatchQuery,
   headers: StreamHeaders,
