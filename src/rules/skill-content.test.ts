@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { SkillContent } from '../contract/resources/skill.ts'
-import { formatSkill, hashSkill, measureSkill } from './skill-content.ts'
+import { formatSkill, hashSkill, listSkills, measureSkill } from './skill-content.ts'
 
 describe('skill content', () => {
   it('has a hash over the Markdown and the files, in any order', () => {
@@ -19,8 +19,22 @@ describe('skill content', () => {
     expect(measureSkill({ inline: 'é', files: { a: '123' } })).toBe(5)
   })
 
-  it('is put into a delimited section of the prompt', () => {
-    const text = formatSkill('style', { inline: 'Be brief.\n', files: { 'b.md': 'two' } })
-    expect(text).toBe('<skill name="style">\nBe brief.\n<file path="b.md">\ntwo\n</file>\n</skill>')
+  it('is put into a delimited section of the prompt where nothing describes it', () => {
+    expect(formatSkill('texts/style', 'Be brief.\n')).toBe('<skill name="texts/style">\nBe brief.\n</skill>')
+  })
+
+  it('is listed by name and description, a line each', () => {
+    const text = listSkills([
+      { name: 'style', description: 'How we\n write' },
+      { name: 'long', description: 'x'.repeat(4096) },
+    ])
+    expect(text.split('\n')).toEqual([
+      '<available_skills>',
+      expect.stringContaining('skill_read'),
+      '- style: How we write',
+      `- long: ${'x'.repeat(1000)}...`,
+      '</available_skills>',
+    ])
+    expect(listSkills([])).toBe('')
   })
 })

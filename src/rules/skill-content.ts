@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import type { SkillContent } from '../contract/resources/skill.ts'
 
-/** A skill with more bytes than this takes up too much of the prompt. */
+/** A skill with more bytes than this takes up much of the context of a model that reads it. */
 export const largeSkillBytes = 10_240
 
 function listFiles(content: SkillContent): [path: string, text: string][] {
@@ -26,8 +26,22 @@ export function measureSkill(content: SkillContent): number {
   return [content.inline, ...Object.values(content.files ?? {})].reduce((sum, text) => sum + Buffer.byteLength(text), 0)
 }
 
-/** The skill as a delimited section of a system prompt. */
-export function formatSkill(name: string, content: SkillContent): string {
-  const files = listFiles(content).map(([path, text]) => `<file path="${path}">\n${text}\n</file>`)
-  return [`<skill name="${name}">`, content.inline.trimEnd(), ...files, '</skill>'].join('\n')
+/** A text without a description, as a delimited section of a system prompt. */
+export function formatSkill(name: string, text: string): string {
+  return [`<skill name="${name}">`, text.trimEnd(), '</skill>'].join('\n')
+}
+
+const longestDescription = 1000
+
+/** The skills that a model can read with `skill_read`, as a section of its system prompt; empty when there are none. */
+export function listSkills(skills: readonly { name: string; description: string }[]): string {
+  if (skills.length === 0) return ''
+  const lines = skills.map(({ name, description }) => `- ${name}: ${toLine(description)}`)
+  const opening = 'Skills: instructions for certain work. Before you do such work, read its skill with skill_read.'
+  return ['<available_skills>', opening, ...lines, '</available_skills>'].join('\n')
+}
+
+function toLine(text: string): string {
+  const line = text.replace(/\s+/g, ' ').trim()
+  return line.length > longestDescription ? `${line.slice(0, longestDescription)}...` : line
 }

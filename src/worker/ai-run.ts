@@ -12,7 +12,8 @@ import type { ToolHost } from '../llm/tool-host.ts'
 import { createOpenRedactor, createRedactor, type Redactor } from '../observability/redaction.ts'
 import { createHttpTool } from '../tools/custom/http-tool.ts'
 import { createToolHost } from '../tools/registry.ts'
-import type { TokenPropagation } from '../tools/tool.ts'
+import { createSkillRead } from '../tools/skills/skill-read.ts'
+import type { TokenPropagation, Tool } from '../tools/tool.ts'
 import { createWorkerApi, type WorkerApi } from './api.ts'
 import { uploadArtifacts, uploadRejected } from './artifacts.ts'
 import { type CallReports, createCallReports } from './call-reports.ts'
@@ -121,11 +122,16 @@ function openPropagation({ propagation }: WorkAssignment, api: WorkerApi): Token
   }
 }
 
+/** Last, so that it stands for itself where a custom tool has its name. */
+function openSkills({ skills = [] }: WorkAssignment): Tool[] {
+  return skills.length === 0 ? [] : [createSkillRead(skills)]
+}
+
 function createHost(assignment: WorkAssignment, deps: WorkerDeps, api: WorkerApi): ToolHost {
   const { allowNetworks, deny } = assignment.egress
   return createToolHost({
     builtin: assignment.loop.tools,
-    custom: assignment.customTools.map(createHttpTool),
+    custom: [...assignment.customTools.map(createHttpTool), ...openSkills(assignment)],
     context: {
       workspaceRoot: deps.workspaceRoot,
       sharesWorkspace: true,

@@ -218,7 +218,10 @@ describe('the assignment of an ai task', () => {
       { annotations: { 'svc.ai/trusted-base-url': 'http://127.0.0.1:9/v1' } },
     )
     await bench.create('Provider', 'spare', { type: 'llma', defaultModel: 'm-spare' })
-    await bench.create('Skill', 'style', { description: 'd', content: { inline: 'Be brief.' } })
+    await bench.create('Skill', 'style', {
+      description: 'd',
+      content: { inline: 'Be brief.', files: { 'a.md': 'one' } },
+    })
     await bench.create('Tool', 'weather', {
       description: 'Weather',
       http: { url: 'https://example.com/w', timeout: '5s', authSecretRef: { name: 'keys', key: 'tool' } },
@@ -244,11 +247,16 @@ describe('the assignment of an ai task', () => {
     expect(assignment.deadline).toBe('2026-03-01T12:01:00.000Z')
     expect(assignment.loop).toMatchObject({
       prompt: 'write a poem',
-      systemPrompt: 'You are a poet.\n\n<skill name="style">\nBe brief.\n</skill>',
+      systemPrompt: expect.stringMatching(
+        /^You are a poet\.\n\n<available_skills>\n.*skill_read.*\n- style: d\n<\/available_skills>$/,
+      ),
       maxTokens: 9,
       temperature: 0.2,
       tools: ['web_search', 'file_read', 'web_fetch', 'file_write'],
     })
+    expect(assignment.skills).toEqual([
+      { name: 'style', description: 'd', inline: 'Be brief.', files: { 'a.md': 'one' } },
+    ])
     const allowedHosts = ['api.example.com', 'api2.example.com']
     expect(assignment.model.choices).toMatchObject([
       {

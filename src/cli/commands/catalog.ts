@@ -14,6 +14,7 @@ import { watchList } from '../watched-list.ts'
 import { agentCommands } from './agent.ts'
 import { addConfigMapChanges } from './configmap.ts'
 import { addProviderDefault, addProviderTest, providerCommands } from './provider.ts'
+import { addSkillFolders } from './skill.ts'
 import { addSpecCommands, type SpecCommands } from './spec-commands.ts'
 import { skillCommands, toolCommands } from './tool.ts'
 
@@ -63,6 +64,7 @@ export function addCatalogCommands(word: string): (program: Command, context: Cl
       addSpecCommands(group, { entry, kind, context })
       group.addHelpText('after', `\nAll fields: ${typed('apply -f FILE')}, with kind: ${entry.kind}`)
     } else addConfigMapChanges(group, context)
+    if (word === 'skill') addSkillFolders(group, context)
     if (word !== 'provider') return
     addProviderTest(group, context)
     addProviderDefault(group, context)

@@ -83,6 +83,17 @@ export const AssignedTool = z.object({
 })
 export type AssignedTool = z.infer<typeof AssignedTool>
 
+/** A skill that the model is told of and may read. */
+export const AssignedSkill = z.object({
+  name: field(z.string(), 'Name of the Skill.', 'release-notes'),
+  description: field(z.string(), 'What the skill is for.', 'How we write release notes'),
+  inline: field(z.string(), 'Text of the skill, in Markdown.', '# Release notes'),
+  files: field(z.record(z.string(), z.string()).optional(), 'Files next to the Markdown: text by relative path.', {
+    'examples/a.md': '# Example',
+  }),
+})
+export type AssignedSkill = z.infer<typeof AssignedSkill>
+
 /** The task and the attempt that a worker runs. */
 export const AssignedTask = z.object({
   namespace: field(z.string(), 'Namespace of the task.', 'default'),
@@ -192,6 +203,10 @@ export const WorkAssignment = z.object({
     'Models that the loop may call.',
   ),
   customTools: field(z.array(AssignedTool), 'Tool resources that the model may call.'),
+  skills: field(
+    z.array(AssignedSkill).optional(),
+    'Skills that the model may read with `skill_read`; the system prompt lists them. Absent: none.',
+  ),
   keep: field(
     z
       .object({

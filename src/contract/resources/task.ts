@@ -81,7 +81,10 @@ export const AiSettings = z.strictObject({
   ),
   systemPrompt: field(z.string().optional(), "System prompt; added to the agent's.", 'Answer in plain text.'),
   ...samplingFields,
-  skills: field(z.array(SkillRef).max(100).optional(), 'Skills whose text is added to the system prompt, at most 100.'),
+  skills: field(
+    z.array(SkillRef).max(100).optional(),
+    'Skills, at most 100. The model is told of them by name and description and reads them with `skill_read`; a text of a ConfigMap is added to the system prompt.',
+  ),
   tools: field(z.array(ToolName).optional(), "Names of tools that the model may call, added to the agent's.", [
     'web_fetch',
     'code_exec',

@@ -117,6 +117,7 @@ async function buildAssignment(
     loop: makeLoop(deps, attempt),
     model: { choices: references.models, ...describeLimit(references.agent) },
     customTools: references.customTools,
+    ...(references.skills.length > 0 && { skills: references.skills }),
     keep: settings.keep,
     ...(given.length > 0 && { inputs: given.map(({ filename }) => filename) }),
     egress: settings.egress,

@@ -16,16 +16,14 @@ import { allowsModel, allowsTool } from '../../rules/context-token.ts'
 import { listProviderWishes } from '../../rules/model-choice.ts'
 import { findTaskProblem } from '../../rules/task-validity.ts'
 import { type CustomTool, chooseTools } from '../../rules/tool-choice.ts'
-import { resolveInstructions } from './instructions.ts'
+import { type Instructions, resolveInstructions } from './instructions.ts'
 import type { TaskSettings } from './settings.ts'
 
-export type References = {
+export type References = Instructions & {
   agent: Agent | undefined
   models: ModelChoice[]
   builtInTools: string[]
   customTools: AssignedTool[]
-  /** The system prompt of an ai task, including skills. */
-  systemPrompt: string
   /** The Secrets that task and agent name in `secretRef`. */
   mounted: MountedSecret[]
 }
@@ -47,7 +45,7 @@ export async function resolveReferences(deps: ReferenceDeps, task: Task): Promis
   if (problem !== undefined) throw new SvcError('InvalidRequest', problem)
   const mounted = await readMounted(deps.secrets, task, agent)
   if (task.spec.type === 'container') {
-    return { agent, models: [], builtInTools: [], customTools: [], systemPrompt: '', mounted }
+    return { agent, models: [], builtInTools: [], customTools: [], systemPrompt: '', skills: [], mounted }
   }
   const tools = keepAllowedTools(deps.settings, task, agent)
   return {
@@ -55,7 +53,7 @@ export async function resolveReferences(deps: ReferenceDeps, task: Task): Promis
     models: keepAllowed(deps.settings, task, await resolveModels(deps, listProviderWishes(task, agent))),
     builtInTools: tools.builtIn,
     customTools: await Promise.all(tools.custom.map((tool) => resolveTool(deps, tool))),
-    systemPrompt: await resolveInstructions(deps, task, agent),
+    ...(await resolveInstructions(deps, task, agent)),
     mounted,
   }
 }
