@@ -122,7 +122,6 @@ function openPropagation({ propagation }: WorkAssignment, api: WorkerApi): Token
   }
 }
 
-/** Last, so that it stands for itself where a custom tool has its name. */
 function openSkills({ skills = [] }: WorkAssignment): Tool[] {
   return skills.length === 0 ? [] : [createSkillRead(skills)]
 }
