@@ -18,9 +18,12 @@ const proofs: Record<AwaitedCapability, string> = {
 }
 
 describe('a capability that fields wait for', () => {
-  it.each(Object.entries(proofs))('is not there: %s, which %s would prove (else remove its refusals)', (_name, id) => {
-    expect([...pendingIds.keys()]).toContain(id)
-  })
+  it.each(Object.entries(proofs))(
+    'is still missing: %s, which %s would prove (once it exists, remove its refusals)',
+    (_name, id) => {
+      expect([...pendingIds.keys()]).toContain(id)
+    },
+  )
 
   it('has fields that wait for it', () => {
     const named = new Set(awaitedFields.map(({ capability }) => capability))
