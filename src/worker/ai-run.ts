@@ -2,6 +2,7 @@
 // outcome.
 
 import { readdir } from 'node:fs/promises'
+import { listToolSecrets } from '../contract/api/assigned-tool.ts'
 import type { WorkAssignment } from '../contract/api/assignment.ts'
 import { dropUndefined } from '../contract/json.ts'
 import { messageOf } from '../errors.ts'
@@ -10,7 +11,8 @@ import type { LoopState } from '../llm/loop-state.ts'
 import { createOutputCheck } from '../llm/output-check.ts'
 import type { ToolHost } from '../llm/tool-host.ts'
 import { createOpenRedactor, createRedactor, type Redactor } from '../observability/redaction.ts'
-import { createHttpTool } from '../tools/custom/http-tool.ts'
+import { createCustomTools } from '../tools/custom/custom-tools.ts'
+import { createLinks, type Links } from '../tools/links.ts'
 import { createToolHost } from '../tools/registry.ts'
 import { createSkillRead } from '../tools/skills/skill-read.ts'
 import type { TokenPropagation, Tool } from '../tools/tool.ts'
@@ -75,9 +77,10 @@ export async function runAi(
     fallback,
   })
   const reports = createCallReports({ send: api.reportCalls, redact: redactAll, clock })
-  const host = createHost(assignment, deps, api)
+  const links = createLinks()
+  const host = createHost(assignment, deps, { api, log, links })
   const run = { assignment, deps, api, log, reports, host, redact, signal }
-  const outcome = redactOutcome(await execute(run), redactAll)
+  const outcome = redactOutcome(await execute(run).finally(links.close), redactAll)
   if (signal.aborted) {
     await handInLastWords(log, lastWords)
     return outcome
@@ -102,7 +105,7 @@ function redactOutcome(outcome: AttemptOutcome, redact: Redactor): AttemptOutcom
 
 function listSecrets({ redact, api, model, customTools, search, propagation }: WorkAssignment): string[] {
   const keys = model.choices.map(({ provider }) => provider.apiKey)
-  const tokens = customTools.map(({ http }) => http.auth?.token)
+  const tokens = customTools.flatMap(listToolSecrets)
   const transaction = propagation?.mode === 'token' ? propagation.token : undefined
   const all = [...redact, api.token, search?.apiKey, transaction, ...keys, ...tokens]
   return all.filter((value) => value !== undefined)
@@ -126,11 +129,16 @@ function openSkills({ skills = [] }: WorkAssignment): Tool[] {
   return skills.length === 0 ? [] : [createSkillRead(skills)]
 }
 
-function createHost(assignment: WorkAssignment, deps: WorkerDeps, api: WorkerApi): ToolHost {
+type Surroundings = { api: WorkerApi; log: TaskLog; links: Links }
+
+function createHost(assignment: WorkAssignment, deps: WorkerDeps, { api, log, links }: Surroundings): ToolHost {
   const { allowNetworks, deny } = assignment.egress
   return createToolHost({
     builtin: assignment.loop.tools,
-    custom: [...assignment.customTools.map(createHttpTool), ...openSkills(assignment)],
+    custom: [
+      ...assignment.customTools.flatMap((tool) => createCustomTools(tool, deps.clock)),
+      ...openSkills(assignment),
+    ],
     context: {
       workspaceRoot: deps.workspaceRoot,
       sharesWorkspace: true,
@@ -139,6 +147,8 @@ function createHost(assignment: WorkAssignment, deps: WorkerDeps, api: WorkerApi
       egressPolicy: { allowNetworks, deny },
       search: assignment.search,
       propagation: openPropagation(assignment, api),
+      links,
+      tell: (line) => log.write(`[${line}]`),
       variables: assignment.task.variables,
       files: assignment.task.files,
     },

@@ -92,7 +92,9 @@ describe('a provider', () => {
     await bench.create('Provider', 'vendor', { type: 'llmo', baseURL: url, secretRef: { name: 'keys' } })
     await bench.pause()
     const tryProvider = async () => ({ models: [] })
-    const controllers = createProviderControllers({ ...bench, tryProvider, settings: defaultCatalogSettings })
+    const listMcpTools = async () => []
+    const settings = defaultCatalogSettings
+    const controllers = createProviderControllers({ ...bench, tryProvider, listMcpTools, settings })
     const reads = vi.spyOn(bench.secrets, 'read')
     for (const controller of controllers) {
       reads.mockClear()

@@ -24,7 +24,12 @@ beforeAll(async () => {
   const deps = { ...proxied.service.ports, log }
   const trials = { ports: proxied.service.ports, settings: { allowNetworks: [], ownAddresses: () => [] } }
   const tryIt: TryProvider = (provider, signal) => tryProvider(trials, provider, signal)
-  const controllers = createCatalogControllers({ ...deps, tryProvider: tryIt, settings: defaultCatalogSettings })
+  const controllers = createCatalogControllers({
+    ...deps,
+    tryProvider: tryIt,
+    listMcpTools: async () => [],
+    settings: defaultCatalogSettings,
+  })
   runner = createControllerRunner({ ...deps, controllers, leadership: alone })
   runner.start()
 })

@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { field } from '../field.ts'
 import { Price, RateLimit } from '../resources/provider.ts'
 import { vendorTypes } from '../resources/vendor.ts'
+import { AssignedTool } from './assigned-tool.ts'
 import { TranscriptMessage } from './sessions.ts'
 
 /** How to reach one provider. */
@@ -49,39 +50,6 @@ export const ModelChoice = z.object({
   model: field(z.string(), 'Model to ask for.', 'large-model'),
 })
 export type ModelChoice = z.infer<typeof ModelChoice>
-
-/** A custom tool with plain HTTP, its credential resolved. */
-export const AssignedTool = z.object({
-  name: field(z.string(), 'Name of the Tool.', 'weather'),
-  description: field(z.string(), 'What the tool does; the model reads it.', 'Returns the weather of a city'),
-  parameters: field(z.record(z.string(), z.unknown()), 'JSON Schema of the arguments.', { type: 'object' }),
-  http: field(
-    z.object({
-      url: field(z.string(), 'Address of the request.', 'https://api.example.com/weather'),
-      method: field(z.enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']), 'HTTP method of the request.'),
-      headers: field(z.record(z.string(), z.string()), 'Headers of the request.', { Accept: 'application/json' }),
-      timeoutMs: field(z.number().positive(), 'Time limit of one call in milliseconds.', 30000),
-      auth: field(
-        z
-          .object({
-            inject: field(
-              z.enum(['header', 'body']),
-              '`header` sends `Authorization: Bearer`, `body` puts the token into the JSON body.',
-            ),
-            bodyKey: field(z.string().optional(), 'Key of the JSON body that holds the token.', 'api_key'),
-            token: field(z.string(), 'The token.', 'token-of-the-tool'),
-          })
-          .optional(),
-        'How the request carries its token.',
-      ),
-      allowedHosts: field(z.array(z.string()).optional(), 'Hosts that the token may be sent to. Absent: all hosts.', [
-        'api.example.com',
-      ]),
-    }),
-    'The request that the tool makes.',
-  ),
-})
-export type AssignedTool = z.infer<typeof AssignedTool>
 
 /** A skill that the model is told of and may read. */
 export const AssignedSkill = z.object({

@@ -1,12 +1,13 @@
-// Tool: a custom tool for models, behind plain HTTP or an MCP server in a durable actor.
+// Tool: custom tools for models, behind plain HTTP or an MCP server, which has an address or runs in a durable actor.
 
 import { z } from 'zod'
 import type { Problem } from '../../errors.ts'
 import { PositiveDuration } from '../duration.ts'
 import { field } from '../field.ts'
 import { isJsonObject } from '../json.ts'
-import { Condition, defineResource, ForeignName, Name, Timestamp } from './metadata.ts'
+import { Condition, defineResource, Timestamp } from './metadata.ts'
 import { FreeForm, SecretKeyRef, WebAddress } from './references.ts'
+import { ListedTool, mcpProblems, ToolMcp } from './tool-mcp.ts'
 
 const headerName = z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, 'must be the name of an HTTP header')
 // biome-ignore lint/suspicious/noControlCharactersInRegex: RFC 9110 section 5.5 refuses them in field values
@@ -39,43 +40,6 @@ export const ToolHttp = z.strictObject({
 })
 export type ToolHttp = z.infer<typeof ToolHttp>
 
-/** The actor that runs an MCP server. */
-export const ToolActor = z.strictObject({
-  templateRef: field(
-    z.strictObject({
-      name: field(ForeignName, 'Name of the template.', 'mcp-server'),
-      namespace: field(Name.optional(), "Namespace of the template. Without it: the tool's own.", 'team-a'),
-    }),
-    'Template of the actor that runs the MCP server.',
-  ),
-  poolRef: field(
-    z
-      .strictObject({
-        name: field(ForeignName.optional(), 'Name of the pool.', 'warm'),
-        namespace: field(Name.optional(), "Namespace of the pool. Without it: the tool's own.", 'team-a'),
-      })
-      .optional(),
-    'Pool of warm actors.',
-  ),
-  boot: field(z.boolean().default(false), 'Start the actor right away rather than at the first call.'),
-})
-export type ToolActor = z.infer<typeof ToolActor>
-
-/** An MCP server as a tool. */
-export const ToolMcp = z.strictObject({
-  path: field(
-    z
-      .string()
-      .max(1024)
-      .regex(/^\/[^\s\0]*$/, 'must start with "/"')
-      .default('/mcp'),
-    'Path of the MCP endpoint.',
-    '/mcp',
-  ),
-  actor: field(ToolActor, 'Actor that serves the endpoint.'),
-})
-export type ToolMcp = z.infer<typeof ToolMcp>
-
 /** The spec of a tool. */
 export const ToolSpec = z
   .strictObject({
@@ -89,7 +53,7 @@ export const ToolSpec = z
       properties: { city: { type: 'string' } },
     }),
     http: field(ToolHttp.optional(), 'A tool that is one HTTP request.'),
-    mcp: field(ToolMcp.optional(), 'A tool that an MCP server offers.'),
+    mcp: field(ToolMcp.optional(), 'The tools of an MCP server.'),
   })
   .meta({
     id: 'ToolSpec',
@@ -115,14 +79,6 @@ function httpProblems(http: ToolHttp | undefined): Problem[] {
   return problems
 }
 
-function mcpProblems(http: ToolHttp | undefined): Problem[] {
-  const problems: Problem[] = []
-  if (http === undefined) return problems
-  if (http.authInject === 'body') problems.push({ path: 'http.authInject', message: 'must be header for an MCP tool' })
-  if (http.method !== 'POST') problems.push({ path: 'http.method', message: 'must be POST for an MCP tool' })
-  return problems
-}
-
 function parameterProblems(parameters: Record<string, unknown>): Problem[] {
   if (Object.keys(parameters).length === 0) return []
   const problems: Problem[] = []
@@ -139,7 +95,7 @@ function parameterProblems(parameters: Record<string, unknown>): Problem[] {
 
 /** Problems across fields; paths are relative to the spec. */
 export function toolProblems(spec: ToolSpec): Problem[] {
-  const transport = spec.mcp === undefined ? httpProblems(spec.http) : mcpProblems(spec.http)
+  const transport = spec.mcp === undefined ? httpProblems(spec.http) : mcpProblems(spec.mcp, spec.http)
   return [...parameterProblems(spec.parameters), ...transport]
 }
 
@@ -179,6 +135,10 @@ export const ToolStatus = z
       'https://api.example.com/weather',
     ),
     actor: field(ToolActorStatus.optional(), 'Actor that serves the tool.'),
+    tools: field(
+      z.array(ListedTool).optional(),
+      'What models may call of an MCP server with `spec.mcp.url`, as the server said when it was last checked.',
+    ),
     lastCheck: field(Timestamp.optional(), 'When the tool was last checked.'),
     error: field(z.string().optional(), 'Why the tool is not available.', 'the Secret weather-key is missing'),
     observedGeneration: field(z.int().min(0).optional(), 'The `metadata.generation` that this status is about.', 1),

@@ -1,4 +1,5 @@
 // Assembles what one attempt is started with.
+import { listToolSecrets } from '../../contract/api/assigned-tool.ts'
 import type { WorkAssignment } from '../../contract/api/assignment.ts'
 import { tryParseDuration } from '../../contract/duration.ts'
 import { dropUndefined } from '../../contract/json.ts'
@@ -205,7 +206,7 @@ async function readSession(
 
 function listSecrets(own: (string | undefined)[], references: References): string[] {
   const keys = references.models.map((choice) => choice.provider.apiKey)
-  const tools = references.customTools.map((tool) => tool.http.auth?.token)
+  const tools = references.customTools.flatMap(listToolSecrets)
   const values = [...own, ...keys, ...tools, ...listMountedValues(references)].filter(
     (value) => value !== undefined && value !== '',
   )
