@@ -3,7 +3,7 @@ import type { AssignedHttpTool, AssignedTool, McpServer } from '../contract/api/
 import { findAwaited } from '../contract/awaited.ts'
 import { parseDuration } from '../contract/duration.ts'
 import { dropUndefined } from '../contract/json.ts'
-import { ToolHttp, type Tool } from '../contract/resources/tool.ts'
+import { type Tool, ToolHttp } from '../contract/resources/tool.ts'
 import type { ToolOauth } from '../contract/resources/tool-mcp.ts'
 import { summarize } from '../contract/validation.ts'
 import { SvcError } from '../errors.ts'

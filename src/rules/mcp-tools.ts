@@ -42,7 +42,8 @@ export function chooseListedTools(
 ): Choice {
   const wanted = offered.filter((one) => patterns?.some((pattern) => matches(one.serverName, pattern)) ?? true)
   const tools = [...new Map(wanted.toReversed().map((one) => [one.serverName, one])).values()].toReversed()
-  if (offered.length > 0 && tools.length === 0) return { problem: `mcp.tools matches none of its ${offered.length} tools` }
+  if (offered.length > 0 && tools.length === 0)
+    return { problem: `mcp.tools matches none of its ${offered.length} tools` }
   if (tools.length > mostTools) {
     return { problem: `the server offers ${tools.length} tools; choose at most ${mostTools} of them with mcp.tools` }
   }

@@ -60,6 +60,7 @@ const good: Case[] = [
   ['Tool', 'an address', tool],
   ['Tool', 'a key in the body', { ...tool, http: { ...tool.http, authInject: 'body', authBodyKey: 'key' } }],
   ['Tool', 'an MCP server', mcpTool],
+  ['Tool', 'an MCP server with an address', { description: 'd', mcp: { url: tool.http.url, tools: ['read_*'] } }],
   ['RepositoryScan', 'a repository', scan],
   ['RepositoryMonitor', 'a repository and a reviewer', monitor],
 ]
@@ -105,6 +106,10 @@ const bad: Case[] = [
   ['Tool', 'a key in the body without a name', { ...tool, http: { ...tool.http, authInject: 'body' } }],
   ['Tool', 'a body for GET', { ...tool, http: { ...tool.http, authInject: 'body', authBodyKey: 'k', method: 'GET' } }],
   ['Tool', 'an MCP server by GET', { ...mcpTool, http: { method: 'GET' } }],
+  ['Tool', 'an MCP server at no place', { description: 'd', mcp: {} }],
+  ['Tool', 'an MCP server at two places', { description: 'd', mcp: { ...mcpTool.mcp, url: tool.http.url } }],
+  ['Tool', 'an MCP server with an address twice', { description: 'd', mcp: { url: tool.http.url }, http: tool.http }],
+  ['Tool', 'a choice of tools of an actor', { description: 'd', mcp: { ...mcpTool.mcp, tools: ['a'] } }],
   ['RepositoryScan', 'no repository', {}],
   ['RepositoryMonitor', 'no repository', {}],
   ['RepositoryMonitor', 'no reviewer', { repoURL: 'https://github.com/a/b' }],

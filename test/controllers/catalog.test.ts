@@ -6,6 +6,7 @@ import type { Kind, ResourceOf } from '../../src/contract/resources/index.ts'
 import { createProviderControllers } from '../../src/controllers/catalog/provider-controller.ts'
 import { defaultCatalogSettings } from '../../src/controllers/catalog/settings.ts'
 import type { ProviderNote } from '../../src/ports/provider-health.ts'
+import { listOf, type ScriptedServer, startScriptedServer } from '../fixtures/mcp/scripted-server.ts'
 import { waitFor } from '../fixtures/time.ts'
 import { type Bench, openBench } from './bench.ts'
 
@@ -243,7 +244,61 @@ describe('a tool', () => {
     await when('Tool', 'keyed', ({ status }) => status?.available === true)
     await bench.create('Tool', 'mcp', { description: 'd', mcp: { actor: { templateRef: { name: 'x' } } } })
     const mcp = await when('Tool', 'mcp', ({ status }) => status?.available === false)
-    expect(mcp.status?.error).toContain('mcp waits for MCP tools on actors')
+    expect(mcp.status?.error).toContain('mcp.actor waits for MCP tools on actors')
+  })
+})
+
+describe('a tool that is an MCP server', () => {
+  let mcp: ScriptedServer
+  const secret = 'token-of-the-server-0123'
+  beforeEach(async () => {
+    mcp = await startScriptedServer()
+    mcp.replies['tools/list'] = listOf('search', 'read_page', 'delete_all')
+    await bench.secrets.create({ namespace: 'default', name: 'k', stringData: { t: secret } })
+  })
+  afterEach(() => mcp.stop())
+
+  const toolsOf = ({ status }: ResourceOf<'Tool'>) => status?.tools?.map(({ name }) => name)
+
+  it('is available while it lists its tools, of which the filter chooses [TOOL-018] [TOOL-019]', async () => {
+    const spec = { description: 'd', mcp: { url: mcp.url, tools: ['search', 'read_*'] } }
+    await bench.create('Tool', 'docs', { ...spec, http: { authSecretRef: { name: 'k', key: 't' } } })
+    const there = await when('Tool', 'docs', ({ status }) => status?.available === true)
+    expect(there.status).toMatchObject({ endpoint: mcp.url, lastCheck: '2026-03-01T12:00:00.000Z' })
+    expect(toolsOf(there)).toEqual(['docs__search', 'docs__read_page'])
+    expect(mcp.seen.every(({ headers }) => headers.authorization === `Bearer ${secret}`)).toBe(true)
+    expect(JSON.stringify(there)).not.toContain(secret)
+  })
+
+  it('gets the tools that it has by then at each check, and keeps them while it cannot be asked', async () => {
+    await bench.create('Tool', 'docs', { description: 'd', mcp: { url: mcp.url } })
+    await when('Tool', 'docs', (tool) => toolsOf(tool)?.length === 3)
+    mcp.replies['tools/list'] = listOf('find')
+    bench.clock.jump(300_000)
+    await when('Tool', 'docs', (tool) => toolsOf(tool)?.join() === 'docs__find')
+    mcp.intercept((_received, response) => response.writeHead(503).end('down') !== undefined)
+    bench.clock.jump(300_000)
+    const down = await when('Tool', 'docs', ({ status }) => status?.available === false)
+    expect(down.status?.error).toContain('answered 503')
+    expect(toolsOf(down)).toEqual(['docs__find'])
+    mcp.reset()
+    bench.clock.jump(30_000)
+    const back = await when('Tool', 'docs', ({ status }) => status?.available === true)
+    expect(back.status?.error).toBeUndefined()
+  })
+
+  it('says what is wrong: a filter without a match, too many tools, a credential that is refused', async () => {
+    await bench.create('Tool', 'none', { description: 'd', mcp: { url: mcp.url, tools: ['nothing*'] } })
+    const none = await when('Tool', 'none', ({ status }) => status?.available === false)
+    expect(none.status?.error).toBe('mcp.tools matches none of its 3 tools')
+    mcp.replies['tools/list'] = listOf(...Array.from({ length: 129 }, (_, at) => `t${at}`))
+    await bench.create('Tool', 'many', { description: 'd', mcp: { url: mcp.url } })
+    const many = await when('Tool', 'many', ({ status }) => status?.available === false)
+    expect(many.status?.error).toContain('choose at most 128 of them with mcp.tools')
+    mcp.intercept((_received, response) => response.writeHead(401).end() !== undefined)
+    await bench.create('Tool', 'locked', { description: 'd', mcp: { url: mcp.url } })
+    const locked = await when('Tool', 'locked', ({ status }) => status?.available === false)
+    expect(locked.status?.error).toContain('refused the credential of the tool (status 401)')
   })
 })
 

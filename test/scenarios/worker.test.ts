@@ -15,6 +15,7 @@ import { createEgress } from '../../src/egress/egress.ts'
 import type { WorkerDeps } from '../../src/worker/deps.ts'
 import { runWorker } from '../../src/worker/run-worker.ts'
 import { startVendor } from '../fixtures/llm/scripted-vendor.ts'
+import { initialize, startScriptedServer, textOf } from '../fixtures/mcp/scripted-server.ts'
 import { startWorkerService, type WorkerService } from './worker-service.ts'
 
 let service: WorkerService
@@ -401,6 +402,39 @@ describe('an ai run', () => {
     expect((await run(assign('', { loop, customTools, egress }))).outcome).toEqual({ ok: true })
     server.close()
     expect(service.result).toContain('clear')
+  })
+
+  it('calls tools of an MCP server in one session, which ends with the run', async () => {
+    const mcp = await startScriptedServer()
+    mcp.replies.initialize = (response, received) => {
+      response.setHeader('mcp-session-id', 'one-session')
+      initialize(response, received)
+    }
+    const listed = { serverName: 'search', description: 'd', parameters: { type: 'object' } }
+    const token = 'token-of-the-server-0123'
+    mcp.replies['tools/call'] = textOf(`found with ${token}`)
+    const customTools = [
+      {
+        name: 'docs',
+        description: 'the docs',
+        parameters: {},
+        mcp: { url: mcp.url, headers: {}, timeoutMs: 5000, token },
+        tools: [{ ...listed, name: 'docs__search' }],
+      },
+    ]
+    const egress = { allowNetworks: ['127.0.0.0/8'], deny: [] }
+    const { loop } = assign('call docs__search {"q":"a"} then call docs__search {"q":"b"}')
+    expect((await run(assign('', { loop, customTools, egress }))).outcome).toEqual({ ok: true })
+    await mcp.stop()
+    const calls = mcp.seen.filter(({ message }) => message?.method === 'tools/call')
+    expect(calls.map(({ message }) => message?.params)).toMatchObject([
+      { name: 'search', arguments: { q: 'a' } },
+      { name: 'search', arguments: { q: 'b' } },
+    ])
+    expect(calls.map(({ headers }) => headers['mcp-session-id'])).toEqual(['one-session', 'one-session'])
+    expect(mcp.seen.at(-1)).toMatchObject({ method: 'DELETE', headers: { 'mcp-session-id': 'one-session' } })
+    expect(JSON.stringify(service.checkpoint)).toContain('found with [REDACTED]')
+    expect(JSON.stringify([service.result, service.checkpoint])).not.toContain(token)
   })
 
   it('knows the earlier messages of the session', async () => {

@@ -50,10 +50,7 @@ export const ToolMcp = z.strictObject({
     'https://mcp.example.com/mcp',
   ),
   tools: field(
-    z
-      .array(z.string().min(1, 'must not be empty').max(128))
-      .max(128)
-      .optional(),
+    z.array(z.string().min(1, 'must not be empty').max(128)).max(128).optional(),
     "Which of the server's tools models get, by name; `*` stands for any text. Only with `url`. Without it: all of them.",
     ['search', 'read_*'],
   ),

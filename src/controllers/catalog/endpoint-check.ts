@@ -5,7 +5,9 @@ import { isSvcError, messageOf } from '../../errors.ts'
 import type { EgressPolicy } from '../../ports/egress.ts'
 import type { CatalogDeps } from './settings.ts'
 
-type EndpointState = { state: 'reachable'; offered?: OfferedTool[] } | { state: 'refused' | 'unreachable'; message: string }
+type EndpointState =
+  | { state: 'reachable'; offered?: OfferedTool[] }
+  | { state: 'refused' | 'unreachable'; message: string }
 export type EndpointCheck = EndpointState & { at: Date; nextAt: Date }
 
 /** An MCP server is asked for its tools. */

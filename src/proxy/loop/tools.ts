@@ -113,7 +113,11 @@ function createToolCaller(
   const builtin = server.filter(isBuiltin).map(({ name }) => name)
   const custom = server.filter((tool) => !isBuiltin(tool))
   const runIn = async (hold: ScratchHold, ...[toolCall, signal]: Parameters<ToolHost['call']>) => {
-    const host = createToolHost({ builtin, custom, context: makeContext(deps, call, { workspaceRoot: hold.folder, links }) })
+    const host = createToolHost({
+      builtin,
+      custom,
+      context: makeContext(deps, call, { workspaceRoot: hold.folder, links }),
+    })
     try {
       const result = await host.call(toolCall, AbortSignal.any([signal, hold.full]))
       return hold.full.aborted ? tellFailure(hold.full.reason) : result

@@ -1,14 +1,17 @@
-// One session with an MCP server, over the SDK of the protocol, which is loaded with the first one (docs/adr).
+// One session with an MCP server, over the SDK of the protocol, which is loaded with the first one (ADR 0041).
 import type { CallToolResult, ListToolsResult } from '@modelcontextprotocol/sdk/types.js'
-import type { jsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/types.js'
+import type { JsonSchemaValidatorResult, jsonSchemaValidator as Validator } from '@modelcontextprotocol/sdk/validation/types.js'
 import type { McpServer } from '../../../contract/api/assigned-tool.ts'
 import type { JsonObject } from '../../../contract/json.ts'
+import type { SvcError } from '../../../errors.ts'
 import { createGuardedFetch, type Reach } from './guarded-fetch.ts'
 
 export type Asked = {
   signal: AbortSignal
   /** How far the server says it is. */
-  onProgress?: ((progress: { progress: number; total?: number | undefined; message?: string | undefined }) => void) | undefined
+  onProgress?:
+    | ((progress: { progress: number; total?: number | undefined; message?: string | undefined }) => void)
+    | undefined
 }
 
 export type McpConnection = {
@@ -16,8 +19,8 @@ export type McpConnection = {
   callTool(call: { name: string; args: JsonObject }, asked: Asked): Promise<CallToolResult>
   /** Whether the server gave it a session, which can be lost. */
   hasSession(): boolean
-  /** Whether it can be used no more. */
-  isBroken(): boolean
+  /** Why it can be used no more; the SDK's own errors do not say. */
+  failure(): SvcError | undefined
   /** Values that no result may show, besides those of the server's own. */
   secrets(): string[]
   /** Ends the session at the server as well. Never rejects. */
@@ -45,9 +48,9 @@ async function createAuthProvider({ oauth }: McpServer) {
 }
 
 /** Schemas of results are the server's own: nothing is compiled from them. */
-const jsonSchemaValidator: jsonSchemaValidator = {
+const jsonSchemaValidator: Validator = {
   getValidator<T>() {
-    return (data: unknown) => ({ valid: true, data: data as T, errorMessage: undefined })
+    return (data): JsonSchemaValidatorResult<T> => ({ valid: true, data: data as T, errorMessage: undefined })
   },
 }
 
@@ -99,7 +102,7 @@ export async function openConnection(server: McpServer, reach: Reach, signal: Ab
         limit(asked),
       ),
     hasSession: () => transport.sessionId !== undefined,
-    isBroken: () => broken.signal.aborted,
+    failure: () => (broken.signal.aborted ? broken.signal.reason : undefined),
     secrets: () => [authProvider?.tokens()?.access_token].filter((token) => token !== undefined),
     close,
   }

@@ -18,13 +18,17 @@ export function explainMcpFailure(error: unknown, host: string): SvcError {
   const message = messageOf(error).slice(0, longestMessage)
   const status = statusOf(error)
   if (status === 401 || status === 403) {
-    return new SvcError('NotConfigured', `${host} refused the credential of the tool (status ${status})`, { cause: error })
+    return new SvcError('NotConfigured', `${host} refused the credential of the tool (status ${status})`, {
+      cause: error,
+    })
   }
-  if (status !== undefined) return new SvcError('UpstreamFailed', `${host} answered ${status}: ${message}`, { cause: error })
+  if (status !== undefined)
+    return new SvcError('UpstreamFailed', `${host} answered ${status}: ${message}`, { cause: error })
   const { code, errorCode } = (error ?? {}) as { code?: unknown; errorCode?: unknown }
   if (errorCode !== undefined) {
     return new SvcError('NotConfigured', `no token for ${host} could be had: ${message}`, { cause: error })
   }
-  if (code === invalidParams) return new SvcError('InvalidRequest', `${host} refused the call: ${message}`, { cause: error })
+  if (code === invalidParams)
+    return new SvcError('InvalidRequest', `${host} refused the call: ${message}`, { cause: error })
   return new SvcError('UpstreamFailed', `${host}: ${message}`, { cause: error })
 }

@@ -52,14 +52,27 @@ function mayHoldSecret({ url, method }: Target, server: McpServer): boolean {
   return url.href !== endpoint.href && !(method === 'GET' && url.origin === endpoint.origin)
 }
 
+/** The SDK's parser of streams makes an error object of each line that it does not know. */
+const mostLines = 100_000
+
+function countLines(chunk: Uint8Array): number {
+  let count = 0
+  for (const byte of chunk) if (byte === 0x0a || byte === 0x0d) count += 1
+  return count
+}
+
 function limit(response: Response, { host }: URL, onExcess: (error: SvcError) => void): Response {
   if (response.body === null) return response
-  let left = largestAnswer
+  const isStream = response.headers.get('content-type')?.includes('event-stream') === true
+  let bytes = largestAnswer
+  let lines = isStream ? mostLines : Number.POSITIVE_INFINITY
   const meter = new TransformStream<Uint8Array, Uint8Array>({
     transform(chunk, controller) {
-      left -= chunk.byteLength
-      if (left >= 0) return controller.enqueue(chunk)
-      const error = new SvcError('TooLarge', `${host} sent more than ${largestAnswer / 1_048_576} MiB in one answer`)
+      bytes -= chunk.byteLength
+      if (isStream) lines -= countLines(chunk)
+      if (bytes >= 0 && lines >= 0) return controller.enqueue(chunk)
+      const most = bytes < 0 ? `${largestAnswer / 1_048_576} MiB` : `${mostLines} lines`
+      const error = new SvcError('TooLarge', `${host} sent more than ${most} in one answer`)
       controller.error(error)
       onExcess(error)
     },

@@ -38,12 +38,12 @@ export function createMcpLink(server: McpServer, reach: Reach): McpLink {
     } catch (error) {
       // A server that does not know a session any more has not run the call.
       const isLost = statusOf(error) === 404 && connection.hasSession()
-      if (isLost || connection.isBroken()) {
-        forget(connecting)
-        void connection.close()
-      }
+      const failure = connection.failure()
+      if (!isLost && failure === undefined) throw error
+      forget(connecting)
+      void connection.close()
       if (isLost) return 'lost'
-      throw error
+      throw failure
     }
   }
 
