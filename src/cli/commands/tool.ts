@@ -1,5 +1,5 @@
 // tool and skill: what can be said of one in options; anything more is for `svc apply`.
-import { httpMethods } from '../../contract/resources/tool.ts'
+import { httpMethods } from '../../contract/resources/tool-http.ts'
 import { readOne, readReference, readSchema, readText } from '../spec-options.ts'
 import type { SpecCommands } from './spec-commands.ts'
 

@@ -5,7 +5,7 @@ import type { Problem } from '../../errors.ts'
 import { field } from '../field.ts'
 import { ForeignName, Name } from './metadata.ts'
 import { FreeForm, SecretKeyRef, WebAddress } from './references.ts'
-import type { ToolHttp } from './tool.ts'
+import type { ToolHttp } from './tool-http.ts'
 
 /** The actor that runs an MCP server. */
 export const ToolActor = z.strictObject({

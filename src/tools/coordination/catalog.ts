@@ -1,7 +1,7 @@
 // Tools for custom tools and sessions, which conversations also use.
 import { z } from 'zod'
 import { Name, RecordName } from '../../contract/resources/metadata.ts'
-import { httpMethods } from '../../contract/resources/tool.ts'
+import { httpMethods } from '../../contract/resources/tool-http.ts'
 import { defineTool } from '../tool.ts'
 import { type CoordinationContext, namespace } from './coordination-tool.ts'
 

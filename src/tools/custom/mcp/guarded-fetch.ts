@@ -53,7 +53,7 @@ function mayHoldSecret({ url, method }: Target, server: McpServer): boolean {
 }
 
 /** The SDK's parser of streams makes an error object of each line that it does not know. */
-const mostLines = 100_000
+const mostLines = 20_000
 
 function countLines(chunk: Uint8Array): number {
   let count = 0

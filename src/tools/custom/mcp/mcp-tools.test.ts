@@ -203,7 +203,7 @@ describe('a server that misbehaves', () => {
     ['text/event-stream', 'data: '],
     ['text/event-stream', ''],
   ])('and sends 100 MB as %s is cut off (after %j)', async (type, head) => {
-    const tools = await offer(serverAt(scripted.url))
+    const tools = await offer(serverAt(scripted.url, { timeoutMs: 20_000 }))
     let written = 0
     scripted.replies['tools/call'] = (response) => {
       response.writeHead(200, { 'content-type': type }).write(head)
