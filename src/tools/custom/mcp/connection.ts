@@ -1,6 +1,9 @@
 // One session with an MCP server, over the SDK of the protocol, which is loaded with the first one (ADR 0042).
 import type { CallToolResult, ListToolsResult } from '@modelcontextprotocol/sdk/types.js'
-import type { JsonSchemaValidatorResult, jsonSchemaValidator as Validator } from '@modelcontextprotocol/sdk/validation/types.js'
+import type {
+  JsonSchemaValidatorResult,
+  jsonSchemaValidator as Validator,
+} from '@modelcontextprotocol/sdk/validation/types.js'
 import type { McpServer } from '../../../contract/api/assigned-tool.ts'
 import type { JsonObject } from '../../../contract/json.ts'
 import type { SvcError } from '../../../errors.ts'
