@@ -26,7 +26,7 @@ const tagger = { 'chunks/tagger': 'src/adapters/kubernetes/workloads/streams/tag
 
 /**
  * With all that they need themselves. Other packages are native, or loaded by what few people use; so is the SDK of MCP,
- * but it is many files (docs/adr/0042-mcp-servers.md).
+ * but it is many files (docs/adr/0043-mcp-servers.md).
  */
 const bundled = [
   '@modelcontextprotocol/sdk',

@@ -1,4 +1,4 @@
-// One session with an MCP server, over the SDK of the protocol, which is loaded with the first one (ADR 0042).
+// One session with an MCP server, over the SDK of the protocol, which is loaded with the first one (ADR 0043).
 import type { CallToolResult, ListToolsResult } from '@modelcontextprotocol/sdk/types.js'
 import type {
   JsonSchemaValidatorResult,
