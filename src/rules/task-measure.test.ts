@@ -22,7 +22,10 @@ describe('a change of a task', () => {
       waitedSeconds: 10,
     })
     expect(measureChange(task(running(1)), running(1, { message: 'goes on' }))).toEqual({ type: 'ai', retries: 0 })
-    expect(measureChange(task({ phase: 'Pending', attempts: 1 }), running(2))).toHaveProperty('waitedSeconds', undefined)
+    expect(measureChange(task({ phase: 'Pending', attempts: 1 }), running(2))).toHaveProperty(
+      'waitedSeconds',
+      undefined,
+    )
   })
 
   it('reports no wait for a start within the second of the creation', () => {
