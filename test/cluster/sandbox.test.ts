@@ -38,7 +38,7 @@ async function openSandbox() {
 describeOnCluster('sandboxes on a cluster', () => {
   describeSandbox('pods', async () => {
     const { sandbox, close } = await openSandbox()
-    return { sandbox, close, kind: 'pod', noFolders: 'a pod sees no folder of this machine' }
+    return { sandbox, close, kind: 'pod', startMs: 10_000, noFolders: 'a pod sees no folder of this machine' }
   })
 
   describe('a sandbox pod', () => {
@@ -115,7 +115,7 @@ describeOnCluster('sandboxes on a cluster', () => {
       const none = { workspaceFiles: [] }
       const slow = {
         argv: ['bash', '-c', 'echo begun > log; sleep 60'],
-        limits: { ...limits, timeoutMs: 1500 },
+        limits: { ...limits, timeoutMs: 10_000 },
         ...none,
       }
       const outcome = await bench.sandbox.run(slow, new AbortController().signal)

@@ -43,6 +43,7 @@ if (typeof podman === 'string') {
     return {
       sandbox: createSandbox({ ids: testIds, bubblewrap: noBubblewrap, container }),
       kind: 'container',
+      startMs: 5000,
       close: async () => removeFolder(scratchRoot),
     }
   })
