@@ -49,7 +49,7 @@ describeOnCluster('sandboxes on a cluster', () => {
     afterAll(() => bench.close())
 
     const limits = {
-      timeoutMs: 20_000,
+      timeoutMs: 60_000,
       memoryBytes: 128 * mebibyte,
       cpuSeconds: 10,
       processes: 32,

@@ -23,7 +23,7 @@ export type SandboxBench = {
 
 const MEBIBYTE = 1024 * 1024
 const limits: SandboxLimits = {
-  timeoutMs: 20_000,
+  timeoutMs: 60_000,
   memoryBytes: 128 * MEBIBYTE,
   cpuSeconds: 10,
   processes: 32,
