@@ -145,7 +145,7 @@ function planCall(use: ToolUseBlock, tool: HostTool | undefined): PendingCall {
     id: use.id,
     name: use.name,
     args: use.args,
-    ...(use.invalidArgs === undefined ? {} : { invalidArgs: use.invalidArgs }),
+    invalidArgs: use.invalidArgs,
     // A call that was answered without running may be answered again.
     repeatable: tool?.repeatable ?? true,
     state: 'planned',
@@ -250,8 +250,8 @@ export function applyEnd(
   const text = closing === undefined ? partial : [partial, closing].filter((part) => part !== '').join('\n\n')
   const finished = {
     reason,
-    ...(details.error === undefined ? {} : { error: details.error }),
-    ...(closing === undefined ? {} : { closing }),
+    error: details.error,
+    closing,
   }
   return { ...state, text, finished }
 }

@@ -71,8 +71,8 @@ function createVendorClient(choice: ModelChoice, deps: ModelClientDeps): ModelCl
     dialects: dialectsOf(deps.egress),
     clock: deps.clock,
     idleTimeoutMs: deps.idleTimeoutMs ?? defaultIdleTimeoutMs,
-    ...(baseUrl === undefined ? {} : { baseUrl }),
-    ...(apiKey === undefined ? {} : { apiKey }),
+    baseUrl,
+    apiKey,
     ...(azure === undefined || type !== 'azure-llmo' ? {} : { azure }),
   }
   return askNatively(type === 'llma' ? createLlmaClient(options) : createLlmoClient(options))

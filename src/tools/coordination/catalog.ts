@@ -35,7 +35,7 @@ export const createTool = defineTool({
   repeatable: false,
   async run(args, { orchestration }: CoordinationContext) {
     const { description, url, method, parameters } = args
-    const spec = { description, http: { url, method }, ...(parameters === undefined ? {} : { parameters }) }
+    const spec = { description, http: { url, method }, parameters }
     const { metadata } = await orchestration.createTool(args, spec)
     return { success: true, data: { name: metadata.name, namespace: metadata.namespace, message: 'Tool created' } }
   },

@@ -68,12 +68,12 @@ export async function openConnection(server: McpServer, reach: Reach, signal: Ab
   const client = new Client({ name: 'svc', version: '1' }, { jsonSchemaValidator })
   const transport = new StreamableHTTPClientTransport(new URL(server.url), {
     fetch,
-    ...(authProvider === undefined ? {} : { authProvider }),
+    authProvider,
   })
   const limit = ({ signal: own, onProgress }: Asked) => ({
     signal: AbortSignal.any([own, broken.signal]),
     timeout: unlimited,
-    ...(onProgress === undefined ? {} : { onprogress: onProgress }),
+    onprogress: onProgress,
   })
 
   async function close(): Promise<void> {
